@@ -1,8 +1,9 @@
-/** Write multi-step MCP tools as generators, and serve them without keeping state. */
+/** MCP tools with several steps, written as generator functions and served without server state. */
 export {
   abort,
   all,
   allSettled,
+  approval,
   call,
   checkpoint,
   compensate,
@@ -29,6 +30,7 @@ export {
   sleepUntil,
   step,
   uuid,
+  waitFor,
 } from '@mcp-saga/core';
 export {
   AnswerConflict,
@@ -46,6 +48,7 @@ export {
   TurnAborted,
 } from '@mcp-saga/core';
 export type {
+  Approval,
   ClientStep,
   Compensator,
   ContentBlock,
@@ -80,16 +83,23 @@ export type { AttachOptions } from './mcp/attach.ts';
 export type { McpServerLike } from './mcp/sdk.ts';
 export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from './wire/errors.ts';
 export type { Principal, PrincipalOption, SagaCaller } from './model/caller.ts';
-export type { RateLimitFacts, SagaHostOptions, Sampling } from './model/host-options.ts';
+export type { KeySource, RateLimitFacts, SagaHostOptions, Sampling } from './model/host-options.ts';
 export type { HostLimits } from './model/host-limits.ts';
 export type { HostHooks, Rejection, SettledSagaFacts, SuspendedSagaFacts, TurnFacts } from './model/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
-export type { GuardClaim, GuardVerdict, SagaGuard } from './model/guard.ts';
+export { memoryQueue } from './queue/memory-queue.ts';
+export type { QueueMessage, SagaQueue } from './model/queue-types.ts';
+export type { SagaGuard } from './model/guard.ts';
+export { memoryMailbox } from './outside/memory-mailbox.ts';
+export { memoryStore } from './outside/memory-store.ts';
+export { standardWebhook } from './outside/standard-webhook.ts';
+export type { Mailbox } from './model/mailbox-types.ts';
+export type { SagaStore } from './model/store-types.ts';
 export { memoryTaskStore } from './dialects/tasks/memory-task-store.ts';
-export type { StoredTask, TaskStore } from './model/task-store.ts';
+export type { TaskStore } from './model/task-store-types.ts';
 export type { SagaTelemetry, TraceContext } from './model/telemetry.ts';
 export type { StepAnswer } from './wire/step-answers.ts';
-export type { HostRequest } from './model/host-requests.ts';
+export type { HostRequest } from './model/request-types.ts';
 export type { SagaInspection } from './requests/host.ts';
 export type { CompletedTurn, FailedTurn, SagaTurn, SuspendedTurn } from './model/turn.ts';
 export { publicMessageOf } from './wire/errors.ts';

@@ -1,18 +1,25 @@
 /**
- * Names that other packages of this repository share with the server. Not for users: they change with any release.
- *
+ * Names that other packages of this repository share with the server. Not public: they change with any release.
  * @module
  */
 export {
   type ClientNeed,
   type Command,
+  type Context,
   type InferInput,
   type InferOutput,
   type Root,
   type StepFacts,
 } from '@mcp-saga/core';
 export {
+  keyText,
+  didYouMean,
   nearestName,
+  isAuthoringError,
+  isJsonObject,
+  isRecord,
+  isUnknownOutcome,
+  present,
   runtimeAfter,
   type CommitPoint,
   type CommittedTurn,
@@ -26,15 +33,21 @@ export {
   type EndRequest,
   type HistoryEntry,
   type Outcome,
+  type OutsideAnswer,
+  type OutsideQuestion,
+  type RuntimeOutside,
+  type TicketFacts,
   type ProgramState,
   type Question,
   type Route,
   type Runtime,
   type SagaHistory,
   type StepCall,
+  type StepGiven,
   type StepEvent,
 } from '@mcp-saga/core/program';
-export type { Fence } from './model/guard.ts';
+export { givenOptions } from './saga-host.ts';
+export { hostCheck } from './http/allowed-hosts.ts';
 export type { TaskOptions, TestingOptions } from './model/host-options.ts';
 export type {
   StepSpan,

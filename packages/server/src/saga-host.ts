@@ -1,77 +1,109 @@
-import { present } from '@mcp-saga/core/program';
+import { present, optionError } from '@mcp-saga/core/program';
 import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
-import type { CancelHostRequest, HostRequest } from './model/host-requests.ts';
+import type { CancelHostRequest, HostRequest } from './model/request-types.ts';
 import type { Caller } from './model/caller.ts';
+import { answerRequest } from './outside/answer-request.ts';
+import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import type { SagaTurn } from './model/turn.ts';
+import { deliver } from './queue/deliver.ts';
 import { createHostCore, type SagaHostCore, type SagaInspection } from './requests/host.ts';
 import type { StepAnswer } from './wire/step-answers.ts';
 
-/** Runs sagas and stores nothing: between two requests, the token that the client holds is the entire state of a saga. */
+/** Runs sagas without storing anything: between two requests, the token of the client holds the entire state of a saga. */
 export interface SagaHost {
-  /** The sagas that the host serves. */
+  /** Sagas of the host, in their newest versions. */
   readonly sagas: readonly Program[];
   /**
    * Starts a saga.
-   *
-   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `not_admitted`, `principal_missing`, `guard_down`
-   * @throws TurnAborted if the signal of the request aborts
+   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `rate_limited`, `principal_missing`, `client_cannot`,
+   * `guard_down`, `keys_down`
+   * @throws TurnAborted if `request.signal` aborts
    */
   start(name: string, args: unknown, request?: HostRequest): Promise<SagaTurn>;
   /**
-   * Continues a saga from its token. A failed saga is a turn like any other; the token before it stays as it is.
+   * Continues a saga from its token. A failed saga is returned as a turn with the status `failed`.
    *
-   * A process that cannot continue the saga now throws `version_gone` or `ReplayMismatch`, and reports it to `onError`. Nothing
-   * ran, and the token stays good: send the same request again later. Once the token has expired, it is rejected. A saga with
-   * `onMismatch: 'compensate'` is undone instead.
-   *
-   * @throws TokenRefused with one frozen message for every defect of the token
-   * @throws AnswerConflict if a repeated answer differs from the answer before
-   * @throws SagaHostError `invalid_params`, naming the field; `not_admitted`, `guard_down`, `busy`, `clock_behind`: the token stays
+   * If an error is temporary, the token stays valid: send the same request again later. With `onMismatch: 'compensate'`, a saga with an
+   * incompatible version is undone instead.
+   * @throws TokenRefused with one fixed message for each defect of the token
+   * @throws AnswerConflict if a repeated answer differs from the recorded answer
+   * @throws SagaHostError `invalid_params`, naming the field
+   * @throws SagaHostError `rate_limited`, `guard_down`, `guard_full`, `keys_down`, `busy`, `clock_behind`, `version_gone`: the token stays
    * good
-   * @throws SagaHostError `version_gone`: this host does not serve the version of the saga, and the token stays good
-   * @throws ReplayMismatch if the code does not do what the journal records: the token stays good
-   * @throws TurnAborted if the signal of the request aborts
+   * @throws ReplayMismatch if the code does not match the journal: the token stays valid
+   * @throws TurnAborted if `request.signal` aborts: the token stays valid
    */
   resume(token: string, answers?: readonly StepAnswer[], request?: HostRequest): Promise<SagaTurn>;
   /**
-   * Ends a saga and undoes what it did, in this one request. Offered for sagas with a guard or `forks: 'accept'`; any
-   * token but the newest is rejected and does nothing. A cancel token of `onSuspended` needs no caller.
+   * Ends a saga and undoes its steps within this request. Requires a saga with `forks`. A guard rejects all tokens but the newest.
+   * A cancel token of `onSuspended` needs no caller. Hosts with a `queue` need neither.
    *
-   * By a cancel token, a saga past a pivot goes forward instead, as far as possible without its client: through retries, sleeps
-   * and polls, until it ends or only its client could continue it. Short waits (`limits.maxHoldMs`) are held. If it has to wait
-   * longer, or has run for `limits.turnBudgetMs`, it stays as it is, and this throws `NotEnded`: a queue that delivers a message
-   * again after an error brings it to its end. The queue need not try before `retryAfterMs`, and may use the message that
-   * `onSuspended` received meanwhile, whose `cancelAfter` is that time.
-   *
-   * @throws SagaHostError `cancel_not_offered`; `guard_down`, `busy`, `clock_behind`: deliver it again
-   * @throws SagaHostError `no_progress` if two turns in a row neither end the saga nor record anything
-   * @throws NotEnded if the saga goes forward, and has not ended yet: deliver it again
-   * @throws SagaHostError `version_gone`: this host does not serve the version, and the token is not a cancel token
-   * @throws ReplayMismatch if its code was changed, and nothing is done: deliver it again after the change was rolled back
-   * @throws TokenRefused if the token is not good, or not the newest
+   * With a cancel token, a saga past its pivot continues instead: through retries, waits, and polls, until the saga ends or only
+   * the client could continue it. If that takes longer than `limits.turnBudgetMs`, or the next wait is longer than
+   * `limits.maxHoldMs`, `cancel` throws `NotEnded`. A queue that redelivers its message after an error then ends the saga.
+   * @throws SagaHostError `cancel_not_offered`; `no_progress` if two turns record nothing
+   * @throws SagaHostError `guard_down`, `keys_down`, `busy`, `clock_behind`, `version_gone`: deliver the message again
+   * @throws NotEnded if the saga is still running past its pivot: deliver the message again after `retryAfterMs`
+   * @throws ReplayMismatch if the code does not match the journal: deliver the message again after a rollback
+   * @throws TokenRefused if the token is invalid, or older than the newest token
    */
   cancel(token: string, request?: CancelHostRequest): Promise<SagaTurn>;
-  /** Opens a token to look at it, expired or not, of any principal: for operators, never for a client. Throws TokenRefused. */
-  inspect(token: string): Promise<SagaInspection>;
   /**
-   * Registers the sagas on an `McpServer` of the MCP SDK, version 2 or 1: the tools, the methods `tools/callSaga`,
-   * `tools/resumeSaga` and `tools/cancelSaga`, and the capability that announces them. Call it before the server is connected.
-   *
-   * @throws TypeError if it is no McpServer, or has sagas already
+   * Continues the saga of a `queue` message, without its client. Queues with `start` call it themselves. If the promise resolves, the queue
+   * may drop the message: the message of the next turn is already in the queue. A message may arrive late, twice, and out of order.
+   * @param request - `caller.context` for server steps. The message needs no principal.
+   * @throws SagaHostError, ReplayMismatch, or TurnAborted: deliver the message again later
+   * @throws TokenRefused if the message is invalid, or over 30 days late
+   * @throws TypeError if the host has no queue
+   * @example
+   * ```ts
+   * const worker = async (job: { readonly data: QueueMessage }) => {
+   *   const { status, at } = await host.deliver(job.data);
+   *   console.log(status, at);
+   * };
+   * ```
+   */
+  deliver(message: QueueMessage, request?: HostRequest): Promise<DeliveryResult>;
+  /**
+   * Shows the content of a token of any principal, expired or not. For operators only, never for clients. With `keys.tenantOf`,
+   * `request.caller` names the tenant. Throws TokenRefused, or SagaHostError `keys_down`.
+   */
+  inspect(token: string, request?: HostRequest): Promise<SagaInspection>;
+  /**
+   * Responds to a request for an answer page (`/saga/answer/…`) or a webhook (`/saga/event/…`), for servers other than `serveSagas`.
+   * Requires the option `outside`. Without a caller, only possession of the link counts.
+   */
+  answer(request: Request, options?: Pick<HostRequest, 'caller'>): Promise<Response>;
+  /**
+   * Registers the sagas on an `McpServer` of the MCP SDK, version 1 or 2: tools, prompts, resources, the saga methods, and their
+   * capability. Call `attach` before the server connects.
+   * @throws TypeError if `server` is not an McpServer, is connected, or already has sagas
    */
   attach(server: McpServerLike, options?: AttachOptions): void;
 }
 
-// Off the public object: a host that is printed or serialized must not show keys, or what they open.
+// Kept outside of the public object: a printed or serialized host must not show keys.
 const cores = new WeakMap<SagaHost, SagaHostCore>();
 
+/** Options of hosts and of servers, for the command line. */
+export const givenOptions: WeakMap<object, object> = new WeakMap();
+
 /**
- * Creates a host: sagas, keys, and the rules by which they meet.
- *
- * @throws TypeError, RangeError or SealError for options without a meaning: an unknown option, two sagas of one name, no keys, …
+ * Creates a host: the sagas, and the keys and options to run them with. Use `serveSagas` for a complete HTTP server.
+ * @throws TypeError, RangeError, or SealError for an invalid option, with the name of the option
+ * @example
+ * ```ts
+ * const greet = saga({ name: 'greet', version: '1' }, function* () {
+ *   const { name } = yield* elicit('name', { message: 'Your name?', schema: z.object({ name: z.string() }) });
+ *   return `Hello, ${name}`;
+ * });
+ * const host = createSagaHost({ sagas: [greet], audience: 'greeter', keys });
+ * const turn = await host.start('greet', {});
+ * if (turn.status === 'suspended') console.log(turn.steps, turn.token);
+ * ```
  */
 export function createSagaHost(options: SagaHostOptions): SagaHost {
   const core = createHostCore(options);
@@ -83,21 +115,39 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
       const { reason } = request;
       return core.cancel(trimmed(token), toCaller(request), present({ reason }));
     },
-    inspect: (token) => core.inspect(trimmed(token)),
+    deliver: (message, request) => deliver(core, message, toCaller(request)),
+    inspect: (token, request) => core.inspect(trimmed(token), toCaller(request)),
+    answer: (request, { caller = {} } = {}) => answerRequest(core, request, () => Promise.resolve(caller)),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
   };
   cores.set(host, core);
+  givenOptions.set(host, options);
+  startQueue(options, core);
   return host;
 }
 
-/** Returns the host as dialects know it. */
+/** Lets a queue with its own worker deliver messages to a host. */
+function startQueue({ queue, testing = {} }: SagaHostOptions, core: SagaHostCore): void {
+  const { observer, timing } = core;
+  queue?.start?.({
+    deliver: (message) => deliver(core, message, {}),
+    clock: timing.clock,
+    sleep: testing.sleep,
+    onError: observer.hooks.onError,
+    onWarning: (message) => {
+      if (!observer.isTrial) observer.hooks.onWarning(message);
+    },
+  });
+}
+
+/** Returns the internals of a host, for dialects. */
 export function coreOf(host: SagaHost): SagaHostCore {
   const core = cores.get(host);
-  if (core === undefined) throw new TypeError('Expected what createSagaHost() returns.');
+  if (core === undefined) throw optionError('Expected a host from createSagaHost().');
   return core;
 }
 
-/** Removes white space around a pasted token. Clients have none to paste: their dialects reject it. */
+/** Removes white space around a token that an operator pasted. */
 function trimmed(token: string): string {
   return typeof token === 'string' ? token.trim() : token;
 }

@@ -1,31 +1,52 @@
-/** One line to a running server, on any runtime that speaks the web's Request and Response. */
 import { present } from '@mcp-saga/core/program';
+import type { KeysOption } from '@mcp-saga/seal';
 import { hostCheck } from './http/allowed-hosts.ts';
 import { originCheck, preflightResponse, readableBy } from './http/allowed-origins.ts';
-import { assertServeOptions, type Authenticated, type ServeSagasOptions } from './http/serve-options.ts';
+import {
+  assertServeOptions,
+  isResponse,
+  type KeysOfEnv,
+  type ServeSagasOptions,
+} from './http/serve-options.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
+import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
-import type { SagaHostCore } from './requests/host.ts';
+import { duringRequest, type SagaHostCore } from './requests/host.ts';
 import { attachSagas } from './mcp/attach.ts';
-import { coreOf, createSagaHost } from './saga-host.ts';
+import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
+import { deliver } from './queue/deliver.ts';
+import { answerWake, wakePath } from './queue/wake-endpoint.ts';
+import { coreOf, createSagaHost, givenOptions } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
-import { tryExtend } from './serving/try-extend.ts';
+import { tryExtend } from './serving/serving-extend.ts';
 
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
 export type { HttpOptions, ServeAuthOptions, ServeSagasOptions } from './http/serve-options.ts';
 
-/** A server: hand it to the runtime as it is. */
+/** Server for runtimes with the web standard `fetch` interface: Node with srvx, Bun, Deno, Cloudflare Workers, and others. */
 export interface SagaServer<Env = unknown> {
   fetch(request: Request, env?: Env, runtime?: unknown): Promise<Response>;
+  /**
+   * Continues the saga of a `queue` message, like `host.deliver`: for queues that call a function, such as SQS with AWS Lambda. Steps
+   * receive `env` as `context`.
+   */
+  deliver(message: QueueMessage, env?: Env): Promise<DeliveryResult>;
 }
 
 /**
- * Serves sagas over streamable HTTP, statelessly: `export default serveSagas({ name, version, sagas })`.
- *
- * @throws TypeError for an unknown option, for a tool or prompt that `extend` registers twice, for one of `auth.authenticate` and `auth.principal` without the other, for
- * `auth.anonymous` or `auth.oauth` without both, for an `http.path` without a slash, and for hosts, origins and URLs of a wrong form; else as `createSagaHost` does, with `keys` as a function not before the first request
+ * Serves sagas over streamable HTTP, without sessions. Export the result as the default export of a module.
+ * @throws TypeError, RangeError, or SealError for an invalid option, with the name of the option. If `keys` is a function, `fetch`
+ * checks the keys with the first request.
+ * @example
+ * ```ts
+ * const greet = saga({ name: 'greet', version: '1' }, function* () {
+ *   const { name } = yield* elicit('name', { message: 'Your name?', schema: z.object({ name: z.string() }) });
+ *   return `Hello, ${name}`;
+ * });
+ * export default serveSagas({ name: 'greeter', version: '1.0.0', sagas: [greet] });
+ * ```
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertServeOptions(options);
@@ -39,10 +60,10 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   const isAllowed = originCheck(allowedOrigins);
   const resource = oauth === undefined ? undefined : protectedResource(oauth);
   const serverInfo = { name, version };
-  // Servers that differ from request to request, and streams, are left to the SDK.
+  // The SDK serves streams, and servers with further tools.
   const isDirect = extend === undefined && handler?.responseMode !== 'sse';
   let sdk: Promise<SdkServing> | undefined;
-  // Most requests are answered without the SDK, which takes longer to load than everything else.
+  // Most requests need no SDK, which is slow to load.
   const loadSdk = (core: SagaHostCore): Promise<SdkServing> =>
     (sdk ??= import('./serving/sdk-serving.ts').then(({ sdkServing }) =>
       sdkServing({
@@ -56,13 +77,21 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       }),
     ));
   if (host !== undefined && extend !== undefined) tryExtend(host.sagas, extend);
+  let newestEnv: Env | undefined;
+
+  /** Serves answer pages and webhooks. */
+  async function answerOutside(request: Request, env: Env, runtime: unknown): Promise<Response> {
+    return await answerRequest(coreFor(env, runtime), request, async () => {
+      const found = await authenticate?.(request, env);
+      return isResponse(found) ? found : present({ authInfo: toAuthInfo(found) });
+    });
+  }
 
   async function answer(request: Request, env: Env, runtime: unknown): Promise<Response> {
-    host ??= create(typeof keys === 'function' ? { keys: keys(env) } : {});
+    const all = hostFor(env);
     const found = await authenticate?.(request, env);
     if (isResponse(found)) return found;
-    // Without types, `authenticate` may return false or an empty string.
-    const authInfo = typeof found === 'object' && found !== null ? found : undefined;
+    const authInfo = toAuthInfo(found);
     const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
     if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
     const served = {
@@ -71,49 +100,91 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       ...waitUntilOf(runtime ?? env),
       stepContext: () => (context === undefined ? env : context(request, env)),
     };
-    const direct = isDirect ? serveDirectly(host, serverInfo, served) : undefined;
-    return await (direct ?? (await loadSdk(host))(served));
+    const core = duringRequest(all, served.waitUntil);
+    const direct = isDirect ? serveDirectly(core, serverInfo, served) : undefined;
+    return await (direct ?? (await loadSdk(all))(served));
   }
 
-  return {
-    // What `env` is, the author says. Runtimes that give nothing are served by options that look at nothing.
+  const hostFor = (env: Env): SagaHostCore => {
+    newestEnv = env;
+    return (host ??= create(
+      typeof keys === 'function' ? { keys: reloadable(keys(env), () => keys(newestEnv as Env)) } : {},
+    ));
+  };
+  const coreFor = (env: Env, runtime: unknown): SagaHostCore =>
+    duringRequest(hostFor(env), waitUntilOf(runtime ?? env).waitUntil);
+  const receive = rest.queue?.receive?.bind(rest.queue);
+
+  const server: SagaServer<Env> = {
+    deliver: (message, env) => deliver(hostFor(env as Env), message, { context: env }),
+    // Some runtimes pass no `env`. The author declares its type.
     fetch: async (request, env, runtime) => {
       const { pathname } = new URL(request.url);
       const foreign = whyForeign(request, env);
       const metadata = foreign === undefined ? await resource?.respond(request) : undefined;
       if (metadata !== undefined) return metadata;
-      if (pathname !== path) return new Response(`Nothing here: MCP is served at ${path}\n`, { status: 404 });
+      if (isAnswerPath(pathname) && options.outside !== undefined)
+        return foreign === undefined ? await answerOutside(request, env as Env, runtime) : refused(foreign);
+      const isWake = receive !== undefined && pathname === wakePath;
+      if (!isWake && pathname !== path)
+        return new Response(`Not found. MCP is served at ${path}\n`, { status: 404 });
       if (foreign !== undefined) return refused(foreign);
-      if (!isAllowed(request))
-        return refused('Invalid Origin: this page is not among the allowedOrigins of the server');
+      if (!isAllowed(request)) return refused('Invalid Origin: not in http.allowedOrigins of the server');
+      if (isWake) {
+        const core = coreFor(env as Env, runtime);
+        return await answerWake(request, {
+          receive,
+          deliver: (message) =>
+            deliver(core, message, { context: context === undefined ? env : context(request, env as Env) }),
+          onError: core.observer.hooks.onError,
+        });
+      }
       const response =
         (cors ? preflightResponse(request) : undefined) ?? (await answer(request, env as Env, runtime));
       const challenged = resource === undefined ? response : resource.challenge(response);
       return cors ? readableBy(request, challenged) : challenged;
     },
   };
+  givenOptions.set(server, options);
+  return server;
 }
 
-/** The 403 for a request to a foreign host or of a foreign page, as the SDK writes it. */
+/** Without types, `authenticate` may return false or an empty string. */
+function toAuthInfo<T>(found: T): (T & object) | undefined {
+  return typeof found === 'object' && found !== null ? found : undefined;
+}
+
+/** Makes keys for a host of the result of `keys(env)`. Calls `again` for later loads of a promise. */
+function reloadable(
+  given: ReturnType<KeysOfEnv>,
+  again: () => ReturnType<KeysOfEnv>,
+): SagaHostOptions['keys'] {
+  if (!(given instanceof Promise)) return given;
+  let first: Promise<KeysOption | undefined> | undefined = given;
+  // Reported by the load. The first request may need no keys.
+  given.catch(() => undefined);
+  return async () => {
+    const keys = first ?? again();
+    first = undefined;
+    return (await keys) as KeysOption;
+  };
+}
+
+/** Makes a 403 for a rejected host or page, in the form of the SDK. */
 function refused(message: string): Response {
   const error = { code: -32_000, message };
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 403 });
 }
 
-/** `true` for a `Response`, by the name of its class: servers for Node replace the class, and auth info would let it in. */
-function isResponse(authInfo: Authenticated): authInfo is Response {
-  return authInfo instanceof Response || Object.prototype.toString.call(authInfo) === '[object Response]';
-}
-
-/** The 401 for a request without auth info. It must name a scheme (RFC 9110, section 15.5.2). */
+/** Makes a 401 for a request without auth info. The response must name a scheme (RFC 9110, section 15.5.2). */
 function unauthorized(): Response {
   const headers = { 'www-authenticate': 'Bearer' };
-  return new Response('This server needs an access token.\n', { status: 401, headers });
+  return new Response('The server requires an access token.\n', { status: 401, headers });
 }
 
-/** The `waitUntil` of a runtime that ends with the answer, as it hands it to `fetch`: beside `env`, or in its place (Vercel). */
+/** Finds `waitUntil` of a runtime that stops after the response. Vercel passes it in the place of `env`. */
 function waitUntilOf(runtime: unknown): { readonly waitUntil?: (work: Promise<unknown>) => void } {
   const { waitUntil } = Object(runtime) as { waitUntil?: (work: Promise<unknown>) => void };
-  // Called on its own object, which Workers insist on.
+  // Called as a method: Workers require the `this` value.
   return typeof waitUntil === 'function' ? { waitUntil: (work) => waitUntil.call(runtime, work) } : {};
 }

@@ -59,7 +59,7 @@ function mortal(program: Program, last: number): Mortal {
   };
 }
 
-/** Charges, ships and thanks, of which the charge goes well once. */
+/** Charges, ships, and thanks. Only the first charge succeeds. */
 function order(did: string[], options: { readonly commitEach?: boolean } = {}): Program {
   return saga({ name: 'order', version: '1', forks: 'refuse', ...options }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -81,8 +81,8 @@ function* charge(did: string[]): Steps<void> {
   );
 }
 
-describe('a saga that keeps each step', () => {
-  test('[E1] [E3] goes on behind what it did, when its process has died', async () => {
+describe('a saga with commitEach', () => {
+  test('[E1] [E3] continues after its committed steps if its process died', async () => {
     const did: string[] = [];
     const { host, told, revive } = mortal(order(did, { commitEach: true }), 3);
     const { token } = suspended(await host.start('order', {}));
@@ -90,19 +90,19 @@ describe('a saga that keeps each step', () => {
     expect(did).toEqual(['charge', 'ship 43', 'thank']);
     revive();
     expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed', result: 'shipped' });
-    // The last turn was lost, and is run again; what came before it is not.
+    // The interrupted last turn runs again, and earlier turns do not.
     expect(did).toEqual(['charge', 'ship 43', 'thank', 'thank']);
     expect(told.turns.map(({ turn, status }) => [turn, status])).toEqual([
       [1, 'suspended'],
       [2, 'suspended'],
       [3, 'suspended'],
       [4, 'completed'],
-      // The kept responses were given again.
+      // The repeated request got the stored responses.
       [4, 'completed'],
     ]);
   });
 
-  test('[E1] comes to something else without that, which is what it is for', async () => {
+  test('[E1] may take another branch without commitEach', async () => {
     const did: string[] = [];
     const { host, revive } = mortal(order(did), 1);
     const { token } = suspended(await host.start('order', {}));
@@ -112,7 +112,7 @@ describe('a saga that keeps each step', () => {
     expect(did).toEqual(['charge', 'ship 43', 'thank']);
   });
 
-  test('[E1] hands out a token before its first step', async () => {
+  test('[E1] returns a token before its first step', async () => {
     const did: string[] = [];
     const eager = saga({ name: 'eager', version: '1', forks: 'refuse', commitEach: true }, function* () {
       yield* charge(did);
@@ -125,7 +125,7 @@ describe('a saga that keeps each step', () => {
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
   });
 
-  test('[E1] [U4] gives its client a token where the time of the request is over', async () => {
+  test('[E1] [U4] returns a token when the time of the request is over', async () => {
     const did: string[] = [];
     const clock = testClock();
     const slow = saga({ name: 'slow', version: '1', forks: 'refuse', commitEach: true }, function* () {
@@ -150,7 +150,7 @@ describe('a saga that keeps each step', () => {
     expect(did).toEqual(['a', 'b', 'c']);
   });
 
-  test('[E1] [U3] goes on beside a question, and shows what a checkpoint shows', async () => {
+  test('[E1] [U3] continues beside a question, and shows the text of a checkpoint', async () => {
     const did: string[] = [];
     const both = saga({ name: 'both', version: '1', forks: 'refuse', commitEach: true }, function* () {
       yield* all({
@@ -177,7 +177,7 @@ describe('a saga that keeps each step', () => {
     expect(await host.resume(asked.token, [sure])).toMatchObject({ result: 'done' });
   });
 
-  test('[E1] shows what a checkpoint shows before a branch beside it goes on', async () => {
+  test('[E1] shows the text of a checkpoint before a parallel branch continues', async () => {
     const did: string[] = [];
     const paged = saga({ name: 'paged', version: '1', forks: 'refuse', commitEach: true }, function* () {
       yield* all({
@@ -214,7 +214,7 @@ describe('a saga that keeps each step', () => {
     expect(await other.resume(shown.token)).toMatchObject({ result: 'done' });
   });
 
-  test('[U4] leaves it to a dialect that hands out a token after each step', async () => {
+  test('[U4] returns after one step if the dialect returns a token after each step', async () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
@@ -222,15 +222,15 @@ describe('a saga that keeps each step', () => {
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
-    const traits = { checkpointAfterStep: true };
-    expect(await coreOf(host).resume(token, [sure], {}, { traits })).toMatchObject({
+    const dialect = { checkpointAfterStep: true };
+    expect(await coreOf(host).resume(token, [sure], {}, { dialect })).toMatchObject({
       steps: [],
       retryAfterMs: 0,
     });
     expect(did).toEqual(['charge']);
   });
 
-  test('[W7] runs nothing in a turn that only looks', async () => {
+  test('[W7] runs nothing in a turn that only reads', async () => {
     const did: string[] = [];
     const clock = testClock();
     const { host } = hostOf(order(did, { commitEach: true }), {
@@ -238,7 +238,7 @@ describe('a saga that keeps each step', () => {
       clock,
     });
     const { token } = suspended(await host.start('order', {}));
-    suspended(await coreOf(host).resume(token, [sure], {}, { traits: { defersEffects: true } }));
+    suspended(await coreOf(host).resume(token, [sure], {}, { dialect: { defersEffects: true } }));
     expect(did).toEqual([]);
     const passes = saga({ name: 'passes', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -248,12 +248,12 @@ describe('a saga that keeps each step', () => {
     });
     const looked = hostOf(passes, { guard: { store: memoryGuard({ clock }) }, clock }).host;
     const asked = suspended(await looked.start('passes', {}));
-    const looks = { traits: { defersEffects: true } };
+    const looks = { dialect: { defersEffects: true } };
     expect(suspended(await coreOf(looked).resume(asked.token, [sure], {}, looks)).turn).toBe(2);
     expect(did).toEqual([]);
   });
 
-  test('[E8] is undone as far as it came, when its client has gone', async () => {
+  test('[E8] is undone from its last commit if its client does not return', async () => {
     const did: string[] = [];
     const facts: { readonly turn: number; readonly cancelToken: string }[] = [];
     const clock = testClock();
@@ -287,20 +287,20 @@ describe('a saga that keeps each step', () => {
     expect(did).toEqual(['charge', 'ship', 'ship', 'recall', 'refund']);
   });
 
-  test('[E1] is refused without forks: refuse, which is what brings a guard', () => {
+  test("[E1] is rejected without forks: 'refuse'", () => {
     const options = { name: 'order', version: '1', commitEach: true };
     const body = function* () {
       yield* step('a', () => 1);
       return '';
     };
     expect(() => saga(options, body)).toThrow(
-      "Saga 'order' has commitEach, which needs forks: 'refuse': a guard keeps what each step did.",
+      "Saga 'order' has commitEach, which needs forks: 'refuse': a guard stores the result of each step.",
     );
     expect(() => saga({ ...options, forks: 'accept' }, body)).toThrow("needs forks: 'refuse'");
   });
 });
 
-describe('a machine that keeps each effect', () => {
+describe('a machine with commitEach', () => {
   function machine(did: string[]): Program {
     const does = (what: string) => stepInMachine(() => void did.push(what));
     const chart = setup({
@@ -325,7 +325,7 @@ describe('a machine that keeps each effect', () => {
     return machineSaga({ name: 'order', version: '1', forks: 'refuse', commitEach: true }, chart);
   }
 
-  test('[E1] goes on behind what it did, when its process has died', async () => {
+  test('[E1] continues after its commit when its process died', async () => {
     const did: string[] = [];
     const { host, told, revive } = mortal(machine(did), 3);
     const { token } = suspended(await host.start('order', {}));
@@ -350,7 +350,7 @@ describe('a guarded turn that passes a pivot', () => {
     });
   }
 
-  test('[E1] [E5] ends there, so that nobody takes it back who repeats the request', async () => {
+  test('[E1] [E5] ends the turn, so that a repeated request cannot undo it', async () => {
     const did: string[] = [];
     const { host, told, revive } = mortal(parcel(did), 2);
     const { token } = suspended(await host.start('parcel', {}));
@@ -362,7 +362,7 @@ describe('a guarded turn that passes a pivot', () => {
     expect(told.turns.map(({ turn }) => turn)).toEqual([1, 2, 3, 3]);
   });
 
-  test('[E5] does not where nobody keeps it, or nothing comes behind it', async () => {
+  test('[E5] does not end the turn without a guard, or at the end of the saga', async () => {
     const did: string[] = [];
     const { host, told } = hostOf(parcel(did, 'accept'));
     const { token } = suspended(await host.start('parcel', {}));
@@ -384,26 +384,26 @@ describe('a guarded turn that passes a pivot', () => {
     expect(await guarded.host.resume(good.token, [accept('good', {})])).toMatchObject({ turn: 3 });
   });
 
-  test('[W6] counts a client by how often it has to come, and not by the turns of its host', async () => {
+  test('[W6] gives maxWait the number of client requests, not of host turns', async () => {
     const clock = tickingClock(startTime);
     const waits: number[] = [];
     const did: string[] = [];
     const { host } = hostOf(parcel(did), { guard: { store: memoryGuard({ clock }) }, clock });
     const { token } = suspended(await host.start('parcel', {}));
-    const traits = {
+    const dialect = {
       maxWait: (turn: number) => {
         waits.push(turn);
         return hour;
       },
     };
-    await coreOf(host).resume(token, [sure], {}, { traits });
-    // For the request, and for what the guard keeps of each of its turns.
+    await coreOf(host).resume(token, [sure], {}, { dialect });
+    // For the request, and for the stored response of each of its turns.
     expect(waits).toEqual([2, 2, 2]);
   });
 });
 
-describe('a response that is kept', () => {
-  /** Asks, and does three things beside that, of which a request has time for two. */
+describe('a stored response', () => {
+  /** Asks, and runs three steps in parallel, of which two fit into the budget of a turn. */
   function slow() {
     const did: string[] = [];
     const clock = testClock();
@@ -429,13 +429,13 @@ describe('a response that is kept', () => {
     return { did, host };
   }
 
-  test('[E1] [T13] leaves its client the token that it was given, when its request is repeated', async () => {
+  test('[E1] [T13] returns the same token to a repeated request', async () => {
     const { did, host } = slow();
     const first = suspended(await host.start('both', {}));
     const given = suspended(await host.resume(first.token));
     expect(given.steps).toMatchObject([{ stepId: 'sure' }]);
     expect(did).toEqual(['a', 'b']);
-    // The client got it, and so did whoever sent the same request.
+    // A repeated request gets the same token.
     expect(await host.resume(first.token)).toEqual(given);
     expect(did).toEqual(['a', 'b']);
     expect(await host.resume(given.token, [sure])).toMatchObject({ result: 'done' });

@@ -72,7 +72,7 @@ describe('a turn that is committed in place', () => {
     expect({ bodies, yields, turns: told.turns.length }).toEqual({ bodies: 1, yields: 400, turns: 401 });
   });
 
-  test('[T13] [E9] stops where another process has taken its lease, and undoes nothing', async () => {
+  test('[T13] [E9] stops if another process took over its lease, and undoes nothing', async () => {
     let isLost = true;
     const { did, clock, host, token } = await served((guard) => ({
       finish: (fence, response) => !isLost && guard.finish(fence, response),
@@ -86,7 +86,7 @@ describe('a turn that is committed in place', () => {
     expect(did).toEqual(['a', 'a', 'b', 'c']);
   });
 
-  test('[T13] leaves the rest to a repeated request that has begun the next turn', async () => {
+  test('[T13] leaves the rest to a repeated request that began the next turn', async () => {
     let other: Promise<unknown> | undefined;
     const { did, host, token } = await served((guard) => ({
       begin: async (claim) => {
@@ -103,7 +103,7 @@ describe('a turn that is committed in place', () => {
     expect(did).toEqual(['a', 'b', 'c']);
   });
 
-  test('[T13] runs nothing more where the guard is down at a commit', async () => {
+  test('[T13] runs nothing more if the guard is down at a commit', async () => {
     let isDown = true;
     const dies = (): never => {
       throw new Error('down');
@@ -126,7 +126,7 @@ describe('a turn that is committed in place', () => {
     }
   });
 
-  test('[T11] [E3] undoes a saga that grows over the size of a token', async () => {
+  test('[T11] [E3] undoes a saga whose token exceeds its size limit', async () => {
     const { did, host, token } = await served(
       () => ({}),
       { limits: { maxTokenBytes: 16_384 } },
@@ -140,7 +140,7 @@ describe('a turn that is committed in place', () => {
     expect(did).toEqual(['a', 'b', 'undo b', 'undo a']);
   });
 
-  test('[E9] [U4] keeps what was committed when its request is aborted', async () => {
+  test('[E9] [U4] stores what was committed if its request is aborted', async () => {
     const aborting = new AbortController();
     const bodies = { count: 0 };
     const { did, host, token } = await served(

@@ -17,6 +17,7 @@ import {
   type SuspendedSagaFacts,
   type SuspendedTurn,
 } from '../src/index.ts';
+import type { Fence, GuardClaim, GuardVerdict } from '../src/stores.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
 
@@ -33,7 +34,7 @@ function waiting(turn: SagaTurn): SuspendedTurn {
 }
 
 describe('a guard', () => {
-  it('[T13] leaves a token that was used, and aborted, to the same request alone', async () => {
+  it('[T13] accepts a used token of an aborted request only from the same request', async () => {
     const did: string[] = [];
     const abort = new AbortController();
     const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, function* () {
@@ -53,7 +54,41 @@ describe('a guard', () => {
     expect(did).toEqual(['true', 'true']);
   });
 
-  it('[T13] keeps a response as large as a token or a result may be', async () => {
+  it.each<[string, (run: Fence) => unknown]>([
+    ['a member of an older release', (run) => ({ run, begun: 'sealed' })],
+    ['a word of an older release', () => 'begun'],
+    ['a request that is not text', (run) => ({ run, interrupted: true })],
+    ['no fence', () => ({ run: true })],
+    ['nothing', () => undefined],
+  ])('[T13] is rejected at its first answer with %s, and nothing runs', async (_, verdict) => {
+    const did: string[] = [];
+    const errors: unknown[] = [];
+    const ship = saga({ name: 'ship', version: '1', forks: 'refuse' }, function* () {
+      const { ok } = yield* elicit('go', { message: 'Go?', schema: Ok });
+      yield* step('ship', () => void did.push(String(ok)));
+      return 'shipped';
+    });
+    const store = {
+      ...memoryGuard(),
+      begin: ({ sagaId, turn }: GuardClaim) => verdict({ sagaId, turn, number: 1 }) as GuardVerdict,
+    };
+    for (const onDown of ['closed', 'open'] as const) {
+      const host = hostOf({
+        sagas: [ship],
+        guard: { store, onDown },
+        hooks: { ...hooks, onError: (error) => void errors.push(error) },
+      });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { token } = waiting(await host.start('ship', {}));
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(host.resume(token, answer(true))).rejects.toMatchObject({ code: 'guard_down' });
+    }
+    expect(did).toEqual([]);
+    expect(errors).toHaveLength(2);
+    expect(String(errors[0])).toContain('guardConformance');
+  });
+
+  it('[T13] stores a response up to the maximum size of a token or result', async () => {
     let ran = 0;
     const big = saga({ name: 'big', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
@@ -67,7 +102,7 @@ describe('a guard', () => {
     expect(ran).toBe(1);
   });
 
-  it('[T13] keeps a result as deep as it may be', async () => {
+  it('[T13] stores a result up to the maximum depth', async () => {
     const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
     const did: string[] = [];
     const echo = saga(
@@ -103,7 +138,7 @@ describe('a guard', () => {
   };
   const kept = 32 * 1024 * 1024;
 
-  it('[T13] keeps a result of 32 MiB', async () => {
+  it('[T13] stores a result of 32 MiB', async () => {
     const { did, host } = paying('result', 'x'.repeat(kept - 2));
     const { token } = waiting(await host.start('big', {}));
     expect((await host.resume(token, answer(true))).status).toBe('completed');
@@ -112,7 +147,7 @@ describe('a guard', () => {
   });
 
   it.each(['result', 'question'] as const)(
-    '[T13] [E3] undoes what led to a %s that it could not keep',
+    '[T13] [E3] undoes the steps before a %s that it cannot store',
     async (of) => {
       const { did, host } = paying(of, 'x'.repeat(kept - 1));
       const { token } = waiting(await host.start('big', {}));
@@ -123,14 +158,14 @@ describe('a guard', () => {
     },
   );
 
-  it('[T13] lets the same request come again at once where its response cannot be sealed', async () => {
+  it('[T13] accepts the same request again at once if its response cannot be sealed', async () => {
     const did: string[] = [];
     const odd = saga({ name: 'odd', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Ok });
       yield* step('pay', () => void did.push('pay'));
       return 'paid';
     });
-    // A program of another kind, whose results nobody has checked.
+    // A program of another kind, with unchecked results.
     let result: unknown = 1n;
     const program: Program = {
       ...odd,
@@ -146,7 +181,7 @@ describe('a guard', () => {
     expect(await host.resume(token, answer(true))).toMatchObject({ result: 'paid' });
   });
 
-  it('[E8] [T13] knows a finished saga for as long as a token can cancel it', async () => {
+  it('[E8] [T13] stores a finished saga for as long as a token can cancel it', async () => {
     let time = 1_000_000;
     const undone: string[] = [];
     let facts: SuspendedSagaFacts | undefined;
@@ -172,7 +207,7 @@ describe('a guard', () => {
     expect(undone).toEqual([]);
   });
 
-  it('[T13] forgets a used token when it has died, and its response with it', async () => {
+  it('[T13] removes a used token and its response when the token has expired', async () => {
     let time = 1_000_000;
     const guard = memoryGuard({ clock: () => time });
     const ask = saga({ name: 'ask', version: '1', forks: 'refuse' }, function* () {
@@ -196,7 +231,7 @@ describe('a guard', () => {
     await expect(host.resume(one.token, answer(false))).rejects.toThrow(TokenRefused);
   });
 
-  it('[E8] tells of a suspended saga only when its turn counts', async () => {
+  it('[E8] reports a suspended saga only if its turn counts', async () => {
     let time = 1_000_000;
     const told: string[] = [];
     const begun = deferred<() => void>();
@@ -230,7 +265,7 @@ describe('a guard', () => {
     expect(told).toEqual(['suspended 1', 'settled']);
   });
 
-  it('[R3] guards a saga whose version is gone, whatever the newer one declares', async () => {
+  it('[R3] guards a saga whose version is gone, whatever the newer version declares', async () => {
     const refunds: number[] = [];
     const refund = compensator(
       'refund',
@@ -253,7 +288,7 @@ describe('a guard', () => {
     expect(refunds).toEqual([]);
   });
 
-  it('[E10] [R3] forgets a turn that only its changed code rejected, so that the code can be rolled back', async () => {
+  it('[E10] [R3] releases a turn that only changed code rejected, so that a rollback can continue', async () => {
     const make = (message: string) =>
       saga({ name: 'buy', version: '1', forks: 'refuse' }, function* () {
         yield* elicit('go', { message, schema: Ok });
@@ -272,7 +307,7 @@ describe('a guard', () => {
 });
 
 describe('a guard in memory', () => {
-  it('[T13] tells two tokens of one turn apart', async () => {
+  it('[T13] distinguishes two tokens of one turn', async () => {
     const guard = memoryGuard({ clock: () => 1 });
     const claim = {
       sagaId: 's',
@@ -291,7 +326,7 @@ describe('a guard in memory', () => {
 });
 
 describe('versions', () => {
-  it('[R5] refuses an older version that goes on until no date at all', () => {
+  it('[R5] rejects an older version with an invalid `until`', () => {
     const make = (version: string, previous: object[] = []) =>
       saga({ name: 'buy', version, previous: previous as never }, function* () {
         yield* elicit('go', { message: 'Go?', schema: Ok });
@@ -303,7 +338,7 @@ describe('versions', () => {
 });
 
 describe('continueAs', () => {
-  it('asks whether the caller may use the saga it goes on as', async () => {
+  it('authorizes the caller for the saga of continueAs', async () => {
     const did: string[] = [];
     const admin = saga({ name: 'admin', version: '1' }, function* () {
       yield* step('rule', () => void did.push('ruled'));
@@ -317,7 +352,7 @@ describe('continueAs', () => {
     expect(did).toEqual([]);
   });
 
-  it('[T6] keeps a saga alive whose client answers', async () => {
+  it('[T6] extends the lifetime of a saga while its client answers', async () => {
     let time = 1_000_000;
     const N = z.object({ n: z.number() });
     const loop: Saga<typeof N, undefined> = saga({ name: 'loop', version: '1', input: N }, function* ({ n }) {

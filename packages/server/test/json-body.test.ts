@@ -23,7 +23,7 @@ const declared = (length: number): { readonly headers: Record<string, string> } 
 });
 
 describe.each(eras)('a posted body of the %s era', (era) => {
-  test('is read in one go where its length is declared', async () => {
+  test('is read without a copy if its length is declared', async () => {
     const request = post(era, method, call, 'one', declared(400));
     const copied = vi.spyOn(request, 'clone');
     const { last } = await read(await server().fetch(request));
@@ -31,21 +31,21 @@ describe.each(eras)('a posted body of the %s era', (era) => {
     expect(copied).not.toHaveBeenCalled();
   });
 
-  test('that is read already is refused like any other', async () => {
+  test('is refused with 400 if it was already read', async () => {
     const request = post(era, method, call, 1, declared(400));
     await request.text();
     expect((await server().fetch(request)).status).toBe(400);
   });
 
   test.each([
-    ['no JSON', '{'],
-    ['nothing', ''],
+    ['invalid JSON', '{'],
+    ['zero bytes', ''],
     ['null', 'null'],
     ['JSON after a byte order mark', `\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}`],
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]'],
     ['a notification', '{"jsonrpc":"2.0","method":"notifications/initialized"}'],
-    ['no message', '{"a":1}'],
-  ])('that is %s is answered as it is without a length', async (_, body) => {
+    ['an object without a method', '{"a":1}'],
+  ])('of %s gets the same response with and without a declared length', async (_, body) => {
     const sent = [{}, declared(100)].map((init) => postText(era, method, body, init));
     const [without, once] = await Promise.all(
       sent.map(async (request) => read(await server().fetch(request))),
@@ -53,7 +53,7 @@ describe.each(eras)('a posted body of the %s era', (era) => {
     expect(once).toEqual(without);
   });
 
-  test('is 413 where it is longer than is served, whatever length it declares', async () => {
+  test('is answered with 413 over the size limit, whatever length it declares', async () => {
     const told = nothingTold();
     const big = { ...call, arguments: { initial_arg: 'x'.repeat(limit) } };
     for (const length of [limit + 1, limit, 400]) {
@@ -66,11 +66,11 @@ describe.each(eras)('a posted body of the %s era', (era) => {
 });
 
 test.each([
-  ['no number', 'many', 2],
-  ['less than nothing', '-1', 2],
-  ['longer than is served', String(limit + 1), 0],
-  ['as long as is served', String(limit), 0],
-])('a length that is %s makes no difference to what is answered', async (_, length, copies) => {
+  ['not a number', 'many', 2],
+  ['negative', '-1', 2],
+  ['over the limit', String(limit + 1), 0],
+  ['the limit', String(limit), 0],
+])('a declared length that is %s does not change the response', async (_, length, copies) => {
   const request = post('modern', method, call, 1, { headers: { 'content-length': length } });
   const copied = vi.spyOn(request, 'clone');
   const { status } = await server().fetch(request);
@@ -80,8 +80,8 @@ test.each([
 
 test.each([
   ['by default', {}],
-  ['where more is served', { maxRequestBodySize: 2 * 1024 * 1024 }],
-])('no more than 1 MiB is read in one go %s', async (_, handler) => {
+  ['with a higher limit', { maxRequestBodySize: 2 * 1024 * 1024 }],
+])('at most 1 MiB is read without a copy %s', async (_, handler) => {
   const serve = serveSagas({
     name: 'deployer',
     version: '1.0.0',
@@ -96,17 +96,17 @@ test.each([
     return copied.mock.calls.length;
   };
   expect(await copies(1024 * 1024)).toBe(0);
-  // Once to know its era, and once to answer it.
+  // One copy to detect the era, and one to serve the request.
   expect(await copies(1024 * 1024 + 1)).toBe(2);
 });
 
-test('what only reads has no body to be read', async () => {
+test('a GET request with a declared length is answered with 405', async () => {
   const headers = { accept: 'text/event-stream', 'content-length': '10' };
   const { status } = await server().fetch(new Request('http://localhost/mcp', { headers }));
   expect(status).toBe(405);
 });
 
-test('a body that breaks off is refused', async () => {
+test('a body that ends early is refused with 400', async () => {
   const body = new ReadableStream({ start: (controller) => controller.error(new Error('gone')) });
   const request = new Request('http://localhost/mcp', {
     method: 'POST',

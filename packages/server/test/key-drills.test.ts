@@ -28,7 +28,7 @@ function kidOf(token: string): unknown {
 /** Those of the ways whose token holds the whole saga: a task without its store is nothing. */
 const carrying = ways.filter(({ name }) => !['tasks', 'resumable requests'].includes(name));
 
-/** Goes on, and says how: `done`, `refused`, or what came instead. */
+/** Continues the saga, and returns the outcome: `done`, `refused`, or another one. */
 async function outcome(way: Way, host: TestHost, token: string): Promise<string> {
   const { last, text } = await way.goOn(host, token, answers);
   if (last.result !== undefined && text.includes('Deployed to production')) return 'done';
@@ -39,7 +39,7 @@ async function outcome(way: Way, host: TestHost, token: string): Promise<string>
 
 const phases = [
   [oldKey, oldKey],
-  // Each state is rolled out host by host, with the one before it still running.
+  // Each phase is rolled out host by host, while hosts of the previous phase still run.
   [`${oldKey},${newKey}`, oldKey],
   [`${oldKey},${newKey}`, `${oldKey},${newKey}`],
   [`${newKey},${oldKey}`, `${oldKey},${newKey}`],
@@ -48,8 +48,8 @@ const phases = [
   [newKey, newKey],
 ] as const;
 
-describe.each(carrying)('a rotation of keys under sagas that go on by $name', (way) => {
-  test('[T7] loses none of those in flight, whichever host took or takes them', async () => {
+describe.each(carrying)('a key rotation during sagas by $name', (way) => {
+  test('[T7] keeps all running sagas valid, whichever host resumes them', async () => {
     const clock = testClock();
     const ran: string[] = [];
     let inFlight: readonly string[] = [];
@@ -57,7 +57,7 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
     for (const [first, second] of phases) {
       const hosts = fleet(ran, clock, first, second);
       for (const [index, token] of inFlight.entries()) {
-        // Each goes on at another host than it would have by turns.
+        // Each saga continues at another host than the one that began it.
         // oxlint-disable-next-line no-await-in-loop -- phase after phase
         expect(await outcome(way, hosts[index % 2 === 0 ? 1 : 0], token)).toBe('done');
         done += 1;
@@ -75,7 +75,7 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
     expect(done).toBe((phases.length - 1) * 2);
   });
 
-  test('[T7] seals with the key that stands first, in the first turn and in each after it', async () => {
+  test('[T7] seals with the first key in every turn', async () => {
     for (const [keys, kid] of [
       [`${oldKey},${newKey}`, 'old'],
       [`${newKey},${oldKey}`, 'new'],
@@ -93,22 +93,22 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
   test.each([
     ['a phase that was left out', oldKey, newKey, 'unknown_key'],
     ['a retired key, which seals no more', `${oldKey},${newKey}`, newKey, 'unknown_key'],
-    ['a host that was not given the new key yet', `${newKey},${oldKey}`, oldKey, 'unknown_key'],
+    ['a host without the new key', `${newKey},${oldKey}`, oldKey, 'unknown_key'],
     ['a wrong key under the same id', oldKey, keyOf('old', 0x33), 'undecryptable'],
     ['the right key under another id', oldKey, keyOf('older', 0x11), 'unknown_key'],
-  ])('[T3] [T5] [T7] refuses %s, and tells the hook why', async (_, before, after, reason) => {
+  ])('[T3] [T5] [T7] refuses %s, and reports the reason to the hook', async (_, before, after, reason) => {
     const ran: string[] = [];
     const [one, other] = fleet(ran, testClock(), before, after);
     const token = await way.begin(one);
     expect(await outcome(way, other, token)).toBe('refused');
     expect(other.told.rejections).toEqual([{ reason, suppressed: 0 }]);
     expect(ran).toEqual(['build']);
-    // The token is none the worse for it: the key is put back, and the saga goes on.
+    // The token stays valid: with the key restored, the saga continues.
     const back = hostForAll([deploys(ran)], { keys: before });
     expect(await outcome(way, back, token)).toBe('done');
   });
 
-  test('[T3] does not open at another service that has the same key', async () => {
+  test('[T3] does not open at another service with the same key', async () => {
     const clock = testClock();
     const shop = hostForAll([deploys()], { audience: 'shop', clock });
     const bank = hostForAll([deploys()], { audience: 'bank', clock });
@@ -124,13 +124,13 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
     ['31 s behind the host that sealed', -31_000, 'later: clock_behind'],
     ['29 s past the end of the token', 3_600_000 + 29_000, 'done'],
     ['31 s past the end of the token', 3_600_000 + 31_000, 'refused'],
-  ])('[T6] by a clock %s is told apart', async (_, offset, expected) => {
+  ])('[T6] tolerates 30 s of clock skew: %s', async (_, offset, expected) => {
     const token = await way.begin(hostForAll([deploys()], { clock: testClock() }));
     const other = hostForAll([deploys()], { clock: testClock(start + offset) });
     expect(await outcome(way, other, token)).toBe(expected);
   });
 
-  test('[T6] at 30 s of skew exactly, comes early enough and too late', async () => {
+  test('[T6] accepts a token 30 s before its issue, and refuses it 30 s after its expiry', async () => {
     const token = await way.begin(hostForAll([deploys()], { clock: testClock() }));
     const at = (now: number): Promise<string> =>
       outcome(way, hostForAll([deploys()], { clock: testClock(now) }), token);
@@ -138,7 +138,7 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
     expect(await at(start + 3_600_000 + skew)).toBe('refused');
   });
 
-  test('[T7] takes the same keys as JWKs, as a list and as a text', async () => {
+  test('[T7] accepts the same keys as JWKs, as a list and as text', async () => {
     const jwk = (kid: string, byte: number): object => ({
       kty: 'oct',
       kid,
@@ -167,8 +167,8 @@ describe.each(carrying)('a rotation of keys under sagas that go on by $name', (w
   });
 });
 
-describe('a task under a rotation of keys', () => {
-  test('[T7] goes on by the id it was given with the old key, and its record is opened by it', async () => {
+describe('a task during a key rotation', () => {
+  test('[T7] continues by its old ID, and its record opens with the old key', async () => {
     const way = ways.find(({ name }) => name === 'tasks')!;
     const clock = testClock();
     const ran: string[] = [];

@@ -134,10 +134,10 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 test.each(eras)(
-  'no key, token, argument, answer, result or thrown message shows on the wire of the %s era, in hooks or on the console',
+  'no secret or thrown message is on the wire of the %s era, in hooks, or on the console',
   async (era) => {
     const told = nothingTold();
-    // Rejections are told ten a second: so that all of them are heard of, whatever the machine, time flies.
+    // The host reports ten rejections a second. The clock advances quickly, so that all of them are reported on any machine.
     let time = 1_700_000_000_000;
     const server = serveSagas({
       testing: { clock: () => (time += 150), environment: 'production' },

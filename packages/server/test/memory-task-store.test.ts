@@ -2,9 +2,9 @@ import { memoryTaskStore } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import { testClock } from './fixtures/clock.ts';
 
-test('forgets what has expired', async () => {
+test('a task store in memory removes expired entries', async () => {
   const clock = testClock();
-  const store = memoryTaskStore(clock);
+  const store = memoryTaskStore({ clock });
   await store.write('a', 'x', 0, clock.now + 1_000);
   clock.now += 999;
   expect(await store.read('a')).toBeDefined();

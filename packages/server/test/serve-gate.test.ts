@@ -59,7 +59,7 @@ describe('a server that listens on an address', () => {
   }
 
   test.each(['127.0.0.1', 'localhost'])(
-    'refuses foreign hosts on %s, and serves loopback',
+    'refuses foreign hosts on %s, and serves loopback hosts',
     async (address) => {
       for (const host of foreign) {
         // oxlint-disable-next-line no-await-in-loop -- host after host
@@ -72,11 +72,11 @@ describe('a server that listens on an address', () => {
     },
   );
 
-  test('serves every host on all addresses, although a proxy reaches it over loopback', async () => {
+  test('serves every host when it listens on all addresses, also to a proxy on loopback', async () => {
     expect(await statusOf('0.0.0.0', 'mcp.example')).not.toBe(403);
   });
 
-  test('serves the hosts that it names on loopback, as behind a proxy', async () => {
+  test('serves only allowedHosts on loopback, as behind a proxy', async () => {
     const options = { http: { allowedHosts: ['mcp.example'] } };
     expect(await statusOf('127.0.0.1', 'mcp.example', options)).not.toBe(403);
     expect(await statusOf('127.0.0.1', 'localhost', options)).toBe(403);
@@ -97,8 +97,8 @@ test.each([
   }
 });
 
-describe('a server whose address nobody tells', () => {
-  test('refuses a page of plain HTTP that sends to its own name, as a rebound page does', async () => {
+describe('a server with an unknown address', () => {
+  test('refuses a page on plain HTTP whose origin matches the host, as after DNS rebinding', async () => {
     const request = to('evil.example:3000', { origin: 'http://evil.example:3000' });
     expect((await serve().fetch(request)).status).toBe(403);
     const named = serve({ http: { allowedHosts: ['evil.example'] } });
@@ -117,40 +117,53 @@ describe('a server whose address nobody tells', () => {
   });
 });
 
-describe('a gate that finds nobody', () => {
+describe('authenticate that returns no user', () => {
   const principal = 'client-only';
 
-  test.each([undefined, null, false, ''])('[T6] is a 401 for %o, and nothing runs', async (nobody) => {
-    const told = nothingTold();
-    for (const found of [nobody, Promise.resolve(nobody)]) {
+  test.each([undefined, null, false, ''])(
+    '[T6] is answered with 401 for %o, and nothing runs',
+    async (nobody) => {
+      const told = nothingTold();
+      for (const found of [nobody, Promise.resolve(nobody)]) {
+        const server = serve({
+          auth: { principal, authenticate: () => found as undefined },
+          hooks: hooksInto(told),
+        });
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const refused = await server.fetch(post('modern', 'tools/callSaga', { name: 'asking' }));
+        expect(refused.status).toBe(401);
+        expect(refused.headers.get('www-authenticate')).toBe('Bearer');
+      }
+      expect(told.turns).toEqual([]);
+    },
+  );
+
+  test.each([undefined, null])(
+    "[T6] serves %o as an anonymous caller with anonymous: 'accept'",
+    async (nobody) => {
+      const server = serve({ auth: { principal, authenticate: () => nobody, anonymous: 'accept' } });
+      const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'asking' });
+      expect(last.result).toMatchObject({ state: 'suspended' });
+    },
+  );
+
+  test.each([false, '', 0])(
+    "[T6] is answered with 401 for %o with anonymous: 'accept', too",
+    async (nobody) => {
       const server = serve({
-        auth: { principal, authenticate: () => found as undefined },
-        hooks: hooksInto(told),
+        auth: { principal, authenticate: () => nobody as never, anonymous: 'accept' },
       });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const refused = await server.fetch(post('modern', 'tools/callSaga', { name: 'asking' }));
-      expect(refused.status).toBe(401);
-      expect(refused.headers.get('www-authenticate')).toBe('Bearer');
-    }
-    expect(told.turns).toEqual([]);
-  });
+      expect((await server.fetch(post('modern', 'tools/list', {}))).status).toBe(401);
+    },
+  );
 
-  test.each([undefined, null])("[T6] lets %o in with anonymous: 'accept', as nobody", async (nobody) => {
-    const server = serve({ auth: { principal, authenticate: () => nobody, anonymous: 'accept' } });
-    const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'asking' });
-    expect(last.result).toMatchObject({ state: 'suspended' });
-  });
-
-  test.each([false, '', 0])("[T6] is a 401 for %o with anonymous: 'accept', too", async (nobody) => {
-    const server = serve({
-      auth: { principal, authenticate: () => nobody as never, anonymous: 'accept' },
-    });
-    expect((await server.fetch(post('modern', 'tools/list', {}))).status).toBe(401);
-  });
-
-  test('[T6] does not start with an anonymous that means nothing', () => {
-    expect(() => serve({ auth: { anonymous: 'accept' } })).toThrow(TypeError);
+  test('[T6] rejects `anonymous` without authenticate or with an unknown value at the start', () => {
+    expect(() => serve({ auth: { anonymous: 'accept' } })).toThrow(
+      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+    );
     const odd = { anonymous: 'refuse' } as object;
-    expect(() => serve({ auth: { principal, authenticate: () => undefined, ...odd } })).toThrow(TypeError);
+    expect(() => serve({ auth: { principal, authenticate: () => undefined, ...odd } })).toThrow(
+      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+    );
   });
 });

@@ -46,8 +46,8 @@ async function challengeTo(server: SagaServer, headers: Record<string, string> =
   return response.headers.get('www-authenticate');
 }
 
-describe('the metadata of a protected resource', () => {
-  test('say where to sign in, to anybody who asks, and to a page as well', async () => {
+describe('protected resource metadata', () => {
+  test('name the authorization server to any client, also to pages of other origins', async () => {
     const server = serve({ auth: { oauth: { ...oauth, scopes: ['sagas'] } } });
     const headers = { origin: 'https://app.example' };
     const response = await server.fetch(new Request(metadataUrl, { headers }));
@@ -60,7 +60,7 @@ describe('the metadata of a protected resource', () => {
     });
   });
 
-  test('are not at any other address, and not of a server without them', async () => {
+  test('are served at no other URL, and not without the option', async () => {
     const statusOf = async (url: string, server = serve()): Promise<number> =>
       (await server.fetch(new Request(url))).status;
     expect(await statusOf('https://mcp.example/.well-known/oauth-authorization-server')).toBe(404);
@@ -71,7 +71,7 @@ describe('the metadata of a protected resource', () => {
   });
 
   test.each(['', '/', '/mcp', '/mcp/', '/a/b?tenant=7', '/mcp#part'])(
-    'are where the SDK says they are, for a resource with the path %j',
+    'are served at the URL that the SDK derives for a resource with the path %j',
     async (path) => {
       const resource = `https://mcp.example${path}`;
       const server = serve({ auth: { oauth: { ...oauth, resource } } });
@@ -82,7 +82,7 @@ describe('the metadata of a protected resource', () => {
     },
   );
 
-  test('are named by each challenge: of the server, and of a gate that does not know them', async () => {
+  test('are named by the challenge of the server, and added to the challenge of a bearer gate', async () => {
     const named = `resource_metadata="${metadataUrl}"`;
     expect(await challengeTo(serve())).toBe(`Bearer ${named}`);
     const gated = serve({ auth: { authenticate: gate } });
@@ -94,7 +94,7 @@ describe('the metadata of a protected resource', () => {
     }
   });
 
-  test('are named as the gate names them, where it does', async () => {
+  test('are not added to a challenge that names its own metadata or another scheme', async () => {
     const own = 'Bearer resource_metadata="https://mcp.example/own"';
     const refused = (): Response => new Response(null, { status: 401, headers: { 'www-authenticate': own } });
     expect(await challengeTo(serve({ auth: { authenticate: refused } }))).toBe(own);
@@ -103,7 +103,7 @@ describe('the metadata of a protected resource', () => {
     expect(await challengeTo(serve({ auth: { authenticate: basic } }))).toBe('Basic');
   });
 
-  test('are named by the challenge of a tool that needs a scope', async () => {
+  test('are named by the challenge of a tool that requires a scope', async () => {
     const authInfo = { token: 't', clientId: 'c', scopes: [] };
     const server = serve({
       auth: { authenticate: () => authInfo },
@@ -120,17 +120,19 @@ describe('the metadata of a protected resource', () => {
 
   test.each<[string, Parts<ServeSagasOptions>]>([
     ['no resource', { auth: { oauth: { ...oauth, resource: undefined } } }],
-    ['a path for a resource', { auth: { oauth: { ...oauth, resource: '/mcp' } } }],
+    ['a path as the resource', { auth: { oauth: { ...oauth, resource: '/mcp' } } }],
     ['no issuer', { auth: { oauth: { ...oauth, issuer: '' } } }],
     ['an issuer of plain HTTP', { auth: { oauth: { ...oauth, issuer: 'http://login.example' } } }],
     ['an issuer with a fragment', { auth: { oauth: { ...oauth, issuer: 'https://login.example#a' } } }],
     ['an issuer with a query', { auth: { oauth: { ...oauth, issuer: 'https://login.example?a=1' } } }],
-  ])('do not start with %s', (_, options) => {
-    expect(() => serve(options)).toThrow(TypeError);
+  ])('are rejected at the start with %s', (_, options) => {
+    expect(() => serve(options)).toThrow(
+      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+    );
   });
 
-  test('do not start without what checks the access tokens', () => {
+  test('are rejected at the start without `authenticate`', () => {
     const options = { name: 'deployer', version: '1.0.0', sagas: [asking()], keys: oldKey, auth: { oauth } };
-    expect(() => serveSagas(options)).toThrow(TypeError);
+    expect(() => serveSagas(options)).toThrow(expect.objectContaining({ code: 'missing_option' }));
   });
 });

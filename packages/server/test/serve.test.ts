@@ -34,7 +34,7 @@ function own({ last }: RawAnswer): Record<string, unknown> {
 
 describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
   test.each(['fast', 'portable', 'mixed'] as const)(
-    '[W1, P2] the complex exchange, field by field, sealed %s',
+    '[W1, P2] completes a saga with elicitation and sampling, with exact fields, sealed %s',
     async (how) => {
       const fast = serve({ testing: { sealing: 'fast' } });
       const portable = serve({ testing: { sealing: 'portable' } });
@@ -121,7 +121,7 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
     },
   );
 
-  test('a body over the limit is 413, and nothing of it runs', async () => {
+  test('answers a body over the limit with 413, and runs nothing', async () => {
     const told = nothingTold();
     const small = serve({ http: { handler: { maxRequestBodySize: 2000 } }, hooks: hooksInto(told) });
     const big = { name: 'complex_tool', arguments: { initial_arg: 'x'.repeat(3000) } };
@@ -131,7 +131,7 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
     expect(told.turns).toEqual([]);
   });
 
-  test('[W5] progress and log messages come before the answer, where they were asked for', async () => {
+  test('[W5] sends progress and log messages before the response if the client requests them', async () => {
     const server = serve({ sagas: [telling()] });
     const meta = { progressToken: 'p-1', 'io.modelcontextprotocol/logLevel': 'info' };
     const asked = await ask(server, era, 'tools/callSaga', { name: 'telling', _meta: meta });
@@ -142,14 +142,14 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
     expect(asked.last.result).toMatchObject({ state: 'suspended' });
   });
 
-  test('[W5] neither is sent to a client that did not ask for it', async () => {
+  test('[W5] sends no progress or log messages to a client that does not request them', async () => {
     const { messages } = await ask(serve({ sagas: [telling()] }), era, 'tools/callSaga', { name: 'telling' });
     const methods = messages.slice(0, -1).map(({ method }) => method);
     // Before 2026-07-28 log messages come unless the client sets a level.
     expect(methods).toEqual(era === 'modern' ? [] : ['notifications/message']);
   });
 
-  test('[W5] progress is limited in rate, and the newest is never lost', async () => {
+  test('[W5] limits the rate of progress, and always sends the last value', async () => {
     const chatty = saga({ name: 'chatty', version: '1' }, function* () {
       for (let index = 1; index <= 50; index += 1) yield* progress(index);
       yield* step('work', () => 1);
@@ -170,7 +170,7 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
     ]);
   });
 
-  test('a saga that waits has no steps and says how long', async () => {
+  test('returns no steps and retryAfterMs for a saga that waits', async () => {
     const waiting = saga({ name: 'waiting', version: '1' }, function* () {
       yield* step(
         'flaky',
@@ -202,7 +202,7 @@ const contextual = (seen: unknown[]): Saga<undefined, undefined> =>
   });
 
 describe('serveSagas', () => {
-  test('answers 404 beside its path, and says where MCP is', async () => {
+  test('answers 404 for other paths, and names the MCP path', async () => {
     const server = serve();
     for (const path of ['/', '/mcp/', '/MCP', '/mcp/x', '/x?/mcp']) {
       // oxlint-disable-next-line no-await-in-loop -- a few paths
@@ -216,7 +216,7 @@ describe('serveSagas', () => {
     expect((await elsewhere.fetch(moved)).status).toBe(200);
   });
 
-  test('[T7] takes the keys from the env of the runtime, at the first request', async () => {
+  test('[T7] reads the keys from the env of the runtime, at the first request', async () => {
     const envs: unknown[] = [];
     const server = serve({
       keys: (env) => {
@@ -240,7 +240,7 @@ describe('serveSagas', () => {
   test.each([
     { runtime: 'a Worker', given: (runtime: object) => [{}, runtime] as const },
     { runtime: 'Vercel', given: (runtime: object) => [runtime] as const },
-  ])('hands work that goes on after an answer to the runtime, as $runtime has it', async ({ given }) => {
+  ])('passes background work to waitUntil of $runtime', async ({ given }) => {
     const works: Promise<unknown>[] = [];
     const runtime = {
       works,
@@ -271,13 +271,13 @@ describe('serveSagas', () => {
     expect(ran).toBe(true);
   });
 
-  test.each([undefined, '', 'k1:short'])('[T7] does not answer without good keys: %o', async (keys) => {
+  test.each([undefined, '', 'k1:short'])('[T7] does not answer without valid keys: %o', async (keys) => {
     const lacking = serve({ keys: () => keys });
     await expect(lacking.fetch(post('modern', 'tools/list', {}), {})).rejects.toThrow(SealError);
     if (keys !== undefined) expect(() => serve({ keys })).toThrow(SealError);
   });
 
-  test('hands the env of each request to its steps, or what `context` makes of it', async () => {
+  test('passes the env of each request, or the result of `context`, to its steps', async () => {
     const seen: unknown[] = [];
     const plain = serve({ sagas: [contextual(seen)] });
     const made = serve({
@@ -295,7 +295,7 @@ describe('serveSagas', () => {
     expect(seen).toEqual(['one', 'two', { method: 'POST', env: 'three' }]);
   });
 
-  test('keeps the contexts of two requests at once apart', async () => {
+  test('keeps the contexts of concurrent requests apart', async () => {
     const seen: unknown[] = [];
     const gates = { one: deferred<void>(), two: deferred<void>() };
     const slow = saga({ name: 'slow', version: '1' }, function* () {
@@ -360,11 +360,11 @@ describe('serveSagas', () => {
           server.registerPrompt('hello', { title }, () => ({ messages: [] }));
       },
     ],
-  ])('does not start with %s that is registered twice', (_, extend) => {
+  ])('rejects %s that is registered twice at the start', (_, extend) => {
     expect(() => serve({ extend })).toThrow(/registers a name twice/);
   });
 
-  test('starts with an extension that uses all of a server', () => {
+  test('starts with an extension that uses the whole API of an McpServer', () => {
     const extend = (server: McpServer): void => {
       server.registerTool('other', {}, () => ({ content: [] })).disable();
       server.server.setRequestHandler('ping', () => ({}));
@@ -374,29 +374,24 @@ describe('serveSagas', () => {
   });
 
   test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'does not start with bodies of at most %s bytes',
+    'rejects a maximum body size of %s at the start',
     (size) => {
-      expect(() => serve({ http: { handler: { maxRequestBodySize: size } } })).toThrow(RangeError);
+      expect(() => serve({ http: { handler: { maxRequestBodySize: size } } })).toThrow(
+        expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+      );
     },
   );
 
-  test('[T6] does not start where it can never know whose a saga is', () => {
-    expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(
-      new TypeError(
-        'auth.authenticate requires auth.principal: (authInfo) => ({ issuer, subject, client }), which names the owner of a ' +
-          "saga; or 'client-only', if the users of one client application may continue the sagas of each other.",
-      ),
-    );
+  test('[T6] rejects `authenticate` without `principal`, and `principal` without `authenticate`', () => {
+    const missing = (name: string): object =>
+      expect.objectContaining({ code: 'missing_option', message: expect.stringContaining(name) as string });
+    expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(missing('auth.principal'));
     // With keys that come with the first request, as well.
-    expect(() => serve({ auth: { principal: 'client-only' }, keys: () => oldKey })).toThrow(
-      new TypeError(
-        'auth.principal requires auth.authenticate: (request) => …, which checks the access token. Without it, any client ' +
-          'with a token continues its saga.',
-      ),
-    );
+    const open = { auth: { principal: 'client-only' }, keys: () => oldKey } as const;
+    expect(() => serve(open)).toThrow(missing('auth.authenticate'));
   });
 
-  test('[T6] refuses a request in the way its gate says, and runs nothing of it', async () => {
+  test('[T6] returns the response of `authenticate`, and runs nothing', async () => {
     const told = nothingTold();
     const gate = requireBearerAuth({
       verifier: {
@@ -413,7 +408,7 @@ describe('serveSagas', () => {
     expect(told.turns).toEqual([]);
   });
 
-  test('[T6] refuses a request by a response of another class, too, as servers for Node put one in its place', async () => {
+  test('[T6] accepts an instance of another Response class from `authenticate`', async () => {
     const refusal = new Response('who are you?', { status: 401 });
     vi.stubGlobal('Response', class extends Response {});
     try {
@@ -430,7 +425,7 @@ describe('serveSagas', () => {
     }
   });
 
-  test('lets more be registered on each server', async () => {
+  test('registers further tools on each server with `extend`', async () => {
     const server = serve({
       extend: (mcp) => {
         mcp.registerTool('own', { inputSchema: z.object({}) }, () => ({
@@ -442,7 +437,7 @@ describe('serveSagas', () => {
     expect(last.result).toMatchObject({ tools: [{ name: 'complex_tool' }, { name: 'own' }] });
   });
 
-  test('keeps what the transport refuses from onError, which clients could fill; an onerror of its own gets it', async () => {
+  test('reports transport errors to handler.onerror, and not to the onError hook', async () => {
     const told = nothingTold();
     const errors: unknown[] = [];
     const handler = { onerror: (error: Error) => errors.push(error) };
@@ -450,7 +445,7 @@ describe('serveSagas', () => {
     expect([told.errors.length, errors.length]).toEqual([0, 1]);
   });
 
-  test('reports to onError a server that cannot be made', async () => {
+  test('reports an error of `extend` to the onError hook', async () => {
     const told = nothingTold();
     const extend = (): never => {
       throw new Error('no such tool');
@@ -459,7 +454,7 @@ describe('serveSagas', () => {
     expect(told.errors).toEqual([new Error('no such tool')]);
   });
 
-  test('refuses requests for other hosts where it is told which are its own', async () => {
+  test('refuses requests to hosts outside of allowedHosts', async () => {
     const sagas = serve({ http: { allowedHosts: ['localhost'] } });
     const request = (host: string): Request =>
       new Request(`http://${host}/mcp`, { method: 'POST', headers: { host }, body: '{}' });
@@ -467,7 +462,7 @@ describe('serveSagas', () => {
     expect((await sagas.fetch(request('localhost:3000'))).status).not.toBe(403);
   });
 
-  test('[P2] goes on with a saga that a host without MCP started, where its audience is the same', async () => {
+  test('[P2] resumes a saga that a host without MCP started, if both have one audience', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(await coreOf(host).start('asking', {}, {}, { method: 'tools/callSaga' }));
     const resume = { sagaToken: token, completedSteps: [accept('target', { target: 'x' })] };
@@ -481,7 +476,7 @@ describe('serveSagas', () => {
     });
   });
 
-  test('[U4] a client that goes away aborts the step', async () => {
+  test('[U4] aborts the step if the client disconnects', async () => {
     const started = deferred<AbortSignal>();
     const ended = deferred<void>();
     const slow = saga({ name: 'slow', version: '1' }, function* () {

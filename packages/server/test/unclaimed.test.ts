@@ -24,8 +24,8 @@ function refused(turn: Promise<SagaTurn>): Promise<void> {
   return expect(turn).rejects.toMatchObject({ code: 'guard_down', public: true });
 }
 
-describe('a step that runs once, while the guard is down', () => {
-  test('[T13] [E1] ends its turn, and what ran before it runs again under the same keys', async () => {
+describe('a `once` step while the guard is down', () => {
+  test('[T13] [E1] ends its turn, and the retry runs earlier steps with the same idempotency keys', async () => {
     const did: string[] = [];
     const clock = testClock();
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
@@ -44,14 +44,14 @@ describe('a step that runs once, while the guard is down', () => {
     const { token } = suspended(await host.start('order', {}));
     await refused(host.resume(token, [sure]));
     expect(told.errors).toMatchObject([
-      { message: 'The guard cannot be asked: Error.', cause: { message: 'ECONNREFUSED 10.0.0.7' } },
+      { message: 'The guard cannot be reached: Error.', cause: { message: 'ECONNREFUSED 10.0.0.7' } },
     ]);
     expect(told.turns.map(({ status }) => status)).toEqual(['suspended']);
     expect(await host.resume(token, [sure])).toMatchObject({ result: 'done' });
     expect(did).toEqual([did[0], did[0], 'thank']);
   });
 
-  test('[T13] [U3] stops what runs beside it, and waits for it', async () => {
+  test('[T13] [U3] aborts parallel steps, and waits until they end', async () => {
     const clock = testClock();
     let runs = 0;
     let running = 0;
@@ -75,7 +75,7 @@ describe('a step that runs once, while the guard is down', () => {
     expect(await host.start('order', {})).toMatchObject({ result: 'done' });
   });
 
-  test('[T13] [E3] undoes what ran before it, where nobody has a token to come again with', async () => {
+  test('[T13] [E3] undoes earlier steps in a first turn, because the client has no token', async () => {
     const did: string[] = [];
     const clock = testClock();
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
@@ -92,13 +92,13 @@ describe('a step that runs once, while the guard is down', () => {
       status: 'failed',
       error: { code: 'guard_down', public: true },
       compensated: [{ stepId: 'charge' }],
-      residue: [],
+      uncompensated: [],
     });
     expect(did).toEqual(['charge', 'refund']);
     expect(await host.start('order', {})).toMatchObject({ result: 'done' });
   });
 
-  test('[T13] [E3] tells what could not be undone for that', async () => {
+  test('[T13] [E3] reports earlier steps whose undo also needs a claim as uncompensated', async () => {
     const clock = testClock();
     const down = (): never => {
       throw new Error('ECONNREFUSED 10.0.0.7');
@@ -116,11 +116,11 @@ describe('a step that runs once, while the guard is down', () => {
     expect(await host.start('order', {})).toMatchObject({
       error: { code: 'guard_down' },
       compensated: [],
-      residue: [{ stepId: 'charge' }],
+      uncompensated: [{ stepId: 'charge' }],
     });
   });
 
-  test('[T13] [E3] in an undo leaves the saga to be cancelled again', async () => {
+  test('[T13] [E3] in an undo ends the cancellation, which a later request can repeat', async () => {
     const did: string[] = [];
     const clock = testClock();
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
@@ -136,7 +136,10 @@ describe('a step that runs once, while the guard is down', () => {
     const { token } = suspended(await host.start('order', {}));
     await refused(host.cancel(token));
     expect(did).toEqual([]);
-    expect(await host.cancel(token)).toMatchObject({ compensated: [{ stepId: 'charge' }], residue: [] });
+    expect(await host.cancel(token)).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+      uncompensated: [],
+    });
     expect(did).toEqual(['refund']);
   });
 });

@@ -37,7 +37,7 @@ function shop() {
   return { did, order };
 }
 
-test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated request does not do it again', async () => {
+test('[E1] [E3] stores the effects of a turn before it undoes them, so a repeated request runs none again', async () => {
   const { did, order } = shop();
   const clock = testClock();
   const guard = memoryGuard({ clock });
@@ -46,7 +46,7 @@ test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated 
   if (first.status !== 'suspended') throw new Error(first.status);
   const answer = [{ stepId: 'sure', result: { action: 'accept', content: {} } }];
   const aborting = new AbortController();
-  // The request is aborted as soon as the undoing begins: nobody hears how it ended.
+  // The request is aborted as soon as the undo begins, so the client does not get the result.
   const finish = guard.finish.bind(guard);
   guard.finish = (fence, response) => {
     aborting.abort();
@@ -63,7 +63,7 @@ test('[E1] [E3] what a turn did is kept before it is undone, so that a repeated 
   expect(told.errors).toEqual([]);
 });
 
-/** A host whose process dies right after it has refunded: nothing is kept from then on, until another one takes over. */
+/** A host whose process dies right after the refund: the guard stores nothing more until another process takes over. */
 function dying(body: (did: string[]) => Steps<string>, options: Pick<SagaHostOptions, 'limits'> = {}) {
   const did: string[] = [];
   const clock = testClock();
@@ -101,7 +101,7 @@ function dying(body: (did: string[]) => Steps<string>, options: Pick<SagaHostOpt
     charge,
     hostFor,
     begins: () => begun,
-    /** Another process takes the request, when the lease of the one that died has run out. */
+    /** Another process takes the request after the lease of the dead process has expired. */
     comeBack: (later: number) => {
       isDead = false;
       clock.now += later;
@@ -117,7 +117,7 @@ const accepts: StepAnswer[] = [{ stepId: 'sure', result: { action: 'accept', con
 
 test.each<[string, readonly StepAnswer[], (did: string[]) => Steps<string>]>([
   [
-    'a refusal that comes too late the second time',
+    'a decline that is too late in the repetition',
     declines,
     function* (did) {
       try {
@@ -130,7 +130,7 @@ test.each<[string, readonly StepAnswer[], (did: string[]) => Steps<string>]>([
     },
   ],
   [
-    'a look at the clock',
+    'a read of the clock',
     accepts,
     function* (did) {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -140,7 +140,7 @@ test.each<[string, readonly StepAnswer[], (did: string[]) => Steps<string>]>([
     },
   ],
   [
-    'a shop that opens by itself',
+    'a shop that opens after a sleep',
     [],
     function* (did) {
       yield* sleep(1_000);
@@ -149,25 +149,22 @@ test.each<[string, readonly StepAnswer[], (did: string[]) => Steps<string>]>([
       return 'shipped';
     },
   ],
-])(
-  '[E1] [E3] %s does not ship what was refunded, though no step led to the refund',
-  async (_, answers, body) => {
-    const { did, hostFor, comeBack, clock } = dying(body);
-    const { token } = suspended(await hostFor().start('order', {}));
-    clock.now += 2_000;
-    await expect(hostFor().resume(token, answers)).rejects.toThrow();
-    expect(did).toEqual(['charge', 'refund']);
-    comeBack(hour);
-    expect(await hostFor().resume(token, answers)).toMatchObject({
-      status: 'failed',
-      compensated: [{ stepId: 'charge' }],
-    });
-    // The refund that nobody heard of is made once more, with the same key.
-    expect(did).toEqual(['charge', 'refund', 'refund']);
-  },
-);
+])('[E1] [E3] %s does not ship after a refund in a repeated request', async (_, answers, body) => {
+  const { did, hostFor, comeBack, clock } = dying(body);
+  const { token } = suspended(await hostFor().start('order', {}));
+  clock.now += 2_000;
+  await expect(hostFor().resume(token, answers)).rejects.toThrow();
+  expect(did).toEqual(['charge', 'refund']);
+  comeBack(hour);
+  expect(await hostFor().resume(token, answers)).toMatchObject({
+    status: 'failed',
+    compensated: [{ stepId: 'charge' }],
+  });
+  // The refund without a response runs again, with the same key.
+  expect(did).toEqual(['charge', 'refund', 'refund']);
+});
 
-test('[E1] [R3] other code does not ship what was refunded where the code of now did not fit', async () => {
+test('[E1] [R3] code that fits does not ship after a refund that other code caused by a mismatch', async () => {
   const { did, charge, hostFor, comeBack } = dying(function* (notes) {
     yield* step('look', () => 1);
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -193,7 +190,7 @@ test('[E1] [R3] other code does not ship what was refunded where the code of now
   expect(did).toEqual(['charge', 'refund', 'refund']);
 });
 
-test('[E1] a refusal is kept before what was done is undone, in the same request, by one more lease of the guard', async () => {
+test('[E1] stores a decline before the undo, in the same request, with one more lease of the guard', async () => {
   const { did, hostFor, begins } = dying(function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     return 'kept';
@@ -205,7 +202,7 @@ test('[E1] a refusal is kept before what was done is undone, in the same request
   expect([did, begins()]).toEqual([['charge', 'refund'], 2]);
 });
 
-test('[E1] [T11] what meets the limit of its journal does not ship what was refunded, though it would meet none now', async () => {
+test('[E1] [T11] does not ship after a refund by the journal limit, even if the repeated run is shorter', async () => {
   let parcels = 5;
   const { did, hostFor, comeBack } = dying(
     function* (notes) {
@@ -228,7 +225,7 @@ test('[E1] [T11] what meets the limit of its journal does not ship what was refu
   expect(did).toEqual(['charge', 'ship', 'ship', 'refund', 'refund']);
 });
 
-test('[E1] [T11] what no token could hold does not ship what was refunded, though it would fit one now', async () => {
+test('[E1] [T11] does not ship after a refund by the token limit, even if the repeated result is smaller', async () => {
   let size = 100_000;
   const { did, hostFor, comeBack } = dying(function* (notes) {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -250,7 +247,7 @@ test('[E1] [T11] what no token could hold does not ship what was refunded, thoug
   expect(did).toEqual(['charge', 'refund', 'refund']);
 });
 
-test('[E8] [T11] what no token could hold is undone by the queue, when its process and its client have gone', async () => {
+test('[E8] [T11] the queue undoes a saga over the token limit if its process and its client are gone', async () => {
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const clock = testClock();
@@ -268,7 +265,7 @@ test('[E8] [T11] what no token could hold is undone by the queue, when its proce
       hooks: { onSuspended: (told) => void facts.push(told), onError: () => undefined },
     }).host;
   const { token } = suspended(await hostFor({}).start('large', {}));
-  // The process dies when it has kept that the saga fails.
+  // The process dies after it has stored the failure of the saga.
   let begun = 0;
   const dies = hostFor({
     begin: (claim) => {

@@ -6,7 +6,7 @@ import { Empty } from './fixtures/sagas.ts';
 
 const answer = [accept('sure', {})];
 
-test('[T11] [E3] holds the wait between two attempts of an undo if no token can hold the saga', async () => {
+test('[T11] [E3] waits between two attempts of an undo in the request if no token can hold the saga', async () => {
   const did: string[] = [];
   const clock = testClock();
   const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
@@ -37,12 +37,12 @@ test('[T11] [E3] holds the wait between two attempts of an undo if no token can 
     status: 'failed',
     error: { code: 'token_too_large' },
     compensated: [{ stepId: 'charge' }],
-    residue: [],
+    uncompensated: [],
   });
   expect(did).toEqual(['charge', 'refund']);
 });
 
-test('[E9] [R1] undoes an interrupted turn whose repetition meets the limit of the journal', async () => {
+test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal limit', async () => {
   const did: string[] = [];
   const clock = testClock();
   const guard = memoryGuard({ clock });
@@ -67,7 +67,7 @@ test('[E9] [R1] undoes an interrupted turn whose repetition meets the limit of t
   expect(await host().resume(token, answer)).toMatchObject({
     status: 'failed',
     compensated: [{ stepId: 'ship' }, { stepId: 'charge' }],
-    residue: [{ stepId: 'turn 2' }],
+    uncompensated: [{ stepId: 'turn 2' }],
   });
   expect(did).toEqual(['charge', 'charge', 'look up ship', 'undo charge']);
 });

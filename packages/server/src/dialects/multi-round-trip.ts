@@ -2,16 +2,16 @@ import { present } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import { withoutKeys } from '../settings/default-log.ts';
 import type { StepAnswer } from '../wire/step-answers.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
-import { SagaHostError } from '../wire/errors.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import { invalidField } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { extensionKey } from '../wire/tool-result.ts';
-import { WireError } from '../wire/wire-error.ts';
+import { frozenError } from '../wire/wire-error.ts';
 import { beginCall, resumeTokenOf } from './parts/begin-call.ts';
 import { canBeAsked, type Dialect } from './parts/dialect.ts';
-import type { ClientCall } from '../model/client-call.ts';
-import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './parts/end-with-token.ts';
+import type { ClientCall } from '../model/call-types.ts';
+import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './parts/interim-result.ts';
 import { toRequest } from '../wire/step-requests.ts';
 
 /** Multi round-trip requests (MCP 2026-07-28): `requestState` is the token, and the client repeats its call with the answers. */
@@ -21,11 +21,11 @@ export const multiRoundTrip: Dialect = {
   carries: ({ requestState }) => requestState !== undefined,
   serves: (call) => call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
   answer: async (host, call) => {
-    return await toAnswer(host, call, await takeRound(host, call, roundTraits(host, call)));
+    return await toAnswer(host, call, await takeRound(host, call, roundCapabilities(host, call)));
   },
 };
 
-/** A turn, on the wire. */
+/** Encodes a turn for the wire. */
 export async function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaTurn): Promise<object> {
   if (turn.status !== 'suspended') return call.toResult(turn);
   const roundsLeft = host.limits.clientRounds - roundAfter(turn);
@@ -36,37 +36,41 @@ export async function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaT
   return toInputRequired({ ...turn, steps: stepsForClient(host, call, turn) });
 }
 
-/** Longest wait that the remaining rounds of a call can hold, in milliseconds. */
+/** Returns the longest wait that the remaining rounds of a call can hold, in milliseconds. */
 export function maxWaitAfter(host: SagaHostCore, turn: SuspendedTurn): number {
-  return Math.max(0, host.limits.clientRounds - roundAfter(turn) + 1) * host.limits.maxHoldMs;
+  return maxWaitFrom(host, roundAfter(turn));
+}
+
+function maxWaitFrom({ limits: { clientRounds, maxHoldMs } }: SagaHostCore, round: number): number {
+  return Math.max(0, clientRounds - round + 1) * maxHoldMs;
 }
 
 function roundAfter({ turn, ownTurns = 0 }: SuspendedTurn): number {
   return turn - ownTurns;
 }
 
-/** Takes the turn that a round is, with what the dialect can do in it. */
+/** Runs the turn of a round. */
 export async function takeRound(
   host: SagaHostCore,
   call: ClientCall,
-  traits: DialectTraits,
+  dialect: DialectCapabilities,
 ): Promise<SagaTurn> {
   const { saga, args, method, caller, requestState } = call;
-  // Each round repeats the whole request, resume token included.
+  // Each round repeats the whole request, with its resume token.
   resumeTokenOf(call);
   const sent = toStepAnswers(call.inputResponses, host.limits.maxAnswers);
   const request = {
     methods: [method],
     entry: { target: saga.name, args },
     answersField: 'inputResponses',
-    traits,
+    dialect,
   };
   if (requestState !== undefined) {
-    if (typeof requestState !== 'string') throw refusedState();
+    if (typeof requestState !== 'string') throw frozenError(multiRoundTrip.refused);
     return await host.resume(requestState, sent, caller, request);
   }
-  let turn = await beginCall(host, call, method, traits);
-  // Answers to questions that a client knows will come are taken as they are asked, once each.
+  let turn = await beginCall(host, call, method, dialect);
+  // A client may send answers with its first call. Each answer is used once, when the saga asks.
   const left = new Map(sent.map((answer) => [answer.stepId, answer]));
   while (turn.status === 'suspended' && turn.hasPage !== true) {
     const known = turn.steps.flatMap(({ stepId }) => left.get(stepId) ?? []);
@@ -76,39 +80,33 @@ export async function takeRound(
     turn = await host.resume(turn.token, known, caller, request);
   }
   const { sagaId } = turn;
-  // A client that sends them again is asked for them then.
+  // Questions whose answers were not used are asked again.
   for (const stepId of left.keys())
     host.observer.hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: turn.saga, sagaId });
   return turn;
 }
 
-/** What can be done for a client that comes back in rounds. */
-export function roundTraits(host: SagaHostCore, call: ClientCall): DialectTraits {
-  const { clientRounds, maxHoldMs } = host.limits;
-  // A client comes back at once, whatever it is told: a wait is held, round for round.
-  const traits: DialectTraits = { asks: asksOfCall(host, call), holdsParts: true };
-  if (call.method === 'tools/call') return { ...traits, asksModel: true };
-  return { ...traits, maxWait: (turn) => Math.max(0, clientRounds - turn + 1) * maxHoldMs };
+/** Returns the abilities of clients with repeated calls. */
+export function roundCapabilities(host: SagaHostCore, call: ClientCall): DialectCapabilities {
+  // Clients repeat their call at once, so each round holds a part of the wait.
+  const dialect: DialectCapabilities = { asks: asksOfCall(host, call), holdsParts: true };
+  if (call.method === 'tools/call') return { ...dialect, asksModel: true };
+  return { ...dialect, maxWait: (round) => maxWaitFrom(host, round) };
 }
 
-/** Reads `inputResponses` as answers. Checks their number only: a call that begins passes on only those that it asks for. */
+/** Reads `inputResponses` as answers. Checks only their number. */
 function toStepAnswers(inputResponses: unknown, maxAnswers: number): readonly StepAnswer[] {
   if (typeof inputResponses !== 'object' || inputResponses === null) return [];
   const entries = Object.entries(inputResponses as { readonly [stepId: string]: Json });
   if (entries.length > maxAnswers) {
-    throw new SagaHostError(
-      'invalid_params',
-      `Invalid params: inputResponses: more than ${maxAnswers} step results`,
-    );
+    throw invalidField(`inputResponses: more than ${maxAnswers} step results`);
   }
   return entries.map(([stepId, result]) => ({ stepId, result }));
 }
 
 function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: SuspendedTurn): object {
   const inputRequests = Object.fromEntries(steps.map((step) => [step.stepId, toRequest(step, sagaId)]));
-  const hints = {
-    ...present({ retryAfterMs, content }),
-  };
+  const hints = present({ retryAfterMs, content });
   return {
     resultType: 'input_required',
     ...(steps.length === 0 ? {} : { inputRequests }),
@@ -117,27 +115,21 @@ function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: Suspen
   };
 }
 
-/** Warns once in a saga, two rounds before clients abandon the call. */
+/** Warns once per saga, two rounds before clients abandon the call. */
 function adviseOnRounds(host: SagaHostCore, turn: SuspendedTurn): void {
   const { clientRounds } = host.limits;
   const round = roundAfter(turn);
   if (round !== Math.max(1, clientRounds - 2)) return;
-  const about = `Saga '${turn.saga}' takes its client to round ${round}; clients give a call up after ${clientRounds}.`;
-  // Each of them repeats a question whose answer was not accepted.
+  const about = `Saga '${turn.saga}' has reached round ${round}. Clients abandon a call after ${clientRounds} rounds.`;
+  // All questions are repeated, because their answers were rejected.
   if (turn.steps.length > 0 && turn.steps.every(({ reason }) => reason !== undefined)) {
     const asked = turn.steps.map(({ stepId }) => `'${withoutKeys(stepId)}'`).join(' and ');
     // A reason may quote the answer.
     const why = host.observer.develops
       ? turn.steps.map(({ reason }) => reason).join(' ')
       : 'Set NODE_ENV=development to see the reasons.';
-    host.observer.hooks.onWarning(
-      `${about} The answers to ${asked} were not accepted: they do not fit the schema. ${why}`,
-    );
+    host.observer.hooks.onWarning(`${about} The answers to ${asked} do not match the schema. ${why}`);
     return;
   }
   host.observer.hooks.onWarning(`${about} Ask several questions at once, with all({ … }).`);
-}
-
-function refusedState(): WireError {
-  return new WireError(-32602, multiRoundTrip.refused.message, { reason: multiRoundTrip.refused.reason });
 }

@@ -2,27 +2,28 @@ import { isRecord, present } from '@mcp-saga/core/program';
 import type { Json, Program } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
-import { SagaHostError } from '../wire/errors.ts';
-import type { ResumeRequest } from '../model/host-requests.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import { invalidField } from '../wire/errors.ts';
+import type { ResumeRequest } from '../model/request-types.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaStatus } from '../requests/status.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { toFields } from '../wire/step-answers.ts';
 import { bindToRequest, digestRequestId } from '../token/sealed-saga.ts';
 import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
 import { resumeTokenMethod, resumeTokenRefused } from './parts/begin-call.ts';
-import type { CallMethod, ClientCall } from '../model/client-call.ts';
+import type { CallMethod, ClientCall } from '../model/call-types.ts';
 import type { Dialect } from './parts/dialect.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { principalOf } from '../requests/open-saga.ts';
+import { principalOf } from '../requests/open-for-caller.ts';
 
-/** The methods of this dialect. */
+/** Methods of this dialect. */
 export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;
 
-/** How it answers a token that does not open. */
+/** Fixed response to a rejected token. */
 export const resumeRefused: FrozenAnswer = resumeTokenRefused;
 
 const resumePolicy = 'notifications/requests/resumePolicy';
@@ -31,17 +32,17 @@ const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
 const invalidParams = -32_602;
 
-/** The methods that may have started a saga that is resumed: calls of tools, in each dialect that has one of its own. */
+/** Methods that may have started a saga: tool calls of each dialect. */
 const methods: readonly string[] = ['tools/call', resumeTokenMethod];
 
-/** The dialects a resumable request is answered in, in the order they are tried: those that answer it themselves. */
+/** Dialects that can answer a resumable request, in the order of precedence. */
 const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
 
 /**
- * Serves resumable requests (SEP-975) on top of the dialect of the client: returns the host that this dialect must call.
+ * Serves resumable requests (SEP-975) on top of the dialect of the client. Returns the host for that dialect.
  *
- * That host commits and reports a token before the first server step, after each step, and at each wait. A cut connection
- * continues by `requests/resume` from the newest token that the client has.
+ * That host commits and reports a token before the first server step, after each step, and at each wait. After a disconnect,
+ * `requests/resume` continues from the newest token of the client.
  */
 export async function resumable(
   host: SagaHostCore,
@@ -49,24 +50,24 @@ export async function resumable(
   dialect: Dialect,
 ): Promise<SagaHostCore> {
   const isDeclared = call.method === 'tools/call' && dialects.includes(dialect) && declares(call);
-  return isDeclared && (await mayResume(host, call.caller)) ? telling(host, call) : host;
+  return isDeclared && (await mayResume(host, call.caller)) ? reporting(host, call) : host;
 }
 
-/** `requests/resume {resumeToken}`: answers as the request that was cut would have been, for this client. */
+/** `requests/resume {resumeToken}`: answers the interrupted request for this client. */
 export async function resumeRequest(
   host: SagaHostCore,
   params: unknown,
   caller: Caller,
   callOf: (saga: Program, method: CallMethod) => ClientCall,
 ): Promise<object> {
-  const { resumeToken: token } = fields(params);
-  if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
+  const { resumeToken: token } = toFields(params);
+  if (typeof token !== 'string') throw invalidField('resumeToken: expected a string');
   const { saga, requestId } = await statusOf(host, token, caller);
   if (saga.task === 'require') {
-    // It runs as a task or not at all, and its tokens were handed out by those who see to that.
+    // Only tasks run such a saga, and their tokens never leave the server.
     throw refused(host, 'method');
   }
-  // The token is all that it brings, whatever the SDK found in its params.
+  // The request carries only a token, whatever the SDK found in its params.
   const nothingElse = {
     requestState: undefined,
     inputResponses: undefined,
@@ -75,53 +76,52 @@ export async function resumeRequest(
     isResumable: true,
   };
   const call = { ...callOf(saga, 'tools/call'), ...nothingElse };
-  // The answer belongs to the request that was cut: its client waits for that ID.
+  // The response belongs to the interrupted request, so the IDs must match.
   if (requestId !== undefined && requestId !== (await digestRequestId(call.id)))
     throw refused(host, 'request');
   const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
-  const told = telling(host, call);
+  const reported = reporting(host, call);
   const result = await dialect.answer(
     {
-      ...told,
-      // To the dialect it is the call that begins: by what it hands out, the call goes on in this dialect.
-      start: (_name, _args, by, { traits = {}, method } = {}) =>
-        told.resume(token, [], by, {
+      ...reported,
+      // For the dialect, the call starts now.
+      start: (_name, _args, by, { dialect: can = {}, method } = {}) =>
+        reported.resume(token, [], by, {
           methods,
-          traits,
+          dialect: can,
           follows: true,
           ...present({ method }),
         }),
-      // It may have begun in another dialect, for another client.
-      resume: (next, answers, by, request) => told.resume(next, answers, by, { ...request, methods }),
+      // The saga may have started in another dialect, for another client.
+      resume: (next, answers, by, request) => reported.resume(next, answers, by, { ...request, methods }),
     },
     call,
   );
   if (Object(result).resultType !== 'input_required') return result;
-  // Custom methods may not answer so (spec 2026-07-28), but the call itself may: the client has to send it again.
+  // Custom methods must not return this result (MCP 2026-07-28), but the call itself may. The client has to repeat the call.
   const { resultType: reason, ...needed } = result as { readonly resultType: string };
-  throw new WireError(invalidParams, 'Input is required: send the original request with this requestState', {
+  throw new WireError(invalidParams, 'Input is required: send the original request with the requestState', {
     reason,
     ...needed,
   });
 }
 
-/** What `requests/getStatus` answers. */
+/** Result of `requests/getStatus`. */
 export interface RequestStatus {
   readonly requestId: string | number;
   readonly status: 'processing' | 'completed' | 'failed';
-  /** Always false: messages are not kept, but produced again. */
+  /** Always false: messages are not stored, but produced again. */
   readonly hasPendingMessage: false;
-  /** Whether the saga waits for its client. */
   readonly hasInputRequest: boolean;
 }
 
-/** Answers `requests/getStatus` without running anything. Never reports `completed`: the resumed request reports its end. */
+/** Answers `requests/getStatus` without a turn. Never returns `completed`: the resumed request returns the end. */
 export async function getStatus(host: SagaHostCore, params: unknown, caller: Caller): Promise<RequestStatus> {
-  const { requestId, resumeToken: token } = fields(params);
+  const { requestId, resumeToken: token } = toFields(params);
   if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) {
-    throw invalid('requestId: expected a string or a whole number');
+    throw invalidField('requestId: expected a string or a whole number');
   }
-  if (typeof token !== 'string') throw invalid('resumeToken: expected a string');
+  if (typeof token !== 'string') throw invalidField('resumeToken: expected a string');
   const { asked, fails } = await statusOf(host, token, caller);
   return {
     requestId: requestId as string | number,
@@ -131,11 +131,11 @@ export async function getStatus(host: SagaHostCore, params: unknown, caller: Cal
   };
 }
 
-/** Looks up a token of this dialect. Tokens of other requests are refused, since a used one leads to the newest token. */
+/** Reads the state of a token of this dialect. Rejects other tokens, since a used token leads to the newest one. */
 async function statusOf(host: SagaHostCore, token: string, caller: Caller): Promise<SagaStatus> {
   const status = await host.status(token, caller, { methods });
   if (!status.isResumable) throw refused(host, 'method');
-  // The token may be older than the option.
+  // The option may have changed since the token was issued.
   if (!(await mayResume(host, caller))) throw refused(host, 'principal');
   return status;
 }
@@ -145,33 +145,33 @@ function refused(host: SagaHostCore, reason: 'method' | 'principal' | 'request')
   return new TokenRefused(reason);
 }
 
-/** A host that tells the client of a call each token, and goes on where nobody has to come for that. */
-function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
+/** Returns a host that reports each token to the client of a call, and continues until the client is needed. */
+function reporting(host: SagaHostCore, call: ClientCall): SagaHostCore {
   return {
     ...host,
     start: async (name, args, caller, request = {}) => {
-      const { traits = {}, method } = request;
+      const { dialect = {}, method } = request;
       const looked = await host.start(name, args, caller, {
         ...request,
-        traits: { ...steppingOf(call, traits), ...onlyLooks },
+        dialect: { ...steppingOf(call, dialect), ...onlyLooks },
       });
-      return await goneOn(host, call, looked, {
-        traits,
+      return await continueTurns(host, call, looked, {
+        dialect,
         looked: true,
         ...(method === undefined ? {} : { methods: [method] }),
       });
     },
     resume: async (token, answers, caller, request = {}) => {
-      const { traits = {}, method } = request;
+      const { dialect = {}, method } = request;
       const allowed = method === undefined ? request.methods : [method];
       const looks = answers !== undefined && answers.length > 0;
-      const stepping = steppingOf(call, traits);
+      const stepping = steppingOf(call, dialect);
       const turn = await host.resume(token, answers, caller, {
         ...request,
-        traits: looks ? { ...stepping, ...onlyLooks } : stepping,
+        dialect: looks ? { ...stepping, ...onlyLooks } : stepping,
       });
-      return await goneOn(host, call, turn, {
-        traits,
+      return await continueTurns(host, call, turn, {
+        dialect,
         looked: looks,
         ...present({ methods: allowed }),
       });
@@ -179,64 +179,64 @@ function telling(host: SagaHostCore, call: ClientCall): SagaHostCore {
   };
 }
 
-/** The client is to have a token of what it brought, before anything runs on it. (E1) */
-const onlyLooks: Pick<DialectTraits, 'runs'> = { runs: false };
+/** The client gets a token with its answers before any step runs. */
+const onlyLooks: Pick<DialectCapabilities, 'runs'> = { runs: false };
 
-/** The traits of a turn that hands out a token after each server step. */
-function steppingOf({ id }: ClientCall, traits: DialectTraits): DialectTraits {
-  return { ...traits, isResumable: true, requestId: id, checkpointAfterStep: true };
+/** Returns the abilities of a dialect whose client gets a token after each server step. */
+function steppingOf({ id }: ClientCall, dialect: DialectCapabilities): DialectCapabilities {
+  return { ...dialect, isResumable: true, requestId: id, checkpointAfterStep: true };
 }
 
-/** Goes on from a turn until the client is needed. It is told the token of each turn before the next one is taken. */
-async function goneOn(
+/** Continues until the client is needed. Reports the token of each turn before the next turn. */
+async function continueTurns(
   host: SagaHostCore,
   call: ClientCall,
   first: SagaTurn,
   {
-    traits,
+    dialect,
     looked,
     ...request
-  }: Pick<ResumeRequest, 'methods'> & { readonly traits: DialectTraits; readonly looked: boolean },
+  }: Pick<ResumeRequest, 'methods'> & { readonly dialect: DialectCapabilities; readonly looked: boolean },
 ): Promise<SagaTurn> {
   const began = host.timing.clock();
-  const onCommit = (committed: SuspendedTurn): Promise<void> => tell(host, call, committed);
-  const next = { ...request, traits: steppingOf(call, traits), isOwnRound: true, follows: true, onCommit };
+  const onCommit = (committed: SuspendedTurn): Promise<void> => reportToken(host, call, committed);
+  const next = { ...request, dialect: steppingOf(call, dialect), isOwnRound: true, follows: true, onCommit };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
-    // The client keeps the token before the page: if the result is lost, resuming shows the page again.
+    // The client keeps the token before the page: if the response is lost, resuming shows the page again.
     if (turn.hasPage === true) return turn;
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await bindToRequest(host, turn, call.id);
     // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
-    await tell(host, call, turn);
-    const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, traits, turn, began);
+    await reportToken(host, call, turn);
+    const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, dialect, turn, began);
     const isDue = turn.due !== undefined && turn.due <= host.timing.clock();
-    if (traits.runs === false || (isDone && !isDue)) return turn;
+    if (dialect.runs === false || (isDone && !isDue)) return turn;
     // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await host.resume(turn.token, [], call.caller, next);
   }
   return turn;
 }
 
-/** Whether a wait is held in this request: each turn holds it anew, where there is time for it. (W6) */
+/** `true` if a wait is held in this request. */
 function isHeld(
   host: SagaHostCore,
-  traits: DialectTraits,
+  dialect: DialectCapabilities,
   { steps, retryAfterMs = 0 }: SuspendedTurn,
   began: number,
 ): boolean {
   if (steps.length > 0) return false;
   const { maxHoldMs, turnBudgetMs, clientRounds } = host.limits;
   const { clock } = host.timing;
-  const most = Math.min(traits.maxHold ?? maxHoldMs, turnBudgetMs);
-  // A client that would come back at once need not come at all. One request may last as long as all rounds of a call.
-  // A call by resume token holds a part of the wait only.
-  const holdsAll = traits.holdsParts === true && (traits.asks?.length ?? 0) > 0 && most > 0;
+  const most = Math.min(dialect.maxHold ?? maxHoldMs, turnBudgetMs);
+  // One request may last as long as all rounds of a call, since its client would repeat the call at once. A call with a resume
+  // token holds only a part of the wait.
+  const holdsAll = dialect.holdsParts === true && (dialect.asks?.length ?? 0) > 0 && most > 0;
   return clock() - began + retryAfterMs <= (holdsAll ? clientRounds * maxHoldMs : most);
 }
 
-/** Tells the client the newest token. Where it cannot be told it holds an older one, which is as good. */
-async function tell(
+/** Reports the newest token to the client. After a failure, the client still has an older token, which is as good. */
+async function reportToken(
   host: SagaHostCore,
   call: ClientCall,
   { token, retryAfterMs = 0, expiresAt }: SuspendedTurn,
@@ -244,34 +244,24 @@ async function tell(
   const params = {
     requestId: call.id,
     resumeToken: token,
-    // In seconds: when there is something to come for, and until when.
+    // In seconds.
     ...(retryAfterMs > 0 ? { minWait: Math.ceil(retryAfterMs / 1000) } : {}),
     maxWait: Math.max(0, Math.floor((expiresAt - host.timing.clock()) / 1000)),
   };
   await call.notify({ method: resumePolicy, params }).catch(() => undefined);
 }
 
-/** `true` if a client resumes requests. Over HTTP without a session, only the `_meta` of the request can say so. */
+/** `true` if a client resumes requests. Over HTTP without a session, only the `_meta` of the request declares it. */
 function declares({ client, meta }: ClientCall): boolean {
   const { capabilities = meta[capabilitiesKey] } = client;
   const { resumableRequests, experimental } = record(capabilities);
   return isRecord(resumableRequests) || isRecord(record(experimental)['resumableRequests']);
 }
 
-function fields(params: unknown): { readonly [key: string]: unknown } {
-  if (!isRecord(params)) throw invalid('expected an object');
-  return params;
-}
-
 function record(value: unknown): { readonly [key: string]: Json | undefined } {
   return isRecord(value) ? (value as { readonly [key: string]: Json }) : {};
 }
 
-function invalid(message: string): SagaHostError {
-  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
-}
-
-/** `true` if a caller may resume requests. */
 async function mayResume(
   { gate: { principal }, offers: { resumableRequests } }: Pick<HostParts, 'gate' | 'offers'>,
   caller: Caller,

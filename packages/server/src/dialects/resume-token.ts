@@ -1,13 +1,13 @@
-import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { beginCall, resumeTokenMethod, resumeTokenRefused } from './parts/begin-call.ts';
 import { unaskedOf, type Dialect } from './parts/dialect.ts';
-import type { ClientCall } from '../model/client-call.ts';
+import type { ClientCall } from '../model/call-types.ts';
 import { toInterimResult } from './parts/interim-result.ts';
 
-/** Nobody can be asked in the request; the model that calls can be asked in its result, and comes again when it likes. */
-export const resumeTokenTraits: DialectTraits = {
+/** Abilities of a client without questions: only the result can ask the calling model. */
+export const resumeTokenCapabilities: DialectCapabilities = {
   asks: [],
   asksModel: true,
   // Models often call again at once.
@@ -15,8 +15,8 @@ export const resumeTokenTraits: DialectTraits = {
 };
 
 /**
- * Resume tokens, for clients that declare nothing: an unfinished call is an ordinary result, which tells the model to call
- * again with `resumeToken`, perhaps `answers`, and the same arguments.
+ * Resume tokens, for clients without capabilities: an unfinished call returns an ordinary result, which asks the model to call
+ * again with `resumeToken`, the same arguments, and `answers` if needed.
  */
 export const resumeToken: Dialect = {
   name: 'resume token',
@@ -24,8 +24,8 @@ export const resumeToken: Dialect = {
   carries: () => false,
   serves: () => true,
   answer: async (host, call) => {
-    const traits = { ...resumeTokenTraits, ...unaskedOf(call.client) };
-    return await toTokenResult(host, call, await beginCall(host, call, resumeTokenMethod, traits));
+    const dialect = { ...resumeTokenCapabilities, ...unaskedOf(call.client) };
+    return await toTokenResult(host, call, await beginCall(host, call, resumeTokenMethod, dialect));
   },
 };
 

@@ -1,42 +1,42 @@
 import { isRecord, present } from '@mcp-saga/core/program';
-import type { ToolResult } from '@mcp-saga/core';
-import type { StepAnswer } from '../wire/step-answers.ts';
+import type { ClientStep, ToolResult } from '@mcp-saga/core';
+import { toFields, type StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
-import { SagaHostError } from '../wire/errors.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import { invalidField } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
-import { formatExpiry, toWireStep, type WireStep } from '../wire/step-requests.ts';
+import { formatExpiry, toWireStep } from '../wire/step-requests.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 
-/** The methods of this dialect. */
+/** Methods of this dialect. */
 export const sagaMethods = {
   call: 'tools/callSaga',
   resume: 'tools/resumeSaga',
   cancel: 'tools/cancelSaga',
 } as const;
 
-/** Who calls `tools/callSaga` can do every step: that is what the method means. (W3) */
-const traits: DialectTraits = { asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] };
+/** Clients that call `tools/callSaga` support every step, by the definition of the method. */
+const dialect: DialectCapabilities = { asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] };
 
 /** Further facts about a suspended saga. */
 export interface SuspensionReport {
-  /** Time until which the token is good, in ISO 8601. */
+  /** Time at which the token expires, in ISO 8601. */
   readonly expiresAt: string;
-  /** IDs in `completedSteps` that no step waits for. Their results were not used. The result of a saga has them as well. */
+  /** IDs in `completedSteps` that no step waits for. Their results were not used. Also part of the result of an ended saga. */
   readonly unknownSteps?: readonly string[];
 }
 
-/** What the saga methods answer while a saga waits for its client. */
+/** Result of the saga methods while a saga waits for its client. */
 export interface SuspendedResult {
   readonly state: 'suspended';
   readonly sagaToken: string;
-  readonly steps: readonly WireStep[];
-  /** Milliseconds to wait before resuming, when there is nothing to do. */
+  readonly steps: readonly ClientStep[];
+  /** Time to wait before resuming if no step is pending, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** What the user may read meanwhile. */
+  /** Text for the user. */
   readonly content?: readonly { readonly type: 'text'; readonly text: string }[];
-  /** The report stands under the key of the extension. */
+  /** Contains the report, under the key of the extension. */
   readonly _meta: { readonly [key: string]: SuspensionReport };
 }
 
@@ -46,10 +46,10 @@ export async function callSaga(
   params: unknown,
   caller: Caller,
 ): Promise<SuspendedResult | ToolResult> {
-  const { name, arguments: args } = fields(params);
-  if (typeof name !== 'string') throw invalid('name: expected a string');
-  if (args !== undefined && !isRecord(args)) throw invalid('arguments: expected an object');
-  const request = { method: sagaMethods.call, serves: 'tool', traits } as const;
+  const { name, arguments: args } = toFields(params);
+  if (typeof name !== 'string') throw invalidField('name: expected a string');
+  if (args !== undefined && !isRecord(args)) throw invalidField('arguments: expected an object');
+  const request = { method: sagaMethods.call, serves: 'tool', dialect } as const;
   return answer(name, await host.start(name, args, caller, request));
 }
 
@@ -59,24 +59,24 @@ export async function resumeSaga(
   params: unknown,
   caller: Caller,
 ): Promise<SuspendedResult | ToolResult> {
-  const { sagaToken, completedSteps } = fields(params);
-  if (typeof sagaToken !== 'string') throw invalid('sagaToken: expected a string');
+  const { sagaToken, completedSteps } = toFields(params);
+  if (typeof sagaToken !== 'string') throw invalidField('sagaToken: expected a string');
   if (completedSteps === undefined) assertNothingElse(params, ['sagaToken', '_meta']);
   // The host checks the form of each answer, and names the field.
   const answers = completedSteps as readonly StepAnswer[] | undefined;
-  const request = { methods: [sagaMethods.call], answersField: 'completedSteps', traits };
+  const request = { methods: [sagaMethods.call], answersField: 'completedSteps', dialect };
   const turn = await host.resume(sagaToken, answers, caller, request);
   return answer(turn.saga, turn);
 }
 
-/** `tools/cancelSaga {sagaToken, reason?}`: ends a saga and undoes what it did, where the host offers that. */
+/** `tools/cancelSaga {sagaToken, reason?}`: ends a saga and undoes its steps. */
 export async function cancelSaga(host: SagaHostCore, params: unknown, caller: Caller): Promise<ToolResult> {
-  const { sagaToken, reason } = fields(params);
-  if (typeof sagaToken !== 'string') throw invalid('sagaToken: expected a string');
-  if (reason !== undefined && typeof reason !== 'string') throw invalid('reason: expected a string');
+  const { sagaToken, reason } = toFields(params);
+  if (typeof sagaToken !== 'string') throw invalidField('sagaToken: expected a string');
+  if (reason !== undefined && typeof reason !== 'string') throw invalidField('reason: expected a string');
   const request = { methods: [sagaMethods.call], ...present({ reason }) };
   const turn = await host.cancel(sagaToken, caller, request);
-  // Undoing goes to its end within the request, so a cancelled saga never waits.
+  // Compensation ends within the request.
   if (turn.status === 'suspended') throw new TypeError('A cancelled saga was suspended.');
   return toToolResult(turn.saga, turn);
 }
@@ -104,18 +104,9 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
   };
 }
 
-/** Answers under another name would be lost in silence, and the question come again and again. */
+/** Rejects unknown fields. Answers under a misspelled name would be ignored, and the question repeated forever. */
 function assertNothingElse(params: unknown, known: readonly string[]): void {
-  const [other] = Object.keys(fields(params)).filter((name) => !known.includes(name));
+  const [other] = Object.keys(toFields(params)).filter((name) => !known.includes(name));
   if (other !== undefined)
-    throw invalid('completedSteps: expected an array of step results, and nothing beside it');
-}
-
-function fields(params: unknown): { readonly [key: string]: unknown } {
-  if (!isRecord(params)) throw invalid('expected an object');
-  return params;
-}
-
-function invalid(message: string): SagaHostError {
-  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
+    throw invalidField('completedSteps: expected an array of step results, and no unknown field');
 }

@@ -1,16 +1,16 @@
 import type { Awaitable } from '@mcp-saga/core';
-import type { DialectTraits } from '../model/dialect-traits.ts';
-import { principalOf } from '../requests/open-saga.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import { principalOf } from '../requests/open-for-caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { WireError } from '../wire/wire-error.ts';
 import { beginCall, resumeTokenMethod } from './parts/begin-call.ts';
 import { canBeAsked, type Dialect } from './parts/dialect.ts';
-import type { ClientCall } from '../model/client-call.ts';
-import { stepsForClient } from './parts/end-with-token.ts';
-import { maxWaitAfter, multiRoundTrip, roundTraits, takeRound, toAnswer } from './multi-round-trip.ts';
-import { resumeToken, resumeTokenTraits, toTokenResult } from './resume-token.ts';
+import type { ClientCall } from '../model/call-types.ts';
+import { stepsForClient } from './parts/interim-result.ts';
+import { maxWaitAfter, multiRoundTrip, roundCapabilities, takeRound, toAnswer } from './multi-round-trip.ts';
+import { resumeToken, resumeTokenCapabilities, toTokenResult } from './resume-token.ts';
 import { createTask } from './tasks/create-task.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/task-status.ts';
 import type { TaskSettings } from '../settings/task-settings.ts';
@@ -19,8 +19,8 @@ import { mayHaveTasks } from './tasks/task-id.ts';
 const missingCapability = -32021;
 
 /**
- * Tasks (extension `io.modelcontextprotocol/tasks`): after the first questions, the call is answered with a task to poll. A
- * client that cannot be asked, and whose call is no task, is served as if it did not know tasks.
+ * Tasks (extension `io.modelcontextprotocol/tasks`): after the first questions, the call returns a task to poll. Calls that do not
+ * become tasks are served as if the client did not support tasks.
  */
 export const tasks: Dialect = {
   name: 'tasks',
@@ -35,30 +35,29 @@ export const tasks: Dialect = {
       return await (goesByTokens(call) ? resumeToken : multiRoundTrip).answer(host, call);
     }
     const way = wayOf(host, call);
-    const traits = traitsOf(call, offered, way);
-    const turn = await way.take(traits);
-    if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, call, turn, traits)))
+    const dialect = taskCapabilities(call, offered, way);
+    const turn = await way.take(dialect);
+    if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, call, turn, dialect)))
       return await way.encode(turn);
     if (isTask(host, call, turn)) {
       const task = await createTask(host, offered, call, turn);
       if (task !== undefined) return task;
       adviseOnStore(host, call, offered);
     }
-    // The client was to have this token, unless it was made only to find out what is left to do.
-    if ((traits.defersEffects !== true && turn.retryAfterMs === 0) || turn.hasPage === true)
+    // The client gets this token, unless the turn only looked for work.
+    if ((dialect.defersEffects !== true && turn.retryAfterMs === 0) || turn.hasPage === true)
       return await way.encode(turn);
     const { caller, saga, args } = call;
-    const request = { methods: [way.method], entry: { target: saga.name, args }, traits: way.traits };
+    const request = { methods: [way.method], entry: { target: saga.name, args }, dialect: way.dialect };
     return await way.encode(await host.resume(turn.token, [], caller, request));
   },
 };
 
-/** How a call goes on as long as it is no task. */
 interface Way {
-  /** By which it is sealed. */
+  /** Sealed method. */
   readonly method: string;
-  readonly traits: DialectTraits;
-  take(traits: DialectTraits): Promise<SagaTurn>;
+  readonly dialect: DialectCapabilities;
+  take(dialect: DialectCapabilities): Promise<SagaTurn>;
   encode(turn: SagaTurn): Awaitable<object>;
 }
 
@@ -67,25 +66,25 @@ function wayOf(host: SagaHostCore, call: ClientCall): Way {
   if (goesByTokens(call)) {
     return {
       method: resumeTokenMethod,
-      traits: resumeTokenTraits,
-      take: (traits) => beginCall(host, call, resumeTokenMethod, traits),
+      dialect: resumeTokenCapabilities,
+      take: (dialect) => beginCall(host, call, resumeTokenMethod, dialect),
       encode: (turn) => toTokenResult(host, call, turn),
     };
   }
   return {
     method,
-    traits: roundTraits(host, call),
-    take: (traits) => takeRound(host, call, traits),
+    dialect: roundCapabilities(host, call),
+    take: (dialect) => takeRound(host, call, dialect),
     encode: (turn) => toAnswer(host, call, turn),
   };
 }
 
-/** Whether a call is one that resume tokens would serve. What began in rounds goes on in them. */
+/** `true` if resume tokens would serve a call. A call that began in rounds continues in rounds. */
 function goesByTokens(call: ClientCall): boolean {
   return call.requestState === undefined && !canBeAsked(call);
 }
 
-/** Whether a client is refused for want of tasks, before anything runs. */
+/** `true` if a call is rejected because its client does not support tasks. */
 export function isRefused({ saga, method, client }: Pick<ClientCall, 'saga' | 'method' | 'client'>): boolean {
   if (saga.task !== 'require' || method !== 'tools/call') return false;
   return client.era === 'legacy' || !declaresTasks(client.capabilities);
@@ -96,7 +95,7 @@ function knowsTasks({ method, client }: Pick<ClientCall, 'method' | 'client'>): 
 }
 
 function refuse({ saga, client }: ClientCall): object {
-  const text = `'${saga.name}' runs as a task, and the client of this call does not know tasks.`;
+  const text = `'${saga.name}' only runs as a task, and the client does not support tasks.`;
   if (client.era === 'legacy') return { isError: true, content: [{ type: 'text', text }] };
   throw new WireError(missingCapability, text, { requiredCapabilities });
 }
@@ -104,7 +103,7 @@ function refuse({ saga, client }: ClientCall): object {
 function notOffered({ saga }: ClientCall): SagaHostError {
   return new SagaHostError(
     'forbidden',
-    `'${saga.name}' runs as a task, which this server does not offer to this client.`,
+    `'${saga.name}' only runs as a task, and the server does not offer tasks to the client.`,
   );
 }
 
@@ -115,29 +114,33 @@ async function tasksFor(host: SagaHostCore, { caller }: ClientCall): Promise<Tas
   return mayHaveTasks(offered, await principalOf(caller, principal)) ? offered : undefined;
 }
 
-function traitsOf({ saga }: ClientCall, { store }: TaskSettings, { traits }: Way): DialectTraits {
-  const { asks = [], asksModel = false } = traits;
-  // What there is to run, runs in the task.
+function taskCapabilities(
+  { saga }: ClientCall,
+  { store }: TaskSettings,
+  { dialect }: Way,
+): DialectCapabilities {
+  const { asks = [], asksModel = false } = dialect;
+  // Steps run in the task.
   if (saga.task !== undefined && store !== undefined)
     return { asks, asksModel, maxHold: 0, defersEffects: true };
-  // What there is to wait for shall not be waited for before it is known whether it makes a task.
+  // Waits are not held until it is clear whether the call becomes a task.
   return { asks, asksModel, ...(saga.task === undefined ? {} : { maxHold: 0 }) };
 }
 
-/** Whether something is to be run beside a question: it does not wait for the answer, so that the task asks. */
+/** `true` if a step is due besides a question. The task then asks the question. */
 function isDueBeside(
   host: SagaHostCore,
   call: ClientCall,
   turn: SuspendedTurn,
-  { defersEffects }: DialectTraits,
+  { defersEffects }: DialectCapabilities,
 ): boolean {
-  // A task asks the client, and never the model that called.
+  // A task asks the client, never the model that called.
   const isForModel = goesByTokens(call) || stepsForClient(host, call, turn).length < turn.steps.length;
   if (defersEffects !== true || isForModel) return false;
   return turn.due !== undefined && turn.due <= host.timing.clock();
 }
 
-/** Whether a saga that has nothing to ask is a task from here. */
+/** `true` if a saga without questions becomes a task. */
 function isTask(host: SagaHostCore, call: ClientCall, turn: SuspendedTurn): boolean {
   const maxWait = goesByTokens(call) ? 0 : maxWaitAfter(host, turn);
   return call.saga.task !== undefined || (turn.retryAfterMs ?? 0) > maxWait;
@@ -145,12 +148,11 @@ function isTask(host: SagaHostCore, call: ClientCall, turn: SuspendedTurn): bool
 
 const advised = new WeakSet<ClientCall['saga']>();
 
-/** Said once of a saga. */
 function adviseOnStore(host: SagaHostCore, { saga }: ClientCall, { store }: TaskSettings): void {
   if (store !== undefined || saga.task === undefined || advised.has(saga)) return;
   advised.add(saga);
   host.observer.hooks.onWarning(
-    `Calls of saga '${saga.name}' are answered without a task. Without a store, a task can only wait, and its ID holds ` +
-      'its entire state, which tasks.maxIdLength limits. Give the host tasks: { store }.',
+    `Calls of saga '${saga.name}' do not become tasks. Without a store, a task can only wait, and the task ID holds the ` +
+      'entire state, up to tasks.maxIdLength. Set tasks: { store }.',
   );
 }

@@ -3,67 +3,94 @@ import { SagaHostError } from '../wire/errors.ts';
 import type { Observer, HostParts } from '../settings/host-parts.ts';
 import type { ClientAnswer } from '@mcp-saga/core/program';
 import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
-import { sealRequest, type BegunRequest } from '../token/guard-records.ts';
-import type { GuardClaim } from '../model/guard.ts';
+import { sealRequest, type RetryableRequest } from '../token/guard-records.ts';
+import type { GuardClaim, GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { cancelLifetime } from '../token/sealed-saga.ts';
 
-/** Asks the guard. Throws `guard_down`, and reports it to `onError` with the cause: an error of Redis does not name the guard. */
+/** Asks the guard. Throws `guard_down`, and reports the cause to `onError`: an error of Redis does not name the guard. */
 export async function askGuard<T>({ hooks }: Pick<Observer, 'hooks'>, ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
     hooks.onError(
-      new SagaHostError('guard_down', `The guard cannot be asked: ${outline(error)}`, {
+      new SagaHostError('guard_down', `The guard cannot be reached: ${outline(error)}`, {
         cause: error,
         public: false,
       }),
     );
     throw new SagaHostError(
       'guard_down',
-      'The server cannot go on with this call now. Send it again later.',
-      { cause: error },
+      'The server cannot continue the call now. Send the request again later.',
+      {
+        cause: error,
+      },
     );
   }
 }
 
-/** Names the principal of a turn for the guard, by a digest. Anonymous turns are not counted: they would share one limit. */
+/** Members of a verdict with a turn, by its first member, with their types. */
+const members = {
+  run: { run: 'object', interrupted: 'string', other: 'boolean' },
+  response: { response: 'string', wentOn: 'boolean', other: 'boolean' },
+};
+
+/**
+ * Checks a verdict: a guard for an older release may use other words, and its turns would run without their interrupted requests.
+ * Throws `guard_down`.
+ */
+export function assertVerdict(verdict: unknown): asserts verdict is GuardVerdict {
+  if (verdict === 'busy' || verdict === 'conflict' || verdict === 'full') return;
+  const given = Object(verdict) as Readonly<Record<string, unknown>>;
+  const types: Readonly<Record<string, string>> = members['run' in given ? 'run' : 'response'];
+  const isKnown = ([name, value]: [string, unknown]): boolean =>
+    value === undefined || (value !== null && typeof value === types[name]);
+  if (('run' in given || 'response' in given) && Object.entries(given).every(isKnown)) return;
+  throw new SagaHostError(
+    'guard_down',
+    "guard.store: begin() must return 'busy', 'conflict', 'full', { run, interrupted?, other? }, or { response, wentOn?, other? }. " +
+      'Test the guard with guardConformance of @mcp-saga/testing/guard.',
+    { public: false },
+  );
+}
+
+/** Digest of the principal of a turn. Anonymous turns are not counted: all of them would share one limit. */
 async function ownerOf(
-  { limits }: Pick<HostParts, 'limits'>,
+  { limits, keys: { tenant } }: Pick<HostParts, 'limits' | 'keys'>,
   { claims: { principal } }: SealedSaga,
   { keptBytes }: { readonly keptBytes?: number },
 ): Promise<Pick<GuardClaim, 'owner'>> {
   if (principal === null) return {};
   const maxBytes = keptBytes === undefined ? Number.MAX_SAFE_INTEGER : limits.maxKeptBytesPerPrincipal;
-  return { owner: { id: await digestText(principal), maxBytes } };
+  const owner = tenant === undefined ? principal : canonicalize([tenant, principal]);
+  return { owner: { id: await digestText(owner), maxBytes } };
 }
 
-/** Makes the error of a turn beyond a limit of the guard. The token of the turn stays good. */
+/** Makes the error of a turn beyond a limit of the guard. The token of the turn stays valid. */
 export function guardFull({ reject }: Pick<Observer, 'reject'>): SagaHostError {
   reject('guard_full');
   return new SagaHostError(
     'guard_full',
-    'The server keeps too much for this caller now. Send it again later.',
+    'The server stores too much for the caller now. Send the request again later.',
   );
 }
 
-// The skew that tokens are granted on both sides, the minute by which one that cancels follows, and what the clocks of
-// a fleet and of its store may differ by.
+// Skew of tokens on both sides, a minute between a token and its cancel token, and skew between a fleet and its store.
 const margin = 5 * 60_000;
 
-/** Time at which the guard may forget a used token (ms since the epoch): when it and its cancel token have expired. */
+/** Time at which the guard may forget a used token (ms since the epoch): the token and its cancel token have expired. */
 function guardedUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
   return wantedUntil(host, claims) + (host.observer.notifiesSuspended ? cancelLifetime : 0) + margin;
 }
 
 type GuardedBy = Pick<HostParts, 'observer' | 'timing'>;
 
-/** A turn may run for longer than its token is good; one that the host takes by itself may begin when it is dead. */
+/** A turn may outlast its token. The host may begin a turn of an expired token. */
 function wantedUntil({ timing: { clock, leaseMs } }: GuardedBy, { exp }: Pick<Claims, 'exp'>): number {
   return Math.max(exp, Math.ceil(clock() + leaseMs));
 }
 
-/** Returns `true` if the guard was restarted after `time` (ms since the epoch), and forgot what was used until then. */
+/** `true` if the guard was restarted after `time` (ms since the epoch), and forgot all earlier tokens. */
 export function isForgotten({ guard, timing }: Pick<HostParts, 'guard' | 'timing'>, time: number): boolean {
   return time < (guard?.store.remembersSince?.(timing.clock()) ?? 0);
 }
@@ -81,20 +108,26 @@ export function claimedUntil(
   );
 }
 
-/** A request for the turn of a token, as the guard is asked for it. */
+/** Time in which a queue delivers a message again whose process died, in milliseconds: the guard knows the next turn until then. */
+const redeliveryMs = 24 * 60 * 60 * 1000;
+
+/** Request for the turn of a token. */
 export interface TurnClaim extends Pick<GuardClaim, 'action' | 'digest' | 'follows' | 'ends'> {
-  /** The part of the request that is needed to retry the turn. */
-  readonly brought: BegunRequest;
-  /** Number of times that the client has come. */
+  /** Part of the request needed to retry the turn. */
+  readonly brought: RetryableRequest;
+  /** Number of requests of the client. */
   readonly round: number;
+  /** `true` for the message of a queue, which may be delivered again hours after its process died. */
+  readonly isWake?: boolean;
   /** Bytes of the saga in the guard. Default: the turn has no limit. */
   readonly keptBytes?: number;
 }
 
-/** The claim of a request for the turn of a token. */
+/** Makes the claim of a request. */
 export async function claimOf(host: HostParts, saga: SealedSaga, request: TurnClaim): Promise<GuardClaim> {
   const { claims, sagaId } = saga;
-  const { action, digest, follows, ends, brought, round } = request;
+  const { action, digest, follows, ends, brought, round, isWake = false } = request;
+  const redeliveredUntil = isWake ? host.timing.clock() + redeliveryMs : 0;
   return {
     sagaId,
     turn: claims.turn,
@@ -102,26 +135,26 @@ export async function claimOf(host: HostParts, saga: SealedSaga, request: TurnCl
     action,
     digest,
     ...(follows === true ? { follows } : {}),
-    request: await sealRequest(host.keys.responses, saga, brought, round),
+    request: await sealRequest(host, saga, brought, round),
     ...(ends === true ? { ends } : {}),
     ...(await ownerOf(host, saga, request)),
     leaseMs: host.timing.leaseMs,
     expiresAt: guardedUntil(host, claims),
-    respondsUntil: wantedUntil(host, claims) + margin,
+    respondsUntil: Math.max(wantedUntil(host, claims), redeliveredUntil) + margin,
   };
 }
 
-/** The error of a request whose turn another request runs. */
+/** Makes the error of a request while another request runs the turn. */
 export function tooLate(): SagaHostError {
-  return new SagaHostError('busy', 'The same request is being run. Send it again later.');
+  return new SagaHostError('busy', 'The same request is already running. Send the request again later.');
 }
 
 const maxAnswerDepth = 64;
 
-/** A digest of what a request brings: equal for equal answers, whatever their order. */
+/** Digest of a request, independent of the order of the answers. */
 export async function digestOf(action: string, answers: ReadonlyMap<string, ClientAnswer>): Promise<string> {
   const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  // An answer may be as deep as the door lets through, and stands in a few lists and objects here.
+  // An answer has the maximum depth of input, inside a few lists and objects.
   return await digestText(canonicalize([action, sorted], { maxDepth: 2 * maxAnswerDepth }));
 }
 
@@ -130,8 +163,8 @@ const first = 50;
 const longest = 1_000;
 
 /**
- * Milliseconds before the guard is asked again about a running request: short at first, as most turns are, then longer.
- * Spread at random, so that waiting requests do not ask together.
+ * Wait before the guard is asked again about a running request, in milliseconds. Grows from 50 to 1,000, with random jitter, so
+ * that waiting requests do not ask together.
  */
 export function busyWait(waits: number, random: () => number = Math.random): number {
   const most = Math.min(longest, first * 2 ** waits);

@@ -1,15 +1,14 @@
-import { hostOf, ownHosts } from './own-hosts.ts';
-
+import { optionError } from '@mcp-saga/core/program';
 interface AllowedHost {
   readonly hostname: string;
   /** Empty: every port. */
   readonly port: string;
 }
 
-// A URL and a `Host` header leave them out.
+// URLs and `Host` headers omit these.
 const defaultPorts = ['80', '443'];
 
-/** Creates a check of the `Host` header, which returns the reason for a refusal. Throws TypeError for an invalid entry. */
+/** Creates a check of the `Host` header, which returns the reason for a rejection. Throws TypeError for an invalid entry. */
 export function hostCheck(
   allowed: readonly string[] | undefined,
 ): (request: Request, env: unknown) => string | undefined {
@@ -31,25 +30,81 @@ export function hostCheck(
 
 function toAllowedHosts(allowed: readonly string[]): readonly AllowedHost[] {
   if (!Array.isArray(allowed) || allowed.length === 0)
-    throw new TypeError(`allowedHosts: expected a list of at least one host. ${forms}`);
+    throw optionError(`allowedHosts: expected a list of at least one host. ${forms}`);
   return allowed.map((host: unknown, index) => {
     const name = typeof host === 'string' ? host.toLowerCase() : '';
     const url = `http://${name}`;
     const isHost = /^[^\s/?#@*\\]+$/.test(name) && URL.canParse(url) && !name.endsWith(':');
     const { hostname = '' } = isHost ? new URL(url) : {};
-    // A URL rewrites some names, such as 127.1. Requests name the rewritten form.
+    // A URL rewrites some names, such as 127.1. Requests contain the rewritten form.
     if (!isHost || (name !== hostname && !name.startsWith(`${hostname}:`)))
-      throw new TypeError(`allowedHosts[${index}]: not a host name${suggested(host)}. ${forms}`);
+      throw optionError(`allowedHosts[${index}]: not a host name${suggested(host)}. ${forms}`);
     return { hostname, port: name.slice(hostname.length + 1) };
   });
 }
 
 const forms = "Write a host name, with or without a port: 'mcp.example', 'localhost:3000', '[::1]'.";
 
-/** Suggests the closest host name for an entry. */
 function suggested(host: unknown): string {
   if (typeof host !== 'string') return '';
   const url = host.includes('://') ? host : host.includes(':') ? `http://[${host}]` : `http://${host}`;
   const meant = URL.canParse(url) ? new URL(url).host : '';
   return meant === '' || meant.includes('*') ? '' : `: did you mean '${meant}'?`;
+}
+
+/** Host names of loopback. */
+export const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Returns the allowed host names of a request by default; undefined for all.
+ *
+ * In DNS rebinding, a web page changes its own name to resolve to the user's machine. Requests of the page then reach a local
+ * server under the name of the page. Two kinds of request must therefore name loopback: requests to a server on loopback, if the
+ * runtime exposes the address; and requests of a plain HTTP page to its own name.
+ * @param env - second argument of `fetch`: on Bun, the server
+ */
+function ownHosts(request: Request, env: unknown): readonly string[] | undefined {
+  return listensOnLoopback(request, env) || isToOwnPage(request) ? loopbackNames : undefined;
+}
+
+/** Returns the host of a request, from the `Host` header, or from `:authority` of HTTP/2, which servers copy to the URL. */
+export function hostOf({ headers, url }: Request): string {
+  return headers.get('host') ?? new URL(url).host;
+}
+
+interface Listener {
+  address?(): unknown;
+}
+
+interface RuntimeRequest {
+  /** Added by srvx on Node and on Bun. */
+  readonly runtime?: {
+    readonly node?: { readonly req?: { readonly socket?: { readonly server?: Listener } } };
+    readonly bun?: { readonly server?: unknown };
+  };
+}
+
+function listensOnLoopback(request: Request, env: unknown): boolean {
+  const { node, bun } = (request as RuntimeRequest).runtime ?? {};
+  const addresses = [node?.req?.socket?.server?.address?.(), bunAddress(bun?.server), bunAddress(env)];
+  return addresses.some((listening) => {
+    const { address } = Object(listening) as { readonly address?: unknown };
+    return typeof address === 'string' && /^(127\.|::1$|::ffff:127\.)/.test(address);
+  });
+}
+
+/** Returns the address of a Bun server. Its `hostname` is `localhost` for all addresses. */
+function bunAddress(server: unknown): unknown {
+  const { address, requestIP } = Object(server) as {
+    readonly address?: unknown;
+    readonly requestIP?: unknown;
+  };
+  return typeof requestIP === 'function' ? address : undefined;
+}
+
+/** `true` if a page sends to its own plain HTTP origin. Rebinding needs a DNS name, and TLS fails for that name. */
+function isToOwnPage(request: Request): boolean {
+  const origin = request.headers.get('origin') ?? '';
+  if (!origin.startsWith('http://') || origin.slice('http://'.length) !== hostOf(request)) return false;
+  return URL.canParse(origin) && !/^(\[|[\d.]+$)/.test(new URL(origin).hostname);
 }

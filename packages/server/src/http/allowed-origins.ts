@@ -1,6 +1,7 @@
-import { hostOf, loopbackNames } from './own-hosts.ts';
+import { optionError } from '@mcp-saga/core/program';
+import { hostOf, loopbackNames } from './allowed-hosts.ts';
 
-/** Creates a check of the `Origin` header, which names the page of a request. Throws TypeError for an invalid entry. */
+/** Creates a check of the `Origin` header. Throws TypeError for an invalid entry. */
 export function originCheck(allowed: readonly string[] | undefined): (request: Request) => boolean {
   const origins = allowed === undefined ? undefined : toOrigins(allowed);
   return (request) => {
@@ -11,7 +12,7 @@ export function originCheck(allowed: readonly string[] | undefined): (request: R
   };
 }
 
-/** `true` for a page of the server's own host. On the user's machine, pages of all local servers count. */
+/** `true` for a page of the server's own host. On loopback, pages of all local servers count. */
 function isOwn(origin: string, host: string): boolean {
   if (!URL.canParse(origin) || !URL.canParse(`http://${host}`)) return false;
   const page = new URL(origin);
@@ -20,15 +21,15 @@ function isOwn(origin: string, host: string): boolean {
 }
 
 function toOrigins(allowed: readonly string[]): readonly string[] {
-  if (!Array.isArray(allowed)) throw new TypeError(`allowedOrigins: expected a list. ${forms}`);
+  if (!Array.isArray(allowed)) throw optionError(`allowedOrigins: expected a list. ${forms}`);
   return allowed.map((given: unknown, index) => {
     const origin = String(given);
     const known = URL.canParse(origin) ? new URL(origin).origin : '';
     const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/*]+$/.test(origin);
-    // For browser extensions, `URL` has no origin.
+    // `URL` has no origin for browser extensions.
     if (origin === '*' || (isOrigin && (known === origin || !/^https?:/.test(origin)))) return origin;
     const hint = /^https?:\/\//.test(known) ? `: did you mean '${known}'?` : '';
-    throw new TypeError(`allowedOrigins[${index}]: not an origin${hint}. ${forms}`);
+    throw optionError(`allowedOrigins[${index}]: not an origin${hint}. ${forms}`);
   });
 }
 
@@ -37,10 +38,10 @@ const forms =
 
 const methods = 'GET, POST, DELETE, OPTIONS';
 
-/** The response to a CORS preflight request; undefined for other requests. */
+/** Responds to a CORS preflight request; undefined for other requests. */
 export function preflightResponse({ method, headers }: Request): Response | undefined {
   if (method !== 'OPTIONS' || headers.get('access-control-request-method') === null) return undefined;
-  // Echoed: `Mcp-Param-*` headers are named by the tools.
+  // Echoed, because tools define `Mcp-Param-*` headers.
   const asked = headers.get('access-control-request-headers');
   return new Response(null, {
     status: 204,

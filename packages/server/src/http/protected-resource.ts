@@ -1,8 +1,8 @@
+import { optionError } from '@mcp-saga/core/program';
 import type { AuthMetadataOptions } from '@modelcontextprotocol/server';
 
 /**
- * OAuth metadata of a server (RFC 9728), by which clients find the authorization server.
- *
+ * OAuth metadata of a server (RFC 9728). Clients use it to find the authorization server.
  * @example
  * ```ts
  * const oauth: ProtectedResourceOptions = { resource: 'https://mcp.example/mcp', issuer: 'https://login.example' };
@@ -11,28 +11,27 @@ import type { AuthMetadataOptions } from '@modelcontextprotocol/server';
 export interface ProtectedResourceOptions {
   /** Public URL of the server, which is the audience of its access tokens. */
   readonly resource: string | undefined;
-  /** Issuer of the access tokens: URL of the authorization server. HTTPS, except on localhost. */
+  /** URL of the authorization server, which issues the access tokens. HTTPS, except on localhost. */
   readonly issuer: string | undefined;
   /** Scopes for clients to request. Default: not announced. */
   readonly scopes?: readonly string[];
 }
 
-/** Metadata of a protected resource, and the challenges with their URL. */
+/** Metadata of a protected resource, and challenges with its URL. */
 export interface ProtectedResource {
-  /** URL of the metadata. */
   readonly metadataUrl: string;
-  /** Answers requests for the metadata; undefined for other requests. */
+  /** Responds to requests for the metadata; undefined for other requests. */
   respond(request: Request): Promise<Response | undefined> | undefined;
   /** Adds the URL of the metadata to a `Bearer` challenge without one. */
   challenge(response: Response): Response;
 }
 
-/** Creates the metadata of a protected resource. Throws TypeError if a URL is invalid, or the issuer has a query or plain HTTP. */
+/** Creates the metadata of a protected resource. Throws TypeError for an invalid URL, or an issuer with a query or plain HTTP. */
 export function protectedResource({ resource, issuer, scopes }: ProtectedResourceOptions): ProtectedResource {
-  if (!isUrl(resource)) throw new TypeError(`oauth.resource: expected the URL of this server. ${example}`);
-  if (!isUrl(issuer)) throw new TypeError(`oauth.issuer: expected a URL. ${example}`);
+  if (!isUrl(resource)) throw optionError(`oauth.resource: expected the URL of this server. ${example}`);
+  if (!isUrl(issuer)) throw optionError(`oauth.issuer: expected a URL. ${example}`);
   const options: AuthMetadataOptions = {
-    // The SDK reads only the issuer for these metadata.
+    // The SDK reads only the issuer.
     oauthMetadata: { issuer } as AuthMetadataOptions['oauthMetadata'],
     resourceServerUrl: new URL(resource),
     ...(scopes === undefined ? {} : { scopesSupported: [...scopes] }),
@@ -56,21 +55,21 @@ export function protectedResource({ resource, issuer, scopes }: ProtectedResourc
   };
 }
 
-/** Most servers are never asked: the SDK is loaded with the first request. */
+/** Loads the SDK with the first request, which most servers never get. */
 async function respondBySdk(request: Request, options: AuthMetadataOptions): Promise<Response | undefined> {
   const { oauthMetadataResponse } = await import('./sdk-metadata.ts');
   return oauthMetadataResponse(request, options);
 }
 
-/** The rules of RFC 8414, with plain HTTP for local tests. */
+/** Checks an issuer by RFC 8414. Allows plain HTTP on localhost. */
 function assertIssuer({ protocol, hostname, hash, search }: URL): void {
   if (protocol !== 'https:' && hostname !== 'localhost' && hostname !== '127.0.0.1')
-    throw new TypeError(`oauth.issuer: expected HTTPS. ${example}`);
+    throw optionError(`oauth.issuer: expected HTTPS. ${example}`);
   if (hash !== '' || search !== '')
-    throw new TypeError(`oauth.issuer: expected no query and no fragment. ${example}`);
+    throw optionError(`oauth.issuer: expected a URL without a query or a fragment. ${example}`);
 }
 
-/** The URL of the metadata of a resource (RFC 9728, section 3.1). */
+/** Returns the URL of the metadata of a resource (RFC 9728, section 3.1). */
 function toMetadataUrl(resource: string): string {
   const url = new URL(resource);
   url.pathname = `/.well-known/oauth-protected-resource${url.pathname.replace(/\/$/, '')}`;

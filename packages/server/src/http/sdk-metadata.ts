@@ -1,2 +1,2 @@
-// A file of its own, so that a bundler that loads it later leaves out the rest of the SDK.
+// A separate file, so that bundlers drop the rest of the SDK from the loaded chunk.
 export { oauthMetadataResponse } from '@modelcontextprotocol/server';

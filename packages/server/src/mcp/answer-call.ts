@@ -1,46 +1,137 @@
-import type { ClientCall } from '../model/client-call.ts';
+import type { ClientCall, CallMethod, ClientFacts } from '../model/call-types.ts';
 import { dialectOf } from '../dialects/dialects.ts';
 import { resumable } from '../dialects/resumable-requests.ts';
-import type { SagaHostCore } from '../requests/host.ts';
+import { hostFor, type SagaHostCore } from '../requests/host.ts';
 import { toWireError } from '../wire/wire-error.ts';
 import type { Caller } from '../model/caller.ts';
 import { limitedProgress } from './limited-progress.ts';
-import { toCaller, type ClientSource, type RequestContextLike } from './sdk.ts';
+import {
+  toCaller,
+  type ClientSource,
+  type RequestContextLike,
+  notifierOf,
+  senderOf,
+  capabilitiesOf,
+  type RequestLike,
+} from './sdk.ts';
+import type { Program, Json } from '@mcp-saga/core';
+import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
+import { asksOf } from '../wire/step-requests.ts';
+
+/** Request of a client, and the context of its server steps. */
+interface RequestOfClient {
+  readonly context: RequestContextLike;
+  readonly stepContext: unknown;
+}
+
+/** Request to a saga by one of MCP's own methods. */
+export interface CallOfClient extends RequestOfClient {
+  readonly saga: Program;
+  readonly request: RequestLike;
+  /** Default: the arguments of the request. */
+  readonly args?: unknown;
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+  readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
+}
 
 /** Answers a request to a saga in the dialect of its client. Throws a WireError if `toErrorResult` has no result for an error. */
 export async function answerCall(
   host: SagaHostCore,
-  call: ClientCall,
+  client: ClientSource,
+  given: CallOfClient,
   toErrorResult: (error: unknown, call: ClientCall) => object | undefined = () => undefined,
 ): Promise<object> {
-  const dialect = dialectOf(call, host);
-  try {
-    const told = await resumable(host, call, dialect);
-    return await dialect.answer(told, { ...call, isResumable: told !== host });
-  } catch (error) {
-    const result = toErrorResult(error, call);
-    if (result !== undefined) return result;
-    throw toWireError(error, dialect.refused, host.observer.hooks.onError);
-  }
+  return await withCaller(host, client, given, async (caller) => {
+    const call = toClientCall(client, given, caller);
+    const dialect = dialectOf(call, host);
+    try {
+      const keyed = await hostFor(host, caller);
+      const reporting = await resumable(keyed, call, dialect);
+      return await dialect.answer(reporting, { ...call, isResumable: reporting !== keyed });
+    } catch (error) {
+      const result = toErrorResult(error, call);
+      if (result !== undefined) return result;
+      throw toWireError(error, dialect.refused, host.observer.hooks.onError);
+    }
+  });
 }
 
-/** Answers a request for who sent it. What is told of its progress comes before the answer, and none after. (W5) */
+/** Answers a request with its caller. Sends progress only before the response. */
 export async function withCaller<T>(
-  server: ClientSource,
-  context: RequestContextLike,
-  options: { readonly stepContext: unknown; readonly clock: () => number },
+  { timing: { clock } }: Pick<SagaHostCore, 'timing'>,
+  client: ClientSource,
+  { context, stepContext }: RequestOfClient,
   answer: (caller: Caller) => Promise<T>,
 ): Promise<T> {
-  const caller = toCaller(server, context, options.stepContext);
+  const caller = toCaller(client, context, stepContext);
   if (caller.progress === undefined) return await answer(caller);
-  const progress = limitedProgress(caller.progress, options.clock);
+  const progress = limitedProgress(caller.progress, clock);
   try {
     return await answer({
       ...caller,
-      progress: (told) => progress.tell(told),
+      progress: (value) => progress.report(value),
       flushProgress: () => progress.flush(),
     });
   } finally {
     progress.end();
   }
+}
+
+/** Converts a request to a saga to its form for dialects. */
+export function toClientCall(
+  client: ClientSource,
+  {
+    saga,
+    request,
+    args = request.params?.['arguments'],
+    context,
+    toResult,
+    waitUntil = () => undefined,
+  }: Omit<CallOfClient, 'stepContext'>,
+  caller: Caller,
+): ClientCall {
+  const { mcpReq } = context;
+  return {
+    method: request.method as CallMethod,
+    saga,
+    args,
+    params: request.params ?? {},
+    meta: mcpReq?.['_meta'] ?? context['_meta'] ?? {},
+    id: mcpReq?.id ?? context.requestId ?? '',
+    client: clientFactsOf(client, context),
+    caller,
+    requestState: mcpReq?.requestState?.(),
+    inputResponses: inputResponsesOf(mcpReq),
+    send: senderOf(context),
+    notify: notifierOf(context),
+    waitUntil,
+    toResult: (turn) => toResult(saga.name, turn),
+  };
+}
+
+/** Returns the responses as received. The SDK removes invalid responses; null makes their steps ask again. */
+function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
+  const { inputResponses, droppedInputResponseKeys: dropped = [] } = request ?? {};
+  if (dropped.length === 0) return inputResponses;
+  return Object.fromEntries([
+    ...Object.entries(Object(inputResponses) as object),
+    ...dropped.map((key) => [key, null] as const),
+  ]);
+}
+
+const protocolVersionKey = 'io.modelcontextprotocol/protocolVersion';
+
+/** Returns the facts about the client of a request. */
+export function clientFactsOf(server: ClientSource, context: RequestContextLike): ClientFacts {
+  const capabilities: Json | undefined = capabilitiesOf(server, context);
+  // Some clients of older versions send other parts of the envelope.
+  const era = context.mcpReq?.envelope?.[protocolVersionKey] === undefined ? 'legacy' : 'modern';
+  const overHttp = context.http?.req !== undefined || context.requestInfo !== undefined;
+  return {
+    era,
+    // Over HTTP without a session, each request reaches a new server.
+    isSession: era === 'legacy' && (!overHttp || context.sessionId !== undefined),
+    capabilities,
+    asks: asksOf(capabilities),
+  };
 }

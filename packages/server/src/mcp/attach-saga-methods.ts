@@ -3,10 +3,9 @@ import { callSaga, cancelSaga, resumeSaga, sagaMethods } from '../dialects/saga-
 import type { Caller } from '../model/caller.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { servedAs } from '../settings/registry.ts';
-import { clientFactsOf } from './to-client-call.ts';
 import { assertParamHeaders } from './param-headers.ts';
 import { setMethodHandler, type ClientSource, type McpServerLike, type RequestContextLike } from './sdk.ts';
-import { withCaller } from './answer-call.ts';
+import { withCaller, clientFactsOf } from './answer-call.ts';
 import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
 
 type Method = (host: SagaHostCore, params: unknown, caller: Caller) => Promise<object>;
@@ -25,7 +24,7 @@ export function attachMethods(host: SagaHostCore, server: McpServerLike, stepCon
     );
 }
 
-/** A request of a saga method. */
+/** Request of a saga method. */
 export interface SagaMethodCall {
   readonly method: string;
   readonly params: unknown;
@@ -39,20 +38,17 @@ export async function callSagaMethod(
   client: ClientSource,
   { method, params, context, stepContext }: SagaMethodCall,
 ): Promise<object> {
-  const { clock } = host.timing;
   const handle = handlers.get(method);
   if (handle === undefined) throw new TypeError(`There is no saga method ${method}.`);
   try {
     if (method === sagaMethods.call) assertHeaders(host, client, params, context);
-    return await withCaller(client, context, { stepContext, clock }, (caller) =>
-      handle(host, params, caller),
-    );
+    return await withCaller(host, client, { context, stepContext }, (caller) => handle(host, params, caller));
   } catch (error) {
     throw toWireError(error, sagaTokenRefused, host.observer.hooks.onError);
   }
 }
 
-/** A client of an older spec has no such headers. */
+/** Checks the headers of a request. Clients of older versions do not send them. */
 function assertHeaders(
   host: SagaHostCore,
   client: ClientSource,
@@ -68,18 +64,18 @@ function assertHeaders(
     assertParamHeaders(saga, args, context);
 }
 
-/** Finds the saga that is served as a tool of this name. */
+/** Finds the saga that serves a tool of this name. */
 export function toolNamed({ registry }: Pick<SagaHostCore, 'registry'>, name: unknown): Program | undefined {
   const saga = typeof name === 'string' ? registry.named(name) : undefined;
   return saga !== undefined && servedAs(saga) === 'tool' ? saga : undefined;
 }
 
-/** The sagas that are tools: what the saga methods serve. */
+/** Returns the sagas that are tools, as served by the saga methods. */
 export function toolsOf(sagas: readonly Program[]): readonly Program[] {
   return sagas.filter((saga) => servedAs(saga) === 'tool');
 }
 
-/** The methods that some of these sagas offer: to cancel one, its author must have said what forks may do. (E7) */
+/** Returns the methods of sagas. Cancellation requires a saga with `forks`. */
 export function methodsOf(sagas: readonly Program[]): readonly string[] {
   const { call, resume, cancel } = sagaMethods;
   return sagas.some(({ forks }) => forks !== undefined) ? [call, resume, cancel] : [call, resume];

@@ -1,8 +1,8 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import { declaresTasks, requiredCapabilities } from '../dialects/tasks/task-status.ts';
 import { cancelTask, getTask, updateTask, type TaskRequest } from '../dialects/tasks/task-methods.ts';
-import type { SagaHostCore } from '../requests/host.ts';
-import { clientFactsOf } from './to-client-call.ts';
+import { hostFor, type SagaHostCore } from '../requests/host.ts';
+import { clientFactsOf } from './answer-call.ts';
 import { isVersion2, notifierOf, setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
 import { toWireError, WireError, type FrozenAnswer } from '../wire/wire-error.ts';
 
@@ -12,7 +12,7 @@ const missingCapability = -32021;
 
 const taskRefused: FrozenAnswer = { message: 'Unknown or expired task', reason: 'invalid_task_id' };
 
-/** Registers the methods of tasks where they are offered. False where they are not: version 1 has tasks of its own. */
+/** Registers the methods of tasks. Returns `false` if tasks are not offered: version 1 of the SDK has other tasks. */
 export function attachTaskMethods(
   host: SagaHostCore,
   server: McpServerLike,
@@ -25,16 +25,17 @@ export function attachTaskMethods(
       const client = clientFactsOf(server, context);
       if (client.era === 'legacy') throw new WireError(methodNotFound, 'Method not found');
       if (!declaresTasks(client.capabilities)) {
-        const text = `${method} is for clients that declare the extension of tasks.`;
+        const text = `${method} requires a client that declares the extension of tasks.`;
         throw new WireError(missingCapability, text, { requiredCapabilities });
       }
       try {
+        const caller = toCaller(server, context, options.context);
         return await handle({
-          host,
+          host: await hostFor(host, caller),
           tasks,
-          // Whatever it is: only what this host has sealed opens.
+          // Checked when the host opens it.
           taskId: (Object(params) as { readonly taskId?: unknown }).taskId as string,
-          caller: toCaller(server, context, options.context),
+          caller,
           inputResponses: context.mcpReq?.inputResponses,
           notify: notifierOf(context),
           waitUntil: options.waitUntil ?? (() => undefined),

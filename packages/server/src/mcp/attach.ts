@@ -1,5 +1,6 @@
+import { optionError } from '@mcp-saga/core/program';
 import { tasksKey } from '../dialects/tasks/task-status.ts';
-import type { SagaHostCore } from '../requests/host.ts';
+import { duringRequest, hostFor, type SagaHostCore } from '../requests/host.ts';
 import { attachCompletions } from './completions.ts';
 import { attachMethods, methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { attachPrompts } from './prompts.ts';
@@ -10,33 +11,34 @@ import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 import { attachTools } from './tools.ts';
 import { getStatus, resumableMethods, resumeRefused, resumeRequest } from '../dialects/resumable-requests.ts';
 import type { Caller } from '../model/caller.ts';
-import { toClientCall } from './to-client-call.ts';
-import { withCaller } from './answer-call.ts';
+import { withCaller, toClientCall } from './answer-call.ts';
 import { toWireError } from '../wire/wire-error.ts';
 
-/** How sagas are attached to one server. */
+/** Options of `host.attach`. */
 export interface AttachOptions {
-  /** Handed to server steps as `context`: the bindings of this request, a database handle. Never journalled. */
+  /** Value that server steps get as `context`, such as bindings or a database client. Never recorded. */
   readonly context?: unknown;
-  /** Keeps the runtime alive for tasks after the answer: `waitUntil` of Workers. Default: the work is only started. */
+  /** Keeps the runtime alive for tasks after the response, such as `waitUntil` of Workers. Default: the work is only started. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
 const attached = new WeakSet<McpServerLike>();
 
-/** Registers tools, prompts and resources, the saga methods, and the capability that announces them, on an `McpServer` of either version. */
-export function attachSagas(host: SagaHostCore, server: McpServerLike, options: AttachOptions = {}): void {
+/** Registers tools, prompts, resources, the saga methods, and their capability on an `McpServer` of version 1 or 2. */
+export function attachSagas(core: SagaHostCore, server: McpServerLike, options: AttachOptions = {}): void {
   if (typeof server?.registerTool !== 'function' || typeof server.server?.setRequestHandler !== 'function') {
-    throw new TypeError(
+    throw optionError(
       'attach() needs an McpServer of @modelcontextprotocol/server or @modelcontextprotocol/sdk.',
     );
   }
-  if (attached.has(server)) throw new TypeError('Sagas are attached to this server already.');
+  if (attached.has(server)) throw optionError('The server already has sagas. Call attach() once per server.');
   if ((server as { isConnected?(): boolean }).isConnected?.() === true) {
-    throw new TypeError('Attach sagas before the server is connected.');
+    throw optionError('The server is already connected. Call attach() before connect().');
   }
   attached.add(server);
-  attachTools(host, server, options.context, options.waitUntil);
+  const { waitUntil } = options;
+  const host = duringRequest(core, waitUntil);
+  attachTools(host, server, options.context, waitUntil);
   attachPrompts(host, server, options.context);
   attachResources(host, server, options.context);
   attachCompletions(host, server, options.context);
@@ -52,33 +54,30 @@ export function attachSagas(host: SagaHostCore, server: McpServerLike, options: 
   });
 }
 
-/** Registers `requests/resume` and `requests/getStatus`. */
 function attachResumableRequests(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
-  const { clock } = host.timing;
   const { hooks } = host.observer;
   const register = (
     method: string,
-    handle: (params: unknown, caller: Caller, context: RequestContextLike) => Promise<object>,
+    handle: (
+      keyed: SagaHostCore,
+      params: unknown,
+      caller: Caller,
+      context: RequestContextLike,
+    ) => Promise<object>,
   ): void =>
     setMethodHandler(server, method, async (params, context) => {
       try {
-        return await withCaller(server, context, { stepContext, clock }, (caller) =>
-          handle(params, caller, context),
+        return await withCaller(host, server, { context, stepContext }, async (caller) =>
+          handle(await hostFor(host, caller), params, caller, context),
         );
       } catch (error) {
         throw toWireError(error, resumeRefused, hooks.onError);
       }
     });
-  register(resumableMethods.resume, (params, caller, context) =>
-    resumeRequest(host, params, caller, (saga, method) =>
-      toClientCall(server, saga, {
-        request: { method },
-        args: undefined,
-        context,
-        caller,
-        toResult: toToolResult,
-      }),
+  register(resumableMethods.resume, (keyed, params, caller, context) =>
+    resumeRequest(keyed, params, caller, (saga, method) =>
+      toClientCall(server, { saga, request: { method }, context, toResult: toToolResult }, caller),
     ),
   );
-  register(resumableMethods.status, (params, caller) => getStatus(host, params, caller));
+  register(resumableMethods.status, (keyed, params, caller) => getStatus(keyed, params, caller));
 }

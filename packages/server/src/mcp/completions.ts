@@ -1,34 +1,33 @@
 import type { Program } from '@mcp-saga/core';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
-import { intercept } from './intercept.ts';
-import { isVersion2, toCaller, type McpServerLike } from './sdk.ts';
+import { isVersion2, toCaller, type McpServerLike, intercept } from './sdk.ts';
 import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
 
-// The mark of `completable` in both versions of the SDK.
+// Set by `completable` in both versions of the SDK.
 const completableMark = Symbol.for('mcp.completable');
 
 const invalidParams = -32602;
 
-/** Schema from which an SDK completes the arguments of a prompt; undefined if no argument is `completable`. */
+/** Returns the schema from which an SDK completes the arguments of a prompt; undefined if no argument is `completable`. */
 export function completableArguments(server: McpServerLike, { input }: Program): object | undefined {
   const { shape } = Object(input) as { readonly shape?: object };
   const fields = Object.entries(shape ?? {})
     .map(([name, field]) => [name, toCompletable(field)] as const)
     .filter(([, field]) => field !== undefined);
   if (fields.length === 0) return undefined;
-  // Version 1 takes fields, and does not complete optional ones.
+  // Version 1 takes fields, and does not complete optional fields.
   return isVersion2(server) ? input : Object.fromEntries(fields);
 }
 
-/** The `completable` schema of a field, which may be inside an optional one. */
+/** Finds the `completable` schema of a field, even inside an optional schema. */
 function toCompletable(field: unknown): object | undefined {
   const schema = Object(field) as { unwrap?: () => unknown };
   const inner = Object(schema.unwrap?.()) as object;
   return [schema, inner].find((candidate) => completableMark in candidate);
 }
 
-/** Completes nothing for callers that may not use a saga. Reports errors of completions, and keeps their messages off the wire. */
+/** Completes arguments only for callers that may use the saga. Hides error messages of completions from clients. */
 export function attachCompletions(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
   const refs = new Map(
     host.sagas.flatMap((saga): readonly (readonly [string, Program])[] => {
@@ -52,7 +51,7 @@ export function attachCompletions(host: SagaHostCore, server: McpServerLike, ste
   });
 }
 
-/** `true` for an error by which the SDK refuses invalid references and params. Errors of other code may hold secrets. */
+/** `true` for an error of the SDK about invalid references and params. Other errors may contain secrets. */
 function isRefusal(error: unknown): boolean {
   const { name, code } = Object(error) as { readonly name?: unknown; readonly code?: unknown };
   return code === invalidParams && (name === 'McpError' || name === 'ProtocolError');

@@ -1,50 +1,50 @@
 import type { Caller } from '../model/caller.ts';
 
-type Tell = NonNullable<Caller['progress']>;
+type Report = NonNullable<Caller['progress']>;
 
-type Progress = Parameters<Tell>[0];
+type Progress = Parameters<Report>[0];
 
-// A model that reports every token would otherwise send a message for each.
+// A body may report progress for every token of a model.
 const burst = 10;
 
 const refillMs = 100;
 
-/** Progress of one request: ten at once, then ten a second, always the newest, and nothing after the answer. */
+/** Progress of one request: ten notifications at once, and ten a second. The newest value is always sent. */
 export interface LimitedProgress {
-  tell(progress: Progress): void;
-  /** Sends the value that was held back, because the client is asked next. */
+  report(progress: Progress): void;
+  /** Sends the pending value, before the client is asked. */
   flush(): void;
-  /** Sends the value that was held back, and ends it: the answer comes next. */
+  /** Sends the pending value, and drops all later values. */
   end(): void;
 }
 
 /** Limits the rate of progress notifications with a token bucket. */
-export function limitedProgress(tell: Tell, clock: () => number): LimitedProgress {
+export function limitedProgress(report: Report, clock: () => number): LimitedProgress {
   let spare = burst;
   let refilledAt = clock();
   let held: Progress | undefined;
   let ended = false;
   const refill = (): void => {
     const now = clock();
-    // A clock that was set back says nothing about the time that passed.
+    // The clock may have been set back.
     spare = Math.min(burst, spare + Math.max(0, now - refilledAt) / refillMs);
     refilledAt = now;
   };
   const flush = (): void => {
-    if (held !== undefined && !ended) tell(held);
+    if (held !== undefined && !ended) report(held);
     held = undefined;
   };
   return {
     flush,
-    tell: (progress) => {
+    report: (progress) => {
       if (ended) return;
       refill();
-      // The newest value replaces the one held back. It goes out with the next one that is due, or at the end.
+      // The newest value replaces the pending one, and is sent with the next value or at the end.
       held = progress;
       if (spare < 1) return;
       spare -= 1;
       held = undefined;
-      tell(progress);
+      report(progress);
     },
     end: () => {
       flush();

@@ -5,7 +5,7 @@ import { WireError } from '../wire/wire-error.ts';
 
 const headerMismatch = -32_020;
 
-/** An argument repeated in an HTTP header, for proxies (SEP-2243). */
+/** Argument that clients repeat in an HTTP header, for proxies (SEP-2243). */
 interface ParamHeader {
   readonly path: readonly string[];
   readonly header: string;
@@ -15,8 +15,8 @@ interface ParamHeader {
 const declared = new WeakMap<Program, readonly ParamHeader[]>();
 
 /**
- * Compares the `Mcp-Param-*` headers of `tools/callSaga` with its arguments, or a proxy could see another value than the tool.
- * Throws WireError -32020. The SDK does the same for `tools/call` only.
+ * Compares the `Mcp-Param-*` headers of `tools/callSaga` with its arguments. Otherwise, a proxy could see other values than the
+ * tool. Throws WireError -32020. The SDK checks `tools/call` only.
  */
 export function assertParamHeaders(saga: Program, args: unknown, context: RequestContextLike): void {
   const { headers } = (context.http?.req ?? {}) as { readonly headers?: Headers };
@@ -52,7 +52,6 @@ function paramHeadersOf(saga: Program): readonly ParamHeader[] {
   return found;
 }
 
-/** Headers are declared for properties alone, at any depth. */
 function headersIn({ properties }: Fields, path: readonly string[]): readonly ParamHeader[] {
   return Object.entries(Object(properties) as Fields).flatMap(([key, property]) => {
     const schema = Object(property) as Fields;
@@ -66,7 +65,7 @@ function headersIn({ properties }: Fields, path: readonly string[]): readonly Pa
   });
 }
 
-/** Decodes a header, in base64 if marked so. Returns undefined for invalid base64. */
+/** Decodes a header that may be in base64. Returns undefined for invalid base64. */
 function decoded(value: string | null): string | undefined {
   const [, base64] = /^=\?base64\?(.*)\?=$/.exec(value ?? '') ?? [];
   if (base64 === undefined) return value ?? undefined;

@@ -1,16 +1,14 @@
 import { present, toJsonSchema } from '@mcp-saga/core/program';
-import { type Program, type PromptResult } from '@mcp-saga/core';
+import type { Program, PromptResult } from '@mcp-saga/core';
 import type { SagaHostCore } from '../requests/host.ts';
-import { isPromptResult } from '../wire/saga-result.ts';
+import { hasList } from '../wire/saga-result.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
-import { answerCall, withCaller } from './answer-call.ts';
-import { toClientCall } from './to-client-call.ts';
+import { answerCall } from './answer-call.ts';
 import { completableArguments } from './completions.ts';
 import { failureError } from '../wire/tool-result.ts';
-import { intercept } from './intercept.ts';
-import type { McpServerLike } from './sdk.ts';
+import { type McpServerLike, intercept } from './sdk.ts';
 
-/** Registers sagas as the prompts they are: `prompts/list` shows them, `prompts/get` is answered in the client's dialect. */
+/** Registers prompt sagas: `prompts/list` lists them, and `prompts/get` is answered in the dialect of the client. */
 export function attachPrompts(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
   const sagas = new Map(
     host.sagas.flatMap((saga) => (saga.serves === 'prompt' ? [[saga.name, saga] as const] : [])),
@@ -23,7 +21,7 @@ export function attachPrompts(host: SagaHostCore, server: McpServerLike, stepCon
       ...listed,
       prompts: listed.prompts.map((prompt) => {
         const saga = sagas.get(prompt.name);
-        // Version 1 can read arguments out of a zod schema only.
+        // Version 1 reads arguments from zod schemas only.
         return saga?.input === undefined ? prompt : { ...prompt, arguments: argumentsOf(saga) };
       }),
     };
@@ -32,12 +30,8 @@ export function attachPrompts(host: SagaHostCore, server: McpServerLike, stepCon
     const name = request.params?.['name'];
     const saga = typeof name === 'string' ? sagas.get(name) : undefined;
     if (saga === undefined) return await next(request, context);
-    const { clock } = host.timing;
-    const args = request.params?.['arguments'];
     const toResult = (_: string, turn: CompletedTurn | FailedTurn): PromptResult => toPrompt(saga, turn);
-    return await withCaller(server, context, { stepContext, clock }, (caller) =>
-      answerCall(host, toClientCall(server, saga, { request, args, context, caller, toResult })),
-    );
+    return await answerCall(host, server, { saga, request, context, stepContext, toResult });
   });
 }
 
@@ -52,10 +46,9 @@ interface PromptArgument {
   readonly required: boolean;
 }
 
-// Stateless serving makes a server for each request.
+// Cached, since stateless serving creates a server per request.
 const listedArguments = new WeakMap<Program, readonly PromptArgument[]>();
 
-/** The arguments of a prompt as `prompts/list` has them. */
 function argumentsOf(saga: Program): readonly PromptArgument[] {
   const known = listedArguments.get(saga);
   if (known !== undefined || saga.input === undefined) return known ?? [];
@@ -75,22 +68,19 @@ function argumentsOf(saga: Program): readonly PromptArgument[] {
 function registerPrompt(server: McpServerLike, saga: Program): void {
   const { name, title, description } = saga;
   const argsSchema = completableArguments(server, saga);
-  const config = {
-    ...present({ title, description, argsSchema }),
-  };
+  const config = present({ title, description, argsSchema });
   const prompts = server as { registerPrompt?(name: string, config: object, callback: unknown): unknown };
   prompts.registerPrompt?.(name, config, () => {
-    throw new TypeError(`'${name}' is a saga: it is answered before it comes here.`);
+    throw new TypeError(`The request to saga '${name}' was not intercepted.`);
   });
 }
 
-/** A turn that ended a saga, as MCP's `GetPromptResult`. */
 function toPrompt({ name, description }: Program, turn: CompletedTurn | FailedTurn): PromptResult {
   if (turn.status === 'failed') throw failureError(name, turn);
   const { result } = turn;
   const described = present({ description });
-  if (isPromptResult(result)) return { ...described, ...result };
-  // What a body may return was checked when it returned: the rest are texts.
+  if (hasList(result, 'messages')) return { ...described, ...result };
+  // The result was checked when the body returned: it is a string.
   return {
     ...described,
     messages: [{ role: 'user', content: { type: 'text', text: String(result) } }],

@@ -1,13 +1,11 @@
 import { present } from '@mcp-saga/core/program';
 import type { Program, ResourceResult } from '@mcp-saga/core';
 import type { SagaHostCore } from '../requests/host.ts';
-import { isResourceResult } from '../wire/saga-result.ts';
+import { hasList } from '../wire/saga-result.ts';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
-import { answerCall, withCaller } from './answer-call.ts';
-import { toClientCall } from './to-client-call.ts';
+import { answerCall } from './answer-call.ts';
 import { failureError } from '../wire/tool-result.ts';
-import { intercept } from './intercept.ts';
-import type { McpServerLike } from './sdk.ts';
+import { type McpServerLike, intercept } from './sdk.ts';
 
 type ResourceProgram = Program & { readonly resource: NonNullable<Program['resource']> };
 
@@ -23,16 +21,13 @@ export function attachResources(host: SagaHostCore, server: McpServerLike, stepC
         ? undefined
         : sagas.find(({ resource }) => resource.template.match(uri) !== undefined);
     if (typeof uri !== 'string' || saga === undefined) return await next(request, context);
-    const { clock } = host.timing;
     const toResult = (_: string, turn: CompletedTurn | FailedTurn): ResourceResult =>
       toResource(saga, uri, turn);
-    return await withCaller(server, context, { stepContext, clock }, (caller) =>
-      answerCall(host, toClientCall(server, saga, { request, args: { uri }, context, caller, toResult })),
-    );
+    return await answerCall(host, server, { saga, request, args: { uri }, context, stepContext, toResult });
   });
 }
 
-/** Whether a server has a resource of its own at a URI: it goes before any template, as in the SDKs. */
+/** `true` if a server has its own resource at a URI. As in the SDKs, such a resource takes precedence over templates. */
 function isFixed(server: McpServerLike, uri: string): boolean {
   const { _registeredResources: resources } = server as { readonly _registeredResources?: object };
   return resources !== undefined && Object.hasOwn(resources, uri);
@@ -43,10 +38,8 @@ function registerResource(
   { name, title, description, resource }: ResourceProgram,
 ): void {
   const { template, mimeType, complete } = resource;
-  const config = {
-    ...present({ title, description, mimeType }),
-  };
-  // As much of the SDKs' ResourceTemplate as they use. It matches nothing: reads are answered before they come to it.
+  const config = present({ title, description, mimeType });
+  // The used members of the SDKs' ResourceTemplate. It matches nothing, because reads are intercepted.
   const listed = {
     uriTemplate: { toString: () => template.text, match: () => null, variableNames: [...template.variables] },
     listCallback: undefined,
@@ -56,11 +49,10 @@ function registerResource(
     registerResource?(name: string, template: object, config: object, callback: unknown): unknown;
   };
   resources.registerResource?.(name, listed, config, () => {
-    throw new TypeError(`'${name}' is a saga: it is answered before it comes here.`);
+    throw new TypeError(`The request to saga '${name}' was not intercepted.`);
   });
 }
 
-/** A turn that ended a saga, as MCP's `ReadResourceResult`. */
 function toResource(
   { name, resource: { mimeType } }: ResourceProgram,
   uri: string,
@@ -68,7 +60,7 @@ function toResource(
 ): ResourceResult {
   if (turn.status === 'failed') throw failureError(name, turn);
   const { result } = turn;
-  if (isResourceResult(result)) return result;
-  // What a body may return was checked when it returned: the rest are texts.
+  if (hasList(result, 'contents')) return result;
+  // The result was checked when the body returned: it is a string.
   return { contents: [{ uri, ...present({ mimeType }), text: String(result) }] };
 }

@@ -1,33 +1,33 @@
-import { present } from '@mcp-saga/core/program';
+import { optionError, present } from '@mcp-saga/core/program';
 import type { Json, LogLevel } from '@mcp-saga/core';
-import type { SendOptions, WireRequest } from '../model/client-call.ts';
+import type { SendOptions, WireRequest } from '../model/call-types.ts';
 import type { Caller } from '../model/caller.ts';
 
-/** Parts of the MCP SDK in use, of version 1 and 2: known by structure, so that neither must be installed. */
+/** `McpServer` of the MCP SDK, version 1 or 2, by its structure: neither version must be installed. */
 export interface McpServerLike {
   readonly server: ProtocolServerLike;
   registerTool(name: string, config: never, callback: never): unknown;
 }
 
-/** The protocol server inside an `McpServer`. */
+/** Protocol server inside an `McpServer`. */
 export interface ProtocolServerLike {
   setRequestHandler(...args: never): void;
   registerCapabilities(capabilities: never): void;
   getClientCapabilities(): unknown;
 }
 
-/** The part of a server that knows the client of a session. */
+/** Part of a server that knows the client of a session. */
 export interface ClientSource {
   readonly server: Pick<ProtocolServerLike, 'getClientCapabilities'>;
 }
 
-/** What a request handler gets beside the request, in version 2 (`mcpReq`) or version 1. */
+/** Context of a request handler, in version 2 (`mcpReq`) or version 1. */
 export interface RequestContextLike {
   readonly mcpReq?: {
     readonly id?: string | number;
     readonly requestState?: () => unknown;
     readonly inputResponses?: unknown;
-    /** The keys of responses that are not even objects, or are wrapped into something. */
+    /** Keys of invalid responses. */
     readonly droppedInputResponseKeys?: readonly string[];
     readonly send?: (request: WireRequest, ...more: readonly unknown[]) => Promise<unknown>;
     readonly _meta?: Meta;
@@ -38,7 +38,7 @@ export interface RequestContextLike {
   };
   readonly http?: { readonly authInfo?: unknown; readonly req?: unknown };
   readonly requestId?: string | number;
-  /** The headers of the HTTP request, in version 1. */
+  /** Headers of the HTTP request, in version 1. */
   readonly requestInfo?: unknown;
   readonly sendRequest?: (request: WireRequest, schema: unknown, options?: object) => Promise<unknown>;
   readonly _meta?: Meta;
@@ -55,7 +55,7 @@ interface Meta {
 
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
-/** Whether a server is of version 2 of the SDK. */
+/** `true` for a server of version 2 of the SDK. */
 export function isVersion2(server: McpServerLike): boolean {
   return (
     typeof (server.server as { readonly projectCallToolResult?: unknown }).projectCallToolResult ===
@@ -63,7 +63,7 @@ export function isVersion2(server: McpServerLike): boolean {
   );
 }
 
-/** Registers a handler for a method that is not MCP's own, in the form each version wants. */
+/** Registers a handler for a method outside of MCP, in the form of either version. */
 export function setMethodHandler(
   server: McpServerLike,
   method: string,
@@ -71,17 +71,14 @@ export function setMethodHandler(
 ): void {
   const protocol = server.server as { setRequestHandler(...args: readonly unknown[]): void };
   if (isVersion2(server)) {
-    // Params are checked by the dialect, which names the field; this schema lets all of them through.
-    const params = {
-      '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
-    };
-    protocol.setRequestHandler(method, { params }, handle);
+    // Accepts all params: the dialect checks them, and names the field.
+    protocol.setRequestHandler(method, { params: anySchema }, handle);
     return;
   }
   const request = {
     shape: { method: { value: method } },
-    safeParse: (data: unknown) => ({ success: true, data }),
-    parse: (data: unknown) => data,
+    safeParse: anySchema.safeParse,
+    parse: anySchema.parse,
   };
   protocol.setRequestHandler(
     request,
@@ -89,39 +86,39 @@ export function setMethodHandler(
   );
 }
 
-/** What the client of a request declared; undefined where that is not known. */
+/** Returns the capabilities that the client of a request declared; undefined if unknown. */
 export function capabilitiesOf(server: ClientSource, context: RequestContextLike): Json | undefined {
   const { envelope } = context.mcpReq ?? {};
   return (envelope?.[capabilitiesKey] ?? server.server.getClientCapabilities()) as Json | undefined;
 }
 
-/** Sends the client requests that belong to the one being answered. */
+/** Returns a function that sends requests to the client during a request. */
 export function senderOf(
   context: RequestContextLike,
 ): (request: WireRequest, options: SendOptions) => Promise<unknown> {
   const { mcpReq, sendRequest } = context;
   return async (request, options) => {
-    // What comes back is checked by the saga's step, in either version.
-    if (mcpReq?.send !== undefined) return await mcpReq.send(request, anyResult, options);
-    if (sendRequest !== undefined) return await sendRequest(request, anyResult, options);
-    throw new TypeError('This server cannot send requests to its client.');
+    // The step of the saga checks the response.
+    if (mcpReq?.send !== undefined) return await mcpReq.send(request, anySchema, options);
+    if (sendRequest !== undefined) return await sendRequest(request, anySchema, options);
+    throw new TypeError('The server cannot send requests to the client.');
   };
 }
 
-/** Tells the client something that belongs to the request being answered. */
+/** Returns a function that sends notifications to the client during a request. */
 export function notifierOf(context: RequestContextLike): (notification: WireRequest) => Promise<void> {
   const notify = context.mcpReq?.notify ?? context.sendNotification;
   return async (notification) => await notify?.(notification);
 }
 
-/** A schema that lets everything through, in the form of either version of the SDK. */
-const anyResult = {
+/** Schema that accepts everything, in the form of either version of the SDK. */
+const anySchema = {
   '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
   safeParse: (data: unknown) => ({ success: true, data }),
   parse: (data: unknown) => data,
 };
 
-/** Who sent a request, and what came with it. */
+/** Returns the caller of a request. */
 export function toCaller(server: ClientSource, context: RequestContextLike, stepContext: unknown): Caller {
   const request = context.mcpReq;
   const signal = request?.signal ?? context.signal;
@@ -129,12 +126,12 @@ export function toCaller(server: ClientSource, context: RequestContextLike, step
   const capabilities = capabilitiesOf(server, context);
   const notify = notifierOf(context);
   const { progressToken, traceparent, tracestate } = request?.['_meta'] ?? context['_meta'] ?? {};
-  // The answer does not wait for news about it, and does not fail with them.
-  const tell = (notification: WireRequest): void => void notify(notification).catch(() => undefined);
+  // The response does not wait for notifications, and does not fail with them.
+  const report = (notification: WireRequest): void => void notify(notification).catch(() => undefined);
   return {
     context: stepContext,
     ...present({ signal, authInfo, capabilities }),
-    // Reserved there since 2026-07-28, without a prefix (SEP-414); many sent them before.
+    // Reserved names since 2026-07-28, without a prefix (SEP-414). Many clients sent them before.
     ...(typeof traceparent === 'string'
       ? { traceContext: { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) } }
       : {}),
@@ -142,13 +139,13 @@ export function toCaller(server: ClientSource, context: RequestContextLike, step
       ? {}
       : {
           progress: ({ value, ...rest }) =>
-            tell({ method: 'notifications/progress', params: { progressToken, progress: value, ...rest } }),
+            report({ method: 'notifications/progress', params: { progressToken, progress: value, ...rest } }),
         }),
     log: (level, data) => {
-      // Version 2 knows what the client wants to hear, in either era; version 1 has to be asked.
+      // Version 2 applies the log level of the client. Version 1 must be asked.
       if (request?.log !== undefined) void request.log(level, data).catch(() => undefined);
       else if (!isIgnored(server, level, context.sessionId))
-        tell({ method: 'notifications/message', params: { level, data } });
+        report({ method: 'notifications/message', params: { level, data } });
     },
   };
 }
@@ -158,4 +155,37 @@ function isIgnored(server: ClientSource, level: LogLevel, sessionId: string | un
     isMessageIgnored?(level: LogLevel, sessionId: string | undefined): boolean;
   };
   return protocol.isMessageIgnored?.(level, sessionId) === true;
+}
+
+/** JSON-RPC request, as the SDKs pass it to a handler. */
+export interface RequestLike {
+  readonly method: string;
+  readonly params?: { readonly [key: string]: unknown };
+}
+
+/** Handler of a request. */
+export type RequestHandler = (request: RequestLike, context: RequestContextLike) => Promise<object>;
+
+/**
+ * Runs before the handler that an `McpServer` of either SDK registered for a method of MCP.
+ *
+ * Callbacks of `registerTool` run too late: their errors become tool results, their arguments are already parsed, the server's
+ * `requestState.verify` rejects tokens of sagas, and `tools/list` cannot differ between clients. Throws TypeError for an unknown
+ * version of the SDK.
+ */
+export function intercept(
+  server: McpServerLike,
+  method: string,
+  handle: (request: RequestLike, context: RequestContextLike, next: RequestHandler) => Promise<object>,
+): void {
+  const { _requestHandlers: handlers } = server.server as {
+    readonly _requestHandlers?: Map<string, RequestHandler>;
+  };
+  const next = handlers?.get(method);
+  if (handlers === undefined || next === undefined) {
+    throw optionError(
+      `Unsupported version of the MCP SDK: it has no handler for ${method}. Use a version that the peerDependencies of @mcp-saga/server allow.`,
+    );
+  }
+  handlers.set(method, (request, context) => handle(request, context, next));
 }

@@ -1,18 +1,15 @@
 import { present } from '@mcp-saga/core/program';
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
-import type { ClientCall, ListedTool } from '../model/client-call.ts';
-import { toResumable } from '../dialects/resumable-tool.ts';
+import type { ClientCall, ListedTool } from '../model/call-types.ts';
 import { NeedsMissing, SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
-import { answerCall, withCaller } from './answer-call.ts';
-import { toClientCall } from './to-client-call.ts';
-import { intercept, type RequestLike } from './intercept.ts';
+import { answerCall, type CallOfClient } from './answer-call.ts';
 import { methodsOf, toolsOf } from './attach-saga-methods.ts';
-import { isVersion2, type ClientSource, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import { isVersion2, type ClientSource, type McpServerLike, intercept } from './sdk.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 
-/** Registers sagas as the tools they are: `tools/list` shows them, `tools/call` is answered in the client's dialect. */
+/** Registers tool sagas: `tools/list` lists them, and `tools/call` is answered in the dialect of the client. */
 export function attachTools(
   host: SagaHostCore,
   server: McpServerLike,
@@ -30,9 +27,9 @@ export function attachTools(
         const saga = sagas.get(tool.name);
         if (saga === undefined) return tool;
         const { icons } = saga;
-        // Version 1 drops them when a tool is registered.
+        // Version 1 drops icons when a tool is registered.
         const shown = icons === undefined ? tool : { ...tool, icons };
-        // Any call may end before its saga, except a call that runs only as a task.
+        // Any call may end before its saga, except for sagas with `task: 'require'`.
         if (saga.task === 'require') return shown;
         return toResumable(shown, acceptsModel({ host, program: saga }));
       }),
@@ -46,41 +43,27 @@ export function attachTools(
   });
 }
 
-/** A `tools/call` of a saga. */
-export interface ToolCall {
-  readonly saga: Program;
-  readonly request: RequestLike;
-  readonly context: RequestContextLike;
-  readonly stepContext: unknown;
-  readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
-}
-
 /** Answers a `tools/call` of a saga in the dialect of its client. */
-export async function callTool(host: SagaHostCore, client: ClientSource, call: ToolCall): Promise<object> {
-  const { saga, request, context, stepContext, waitUntil } = call;
-  const { clock } = host.timing;
-  const args = request.params?.['arguments'];
-  return await withCaller(client, context, { stepContext, clock }, (caller) =>
-    answerCall(
-      host,
-      toClientCall(client, saga, { request, args, context, caller, toResult: toToolResult, waitUntil }),
-      toErrorResult,
-    ),
-  );
+export async function callTool(
+  host: SagaHostCore,
+  client: ClientSource,
+  call: Omit<CallOfClient, 'args' | 'toResult'>,
+): Promise<object> {
+  return await answerCall(host, client, { ...call, toResult: toToolResult }, toErrorResult);
 }
 
-/** Converts errors that the model can fix or must know to results, since clients do not show it JSON-RPC errors. */
+/** Converts errors for the model to results. Clients do not show JSON-RPC errors to the model. */
 function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | undefined {
   const isModels =
     (error instanceof SagaHostError && error.cause instanceof InvalidInput) ||
-    // Before 2026-07-28 there is no error for a capability that is missing.
+    // Versions before 2026-07-28 have no error for a missing capability.
     (error instanceof NeedsMissing && client.era === 'legacy');
   return isModels ? { isError: true, content: [{ type: 'text', text: error.message }] } : undefined;
 }
 
 function registerTool(server: McpServerLike, saga: Program): void {
   const { name, title, description, input, output, annotations, expectedDurationMs, _meta: meta } = saga;
-  // Version 1 takes the schema apart; version 2 asks it for its JSON Schema, again for each server.
+  // Version 1 takes the schema apart. Version 2 asks for its JSON Schema, once per server.
   const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
   const config = {
     ...present({ title, description }),
@@ -97,13 +80,13 @@ function registerTool(server: McpServerLike, saga: Program): void {
   };
   const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
   tools.registerTool(name, config, () => {
-    throw new TypeError(`'${name}' is a saga: its calls are answered before they come here.`);
+    throw new TypeError(`The call of saga '${name}' was not intercepted.`);
   });
 }
 
 const memoisedSchemas = new WeakMap<Schema, Schema>();
 
-/** Derives the JSON Schema once. The SDK asks each new server for it, which would take half of a small call. */
+/** Derives the JSON Schema once. The SDK asks again for each server, which takes half of a small call. */
 function memoised(schema: Schema): Schema {
   const known = memoisedSchemas.get(schema);
   if (known !== undefined) return known;
@@ -131,4 +114,51 @@ function once<O extends { readonly target: string }, R>(derive: (options: O) => 
     }
     return schema;
   };
+}
+
+const resumeToken = {
+  type: 'string',
+  description:
+    'Omit it in the first call. If a result says that the call is not finished, call again with the same arguments and ' +
+    'the exact resumeToken of that result.',
+};
+
+// A string, because clients with strict schemas reject free-form objects. Objects are accepted, too.
+const answers = {
+  type: 'string',
+  description:
+    'Only with resumeToken: the answers that the last result asks for, as a JSON string of an object by step. Each answer ' +
+    'is {"action": "accept", "content": {…}} or {"action": "decline"}; for a message that you were asked to write, a ' +
+    'string.',
+};
+
+/** Lists a tool without its output schema, because clients would reject the unstructured result of an unfinished call. */
+function toResumable(tool: ListedTool, takesAnswers: boolean): ListedTool {
+  const { outputSchema: _promised, ...listed } = tool;
+  const more = takesAnswers ? { resumeToken, answers } : { resumeToken };
+  return { ...listed, inputSchema: { ...closed(tool.inputSchema, more), ...added(tool.inputSchema, more) } };
+}
+
+type JsonSchema = { readonly [key: string]: unknown };
+
+function added({ properties }: JsonSchema, more: object): JsonSchema {
+  return { properties: { ...(properties as object | undefined), ...more } };
+}
+
+/** Allows further fields in all parts of a schema. One closed part would reject them for all. */
+function closed(schema: JsonSchema, more: object): JsonSchema {
+  const parts = partsOf(schema).map(([key, branches]) => [
+    key,
+    branches.map((branch) => ({
+      ...closed(branch, more),
+      ...(branch['additionalProperties'] === false ? added(branch, more) : {}),
+    })),
+  ]);
+  return { ...schema, ...(Object.fromEntries(parts) as JsonSchema) };
+}
+
+function partsOf(schema: JsonSchema): readonly (readonly [string, readonly JsonSchema[]])[] {
+  return ['anyOf', 'oneOf', 'allOf'].flatMap((key) =>
+    Array.isArray(schema[key]) ? [[key, schema[key] as readonly JsonSchema[]] as const] : [],
+  );
 }

@@ -1,48 +1,48 @@
-import type { Json, LogLevel, Awaitable } from '@mcp-saga/core';
+import type { Awaitable, Json, LogLevel } from '@mcp-saga/core';
 import type { TraceContext } from './telemetry.ts';
 
-/** Who a saga belongs to. A token opens for the principal that started the saga, and for no other. (T6) */
+/** Owner of a saga. Only requests of the same principal can use its tokens. */
 export interface Principal {
-  /** Who vouches for the subject: the issuer of the access token. */
+  /** Issuer of the access token that vouches for the subject. */
   readonly issuer?: string;
-  /** The user. */
+  /** ID of the user. */
   readonly subject: string;
-  /** The client application the user works with. */
+  /** ID of the client application. */
   readonly client: string;
 }
 
-/** Sender of a request to a host, and what it brings. */
+/** Sender of a request to a host. */
 export interface SagaCaller {
-  /** The principal, if the caller knows it. */
+  /** Principal, if the caller knows it. Default: the result of `auth.principal`. */
   readonly principal?: Principal;
-  /** What the transport's authentication found; the host's `auth.principal` makes a principal of it. */
+  /** Result of the authentication of the transport, as passed to `auth.principal`. */
   readonly authInfo?: unknown;
-  /** The capabilities the client declared, as it declared them; undefined when not known. */
+  /** Capabilities that the client declared. Default: unknown. */
   readonly capabilities?: Json;
-  /** Handed to server steps as `context`; never journalled. */
+  /** Value that server steps get as `context`. Never recorded. */
   readonly context?: unknown;
-  /** Gets the saga's progress: rising over all turns, and nothing told before. (W5) */
+  /** Receives the progress of the saga. `value` rises over all turns. */
   readonly progress?: (progress: {
     readonly value: number;
     readonly total?: number;
     readonly message?: string;
   }) => void;
-  /** Gets the saga's log messages, each told once. */
+  /** Receives each log message of the saga once. */
   readonly log?: (level: LogLevel, data: Json) => void;
-  /** The trace context of the request, as the client wrote it: only telemetry reads it, and only by its own rules. */
+  /** Trace context from the client, unchecked. Only telemetry reads it. */
   readonly traceContext?: TraceContext;
 }
 
-/** A caller as dialects know it. */
+/** Caller of a host, as dialects pass it. */
 export interface Caller extends SagaCaller {
   /** Sends progress that a rate limit holds back. */
   readonly flushProgress?: () => void;
-  /** Aborts the turn: it stops between steps, undoes nothing, and the token before it stays good. */
+  /** Aborts the turn between two steps. Undoes nothing, and the token stays valid. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Makes a principal of auth info. `'client-only'` binds a saga to the client application alone: all users of a hosted
- * client can then continue each other's sagas.
+ * Makes a principal of auth info. `'client-only'` binds a saga only to the client application: all users of a hosted client can continue
+ * each other's sagas.
  */
 export type PrincipalOption = 'client-only' | ((authInfo: unknown) => Awaitable<Principal | undefined>);

@@ -1,105 +1,108 @@
 import type { UndoneStep, IgnoredAnswer } from '@mcp-saga/core';
 import type { StepEvent } from '@mcp-saga/core/program';
 
-/** A refused token with its true reason. The client sees only the frozen error, or `clock_behind` for `not_yet_valid`. */
+/** Rejected token. The client only sees a fixed error, or `clock_behind` for `not_yet_valid`. */
 export interface Rejection {
-  /** Why: `expired`, `principal`, `undecryptable`, … */
+  /** Reason, such as `expired`, `principal`, or `undecryptable`. */
   readonly reason: string;
-  /** How many rejections were not reported in the second before, because there were too many. */
+  /** Number of rejections in the second before that were not reported, because of the limit of ten. */
   readonly suppressed: number;
 }
 
-/** Facts about one turn that ended. */
+/** Facts about a finished turn. */
 export interface TurnFacts {
   readonly saga: string;
   readonly sagaId: string;
-  /** From 1. */
+  /** Number of the turn, from 1. */
   readonly turn: number;
   readonly status: 'suspended' | 'completed' | 'failed';
-  /** Error of a failed turn: for logs, never for the wire. Its `cause` is what a step threw in this process. */
+  /** Error of a failed turn, for logs only. `cause` is the error thrown by a step in this process. */
   readonly error?: unknown;
-  /** What a failed turn could not undo, where there is any. */
-  readonly residue?: readonly LeftStep[];
-  /** Bytes of the token that was sealed; 0 when the saga ended. */
+  /** Uncompensated steps of a failed turn, if any. */
+  readonly uncompensated?: readonly UncompensatedStep[];
+  /** Size of the new token, in bytes; 0 if the saga ended. */
   readonly tokenBytes: number;
-  /** Milliseconds. */
+  /** Duration of the turn, in milliseconds. */
   readonly durationMs: number;
 }
 
-/** A step that was not undone. */
-export interface LeftStep extends UndoneStep {
-  /** What its undo has failed with, where that was in this process: for logs, never for the wire. */
+/** Step that was not undone. */
+export interface UncompensatedStep extends UndoneStep {
+  /** Error of the undo if known in this process, for logs only. */
   readonly error?: unknown;
 }
 
-/** A saga that waits for its client, and by which token it can be cancelled should the client never come. (E8) */
+/** Saga that waits for its client, with a token to cancel the saga if the client never returns. */
 export interface SuspendedSagaFacts {
   readonly saga: string;
   readonly sagaId: string;
   readonly turn: number;
-  /** Give it to `host.cancel`. It only cancels, opens only after `cancelAfter`, and needs no user. */
+  /** Token for `host.cancel`. It only cancels, needs no caller, and opens after `cancelAfter`. */
   readonly cancelToken: string;
-  /** Milliseconds since the epoch: a minute after the client's token expires, or when a turn of the queue itself continues. */
+  /**
+   * Time at which the cancel token opens, in milliseconds since the epoch: a minute after the client's token expires, or after the next
+   * turn of a saga that the queue continues.
+   */
   readonly cancelAfter: number;
 }
 
-/** A saga that has ended. (E8) */
+/** Saga that has ended. */
 export interface SettledSagaFacts {
   readonly saga: string;
   readonly sagaId: string;
-  /** What could not be undone: the client is told as well, but may not be there any more. */
-  readonly residue: readonly UndoneStep[];
+  /** Uncompensated steps. The result tells the client, which may be gone. */
+  readonly uncompensated: readonly UndoneStep[];
 }
 
-/** An answer that was not used, and why. */
+/** Answer that was not used, with the reason. */
 export interface IgnoredAnswerFacts extends IgnoredAnswer {
   readonly saga: string;
   readonly sagaId: string;
 }
 
-/** A question that was refused sooner than a person can have read it. */
+/** Refusal of a question that came faster than a person can read. */
 export interface InstantRefusal {
   readonly saga: string;
   readonly sagaId: string;
   readonly stepId: string;
   readonly action: 'decline' | 'cancel';
-  /** Milliseconds from the question to the refusal. */
+  /** Time from the question to the refusal, in milliseconds. */
   readonly afterMs: number;
 }
 
-/** What a host tells its operator. None of these gets a token, a key or an answer. */
+/** Callbacks for the operator. None receives a token of a client, a key, or an answer. Errors of hooks go to `onError`. */
 export interface HostHooks {
-  /** A token was refused. At most ten a second. Default: `console.warn`, once a minute for each reason. */
+  /** Called for a rejected token, at most ten times a second. Default: `console.warn`, once a minute per reason. */
   readonly onReject?: (rejection: Rejection) => void;
   /**
-   * A client's answer was not used. Default: `console.warn`, once a minute for each saga, where a question changed; outside
-   * production `onWarning` reports that.
+   * Called for an answer that was not used. Default: `console.warn` for a changed question, once a minute per saga; outside of
+   * production, `onWarning` reports changed questions.
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
-  /** A client refused a question within `answers.instantRefusals.withinMs`, faster than any person. */
+  /** Called when a client refuses a question within `answers.instantRefusals.withinMs`. */
   readonly onInstantRefusal?: (refusal: InstantRefusal) => void;
-  /** Something happened to a step. */
+  /** Called for each event of a step, such as `started`, `succeeded`, or `failed`. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
-   * A saga waits for its client: replace the one message a delayed queue holds for this `sagaId`, unless that has a
-   * higher `turn`, by one that calls `host.cancel(cancelToken)` at `cancelAfter`. Awaited, for `limits.hookTimeoutMs` at most.
-   * Called with a guard, for sagas with `forks: 'refuse'`; and again where the client repeats the request, or the queue
-   * delivers an older message, should this have been lost. (E8)
+   * Called when a saga waits for its client: let a delayed queue call `host.cancel(cancelToken)` at `cancelAfter`. Keep one message
+   * per `sagaId`, with the highest `turn`. Awaited for at most `limits.hookTimeoutMs`.
+   *
+   * Requires a guard and `forks: 'refuse'`. Called again for repeated requests.
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**
-   * A saga has ended: remove the message, and have uncompensated steps seen to. Awaited, for `limits.hookTimeoutMs` at most. Called
-   * again for repeated requests.
+   * Called when a saga has ended: remove its message from the queue, and follow up on uncompensated steps. Awaited for at most
+   * `limits.hookTimeoutMs`. Called again for repeated requests.
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
-  /** A turn has ended. Default: `console.error` for a failed turn and each uncompensated step, with errors in development only. */
+  /** Called after each turn. Default: `console.error` for failed turns and uncompensated steps, in full in development only. */
   readonly onTurn?: (turn: TurnFacts) => void;
-  /** Something failed without the client's knowledge. Default: `console.error`, with messages of the host's own errors only. */
+  /** Called for errors that the client does not see. Default: `console.error`, with messages of the host's own errors only. */
   readonly onError?: (error: unknown) => void;
   /**
-   * Advice: a token grows large, keys are ephemeral, `guard.leaseMs` is too short, a step outlives `limits.turnBudgetMs`. If `NODE_ENV` is
-   * not `production`, also: a command was never yielded, a question is asked otherwise than before, a turn differs when it is
-   * replayed at once. Default: `console.warn`.
+   * Called with advice: a token grows large, keys are ephemeral, `guard.leaseMs` is too short, a step exceeds
+   * `limits.turnBudgetMs`. Outside of production, also for a command without `yield*`, a changed question, and a turn that differs
+   * when replayed. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }

@@ -1,52 +1,49 @@
 import type { Limits as SealLimits } from '@mcp-saga/seal';
 
-/** All bounds of a host, in one table. */
+/** Limits of a host. Each is an option of `limits`. */
 export interface HostLimits extends SealLimits {
-  /** Entries in the journal of one saga. Default 10,000. */
+  /** Entries in the journal of one saga. @default 10_000 */
   readonly maxJournalEntries: number;
-  /**
-   * Commands that a body may yield in one turn, replayed ones included, or steps of a machine, overdue delays included. Default
-   * 100,000.
-   */
+  /** Journal entries from which `info().continueAsSuggested` is `true`: each turn replays the whole journal. @default 300 */
+  readonly suggestedJournalEntries: number;
+  /** Commands of a body in one turn, or steps of a machine. Replayed commands count. @default 100_000 */
   readonly maxCommands: number;
-  /** Maximum size of the arguments of a call, in bytes of JSON. Larger ones are refused unread. Default `maxTokenBytes`. */
+  /** Size of the arguments of a call, in bytes of JSON. Larger arguments are rejected before they are read. @default maxTokenBytes */
   readonly maxArgumentBytes: number;
-  /** Answers in one request, repeated ones included. Default 2,000. */
+  /** Answers in one request, repeated answers included. @default 2_000 */
   readonly maxAnswers: number;
-  /** Maximum size of an answer, in bytes of JSON. A larger one is asked again, with the reason. Default four times `maxTokenBytes`. */
+  /** Size of an answer, in bytes of JSON. Larger answers are asked again, with the reason. @default 4 * maxTokenBytes */
   readonly maxAnswerBytes: number;
   /**
-   * Bytes of responses that a guard keeps of one saga, as an estimate. A turn beyond is refused with `guard_full` until some have
-   * expired, except to cancel or undo. Default 16 MiB.
+   * Estimated size of the stored responses of one saga, in bytes. A turn beyond it fails with `guard_full` until some responses
+   * expire. Cancellation and compensation are never rejected.
+   * @default 16 MiB
    */
   readonly maxKeptBytesPerSaga: number;
   /**
-   * Bytes that a guard keeps at a time for one principal, over all of its sagas. A turn beyond is refused with `guard_full`
-   * until some have expired; to cancel and to undo are never refused. Callers without a principal are not counted. Default 256 MiB.
+   * Size of all data that a guard stores for one principal, in bytes. A turn beyond it fails with `guard_full` until some data
+   * expire. Cancellation and compensation are never rejected. Anonymous callers are not counted.
+   * @default 256 MiB
    */
   readonly maxKeptBytesPerPrincipal: number;
   /**
-   * Number of rounds after which clients abandon a call. A saga with more rounds, or with a longer wait than fits into
-   * them, ends the call with a resume token, and the model calls again. The host warns the author before the last round.
-   * Clients based on rmcp stop after 9 rounds, the official SDK after 10.
-   *
+   * Rounds after which clients abandon a call: 9 for clients based on rmcp, 10 for the official SDK. A saga with more rounds or
+   * longer waits ends the call with a resume token, and the model calls again. The host warns the author before the last round.
    * @default 9
    */
   readonly clientRounds: number;
-  /** Lifetime of each token from its own issue, in milliseconds. Fractions are rounded up. Default one hour. */
+  /** Lifetime of each token, in milliseconds, rounded up. @default 3_600_000 (one hour) */
   readonly tokenTtlMs: number;
   /**
-   * Lifetime of a saga from its start to its end, in milliseconds. Tokens expire by then, except tokens that only
-   * continue compensation. A `sleep` beyond it is `ClientCannot`. Fractions are rounded up. Default seven days.
+   * Lifetime of a saga, in milliseconds, rounded up. All tokens expire by then, except tokens that only continue compensation. A
+   * longer `sleep` throws `ClientCannot`.
+   * @default 604_800_000 (seven days)
    */
   readonly maxLifetimeMs: number;
-  /** Time for server steps in one request before the client gets a token, in milliseconds. Default 25 s. */
+  /** Time for server steps in one request, in milliseconds. Afterwards, the client gets a token. @default 25_000 */
   readonly turnBudgetMs: number;
-  /** Longest wait that is held in a request before it becomes a token, in milliseconds. Default 20 s. */
+  /** Longest wait within a request, in milliseconds. A longer wait becomes a token. @default 20_000 */
   readonly maxHoldMs: number;
-  /**
-   * Time limit of `onSuspended` and `onSettled`, in milliseconds. After that, the request continues without the hook, and
-   * `onError` gets `hook_timeout`. Default 10 s.
-   */
+  /** Time limit of `onSuspended` and `onSettled`, in milliseconds. Afterwards, `onError` gets `hook_timeout`. @default 10_000 */
   readonly hookTimeoutMs: number;
 }

@@ -3,197 +3,274 @@ import type {
   HostSampling,
   Awaitable,
   SampleResult,
+  Json,
+  OutsideUser,
   Program,
   Compensator,
   Schema,
 } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
 import type { HostLimits } from './host-limits.ts';
-import type { TaskStore } from './task-store.ts';
+import type { TaskStore } from './task-store-types.ts';
 import type { PrincipalOption, SagaCaller } from './caller.ts';
 import type { SagaGuard } from './guard.ts';
+import type { Mailbox } from './mailbox-types.ts';
+import type { SagaStore } from './store-types.ts';
+import type { SagaQueue } from './queue-types.ts';
 import type { HostHooks } from './hooks.ts';
 import type { SagaTelemetry } from './telemetry.ts';
 
-/** How a host offers MCP's tasks (extension `io.modelcontextprotocol/tasks`). */
+/** Options for tasks of MCP (extension `io.modelcontextprotocol/tasks`). */
 export interface TaskOptions {
   /**
-   * Keeps tasks that run server steps after the answer, ask questions, and can be cancelled. Without a store, a call becomes a
-   * task only if it just waits. `memoryTaskStore()` is for one process.
+   * Store for tasks that run steps after the response, ask questions, or can be cancelled. Without a store, only waiting calls
+   * become tasks. Use `memoryTaskStore()` for one process, or `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet.
    */
   readonly store?: TaskStore;
-  /** How long a task is kept, in milliseconds from its creation. Default 24 hours; never past `limits.maxLifetimeMs`. */
+  /** Lifetime of a task from its creation, in milliseconds. Never exceeds `limits.maxLifetimeMs`. @default 86_400_000 (24 hours) */
   readonly ttlMs?: number;
   /**
-   * Maximum length of a task ID, in characters. With a store, an ID has 45. Without a store, it holds the entire state,
-   * in about 1,000 or more: a call whose ID would be longer is answered without a task. At most 4,096.
-   *
-   * @default 128, because Claude Code refuses longer IDs
+   * Maximum length of a task ID, in characters, up to 4,096. With a store, an ID has 45 characters. Without a store, it contains
+   * the entire state, 1,000 characters or more. A call with a longer ID does not become a task.
+   * @default 128, the limit of Claude Code
    */
   readonly maxIdLength?: number;
-  /** How often clients are told to ask, in milliseconds. Default one second. */
+  /** Interval at which clients are asked to poll, in milliseconds. @default 1_000 */
   readonly pollIntervalMs?: number;
-  /**
-   * `accept` offers tasks to unauthenticated callers: a task ID, found in headers or logs, then gives control of its task.
-   * Default: authenticated callers only.
-   */
+  /** `accept` offers tasks to anonymous callers: any caller with a task ID controls the task. Default: authenticated callers only. */
   readonly bearer?: 'accept';
 }
 
 /** Options for resumable requests. */
 export interface ResumableRequestOptions {
-  /** `accept` offers resumable requests to unauthenticated callers: a used token in a log then gives the newest one. Default: none. */
+  /** `accept` offers resumable requests to anonymous callers: any used token leads to the newest. Default: authenticated only. */
   readonly bearer?: 'accept';
 }
 
-/** Options for refusals faster than any person, by clients without a user to ask. */
+/** Options for refusals by clients without a user, which answer faster than any person. */
 export interface InstantRefusalOptions {
-  /** Longest time from the question to an instant refusal, in milliseconds. Default 1,000. */
+  /** Longest time from the question to an instant refusal, in milliseconds. @default 1_000 */
   readonly withinMs?: number;
   /**
-   * `refused`: the saga gets the refusal. `unsupported`: the saga continues as with a client without elicitation. Its fallback
-   * answers, or the step throws `ClientCannot`. Clients can cause the same by declaring no elicitation.
-   *
+   * `refused` passes the refusal to the saga. `unsupported` treats the client as one without elicitation: the fallback answers, or
+   * the step throws `ClientCannot`.
    * @default 'refused'
    */
   readonly treatAs?: 'refused' | 'unsupported';
 }
 
-/** Options for handles: short names for the tokens of the resume token dialect. */
+/** Options for handles, which replace long resume tokens. */
 export interface HandleOptions {
   /**
-   * Store for the sealed state behind each handle. The stores of tasks fit: `memoryTaskStore()` for one process,
-   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet. One store can serve tasks and handles.
+   * Store for the sealed state behind each handle: `memoryTaskStore()` for one process, `redisTaskStore(client)` of
+   * `@mcp-saga/redis` for a fleet. One store can serve tasks and handles.
    */
   readonly store: TaskStore;
 }
 
 /**
- * Order in which a host tries who can answer a question. The first one that can is asked.
+ * Order in which a host tries the sources of an answer. The first available source answers.
  *
- * - `client`: the user or the model at the client, where the client offers that. While a call runs, before `model`;
- * - `model`: the model that calls the tool, where `answers.model` accepts it and the dialect can ask it;
- * - `fallback`: what the author gave as `elicit(…, { fallback })`;
- * - `host`: the host's own `sampling`.
+ * - `client`: the user or model at the client, if the client declared the capability
+ * - `model`: the model that calls the tool, if `answers.model` is `'accept'` and the dialect supports it
+ * - `fallback`: the `fallback` of `elicit`
+ * - `host`: the `sampling` function of the host
  */
 export interface AnswerOrder {
-  /** Default `['client', 'model', 'fallback']`. */
+  /** Order for `elicit`. @default ['client', 'model', 'fallback'] */
   readonly elicitation?: readonly ('client' | 'model' | 'fallback')[];
-  /** Default `['client', 'host', 'model']`. */
+  /** Order for `sample`. @default ['client', 'host', 'model'] */
   readonly sampling?: readonly ('client' | 'host' | 'model')[];
 }
 
-/** Facts about a turn that is about to run, for rate limits. */
+/** Facts about the next turn, for rate limits. */
 export interface RateLimitFacts {
   readonly principal: string | null;
   readonly sagaId: string;
-  /** The turn that would run, from 1. */
+  /** Number of the next turn, from 1. */
   readonly turn: number;
-  /** Bytes of the token; 0 at the start. */
+  /** Size of the token, in bytes; 0 at the start. */
   readonly bytes: number;
-  /** Bytes that the guard keeps of the saga, as an estimate; 0 at the start, and without a guard. */
+  /** Estimated size of the stored responses of the saga, in bytes; 0 at the start, and without a guard. */
   readonly keptBytes: number;
-  /** Bytes of the token after decompression, which the cost of a turn grows with. 0 at the start. */
+  /** Size of the state, in bytes, which determines the cost of a turn; 0 at the start. */
   readonly inflatedBytes: number;
 }
 
-/** Samples a model of the host's own for a saga. */
+/** Samples a model of the host for a saga. */
 export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleResult>;
 
-/** Options for callers: who they are, and what they may do. */
+/** Options for callers: identity, permissions, and rate limits. */
 export interface AuthOptions {
-  /** Makes a principal of auth info. Required as soon as requests are authenticated. */
+  /** Makes a principal of auth info. Required for authenticated requests. */
   readonly principal?: PrincipalOption;
-  /** Returns `true` if a caller may use a saga. Called for every request and at `continueAs`. Default: any caller. */
+  /** Returns `true` if a caller may use a saga. Called for every request, and at `continueAs`. Default: every caller may. */
   readonly authorize?: (
     caller: SagaCaller,
     saga: { readonly name: string; readonly version: string },
   ) => Awaitable<boolean>;
-  /** Returns `true` if a turn may run now. Called once a request, after `authorize` and before replay. Default: always. */
+  /** Returns `true` if a turn may run now. Called once per request, after `authorize` and before replay. Default: always `true`. */
   readonly rateLimit?: (facts: RateLimitFacts) => Awaitable<boolean>;
-  /** Rejects every token issued before this time, in milliseconds since the epoch (not seconds). For incidents. */
+  /**
+   * Returns `true` if an authenticated user may answer an `approval`. `by` is the option of the approval, or null. Called for each
+   * request of an answer page. Default: every user may, and an approval with `by` fails.
+   */
+  readonly mayAnswer?: (
+    user: OutsideUser,
+    by: Json,
+    approval: { readonly saga: string; readonly sagaId: string },
+  ) => Awaitable<boolean>;
+  /** Rejects all tokens issued before a time, in milliseconds since the epoch. For incidents, such as a leaked key. */
   readonly rejectIssuedBefore?: number;
 }
 
-/** Options for the guard, which rejects a token that was already used. */
+/** Options for the guard, which rejects used tokens. */
 export interface GuardOptions {
-  /** Store that forbids forks. Sagas with `forks: 'refuse'` and `once` steps need one. `memoryGuard()` is for one process. */
-  readonly store: SagaGuard;
-  /** Time that a request may run before a repeated one replaces it at the guard, in ms; over `limits.turnBudgetMs`. Default 60 s. */
+  /**
+   * Store of the guard. Required for `forks: 'refuse'` and `once` steps. Use `memoryGuard()` for one process, or
+   * `redisGuard(client)` of `@mcp-saga/redis` for a fleet. Default: the guard of the option `store`.
+   */
+  readonly store?: SagaGuard;
+  /** Time after which a repeated request may take over a turn, in milliseconds, above `limits.turnBudgetMs`. @default 60_000 */
   readonly leaseMs?: number;
   /**
-   * While the guard is down, `closed` refuses requests until later, and `open` runs them as if older tokens did no harm. A `once`
-   * step that cannot be claimed never runs. Default `closed`.
+   * Behavior while the guard is down: `closed` rejects requests, `open` runs them unguarded, without `once` steps.
+   * @default 'closed'
    */
   readonly onDown?: 'closed' | 'open';
 }
 
-/** Options for questions: who else answers them, and in which order. */
+/**
+ * Checks a webhook where it arrives: returns `true` for an authentic request. `false` or an error rejects the request with 401.
+ * The request has its body.
+ */
+export type WebhookCheck = (request: Request) => Awaitable<boolean>;
+
+/** Options for answers from outside: `approval` and `waitFor`. */
+export interface OutsideOptions {
+  /**
+   * Public URL of the server, such as `https://shop.example`: HTTPS, or HTTP on loopback. Links to pages begin with this URL and
+   * `/saga/answer/`, webhooks with this URL and `/saga/event/`. A function returns a URL that is known only after the start, and is called
+   * for each link.
+   */
+  readonly url: string | (() => string);
+  /** Store for answers: `memoryMailbox()` for one process, or the mailbox of a database. Default: the mailbox of `store`. */
+  readonly mailbox?: Mailbox;
+  /** Checks of webhooks by name, for `verify` of `waitFor`. */
+  readonly webhooks?: { readonly [name: string]: WebhookCheck };
+}
+
+/** Options for answers that do not come from the user at the client. */
 export interface AnswerOptions {
-  /** Samples a model of the host if the client does not support sampling: a function of the params of `sampling/createMessage`. */
+  /** Samples a model of the host if the client does not support sampling. Takes the params of `sampling/createMessage`. */
   readonly sampling?: Sampling;
   /**
-   * `accept`: the model that calls the tool may answer questions for the user that the client cannot ask. Tools then list
-   * an argument `answers`, and its answers are sealed as answers of a model.
-   *
+   * `accept` lets the calling model answer questions for its user if the client cannot ask. Tools then list the argument `answers`.
+   * The token records the model as the source of these answers.
    * @default 'refuse'
    */
   readonly model?: 'accept' | 'refuse';
-  /** Order in which a host tries who answers a question. */
+  /** Order in which the host tries the sources of an answer. */
   readonly order?: AnswerOrder;
-  /** Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and given to the saga. */
+  /** Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and passed to the saga. */
   readonly instantRefusals?: InstantRefusalOptions;
 }
 
-/** Options for tests and simulations: whatever varies between two runs. */
+/** Options for tests and simulations. */
 export interface TestingOptions {
-  /** Returns the time, in milliseconds since the epoch. Default `Date.now`. */
+  /** Returns the time, in milliseconds since the epoch. @default Date.now */
   readonly clock?: () => number;
-  /** Resolves after so many milliseconds, or at once when the signal aborts. Default: a timer. */
+  /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Default: NODE_ENV. `development` and `test` allow ephemeral keys; `production` disables slow advice. */
+  /** Environment: `development` and `test` allow ephemeral keys, `production` disables slow advice. @default NODE_ENV */
   readonly environment?: string | undefined;
-  /** Seals by the fast code of Node if the runtime has it, or by portable code. Default `auto`. */
+  /** Implementation that seals tokens: `fast` needs Node, `portable` runs everywhere. @default 'auto' */
   readonly sealing?: 'auto' | 'fast' | 'portable';
 }
 
-/** Options of a host. */
+/**
+ * Source of keys outside of the process, such as a KMS or a secret manager, with one key ring for all callers or one for each tenant.
+ *
+ * The host loads a ring when a request needs it, and refreshes it in the background. While the source fails, the loaded ring stays in
+ * use, `hooks.onError` gets `keys_down`, and the host tries again after 1 s, at most every 60 s. Without a loaded ring, requests fail
+ * with the retryable `keys_down`. A token with an unknown key ID causes an early refresh, at most one in 10 s for each ring.
+ */
+export interface KeySource {
+  /**
+   * Loads the keys of a tenant, newest first. Without `tenantOf`, the tenant is `''`. Counts as failed after 10 s. Errors are reported
+   * by class and `code`, without their message, which may contain keys.
+   */
+  readonly load: (tenant: string) => Awaitable<KeysOption>;
+  /**
+   * Returns the tenant of a caller: 1 to 256 characters. Read it from the authentication, never from arguments. A tenant cannot open
+   * the tokens of another tenant, even with the same keys. Default: all callers share one ring.
+   */
+  readonly tenantOf?: (caller: SagaCaller) => Awaitable<string>;
+  /**
+   * Keys that seal the names of tenants in links to answer pages and webhooks, the same for all tenants. Required with `tenantOf` and the
+   * option `outside`: with them, a forged link loads no keys. The first key seals, and all keys open.
+   */
+  readonly links?: KeysOption;
+  /** Age at which a ring is refreshed, in milliseconds. @default 300_000 (5 minutes) */
+  readonly refreshMs?: number;
+  /** Maximum number of tenants with a loaded ring. The least recently used ring is dropped. @default 1_000 */
+  readonly maxTenants?: number;
+}
+
+/** Options of `createSagaHost`. */
 export interface SagaHostOptions {
-  /** The sagas that the host serves. Each has a name of its own. */
+  /** Sagas to serve, each with its own name. Pass older versions in `previous` of the saga. */
   readonly sagas: readonly Program[];
   /**
-   * The keys that seal and open tokens: `SAGA_KEYS="k2:<32 bytes base64url>,k1:<…>"`, a list, or JWKs. The first key
-   * seals, every key opens. Default: the environment variable SAGA_KEYS. Without keys, a host starts only with
-   * `'ephemeral'`, or if NODE_ENV is `development` or `test`: it draws a key that dies with the process. In every other
-   * environment a key that is evidently not random is rejected.
+   * Keys that seal and open tokens: `'k2:<32 bytes base64url>,k1:<…>'`, a list, or JWKs. Make them with `generateKey()`. The first key
+   * seals, and all keys open.
+   *
+   * Without keys, a host starts only in `development` and `test`, with an ephemeral key that is valid until the process ends. `'ephemeral'`
+   * sets such a key explicitly. In other environments, keys that are evidently not random are rejected.
+   *
+   * A function loads the keys when the first request needs them, and again every five minutes. A {@link KeySource} sets the interval, and
+   * has a ring for each tenant.
+   * @default process.env.SAGA_KEYS
    */
-  readonly keys?: KeysOption | undefined;
+  readonly keys?: KeysOption | (() => Awaitable<KeysOption>) | KeySource | undefined;
   /**
-   * Name of this service, sealed into each token: tokens of other services do not open here. Protects against mistakes; services
-   * that share a key trust each other fully.
+   * Name of this service, sealed into each token. Tokens of other services do not open here. Protects only against mistakes: services that
+   * share a key trust each other.
    */
   readonly audience: string;
-  /** Callers: who they are, and what they may do. */
+  /** Options for callers. Default: anonymous callers may use all sagas. */
   readonly auth?: AuthOptions;
-  /** The guard. Default: none. */
+  /**
+   * Guard, task store, and mailbox in one value: `memoryStore()` for one process. Options of `guard`, `tasks`, and `outside` replace
+   * single parts.
+   */
+  readonly store?: SagaStore;
+  /** Options for the guard, which rejects used tokens. Default: the guard of `store`; else older tokens can be used again. */
   readonly guard?: GuardOptions;
-  /** Answers that do not come from the user of the client. */
+  /** Options for answers from outside: `approval` and `waitFor`. Default: sagas with either fail. */
+  readonly outside?: OutsideOptions;
+  /**
+   * Queue that continues sagas without their clients: waits, timeouts, retries of undos, and the end of abandoned sagas. Requires a
+   * guard, and wakes sagas with `forks: 'refuse'`. Use `memoryQueue()` for one process. Default: only clients continue sagas.
+   */
+  readonly queue?: SagaQueue;
+  /** Options for answers that do not come from the user at the client. */
   readonly answers?: AnswerOptions;
-  /** Named compensators, for sagas whose code was changed or is gone. */
+  /** Compensators by name, for sagas with changed or removed code. */
   readonly compensators?: readonly Pick<Compensator<Schema>, 'name' | 'run'>[];
-  /** MCP's tasks, for clients that declare them. Default: offered if a saga declares `task`, without a store. */
+  /** Options for tasks of MCP. Default: offered without a store, if a saga declares `task`. */
   readonly tasks?: TaskOptions;
-  /** Resumable requests, for clients that declare them. Default: offered to authenticated callers. */
+  /** Options for resumable requests. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
-  /** Replaces resume tokens for models by handles of 22 characters. The state stays in the store until it expires. Default: none. */
+  /** Replaces resume tokens in tool results with handles of 22 characters, with their state in a store. Default: no handles. */
   readonly handles?: HandleOptions;
-  /** Bounds and durations. */
+  /** Limits for sizes, counts, and times. */
   readonly limits?: Partial<HostLimits>;
-  /** Callbacks for the operator. */
+  /** Callbacks for the operator. Default: the console reports errors and warnings. */
   readonly hooks?: HostHooks;
   /**
-   * Shows turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`. The trace parent of all
-   * turns travels in the token, in about 60 bytes. Default: none.
+   * Exports turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`. Each token carries the trace
+   * parent, in about 60 bytes. Default: none.
    */
   readonly telemetry?: SagaTelemetry;
   /** Clock, sleep, and environment, for tests. */

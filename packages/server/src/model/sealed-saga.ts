@@ -1,29 +1,31 @@
 import type { ProgramState } from '@mcp-saga/core/program';
 import type { Claims } from '@mcp-saga/seal';
 
-/** What a token holds beside its claims. */
+/** State in a token, beside its claims. */
 export interface SagaState {
   readonly program: ProgramState;
-  /** The saga's secret, of which idempotency keys and random numbers are derived. (T8) */
+  /** Secret of the saga, from which idempotency keys and random numbers are derived. */
   readonly secret: Uint8Array;
-  /** How often the saga has started over (`continueAs`). */
+  /** Number of `continueAs` so far. */
   readonly generation: number;
-  /** Number of turns that the host took by itself after those of requests. Absent: none. */
+  /** Number of turns without a request of the client. Absent: none. */
   readonly ownTurns?: number;
-  /** Bytes of responses that a guard keeps of the saga, without the newest token. Absent: no guard was asked. */
+  /** Estimated bytes of stored responses, without the newest token. Absent: no guard. */
   readonly keptBytes?: number;
-  /** What its trace hangs on, as telemetry gave it: carried on by hosts without telemetry, too. */
+  /** Trace parent of telemetry, carried by hosts without telemetry too. */
   readonly trace?: string;
-  /** `true` if `requests/resume` takes this token. Absent: no. */
+  /** `true` if `requests/resume` accepts this token. Absent: no. */
   readonly isResumable?: boolean;
-  /** Digest of the ID of the request that is resumed. Absent: any, as in tokens of older releases. */
+  /** Digest of the ID of the resumable request. Absent: any ID, as in tokens of older releases. */
   readonly requestId?: string | undefined;
 }
 
-/** A saga in motion, between open and seal. */
+/** Content of an opened token. */
 export interface SealedSaga {
-  /** 16 random bytes, base64url. */
+  /** ID of the saga: 16 random bytes in base64url. */
   readonly sagaId: string;
   readonly claims: Claims;
   readonly state: SagaState;
+  /** Objects that stand for the compressed streams in the committed turns of a run. Absent: another turn. */
+  readonly grown?: { readonly structure: object; readonly client: object } | undefined;
 }

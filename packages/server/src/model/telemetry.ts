@@ -3,95 +3,96 @@ import type { Rejection } from './hooks.ts';
 import type { SagaTurn } from './turn.ts';
 
 /**
- * Shows what sagas do to a tracing system; `openTelemetry()` of `@mcp-saga/opentelemetry` is one.
+ * Exports turns and steps to a tracing system, as `openTelemetry()` of `@mcp-saga/opentelemetry` does.
  *
- * It is called on the way of each request, so all of it is synchronous. What it throws goes to `onError` and changes
- * nothing: a saga does the same with and without it. It is handed ids, names, counts and kinds of errors; no argument,
- * answer, result, principal, token, key or message of an error.
+ * All methods are synchronous. Errors go to `onError`, and never change a saga. Receives IDs, names, counts, and kinds of errors
+ * only: no arguments, answers, results, principals, tokens, keys, or error messages.
  */
 export interface SagaTelemetry {
-  /** A turn begins. Of what is replayed in it nothing is told. */
+  /** Begins a turn. Replayed steps are not reported. */
   turn(turn: TracedTurn): TurnSpan;
-  /** A token was refused: as `onReject`, at most ten a second. */
+  /** Reports a rejected token, at most ten times a second, as `onReject`. */
   refused(rejection: Rejection): void;
 }
 
-/** A turn as it begins. */
+/** Facts about a turn that begins. */
 export interface TracedTurn {
   readonly saga: string;
   readonly version: string;
   readonly sagaId: string;
-  /** From 1. */
+  /** Number of the turn, from 1. */
   readonly turn: number;
-  /** The method of the protocol that started the saga, or `host`. */
+  /** Method of MCP that started the saga, or `host`. */
   readonly method: string;
-  /** `repeat`: a guard knows the request, and its answer. Nothing runs. */
+  /** Kind of request. `repeat`: a guard stored the response, and nothing runs. */
   readonly action: 'start' | 'resume' | 'cancel' | 'repeat';
-  /** The `parent` that an earlier turn gave, in whatever process; undefined: none has. */
+  /** `parent` of an earlier turn, in any process; undefined without an earlier turn. */
   readonly parent: string | undefined;
-  /** The trace context that the client sent with this request. Nobody has checked it. */
+  /** Trace context from the client, unchecked. */
   readonly client: TraceContext | undefined;
 }
 
-/** Trace context as a request carries it, by W3C Trace Context. */
+/** Trace context of a request, by W3C Trace Context. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
-/** A turn in a trace. */
+/** Turn in a trace. */
 export interface TurnSpan {
   /** Value that the next turns get as `parent`, sealed in the token: up to 600 printable ASCII characters. Undefined: unchanged. */
   readonly parent: string | undefined;
-  /** Calls `work`, once and before it returns, with the turn as the current span. What `work` does may go on after that. */
+  /** Calls `work` once, synchronously, with the turn as the current span. `work` may continue asynchronously. */
   within(work: () => void): void;
-  /** Something happened to a step that does not run here, or is no step: a question was answered, a pivot was passed. */
+  /** Reports an event other than a running step, such as an answered question or a passed pivot. */
   event(event: TracedEvent): void;
-  /** The code of a step is about to be called: once for each attempt. */
+  /** Begins an attempt of a step, just before its code is called. */
   step(step: TracedStep): StepSpan;
-  /** The turn has ended, and with it what of its steps was not told to have ended. Nothing comes after it. */
+  /** Ends the turn, and all of its running steps. */
   end(end: TracedEnd): void;
 }
 
-/** What happened to a step. */
+/** Event of a step. */
 export interface TracedEvent {
   readonly type: Exclude<StepEvent['type'], 'asked'>;
-  /** What the step is: `elicit`, `sample`, `pivot`, … */
+  /** Kind of the step, such as `elicit`, `sample`, or `pivot`. */
   readonly kind: string;
   readonly stepId: string;
-  /** Of a failure: which kind of error. */
+  /** Kind of error, for a failure. */
   readonly errorType?: string;
 }
 
-/** One call of an author's code. */
+/** Attempt of a step, as it begins. */
 export interface TracedStep {
-  /** As on the wire, with `(*)` for a `key`, which may be made of an answer. Of an undo: the id of the step it undoes. */
+  /** ID on the wire, with `(*)` for a `key`, which may contain an answer. For an undo: the ID of the step to undo. */
   readonly stepId: string;
   readonly kind: 'step' | 'undo' | 'poll' | 'fallback' | 'promise';
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
 
-/** An attempt of a step in a trace. */
+/** Attempt of a step in a trace. */
 export interface StepSpan {
-  /** Calls `work`, once and before it returns, with the attempt as the current span. */
+  /** Calls `work` once, synchronously, with the attempt as the current span. */
   within(work: () => void): void;
-  /** Ends the attempt. `errorType`: kind of its error; undefined if it succeeded. Code that timed out may still run. */
+  /** Ends the attempt. `errorType`: kind of error; undefined for success. Code may still run after a timeout. */
   end(errorType: string | undefined): void;
 }
 
-/** How a turn ended. */
+/** Facts about the end of a turn. */
 export interface TracedEnd {
-  /** `rejected`: the request got an error, and the token before it is as good as it was. */
+  /** `rejected`: the request failed, and the token before it stays valid. */
   readonly status: SagaTurn['status'] | 'rejected';
-  /** Which kind of error, of one that failed or was rejected. */
+  /** Kind of error of a failed or rejected turn. */
   readonly errorType?: string;
-  /** Whether something went wrong: not where the user refused, or where somebody cancelled or aborted it. */
+  /** `true` for a fault. Refusals, cancellations, and aborts are not faults. */
   readonly isFault: boolean;
-  /** What the client was asked, where it is suspended. */
+  /** Questions of a suspended turn. */
   readonly asked: readonly { readonly stepId: string; readonly type: string }[];
-  /** Milliseconds until it goes on, where it is suspended and nothing was asked. */
+  /** Time until a suspended turn without questions continues, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Of the token that was sealed; 0 when the saga has ended. */
+  /** Size of the new token, in bytes; 0 if the saga ended. */
   readonly tokenBytes: number;
+  /** Expiry of the new token, in milliseconds since the epoch. */
+  readonly expiresAt?: number;
 }

@@ -1,62 +1,60 @@
 import type { ClientStep, UndoneStep } from '@mcp-saga/core';
 
-/** Report on the answers that a request brought. */
+/** Report on the answers of a request. */
 interface ReportedAnswers {
-  /** IDs of answers that no step waited for: the first five, cut to 128 characters. */
+  /** IDs of answers that no step waited for: the first five, truncated to 128 characters. */
   readonly unknown?: readonly string[];
 }
 
-/** A saga that waits for its client. The token is all there is of it: the host has forgotten it. */
+/** Saga that waits for its client. The token contains the entire state. */
 export interface SuspendedTurn extends ReportedAnswers {
   readonly status: 'suspended';
-  /** Give it back, verbatim, with the answers. */
+  /** Token to pass to `resume` unchanged, with the answers. */
   readonly token: string;
-  /** What the client must do; empty when there is nothing to do but come again. */
+  /** Questions for the client; empty if the saga only waits or was committed. */
   readonly steps: readonly ClientStep[];
-  /** When the token is no longer good, in milliseconds since the epoch. */
+  /** Time at which the token expires, in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** How long to wait before coming again, in milliseconds, when nothing is asked. */
+  /** Time to wait before the next request if nothing is asked, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Number of turns that no client came for: a turn was committed before them. Absent: none. */
+  /** Number of turns without a request of the client. Absent: none. */
   readonly ownTurns?: number;
-  /** When something is asked: when the saga goes on without the client (ms since the epoch). Default: never. */
+  /** Time at which the saga continues even without answers, in milliseconds since the epoch. Default: never. */
   readonly due?: number;
-  /** What the user may read meanwhile. */
+  /** Text for the user, such as the page of a `checkpoint` and reports on open steps. */
   readonly content?: readonly string[];
-  /** `true` if the content holds a page of `checkpoint(text)`, which no later turn shows again. */
+  /** `true` if `content` holds a page of `checkpoint(text)`, which no later turn repeats. */
   readonly hasPage?: true;
-  /** The name of the saga. */
+  /** Name of the saga. */
   readonly saga: string;
   readonly sagaId: string;
-  /** From 1. */
+  /** Number of the turn, from 1. */
   readonly turn: number;
 }
 
-/** A saga that has ended well. */
+/** Saga that completed. */
 export interface CompletedTurn extends ReportedAnswers {
   readonly status: 'completed';
-  /** What the body returned; with an output schema, as the schema parsed it. */
+  /** Result of the body, parsed by the output schema if defined. */
   readonly result: unknown;
-  /** The name of the saga. */
   readonly saga: string;
   readonly sagaId: string;
   readonly turn: number;
 }
 
-/** A saga that has failed. */
+/** Saga that failed. */
 export interface FailedTurn extends ReportedAnswers {
   readonly status: 'failed';
-  /** What failed it: for hooks and logs. The client gets {@link publicMessageOf} it. */
+  /** Error of the saga, for hooks and logs. Clients get {@link publicMessageOf} it. */
   readonly error: unknown;
-  /** The steps that were undone, last first. */
+  /** Steps that were undone, the last step first. */
   readonly compensated: readonly UndoneStep[];
-  /** The steps that could not be undone. */
-  readonly residue: readonly UndoneStep[];
-  /** The name of the saga. */
+  /** Steps that were not undone. */
+  readonly uncompensated: readonly UndoneStep[];
   readonly saga: string;
   readonly sagaId: string;
   readonly turn: number;
 }
 
-/** How one request to a host ended. */
+/** Result of a request to a host. */
 export type SagaTurn = SuspendedTurn | CompletedTurn | FailedTurn;

@@ -1,19 +1,22 @@
 import { SagaCancelled } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
-import { cancelExpiry } from '../token/sealed-saga.ts';
+import { atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
 import type { Caller } from '../model/caller.ts';
 import { NotEnded, SagaHostError } from '../wire/errors.ts';
 import { digestOf } from '../guard/ask-guard.ts';
-import { Lease } from '../turn/lease.ts';
-import type { CancelRequest } from '../model/host-requests.ts';
+import { Lease } from '../turn/turn-lease.ts';
+import type { CancelRequest } from '../model/request-types.ts';
+import { neverAborted } from '../settings/clock.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { found, standIn, type OpenSaga, readTimeline } from '../token/resolve-program.ts';
-import { openSaga } from './open-saga.ts';
+import { isUsed, takeNewest } from './newest-resumption.ts';
+import { openSaga } from './open-for-caller.ts';
+import { withoutAnswers } from './resumption.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { inPlaceOf } from '../token/guard-records.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
-/** Ends a saga and undoes what it did; or, left by its client past a pivot, goes forward with it. (E5 to E8) */
+/** Ends a saga and undoes its steps. An abandoned saga past its pivot continues instead. */
 export async function cancel(
   host: HostParts,
   token: string,
@@ -21,32 +24,57 @@ export async function cancel(
   request: CancelRequest,
 ): Promise<SagaTurn> {
   try {
-    let opened = await open(host, token, caller, request);
-    let until: number | undefined;
-    let idle = 0;
-    for (;;) {
-      const began = host.timing.clock();
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      const { turn, ran } = await taken(host, opened, caller, request);
-      // It is suspended where it was not ended yet: what was begun and never finished has come to the end of its turn, so
-      // that it is known what it did; or what lies past a pivot has gone on.
-      if (turn.status !== 'suspended') return turn;
-      // Turns that were kept are only looked up: however many they are, what follows them gets its time.
-      if (ran) until ??= began + host.limits.turnBudgetMs;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      const next = await nextOf(host, opened, turn, until);
-      idle = ran && isSameJournal(opened, next) ? idle + 1 : 0;
-      // An interrupted turn that runs first may record nothing.
-      if (idle > 1) throw noProgress(opened.saga.claims.saga.name);
-      opened = next;
-    }
+    return await cancelOpened(host, await open(host, token, caller, request), caller, request);
   } catch (error) {
     if (error instanceof TokenRefused) host.observer.reject(error.reason);
     throw error;
   }
 }
 
-/** `true` if a turn added no journal entries. */
+/** Ends an opened saga: for its client, or for a queue. */
+export async function cancelOpened(
+  host: HostParts,
+  given: Cancelled,
+  caller: Caller,
+  request: Pick<CancelRequest, 'reason'> = {},
+): Promise<SagaTurn> {
+  let opened = given;
+  let until: number | undefined;
+  let idle = 0;
+  for (;;) {
+    const began = host.timing.clock();
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    const { turn, ran } = await takenAt(host, opened, caller, request);
+    // A suspended saga has not ended: an interrupted turn was finished first, or the saga continued past its pivot.
+    if (turn.status !== 'suspended') return turn;
+    // Looking up stored turns does not count as running time.
+    if (ran) until ??= began + host.limits.turnBudgetMs;
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    const next = await nextOf(host, opened, turn, until);
+    idle = ran && isSameJournal(opened, next) ? idle + 1 : 0;
+    // A finished interrupted turn may record nothing.
+    if (idle > 1) throw noProgress(opened.saga.claims.saga.name);
+    opened = next;
+  }
+}
+
+/** Takes a turn of a cancelled saga. If the queue has continued the saga meanwhile, finds its newest turn. */
+async function takenAt(
+  host: HostParts,
+  opened: Cancelled,
+  caller: Caller,
+  request: Pick<CancelRequest, 'reason'>,
+): Promise<Taken> {
+  try {
+    return await taken(host, opened, caller, request);
+  } catch (error) {
+    if (!isUsed(error) || host.guard?.queue === undefined || opened.isAbandoned) throw error;
+    const repeated = { ...withoutAnswers(host, opened, opened.tokenBytes), isBehindCommit: true };
+    const { turn } = await takeNewest(host, repeated, caller);
+    return { turn, ran: false };
+  }
+}
+
 function isSameJournal(before: OpenSaga, after: OpenSaga): boolean {
   const { structure, client, server } = before.saga.state.program;
   const { program } = after.saga.state;
@@ -56,11 +84,11 @@ function isSameJournal(before: OpenSaga, after: OpenSaga): boolean {
 function noProgress(saga: string): SagaHostError {
   return new SagaHostError(
     'no_progress',
-    `'${saga}' cannot be cancelled: two turns recorded nothing, so another turn would not end it.`,
+    `'${saga}' cannot be cancelled: two turns recorded nothing, so another turn would not end the saga.`,
   );
 }
 
-/** What became of the newest turn, and whether it was run here: else its response was kept. */
+/** Newest turn. `ran` is `false` if the guard had stored its response. */
 interface Taken {
   readonly turn: SagaTurn;
   readonly ran: boolean;
@@ -70,16 +98,16 @@ async function taken(
   host: HostParts,
   opened: Cancelled,
   caller: Caller,
-  request: CancelRequest,
+  request: Pick<CancelRequest, 'reason'>,
 ): Promise<Taken> {
-  const { saga, program, current, tokenBytes, isLeft, forward } = opened;
+  const { saga, program, current, tokenBytes, isAbandoned, forward } = opened;
   const { guard } = host;
-  // What a version that is gone had declared, nobody knows: it is guarded where it can be.
+  // The declaration of a removed version is unknown: the saga is guarded if possible.
   const forks = program === undefined && guard !== undefined ? 'refuse' : (program ?? current).forks;
   if (forks === undefined || (forks === 'refuse' && guard === undefined)) {
     throw new SagaHostError(
       'cancel_not_offered',
-      `'${saga.claims.saga.name}' cannot be cancelled: it does not say what becomes of older tokens.`,
+      `'${saga.claims.saga.name}' cannot be cancelled: the saga does not declare forks.`,
     );
   }
   const goesForward = forward && isPastPivot(opened);
@@ -91,34 +119,34 @@ async function taken(
     isGuarded
       ? {
           action: 'cancel',
-          // To go forward is another thing than to undo: where one of them was begun, the other one must not take its place.
+          // Undoing runs must not take over continuing runs, nor the reverse.
           digest: await digestOf(goesForward ? 'forward' : 'cancel', new Map()),
-          ends: isLeft,
+          ends: isAbandoned,
           brought: { ...broughtNothing, at: timing.clock(), cancels: true },
           round: 0,
-          signal: caller.signal ?? new AbortController().signal,
+          signal: caller.signal ?? neverAborted(),
         }
       : undefined,
   );
   try {
     const claimed = await lease.claim();
     if ('turn' in claimed) return { turn: claimed.turn, ran: false };
-    const { lost } = claimed;
-    const isInterrupted = lost !== undefined;
-    // What was begun by a request that does not cancel is brought to the end of its turn first.
-    const isOwn = lost === undefined || lost.cancels === true;
-    // Another process may know how to undo more: only the queue, whose client is gone, takes what this one can undo.
-    const undoes = isLeft || current.onMismatch === 'compensate';
-    const { answers, traits } = isOwn ? broughtNothing : lost;
+    const { interrupted } = claimed;
+    const isInterrupted = interrupted !== undefined;
+    // Any other interrupted request is first run to the end of its turn.
+    const isOwn = interrupted === undefined || interrupted.cancels === true;
+    // Another process may be able to undo more, but an abandoned saga has no other chance.
+    const undoes = isAbandoned || current.onMismatch === 'compensate';
+    const { answers, dialect } = isOwn ? broughtNothing : interrupted;
     const turnRequest = {
       program: standIn(opened, !isOwn, undoes),
       saga,
       tokenBytes,
-      isLeft,
+      isAbandoned,
       answers,
-      traits,
-      caller: isOwn ? caller : inPlaceOf(lost, caller),
-      receivedAt: lost?.at,
+      dialect,
+      caller: isOwn ? caller : inPlaceOf(interrupted, caller),
+      receivedAt: interrupted?.at,
       isInterrupted,
       ...(isOwn && !goesForward
         ? { end: { error: new SagaCancelled(request.reason) } }
@@ -129,72 +157,76 @@ async function taken(
     return { turn, ran: true };
   } catch (error) {
     if (!goesForward || !(error instanceof TokenRefused)) throw error;
-    // Somebody may have begun to cancel it, and died: from what was undone by then, nothing goes forward.
-    return await taken(host, { ...opened, isLeft: false, forward: false }, caller, request);
+    // An earlier cancellation may have been interrupted. A partly undone saga must not continue.
+    return await taken(host, { ...opened, isAbandoned: false, forward: false }, caller, request);
   }
 }
 
-const broughtNothing = { answers: new Map<string, never>(), traits: {}, capabilities: undefined };
+const broughtNothing = { answers: new Map<string, never>(), dialect: {}, capabilities: undefined };
 
-/** Whether nothing that a saga did can be undone any more, so that it is left to go forward. (E5) */
-function isPastPivot({ saga, program }: OpenSaga): boolean {
+/** `true` if the saga has passed a pivot, and can only continue. */
+export function isPastPivot({ saga, program }: OpenSaga): boolean {
   return (
     program !== undefined && readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
   );
 }
 
-interface Cancelled extends OpenSaga {
+/** Opened saga that is to end. */
+export interface Cancelled extends OpenSaga {
   readonly tokenBytes: number;
-  /** Whether its client does not come back: its own token has expired. */
-  readonly isLeft: boolean;
-  /** Whether it goes on where it is past a pivot, and can go on without its client. */
+  /** `true` if the token of the client has expired. */
+  readonly isAbandoned: boolean;
+  /** `true` if a saga past its pivot continues without its client. */
   readonly forward: boolean;
 }
 
-/** Brings a saga one turn nearer its end, or cancels it if only its client could. Throws NotEnded if it must wait. */
+/** Opens the next token of a cancelled saga. Throws NotEnded if the saga must wait. */
 async function nextOf(
   host: HostParts,
-  { isLeft, forward }: Cancelled,
+  { isAbandoned, forward }: Cancelled,
   { token, sagaId, steps, due, retryAfterMs = 0 }: SuspendedTurn,
   until: number = Number.POSITIVE_INFINITY,
 ): Promise<Cancelled> {
-  const expect = { purpose: 'token', sid: sagaId, ignoreExpiry: true, allowFuture: true } as const;
+  const expect = { purpose: 'token', sid: sagaId, ...atAnyTime } as const;
   const next = found(host, await host.keys.responses.open(token, expect));
   const { claims } = next.saga;
   const goesOnAt = steps.length > 0 ? due : claims.iat + retryAfterMs;
-  const left = {
+  const abandoned = {
     ...next,
-    // As by its own cancel token: what becomes of it is kept for as long.
+    // Stored as long as for a cancel token.
     saga: { ...next.saga, claims: { ...claims, exp: cancelExpiry(claims) } },
     tokenBytes: token.length,
-    isLeft,
+    isAbandoned,
     forward: forward && goesOnAt !== undefined,
   };
   const now = host.timing.clock();
-  if (goesOnAt !== undefined && left.forward && isPastPivot(next) && (now < goesOnAt || now >= until))
+  if (goesOnAt !== undefined && abandoned.forward && isPastPivot(next) && (now < goesOnAt || now >= until))
     throw new NotEnded(claims.saga.name, Math.max(0, goesOnAt - now));
-  return left;
+  return abandoned;
 }
 
 async function open(
   host: HostParts,
   token: string,
   caller: Caller,
-  { methods }: CancelRequest,
+  { methods, isCancelToken = false }: CancelRequest,
 ): Promise<Cancelled> {
-  const by = (opened: OpenSaga, isLeft: boolean): Cancelled => ({
+  const by = (opened: OpenSaga, isAbandoned: boolean): Cancelled => ({
     ...opened,
     tokenBytes: token.length,
-    isLeft,
-    forward: isLeft,
+    isAbandoned,
+    forward: isAbandoned,
   });
   if (methods !== undefined) return by(await openSaga(host, token, caller, { methods }), false);
+  const abandoned = async (): Promise<Cancelled> =>
+    by(found(host, await host.keys.responses.open(token, { purpose: 'cancel' })), true);
+  if (isCancelToken) return await abandoned();
   try {
     return by(await openSaga(host, token, caller, {}), false);
   } catch (error) {
-    // A cancel token has a key of its own: it opens as nothing else, and nothing else as it. (T3)
+    // Cancel tokens have a separate key.
     if (!(error instanceof TokenRefused) || !['undecryptable', 'too_large'].includes(error.reason))
       throw error;
-    return by(found(host, await host.keys.responses.open(token, { purpose: 'cancel' })), true);
+    return await abandoned();
   }
 }

@@ -1,33 +1,40 @@
-import type { Program, TimelineEntry } from '@mcp-saga/core';
+import { TokenRefused } from '@mcp-saga/seal';
+import type { Program, RecordedReceipt, TimelineEntry } from '@mcp-saga/core';
+import { historyOf, receiptsIn } from '@mcp-saga/core/program';
 import type { Claims } from '@mcp-saga/seal';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import { cancel } from './cancel.ts';
 import { fromHandle } from '../token/handles.ts';
+import type { LoadedSource } from '../settings/host-keys.ts';
 import { toHostParts, type HostParts } from '../settings/host-parts.ts';
+import type { WaitUntil } from '../settings/loaded-keys.ts';
 import type { SagaHostOptions } from '../model/host-options.ts';
 import { readTimeline } from '../token/resolve-program.ts';
 import { resume } from './resume.ts';
 import { toSealedSaga } from '../token/sealed-saga.ts';
+import { openTenant, readTenant } from '../token/tenant-token.ts';
 import { start } from './start.ts';
 import { statusOf, type SagaStatus } from './status.ts';
-import type { StatusRequest, StartRequest, ResumeRequest, CancelRequest } from '../model/host-requests.ts';
+import type { StatusRequest, StartRequest, ResumeRequest, CancelRequest } from '../model/request-types.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
-/** What is in a token, for operators. No answers and no results. */
+/** Content of a token, for operators. Contains no contents of answers and no results. */
 export interface SagaInspection {
   readonly sagaId: string;
   readonly keyId: string;
   readonly claims: Claims;
   readonly expired: boolean;
-  /** What happened so far; undefined when the saga is not served here. */
+  /** Events so far; undefined if the saga is not served here. */
   readonly timeline: readonly TimelineEntry[] | undefined;
+  /** Receipts of the approvals and events so far, without the contents of the answers; undefined if the saga is not served here. */
+  readonly receipts: readonly RecordedReceipt[] | undefined;
   readonly tokenBytes: number;
-  /** What its trace hangs on, by OpenTelemetry a W3C `traceparent`; undefined where it is not traced. */
+  /** Trace parent, with OpenTelemetry a W3C `traceparent`; undefined without tracing. */
   readonly trace: string | undefined;
 }
 
-/** The host with all facts of requests, for dialects. Holds live sealers, so no public object leads to it. */
+/** Host with all facts about requests, for dialects. No public object refers to the sealers inside. */
 export interface SagaHostCore extends HostParts {
   readonly sagas: readonly Program[];
   start(name: string, args: unknown, caller?: Caller, request?: StartRequest): Promise<SagaTurn>;
@@ -38,14 +45,86 @@ export interface SagaHostCore extends HostParts {
     request?: ResumeRequest,
   ): Promise<SagaTurn>;
   cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;
-  /** Reads how far a saga is, with all the checks of `resume` and without a turn. Throws TokenRefused. */
+  /** Reads the state of a saga, with all checks of `resume` and without a turn. Throws TokenRefused. */
   status(token: string, caller?: Caller, request?: StatusRequest): Promise<SagaStatus>;
-  inspect(token: string): Promise<SagaInspection>;
+  inspect(token: string, caller?: Caller): Promise<SagaInspection>;
+  /** See {@link hostFor}. Undefined: the host has its keys. */
+  readonly forCaller?: (caller: Caller) => Promise<SagaHostCore>;
+  /** See {@link withTenantOf}. Undefined: the host has its keys. */
+  readonly forNamed?: (token: string, from: TokenSource) => Promise<TenantToken>;
+  /** See {@link duringRequest}. Undefined: nothing is loaded in the background. */
+  readonly during?: (waitUntil: WaitUntil) => SagaHostCore;
 }
 
-/** Makes the part of a host that knows nothing of MCP: sagas, keys, and the rules by which they meet. */
+/** Creates the part of a host without MCP. */
 export function createHostCore(options: SagaHostOptions): SagaHostCore {
   const host = toHostParts(options);
+  const { source } = host.keys;
+  return source === undefined ? toCore(host) : toLoadingCore(host, source);
+}
+
+/** Returns a host that chooses the keys of each request, before anything runs. */
+function toLoadingCore(host: HostParts, source: LoadedSource, waitUntil?: WaitUntil): SagaHostCore {
+  const forCaller = async (caller: Caller): Promise<SagaHostCore> =>
+    toCore({ ...host, keys: await source.ofCaller(caller, waitUntil) });
+  return {
+    ...toCore(host),
+    start: async (name, args, caller = {}, request) =>
+      await (await forCaller(caller)).start(name, args, caller, request),
+    resume: async (token, answers, caller = {}, request) =>
+      await (await forCaller(caller)).resume(token, answers, caller, request),
+    cancel: async (token, caller = {}, request = {}) => {
+      const named = request.methods === undefined ? readTenant(token) : undefined;
+      if (named === undefined || source.tenants === undefined)
+        return await (await forCaller(caller)).cancel(token, caller, request);
+      const ofTenant = { ...host, keys: await source.tenants.of(named.tenant, waitUntil) };
+      return await cancel(ofTenant, named.token, caller, { ...request, isCancelToken: true });
+    },
+    status: async (token, caller = {}, request) =>
+      await (await forCaller(caller)).status(token, caller, request),
+    inspect: async (token, caller = {}) => await (await forCaller(caller)).inspect(token, caller),
+    forCaller,
+    forNamed: async (token, from) => {
+      const { tenants } = source;
+      if (tenants === undefined) return { host: await forCaller({}), token };
+      const named = from === 'link' ? await openTenant(tenants.links, token) : readTenant(token);
+      if (named === undefined) throw new TokenRefused('malformed');
+      const keys = await tenants.of(named.tenant, waitUntil);
+      return { host: { ...host, keys }, token: named.token };
+    },
+    during: (work) => toLoadingCore(host, source, work),
+  };
+}
+
+/** Token that is used without a caller, and the host with the keys of its tenant. */
+export interface TenantToken {
+  readonly host: HostParts;
+  readonly token: string;
+}
+
+/** Origin of a token that is used without a caller. Anyone can send a link, but only the operator a message. */
+export type TokenSource = 'link' | 'queue';
+
+/** Chooses the keys for a token that is used without a caller: a ticket or a queue message. Throws TokenRefused, or `keys_down`. */
+export async function withTenantOf(
+  core: SagaHostCore,
+  token: string,
+  from: TokenSource,
+): Promise<TenantToken> {
+  return core.forNamed === undefined ? { host: core, token } : await core.forNamed(token, from);
+}
+
+/** Returns the host with the keys for a caller. Throws `keys_down` or `tenant_missing`. */
+export async function hostFor(core: SagaHostCore, caller: Caller): Promise<SagaHostCore> {
+  return core.forCaller === undefined ? core : await core.forCaller(caller);
+}
+
+/** Returns the host for a request: loads in the background keep its runtime alive, if it has `waitUntil`. */
+export function duringRequest(core: SagaHostCore, waitUntil: WaitUntil | undefined): SagaHostCore {
+  return waitUntil === undefined || core.during === undefined ? core : core.during(waitUntil);
+}
+
+function toCore(host: HostParts): SagaHostCore {
   return {
     ...host,
     sagas: host.registry.current,
@@ -68,6 +147,7 @@ async function inspect(host: HostParts, token: string): Promise<SagaInspection> 
     claims,
     expired: claims.exp <= host.timing.clock(),
     timeline: program === undefined ? undefined : readTimeline(program, state.program),
+    receipts: program === undefined ? undefined : receiptsIn(historyOf(state.program).entries),
     tokenBytes: given.length,
     trace: state.trace,
   };

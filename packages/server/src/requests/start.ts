@@ -1,20 +1,19 @@
 import { InvalidInput, type Json, type Program } from '@mcp-saga/core';
-import { isLargerThan, engineVersion, type Origin, type ProgramState } from '@mcp-saga/core/program';
-import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
+import { engineVersion, type Origin, type ProgramState } from '@mcp-saga/core/program';
+import { createSecret, createTokenId, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from '../wire/step-answers.ts';
-import { principalOf, notAdmitted } from './open-saga.ts';
+import { principalOf, rateLimited } from './open-for-caller.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
-import type { StartRequest } from '../model/host-requests.ts';
+import type { StartRequest } from '../model/request-types.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { servedAs } from '../settings/registry.ts';
-import { Lease } from '../turn/lease.ts';
-import { newTokenId } from '../token/sealed-saga.ts';
+import { Lease } from '../turn/turn-lease.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
-/** Starts a saga: its first turn. */
+/** Starts a saga, and runs its first turn. */
 export async function start(
   host: HostParts,
   name: string,
@@ -26,14 +25,7 @@ export async function start(
   const { serves } = request;
   if (program === undefined || (serves !== undefined && serves !== servedAs(program)))
     throw unknownSaga(host, name, serves);
-  const input = toArguments(args);
-  const { maxArgumentBytes } = host.limits;
-  if (isLargerThan(maxArgumentBytes, input)) {
-    throw new SagaHostError(
-      'invalid_params',
-      `Invalid params: arguments: more than ${maxArgumentBytes} bytes. Send a reference to what is large.`,
-    );
-  }
+  const input = toArguments(args, host.limits);
   const argsDigest = await digestArguments(input);
   const principal = await principalOf(caller, host.gate.principal);
   if (!(await host.gate.authorize(caller, program))) {
@@ -42,11 +34,11 @@ export async function start(
   const sagaId = host.keys.sealer.newSagaId();
   const nothing = { bytes: 0, inflatedBytes: 0, keptBytes: 0 };
   if (!(await host.gate.rateLimit({ principal, sagaId, turn: 1, ...nothing }))) {
-    throw notAdmitted();
+    throw rateLimited();
   }
-  const { traits = {} } = request;
-  assertNeeds({ host, program, caller, traits }, program);
-  // Only dialects set a method. They forward arguments of a client.
+  const { dialect = {} } = request;
+  assertNeeds({ host, program, caller, dialect }, program);
+  // Only dialects set a method, and forward arguments of a client.
   const origin = request.method === undefined ? 'server' : 'client';
   const state = await begin(program, input, origin);
   const born = host.timing.clock();
@@ -57,13 +49,13 @@ export async function start(
     principal,
     engine: engineVersion,
     turn: 0,
-    jti: newTokenId(),
+    jti: createTokenId(),
     born,
     iat: born,
     exp: born,
   };
   const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
-  const first = { program, saga, answers: new Map(), caller, tokenBytes: 0, traits };
+  const first = { program, saga, answers: new Map(), caller, tokenBytes: 0, dialect };
   const { turn } = await runTurn(host, first, new Lease(host, saga));
   return turn;
 }
@@ -78,7 +70,7 @@ async function begin(program: Program, input: Json, origin: Origin): Promise<Pro
   }
 }
 
-/** Names the known sagas only in the cause, for the log of a host in development. */
+/** Makes the error for an unknown saga. Names the known sagas only in the cause, and to the log in development. */
 function unknownSaga(host: HostParts, name: unknown, serves: Program['serves']): SagaHostError {
   const asked = `Unknown ${serves ?? 'saga'}: ${printable(name)}`;
   const served = host.registry.current.filter(
@@ -91,7 +83,7 @@ function unknownSaga(host: HostParts, name: unknown, serves: Program['serves']):
   });
 }
 
-/** Shortens a name that a client chose for an error message. */
+/** Truncates a name from a client, for an error message. */
 function printable(name: unknown): string {
   return typeof name === 'string' ? JSON.stringify(name.slice(0, 128)) : `a ${typeof name}`;
 }

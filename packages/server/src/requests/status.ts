@@ -4,28 +4,28 @@ import type { Caller } from '../model/caller.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { openForCaller } from './open-saga.ts';
+import { openForCaller } from './open-for-caller.ts';
 import { standIn } from '../token/resolve-program.ts';
-import type { StatusRequest } from '../model/host-requests.ts';
+import type { StatusRequest } from '../model/request-types.ts';
 
-/** How far the saga of a token is, for whoever may go on with it. */
+/** State of a saga, for callers with access. */
 export interface SagaStatus {
   readonly sagaId: string;
-  /** The saga that was called; it may have gone on as another one since. */
+  /** Saga of the call. The current saga may be another one, after `continueAs`. */
   readonly saga: Program;
-  /** The turn the token was sealed in, from 1. */
+  /** Turn in which the token was sealed, from 1. */
   readonly turn: number;
-  /** The ids of the client steps it waits for. */
+  /** IDs of the pending questions. */
   readonly asked: readonly string[];
-  /** `true` if the saga fails when it continues: its version is gone, and `onMismatch` is `compensate`. */
+  /** `true` if the saga will fail: its version is gone, and `onMismatch` is `compensate`. */
   readonly fails: boolean;
   /** `true` if `requests/resume` accepts the token: its client declared resumable requests. */
   readonly isResumable: boolean;
-  /** Digest of the JSON-RPC ID of the request that is resumed; undefined if any ID may resume it. */
+  /** Digest of the JSON-RPC ID of the resumable request; undefined if any ID may resume it. */
   readonly requestId: string | undefined;
 }
 
-/** Looks how far a saga is. Nothing is replayed and nothing runs; it takes no turn, so that it is not admitted. (W7) */
+/** Reads the state of a saga. Replays and runs nothing, so no rate limit applies. */
 export async function statusOf(
   host: HostParts,
   token: string,

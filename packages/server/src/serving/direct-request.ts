@@ -1,15 +1,15 @@
 import { isRecord } from '@mcp-saga/core/program';
 
-/** Methods that are answered directly. */
+/** Methods that need no `McpServer`. */
 export type DirectMethod = 'tools/call' | 'tools/callSaga' | 'tools/resumeSaga' | 'tools/cancelSaga';
 
-/** A valid request of MCP 2026-07-28, in the parts in which the SDK hands it to a handler. */
+/** Valid request of MCP 2026-07-28, in the parts that the SDK passes to a handler. */
 export interface DirectRequest {
   readonly id: string | number;
   readonly method: DirectMethod;
   /** Params without the fields below. */
   readonly params: Fields;
-  /** The `_meta` of the request without the envelope; undefined if nothing else is in it. */
+  /** `_meta` without the envelope; undefined if empty. */
   readonly meta: Fields | undefined;
   /** Protocol version, client, and capabilities. */
   readonly envelope: Fields;
@@ -26,7 +26,7 @@ const prefix = 'io.modelcontextprotocol/';
 const versionKey = `${prefix}protocolVersion`;
 const clientKey = `${prefix}clientInfo`;
 const capabilitiesKey = `${prefix}clientCapabilities`;
-// A request with one of these may get notifications before its answer, or is checked further by the SDK.
+// Requests with these keys may get notifications before the response, or are checked further by the SDK.
 const furtherKeys = ['progressToken', `${prefix}logLevel`, `${prefix}related-task`] as const;
 
 const methods: ReadonlySet<unknown> = new Set<DirectMethod>([
@@ -39,7 +39,7 @@ const methods: ReadonlySet<unknown> = new Set<DirectMethod>([
 // The SDK checks capabilities recursively.
 const maxCapabilityDepth = 8;
 
-/** Reads a request that the SDK would certainly serve with a single JSON body; undefined for any other, which the SDK serves. */
+/** Reads a request that the SDK would answer with a single JSON body. Returns undefined for all others. */
 export function toDirectRequest(request: Request, body: unknown): DirectRequest | undefined {
   if (!isRecord(body)) return undefined;
   const { jsonrpc, id, method, params, ...unknownFields } = body;
@@ -64,7 +64,7 @@ export function toDirectRequest(request: Request, body: unknown): DirectRequest 
   };
 }
 
-/** `true` for a JSON request whose headers repeat its version, its method, and its tool. */
+/** `true` for a JSON request with matching headers for version, method, and tool. */
 function hasStandardHeaders({ headers }: Request, method: string, { name }: Fields): boolean {
   const isMirrored =
     headers.get('content-type') === 'application/json' &&
@@ -72,11 +72,11 @@ function hasStandardHeaders({ headers }: Request, method: string, { name }: Fiel
     headers.get('mcp-method') === method;
   if (!isMirrored || method !== 'tools/call') return isMirrored;
   const named = headers.get('mcp-name');
-  // Headers that start like this are encoded.
+  // Headers with this prefix are encoded.
   return named === name && named?.startsWith('=?') === false;
 }
 
-/** `true` for responses without a fault. The SDK sorts out other responses, and reports their keys. */
+/** `true` for valid responses. The SDK removes invalid responses, and reports their keys. */
 function areResponses(value: unknown): value is Fields {
   return (
     isRecord(value) &&
@@ -97,7 +97,7 @@ function isClientInfo(value: unknown): value is Fields {
   );
 }
 
-/** `true` for valid capabilities, except those of resumable requests, which get notifications. */
+/** `true` for valid capabilities. Clients with resumable requests need notifications, and are served by the SDK. */
 function areCapabilities(value: unknown): value is Fields {
   if (!isRecord(value) || !isFiniteJson(value, maxCapabilityDepth)) return false;
   const { elicitation = {}, sampling = {}, roots = {}, experimental = {}, extensions = {} } = value;
@@ -113,7 +113,7 @@ function areCapabilities(value: unknown): value is Fields {
   );
 }
 
-/** `true` for JSON of limited depth. Numbers too large for JavaScript are read as infinite. */
+/** `true` for JSON of limited depth with finite numbers. Very large numbers are parsed as infinite. */
 function isFiniteJson(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;

@@ -1,14 +1,14 @@
-// Only types and the SDK: bundlers without code splitting wrap all that a module loaded by `import()` imports itself.
+// Imports only types and the SDK: without code splitting, bundlers wrap all imports of a module that `import()` loads.
 import {
   createMcpHandler,
   isLegacyRequest,
   McpServer,
   type CreateMcpHandlerOptions,
 } from '@modelcontextprotocol/server';
-import type { ServerInfo } from './encode-answer.ts';
-import type { ServedRequest } from './served-request.ts';
+import type { ServerInfo } from './direct-response.ts';
+import type { ServedRequest } from './serve-directly.ts';
 
-/** Options of serving by the SDK. */
+/** Options of `sdkServing`. */
 export interface SdkServingOptions {
   readonly serverInfo: ServerInfo;
   readonly handler: CreateMcpHandlerOptions | undefined;
@@ -17,15 +17,15 @@ export interface SdkServingOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Answers a request by the MCP SDK. */
+/** Serves a request by the MCP SDK. */
 export type SdkServing = (served: ServedRequest) => Promise<Response>;
 
-/** Serves requests by the MCP SDK, with an `McpServer` for each. */
+/** Serves requests by the MCP SDK, with an `McpServer` per request. */
 export function sdkServing({ serverInfo, handler, attach, onError }: SdkServingOptions): SdkServing {
   const all = new WeakMap<Request, ServedRequest>();
   const createFor = (request: Request | undefined): McpServer => {
     const served = request === undefined ? undefined : all.get(request);
-    if (served === undefined) throw new TypeError('The MCP SDK handed on another request than it was given.');
+    if (served === undefined) throw new TypeError('The MCP SDK asked for the server of an unknown request.');
     try {
       const server = new McpServer(serverInfo, { capabilities: { logging: {} } });
       attach(server, served);
@@ -36,27 +36,27 @@ export function sdkServing({ serverInfo, handler, attach, onError }: SdkServingO
       throw error;
     }
   };
-  // One for all requests, since it counts the streams that are open.
+  // Shared by all requests, since it counts open streams.
   const shared = createMcpHandler(({ requestInfo }) => createFor(requestInfo), handler);
   return async (served) => {
     const { request } = served;
     all.set(request, served);
     const isHandedOn =
       'parsedBody' in served || request.method !== 'POST' || (await isModern(request, handler));
-    // The SDK makes the server of other requests for a copy of them.
+    // The SDK creates the server of other requests for a copy of the request.
     const mcp = isHandedOn ? shared : createMcpHandler(() => createFor(request), handler);
     return await mcp.fetch(request, served);
   };
 }
 
-/** A server that lives for one request never changes its lists. Clients that were told otherwise keep a stream open for it. */
+/** The lists of a server for one request never change. Announced as changeable, clients would keep a stream open. */
 function fixLists({ server }: McpServer): void {
   const capabilities = server.getCapabilities();
   for (const list of ['tools', 'prompts', 'resources'] as const)
     if (capabilities[list] !== undefined) server.registerCapabilities({ [list]: { listChanged: false } });
 }
 
-/** `true` for a request of MCP 2026-07-28, which has to name its method in a header. */
+/** `true` for a request of MCP 2026-07-28, with its method in a header. */
 async function isModern(request: Request, handler: CreateMcpHandlerOptions | undefined): Promise<boolean> {
   if (!request.headers.has('mcp-method')) return false;
   return !(await isLegacyRequest(request, undefined, handler));

@@ -5,13 +5,14 @@ import type { ClientSource, RequestContextLike } from '../mcp/sdk.ts';
 import { callTool } from '../mcp/tools.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { toDirectRequest, type DirectRequest } from './direct-request.ts';
-import { encodeError, encodeResult, type ServerInfo } from './encode-answer.ts';
-import type { ServedRequest } from './served-request.ts';
+import { encodeError, encodeResult, type ServerInfo } from './direct-response.ts';
+import type { AuthInfo } from '../http/serve-options.ts';
+import type { ReadRequest } from '../http/json-body.ts';
 
-// Each request says what its client can do.
+// Each request declares the capabilities of its client.
 const noSession: ClientSource = { server: { getClientCapabilities: () => undefined } };
 
-/** Answers a request to a saga without an `McpServer`, which costs more than a turn. Undefined if only the SDK can answer. */
+/** Responds to a request without an `McpServer`, which costs more than a turn. Returns undefined if only the SDK can respond. */
 export function serveDirectly(
   host: SagaHostCore,
   serverInfo: ServerInfo,
@@ -47,7 +48,7 @@ function toAnswer(
   return () => callTool(host, noSession, { ...call, saga, request: { method, params }, waitUntil });
 }
 
-/** The context of the author; undefined if it throws: the SDK reports the error of a server that cannot be made. */
+/** Makes the context of server steps; undefined if the author's function throws, since the SDK reports that error. */
 function toStepContext({ stepContext }: ServedRequest): { readonly stepContext: unknown } | undefined {
   try {
     return { stepContext: stepContext() };
@@ -56,7 +57,7 @@ function toStepContext({ stepContext }: ServedRequest): { readonly stepContext: 
   }
 }
 
-/** What the SDK hands to a handler beside the params. No notification is due: clients that get some are left to the SDK. */
+/** Makes the context of a handler. Notifications are dropped: clients that want some are served by the SDK. */
 function toContext(
   { id, meta, envelope, requestState, inputResponses }: DirectRequest,
   { request, authInfo }: ServedRequest,
@@ -76,7 +77,7 @@ function toContext(
   };
 }
 
-/** Answers 499 as soon as the client is gone, as the SDK does. */
+/** Responds with 499 as soon as the client disconnects, as the SDK does. */
 function unlessAborted(signal: AbortSignal, answer: () => Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
     const leave = (): void => resolve(new Response(null, { status: 499 }));
@@ -89,4 +90,13 @@ function unlessAborted(signal: AbortSignal, answer: () => Promise<Response>): Pr
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', leave));
   });
+}
+
+/** Request after the checks of its host, origin, and user. */
+export interface ServedRequest extends ReadRequest {
+  readonly authInfo?: AuthInfo;
+  /** Makes the `context` of server steps. */
+  readonly stepContext: () => unknown;
+  /** Keeps the runtime alive for work after the response. */
+  readonly waitUntil?: (work: Promise<unknown>) => void;
 }

@@ -1,32 +1,57 @@
-import type { AnswerOptions, AuthOptions, GuardOptions, SagaHostOptions } from '../model/host-options.ts';
+import { isPlainObject, isRecord, optionError } from '@mcp-saga/core/program';
+import type { AnswerOptions, AnswerOrder, AuthOptions, SagaHostOptions } from '../model/host-options.ts';
+import type { SagaQueue } from '../model/queue-types.ts';
+import type { SagaStore } from '../model/store-types.ts';
 import { assertClock } from './clock.ts';
-import { assertKnown, assertKnownOptions, hookNames, hostGroups, hostNames } from './known-options.ts';
+import { isKeySource } from './host-keys.ts';
+import {
+  assertKnown,
+  assertKnownOptions,
+  hookNames,
+  hostGroups,
+  hostNames,
+  sourceNames,
+} from './known-options.ts';
+import { wholeDuration } from './default-limits.ts';
 
 const guardMethods = ['begin', 'finish', 'release', 'forget', 'claim'];
 const storeMethods = ['read', 'write'];
+const mailboxMethods = ['put', 'list', 'close'];
 
-const rungs = {
+const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** Answer order of a host that sets none: all answerers of each kind of question. */
+export const defaultAnswerOrder: Required<AnswerOrder> = {
   elicitation: ['client', 'model', 'fallback'],
   sampling: ['client', 'host', 'model'],
-} as const;
+};
 
-/** Checks the options, for JavaScript too. Throws TypeError that names the option and what is expected. */
+/** Checks the options, for JavaScript too. Throws TypeError with the name of the option. */
 export function assertHostOptions(options: SagaHostOptions): void {
   assertKnownOptions(options, hostNames, hostGroups);
-  const { audience, sagas, auth = {}, guard, answers = {}, telemetry, testing = {} } = options;
+  const { audience, sagas, auth = {}, queue, answers = {}, telemetry, testing = {} } = options;
   if (typeof audience !== 'string' || audience === '') {
-    throw new TypeError("createSagaHost needs an audience, the name of this service: audience: 'deployer'.");
+    throw optionError("audience: expected the name of this service, such as 'deployer'.", {
+      code: audience === undefined ? 'missing_option' : 'invalid_option',
+    });
   }
-  if (!Array.isArray(sagas)) throw new TypeError('sagas: expected an array of what saga(…) returns.');
+  if (!Array.isArray(sagas))
+    throw optionError('sagas: expected an array of results of saga(…).', {
+      code: sagas === undefined ? 'missing_option' : 'invalid_option',
+    });
   const bad = sagas.findIndex(
     (saga: unknown) => typeof (Object(saga) as { readonly advance?: unknown }).advance !== 'function',
   );
-  if (bad !== -1) throw new TypeError(`sagas[${bad}]: expected what saga(…) returns.`);
+  if (bad !== -1) throw optionError(`sagas[${bad}]: expected the result of saga(…).`);
   if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
-    throw new TypeError('telemetry: expected what openTelemetry() of @mcp-saga/opentelemetry returns.');
+    throw optionError('telemetry: expected the result of openTelemetry() of @mcp-saga/opentelemetry.');
   }
+  assertKeys(options);
   assertAuth(auth);
-  assertGuard(guard);
+  assertStores(options);
+  assertGuard(options);
+  assertQueue(queue, options);
+  assertOutside(options);
   assertAnswers(answers);
   assertHooks(options);
   assertTasks(options);
@@ -36,14 +61,37 @@ export function assertHostOptions(options: SagaHostOptions): void {
   if (testing.clock !== undefined) assertClock('testing.clock', testing.clock);
 }
 
-function assertAuth({ principal, authorize, rateLimit, rejectIssuedBefore }: AuthOptions): void {
+/** Keys of other forms are checked when they are read. */
+function assertKeys({ keys, outside }: SagaHostOptions): void {
+  if (!isKeySource(keys)) return;
+  assertKnown('keys', keys, sourceNames);
+  const { load, tenantOf, links, refreshMs, maxTenants } = keys;
+  if (typeof load !== 'function') {
+    throw optionError(
+      'keys.load: expected a function that returns keys, such as async () => await readSecret().',
+    );
+  }
+  assertFunction('keys.tenantOf', tenantOf);
+  if (outside !== undefined && tenantOf !== undefined && links === undefined) {
+    throw optionError(
+      'keys.links: expected keys that seal the names of tenants in links, which `outside` requires with `tenantOf`. Make them with generateKey().',
+      { code: 'missing_option' },
+    );
+  }
+  if (refreshMs !== undefined) wholeDuration('keys.refreshMs', refreshMs);
+  if (maxTenants !== undefined && !(Number.isSafeInteger(maxTenants) && maxTenants > 0))
+    throw optionError('keys.maxTenants must be a positive whole number.', { type: RangeError });
+}
+
+function assertAuth({ principal, authorize, rateLimit, mayAnswer, rejectIssuedBefore }: AuthOptions): void {
   if (principal !== undefined && principal !== 'client-only' && typeof principal !== 'function') {
-    throw new TypeError(
-      "auth.principal: expected (authInfo) => ({ issuer, subject, client }), which names the owner of a saga, or 'client-only'.",
+    throw optionError(
+      "auth.principal: expected (authInfo) => ({ issuer, subject, client }), to name the owner of a saga, or 'client-only'.",
     );
   }
   assertFunction('auth.authorize', authorize);
   assertFunction('auth.rateLimit', rateLimit);
+  assertFunction('auth.mayAnswer', mayAnswer);
   assertRejectIssuedBefore(rejectIssuedBefore);
 }
 
@@ -51,18 +99,67 @@ function assertAnswers({ sampling, model, order = {}, instantRefusals }: AnswerO
   assertFunction('answers.sampling', sampling);
   assertOneOf('answers.model', model, ['accept', 'refuse']);
   assertOneOf('answers.instantRefusals.treatAs', instantRefusals?.treatAs, ['refused', 'unsupported']);
-  for (const [need, tried] of Object.entries(order) as [keyof typeof rungs, readonly unknown[]][]) {
+  for (const [need, tried] of Object.entries(order) as [keyof AnswerOrder, readonly unknown[]][]) {
     if (!Array.isArray(tried))
-      throw new TypeError(`answers.order.${need}: expected a list, the first to be tried first.`);
-    for (const rung of tried) assertOneOf(`answers.order.${need}`, rung, rungs[need]);
+      throw optionError(`answers.order.${need}: expected an array, in the order to try.`);
+    for (const answerer of tried) assertOneOf(`answers.order.${need}`, answerer, defaultAnswerOrder[need]);
   }
 }
 
-/** Without its methods each turn would fail behind its effects, or run unguarded where that is allowed. (T13) */
-function assertGuard(guard: GuardOptions | undefined): void {
+/** A guard without its methods would fail each turn after its effects, or leave the turn unguarded. */
+function assertGuard({ guard, store }: SagaHostOptions): void {
   if (guard === undefined) return;
   assertOneOf('guard.onDown', guard.onDown, ['closed', 'open']);
-  assertStore('guard.store', guard.store, guardMethods, 'Guard');
+  assertStore('guard.store', guard.store ?? store?.guard, guardMethods, 'Guard');
+}
+
+function assertStores({ store }: SagaHostOptions): void {
+  if (store === undefined) return;
+  const { guard, tasks, mailbox } = Object(store) as Partial<SagaStore>;
+  const isStore =
+    hasMethods(guard, guardMethods) && hasMethods(tasks, storeMethods) && hasMethods(mailbox, mailboxMethods);
+  if (isStore) return;
+  const hint = typeof store === 'function' ? ' Call it: memoryStore().' : '';
+  throw optionError(`store: expected memoryStore() for one process, or the store of a database.${hint}`);
+}
+
+function assertOutside({ outside, store }: SagaHostOptions): void {
+  if (outside === undefined) return;
+  const { url, mailbox = store?.mailbox, webhooks = {} } = outside;
+  if (typeof url !== 'function') publicUrl(url);
+  assertStore('outside.mailbox', mailbox, mailboxMethods, 'Mailbox');
+  for (const [name, check] of Object.entries(webhooks))
+    assertFunction(`outside.webhooks.${name}`, check ?? null);
+}
+
+/** Returns the public URL of a server without a slash at the end. Throws TypeError for another value. */
+export function publicUrl(url: unknown): string {
+  const text = typeof url === 'string' && URL.canParse(url) ? url : 'none:';
+  const { protocol, hostname } = new URL(text);
+  // Links are secrets, and browsers say only to HTTPS and loopback which page sent a form.
+  if (protocol !== 'https:' && !(protocol === 'http:' && loopback.test(hostname))) {
+    throw optionError(
+      "outside.url: expected the public URL of the server, such as 'https://shop.example'. HTTP is allowed only on loopback.",
+    );
+  }
+  if (/[?#]/.test(text)) throw optionError('outside.url: expected a URL without a query or a fragment.');
+  return text.replace(/\/+$/, '');
+}
+
+/** Without a guard, the client and the queue would both run a turn. */
+function assertQueue(queue: SagaQueue | undefined, { guard, store }: SagaHostOptions): void {
+  if (queue === undefined) return;
+  if (!hasMethods(queue, ['send'])) {
+    throw optionError(
+      `queue: expected memoryQueue() for one process, or a queue with the method send().${callHint(queue)}`,
+    );
+  }
+  for (const name of ['remove', 'wake', 'start', 'receive'] as const)
+    assertFunction(`queue.${name}`, queue[name]);
+  if ((guard?.store ?? store) !== undefined) return;
+  throw optionError(
+    'queue: requires a guard. Set guard: { store: memoryGuard() } for one process, or a shared store for a fleet (docs/operate/stores.md).',
+  );
 }
 
 function assertTasks({ tasks, resumableRequests, handles }: SagaHostOptions): void {
@@ -75,59 +172,58 @@ function assertTasks({ tasks, resumableRequests, handles }: SagaHostOptions): vo
 
 function assertStore(name: string, store: unknown, methods: readonly string[], kind: string): void {
   if (hasMethods(store, methods)) return;
-  // It may be the function that makes one.
-  const hint = typeof store === 'function' ? ` Call it: ${store.name}(…).` : '';
-  throw new TypeError(
-    `${name}: expected what memory${kind}() returns, for one process, or redis${kind}(client) of @mcp-saga/redis, for a ` +
-      `fleet.${hint}`,
+  const fleet = kind === 'Mailbox' ? 'the mailbox of a database' : `redis${kind}(client) of @mcp-saga/redis`;
+  throw optionError(
+    `${name}: expected memory${kind}() for one process, or ${fleet} for a fleet.${callHint(store)}`,
+    { code: store === undefined ? 'missing_option' : 'invalid_option' },
   );
 }
 
-/** A misspelt hook would tell nobody. What an object of a class of the operator's own has besides is not ours to judge. */
+/** Hint for `memoryGuard` instead of `memoryGuard()`. */
+function callHint(given: unknown): string {
+  return typeof given === 'function' ? ` Call it: ${given.name}(…).` : '';
+}
+
+/** Checks hook names, since a misspelled hook is never called. Instances of classes may have other members. */
 function assertHooks({ hooks }: SagaHostOptions): void {
   if (hooks === undefined) return;
-  if (isPlain(hooks)) assertKnown('hooks', hooks, hookNames);
+  if (!isRecord(hooks) || isPlainObject(hooks)) assertKnown('hooks', hooks, hookNames);
   for (const name of Object.keys(hookNames)) assertFunction(`hooks.${name}`, Reflect.get(hooks, name));
 }
 
 function assertCompensators({ compensators = [] }: SagaHostOptions): void {
   if (!Array.isArray(compensators) || !compensators.every((one) => hasMethods(one, ['run']))) {
-    throw new TypeError('compensators: expected a list of what compensator(name, schema, run) returns.');
+    throw optionError('compensators: expected an array of results of compensator(name, schema, run).');
   }
   const names = compensators.map(({ name }: { readonly name: string }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;
-  throw new TypeError(`Two compensators are named '${twice}'. Tokens know them by name: rename one of them.`);
+  throw optionError(`Two compensators are named '${twice}'. Rename a compensator: tokens contain the names.`);
 }
 
-// From 1973 to the end of what a Date can hold: what counts seconds lies before it.
+// From 1973 to the largest Date. Times in seconds are smaller.
 const times = [1e11, 8.64e15] as const;
 
-/** As seconds it would refuse nothing, as no number at all everything. */
+/** A time in seconds would reject no token, and NaN every token. */
 function assertRejectIssuedBefore(time: number | undefined): void {
   if (time === undefined || time === 0) return;
   if (typeof time === 'number' && time >= times[0] && time <= times[1]) return;
-  throw new RangeError(
+  throw optionError(
     "auth.rejectIssuedBefore: expected milliseconds since the epoch, such as Date.parse('2026-01-31T12:00:00Z').",
+    { type: RangeError },
   );
 }
 
 function assertFunction(name: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return;
-  throw new TypeError(`${name}: expected a function.`);
+  throw optionError(`${name}: expected a function.`);
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof (Object(value) as Record<string, unknown>)[name] === 'function');
 }
 
-function isPlain(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
 export function assertOneOf(name: string, value: unknown, values: readonly string[]): void {
   if (value === undefined || values.includes(value as string)) return;
-  throw new TypeError(`${name}: expected ${values.map((one) => `'${one}'`).join(' or ')}.`);
+  throw optionError(`${name}: expected ${values.map((one) => `'${one}'`).join(' or ')}.`);
 }

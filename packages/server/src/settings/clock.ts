@@ -1,7 +1,9 @@
-/** Longest time of a timer (ms). A timer for more fires at once. */
+import { optionError } from '@mcp-saga/core/program';
+
+/** Maximum delay of a timer, in milliseconds. Longer timers fire at once. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 
-/** Resolves after `ms`, or at once when `signal` aborts. */
+/** Resolves after `ms` milliseconds, or at once when `signal` aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   let left = ms;
   for (; left > longestTimerMs && !signal.aborted; left -= longestTimerMs) {
@@ -24,10 +26,17 @@ async function waited(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** @throws TypeError where a clock is none, such as one that has its time as a property */
+/** Checks that a clock is a function. Throws TypeError. */
 export function assertClock(where: string, clock: unknown): void {
   if (typeof clock === 'function') return;
-  throw new TypeError(
-    `${where}: expected a function that gives milliseconds since the epoch, such as Date.now or () => clock.now.`,
+  throw optionError(
+    `${where}: expected a function that returns milliseconds since the epoch, such as Date.now or () => clock.now.`,
   );
+}
+
+let never: AbortSignal | undefined;
+
+/** The signal of requests that no client aborts. Keeps no listeners: each of many turns would be compared with all others. */
+export function neverAborted(): AbortSignal {
+  return (never ??= Object.assign(new AbortController().signal, { addEventListener: () => undefined }));
 }

@@ -1,10 +1,10 @@
-import { ElicitationRefused, SagaAborted, SagaCancelled } from '@mcp-saga/core';
-import { isAuthoringError } from '@mcp-saga/core/program';
+import { ElicitationRefused, ReplayMismatch, SagaAborted, SagaCancelled } from '@mcp-saga/core';
+import { errorLink, isAuthoringError } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostHooks } from '../model/hooks.ts';
-import type { RefusalReason } from '@mcp-saga/seal';
+import { SealError, type RefusalReason } from '@mcp-saga/seal';
 
-/** Where things go that the operator names no hook for: what nobody hears of is found by the users. */
+/** Hooks with a default: without a hook, events go to the console. */
 export type DefaultLog = Pick<
   Required<HostHooks>,
   'onError' | 'onWarning' | 'onReject' | 'onIgnoredAnswer' | 'onTurn'
@@ -12,129 +12,166 @@ export type DefaultLog = Pick<
 
 const minute = 60_000;
 
-/** What the console is told of. */
+/** Options of the console log. */
 export interface ConsoleLogOptions {
-  /** Messages of errors that are not the host's own may hold answers and results: whether they are shown. */
+  /** Shows full errors, which may contain answers and results. */
   readonly development: boolean;
-  /** Whether `onWarning` tells of questions that are asked otherwise, so that `onIgnoredAnswer` need not. */
+  /** `true` if `onWarning` reports changed questions, so that `onIgnoredAnswer` need not. */
   readonly advises: boolean;
   readonly clock: () => number;
 }
 
-/** Writes to the console. */
+/** Creates hooks that write to the console. */
 export function consoleLog({ development, advises, clock }: ConsoleLogOptions): DefaultLog {
   const { console } = globalThis;
   const warn = (message: string): void => console.warn(oneLine(`mcp-saga: ${message}`));
   const fail = (message: string): void => console.error(oneLine(`mcp-saga: ${message}`));
+  const report = (what: string, cause: unknown): void => {
+    if (development) console.error(oneLine(`mcp-saga: ${what}:`), cause, ...missingReference(cause));
+    else fail(`${what}. ${outline(cause)} hooks.onTurn gets the error.${references(cause)}`);
+  };
   const isTimeForReason = onceAMinute(clock);
   const isTimeForSaga = onceAMinute(clock);
   return {
     onError: (error) => {
-      if (development) console.error('mcp-saga:', error);
-      else fail(`${outline(error)} Give the host hooks.onError to see it.`);
+      if (development) console.error('mcp-saga:', error, ...missingReference(error));
+      else fail(`${outline(error)} Set hooks.onError to receive the error.${references(error)}`);
     },
     onWarning: warn,
     onReject: ({ reason }) => {
-      // An attacker shall not fill the log; two servers with different keys shall be seen in it.
+      // An attacker must not fill the log, but a server with other keys must show in it.
       if (!isTimeForReason(reason)) return;
-      const why =
-        development && Object.hasOwn(reasons, reason) ? reasons[reason as RefusalReason] : undefined;
-      warn(
-        `a token was refused: ${reason}. ${why === undefined ? '' : `${why} `}Give the host hooks.onReject to count them.`,
-      );
+      const count = 'Set hooks.onReject to count rejections.';
+      if (!Object.hasOwn(reasons, reason)) warn(`A token was rejected: ${reason}. ${count}`);
+      else if (development)
+        warn(`A token was rejected: ${reason}. ${reasons[reason as RefusalReason]} ${count}`);
+      else warn(`A token was rejected: ${reason}. ${count}${inDevelopment('cause')}`);
     },
     onIgnoredAnswer: ({ saga, stepId, why }) => {
-      // The other answers are the client's fault, and it hears of them. This one it can do nothing about.
+      // The client sees the other reasons itself.
       if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
       warn(
-        `'${saga}' asks '${stepId}' otherwise than before, so the answer to it was not used. Either the ` +
-          'question is made of the clock or of randomness, read outside now() and random(): then no answer ever ' +
-          'counts. Or the code was changed under it. Give the host hooks.onIgnoredAnswer to count them.',
+        `The question '${stepId}' of '${saga}' has changed since it was asked, so its answer was not used. Read time and ` +
+          'randomness with now() and random() only. The code may have changed, too. Set hooks.onIgnoredAnswer to count ignored ' +
+          'answers.',
       );
     },
-    onTurn: ({ saga, turn, status, error, residue = [] }) => {
+    onTurn: ({ saga, turn, status, error, uncompensated = [] }) => {
       if (status !== 'failed') return;
-      for (const { stepId, error: why } of residue) {
-        const left = `'${saga}' could not undo '${withoutKeys(stepId)}'`;
+      for (const { stepId, error: why } of uncompensated) {
+        const what = `'${saga}' could not undo '${withoutKeys(stepId)}'`;
         if (why === undefined)
-          fail(`${left}: nothing that it knows does. hooks.onSettled gets what is left.`);
-        else if (development) console.error(oneLine(`mcp-saga: ${left}:`), why);
-        else fail(`${left}. ${outline(why)} hooks.onTurn gets the error.`);
+          fail(`${what}: no compensation is known. hooks.onSettled gets uncompensated steps.`);
+        else report(what, why);
       }
-      // To be refused, or cancelled, is an end like another: nothing has gone wrong.
-      if (isWanted(error)) return;
-      if (development) console.error(oneLine(`mcp-saga: '${saga}' failed in turn ${turn}:`), error);
-      else fail(`'${saga}' failed in turn ${turn}. ${outline(error)} hooks.onTurn gets the error.`);
+      // A refusal or cancellation is a normal end.
+      if (!isWanted(error)) report(`'${saga}' failed in turn ${turn}`, error);
     },
   };
 }
 
-/** Whether it is a minute or more since a thing was last said. */
+function inDevelopment(hidden: 'message' | 'cause'): string {
+  return ` With NODE_ENV=development, the log shows the ${hidden}.`;
+}
+
+/** Refers to the hidden text of an error, and to its documentation. */
+function references(error: unknown): string {
+  const links = reference(error).map((link) => ` ${link}`);
+  if (!(error instanceof SagaHostError))
+    return (isAuthoringError(error) ? '' : inDevelopment('message')) + links.join('');
+  const isHidden = error.cause !== undefined && !(error.cause instanceof SagaHostError);
+  return (isHidden ? inDevelopment('cause') : '') + links.join('');
+}
+
+/** Refers to the documentation of an error of this library. */
+function reference(error: unknown): readonly string[] {
+  const isOwn =
+    error instanceof SagaHostError ||
+    error instanceof SealError ||
+    error instanceof ReplayMismatch ||
+    isAuthoringError(error);
+  const { code } = Object(error) as { readonly code?: unknown };
+  return isOwn && typeof code === 'string' ? [`See ${errorLink(code)}`] : [];
+}
+
+/** The same, for an error that is shown with its message, which may contain the reference. */
+function missingReference(error: unknown): readonly string[] {
+  return reference(error).filter((link) => !(error as Error).message.endsWith(link));
+}
+
+/** Limits a message to one per minute and key. */
 function onceAMinute(clock: () => number): (thing: string) => boolean {
   const said = new Map<string, number>();
   return (thing) => {
     const now = clock();
     const since = now - (said.get(thing) ?? Number.NEGATIVE_INFINITY);
-    // A clock that was set back tells nothing of how long it has been.
+    // The clock may have been set back.
     if (since >= 0 && since < minute) return false;
     said.set(thing, now);
     return true;
   };
 }
 
-/** Whether a saga ended as somebody wanted it to: its user, its client or its author. */
+/** `true` if the user, the client, or the author ended the saga on purpose. */
 export function isWanted(error: unknown): boolean {
   return (
     error instanceof ElicitationRefused || error instanceof SagaCancelled || error instanceof SagaAborted
   );
 }
 
-/** Describes an error in a sentence. Shows messages of the host and of mistakes in code only: others may contain answers. */
+/** Describes an error in a sentence. Shows messages of the host and of authoring errors only: others may contain answers. */
 export function outline(error: unknown): string {
-  // What its cause says, where that is the host's own as well, is not for the client.
+  // A cause of the host is not for the client.
   if (error instanceof SagaHostError) {
     return error.cause instanceof SagaHostError ? `${error.message} ${error.cause.message}` : error.message;
   }
-  if (!(error instanceof Error)) return 'Something was thrown.';
+  if (!(error instanceof Error)) return 'A value that is not an Error was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };
   const at = typeof stepId === 'string' ? ` at step '${withoutKeys(stepId)}'` : '';
   const isMistake: boolean = isAuthoringError(error);
-  if (isMistake) return `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}`;
-  return `${error.constructor.name}${typeof code === 'string' && /^\w{1,64}$/.test(code) ? ` (${code})` : ''}${at}.`;
+  if (isMistake) {
+    // The last line refers to the documentation.
+    const [message = ''] = error.message.split(`\nSee ${errorLink('')}`);
+    return `${message}${/[.!?]$/.test(message) ? '' : '.'}`;
+  }
+  const isCode = (typeof code === 'string' || typeof code === 'number') && /^\w{1,64}$/.test(String(code));
+  return `${error.constructor.name}${isCode ? ` (${code})` : ''}${at}.`;
 }
 
-/** What each reason of a refusal comes of: for who develops, never for the wire. */
+/** Explanation for each reason of a rejection, shown in development only. */
 const reasons: { readonly [reason in RefusalReason]: string } = {
-  malformed: 'It is no token, or a part of one.',
-  too_large: 'It is longer than limits.maxTokenBytes.',
-  unknown_key: 'This host does not have its key: another SAGA_KEYS, a dropped key, or an ephemeral one.',
-  undecryptable: 'It was changed, or sealed for another `audience` or by another key of the same ID.',
-  purpose: 'It is a token for something else.',
-  audience: 'It was sealed for another `audience`.',
-  sid: 'It is of another saga.',
+  malformed: 'The token is incomplete.',
+  too_large: 'The token is longer than limits.maxTokenBytes.',
+  unknown_key:
+    'The host does not have the key of the token: SAGA_KEYS differ, or the key was removed or ephemeral.',
+  undecryptable:
+    'The token was modified, or sealed for another `audience` or with another key of the same ID.',
+  purpose: 'The token has another purpose.',
+  audience: 'The token was sealed for another `audience`.',
+  sid: 'The token belongs to another saga.',
   not_yet_valid:
-    'Its time has not come: a cancel token opens after its cancelAfter. For another token, the clock of this host is behind ' +
-    'the clock of the host that issued it.',
-  expired: 'Its `limits.tokenTtlMs` or `limits.maxLifetimeMs` is over.',
-  revoked: 'It was issued before `rejectIssuedBefore`.',
-  method: 'It was handed out by another method.',
-  target: 'This host does not serve its saga, or the call is of another tool.',
-  arguments: 'The call has other arguments than the one that started the saga.',
-  principal: 'The `principal` of this request is another than the one that started the saga.',
-  engine: 'It was sealed by a newer release.',
-  forbidden: '`authorize` said no.',
-  request: 'It belongs to a request with another JSON-RPC ID.',
-  unknown_handle: 'The store has no such handle: it has expired, or was never issued.',
-  guard_restarted: 'It was issued before a restart of memoryGuard().',
-  used: 'It was used with other answers, or a newer one was used.',
+    'The token is not valid yet. A cancel token opens after `cancelAfter`. For other tokens, the clock of the host is behind the ' +
+    'clock of the issuing host.',
+  expired: '`limits.tokenTtlMs` or `limits.maxLifetimeMs` has passed.',
+  revoked: 'The token was issued before `auth.rejectIssuedBefore`.',
+  method: 'The token was issued for another method.',
+  target: 'The host does not serve the saga of the token, or the call is for another tool.',
+  arguments: 'The call has other arguments than the call that started the saga.',
+  principal: 'Another principal started the saga.',
+  engine: 'The token was sealed by a newer release.',
+  forbidden: '`auth.authorize` did not allow the call.',
+  request: 'The token belongs to a request with another JSON-RPC ID.',
+  unknown_handle: 'The store does not know the handle: expired, or never issued.',
+  guard_restarted: 'The token was issued before a restart of memoryGuard().',
+  used: 'The token was used with other answers, or a newer token was used.',
 };
 
-/** Removes the keys of steps from a path, as they may be answers: `charge(7)` becomes `charge(*)`. */
+/** Removes keys from the path of a step, since they may be answers: `charge(7)` becomes `charge(*)`. */
 export function withoutKeys(path: string): string {
   return path.replace(/\(.*\)/s, '(*)');
 }
 
-/** Makes a text one line of a log, without control characters for a terminal. */
+/** Formats a text as one log line, without control characters. */
 export function oneLine(text: string): string {
   return text.replace(
     // oxlint-disable-next-line no-control-regex -- those are the ones

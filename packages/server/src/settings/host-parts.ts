@@ -1,12 +1,4 @@
-import { present } from '@mcp-saga/core/program';
-import {
-  type Sealer,
-  createSealer,
-  createKeyRing,
-  SealError,
-  type KeyRing,
-  type KeyRingOptions,
-} from '@mcp-saga/seal';
+import { present, optionError } from '@mcp-saga/core/program';
 import type {
   AuthOptions,
   GuardOptions,
@@ -17,6 +9,7 @@ import type {
   Sampling,
   ResumableRequestOptions,
   HandleOptions,
+  OutsideOptions,
 } from '../model/host-options.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 import { Registry } from './registry.ts';
@@ -25,10 +18,13 @@ import { type TaskSettings, toTaskSettings } from './task-settings.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import type { SagaTelemetry } from '../model/telemetry.ts';
 import { sleep } from './clock.ts';
-import { assertHostOptions } from './check-options.ts';
+import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
-import { wholeDuration, resolveHostLimits } from './limits.ts';
-import { guardedHooks, rejectionReporter, quietly } from './guarded-hooks.ts';
+import { wholeDuration, resolveHostLimits } from './default-limits.ts';
+import { environmentOf } from './host-environment.ts';
+import { toKeys, type Keys } from './host-keys.ts';
+import { guardedHooks, rejectionReporter, quietly } from './observer-hooks.ts';
+import { guardedQueue, type QueueAccess } from './host-queue.ts';
 
 /** Completes the options for instant refusals. Throws RangeError for an invalid `withinMs`. */
 function toInstantRefusals({
@@ -36,24 +32,13 @@ function toInstantRefusals({
   treatAs = 'refused',
 }: InstantRefusalOptions = {}): Required<InstantRefusalOptions> {
   if (typeof withinMs !== 'number' || !(withinMs >= 0))
-    throw new RangeError('answers.instantRefusals.withinMs must be a number of milliseconds from 0.');
+    throw optionError('answers.instantRefusals.withinMs must be 0 or a positive number of milliseconds.', {
+      type: RangeError,
+    });
   return { withinMs, treatAs };
 }
 
-/** The ladder of a host that declares none. */
-const defaultAnswerOrder: Required<AnswerOrder> = {
-  elicitation: ['client', 'model', 'fallback'],
-  sampling: ['client', 'host', 'model'],
-};
-
-/** The sealers of a host. */
-export interface Keys {
-  readonly sealer: Sealer;
-  /** Seals records for the guard: they hold a token or a result, and no client ever carries them. */
-  readonly responses: Sealer;
-}
-
-/** The checks of a caller, before any turn runs. */
+/** Checks of a caller before a turn. */
 export interface Gate {
   readonly principal: PrincipalOption | undefined;
   readonly authorize: NonNullable<AuthOptions['authorize']>;
@@ -61,10 +46,20 @@ export interface Gate {
   readonly rejectIssuedBefore: number | undefined;
 }
 
-/** The guard, and the treatment of requests while it is down. */
-export type GuardAccess = Required<Pick<GuardOptions, 'store' | 'onDown'>>;
+/** Guard, the treatment of requests while it is down, and the queue, which relies on the guard. */
+export interface GuardAccess extends Required<Pick<GuardOptions, 'store' | 'onDown'>> {
+  /** Undefined: no saga continues without its client. */
+  readonly queue: QueueAccess | undefined;
+}
 
-/** Clock, sleep, and the time after which another process takes over. */
+/** Pages, webhooks, and mailbox for answers from outside. */
+export interface OutsideAccess extends Required<Omit<OutsideOptions, 'url'>> {
+  /** Returns the public URL, without a slash at the end. Throws TypeError if `outside.url` returns another value. */
+  readonly url: () => string;
+  readonly mayAnswer: AuthOptions['mayAnswer'];
+}
+
+/** Clock, sleep, and the lease of a turn. */
 export interface Timing {
   /** Returns whole milliseconds since the epoch. */
   readonly clock: () => number;
@@ -78,15 +73,21 @@ export interface Observer {
   readonly telemetry: SagaTelemetry | undefined;
   /** Reports a rejected token. */
   readonly reject: (reason: string) => void;
-  /** `true` if the operator listens for suspended sagas: their cancel tokens cost a seal. */
+  /** `true` if a queue of the operator ends abandoned sagas: `queue`, or the hook `onSuspended`. */
   readonly notifiesSuspended: boolean;
-  /** Enables advice that takes time to find. */
+  /** `true` if `onSuspended` is set: only then are cancel tokens sealed. */
+  readonly sealsCancelTokens: boolean;
+  /** `true` if `onStep` is set: only then are events of steps made. */
+  readonly observesSteps: boolean;
+  /** Enables advice that takes time to compute. */
   readonly advises: boolean;
-  /** `true` if the reader of the log is also the author of the client. */
+  /** `true` in development, when the reader of the log may see all details. */
   readonly develops: boolean;
+  /** `true` in development and in tests, when a restart may forget sagas. */
+  readonly isTrial: boolean;
 }
 
-/** Answers that do not come from the user of the client. */
+/** Sources of answers other than the user at the client. */
 export interface Answers {
   readonly sampling: Sampling | undefined;
   readonly model: 'accept' | 'refuse';
@@ -94,15 +95,17 @@ export interface Answers {
   readonly instantRefusals: Required<InstantRefusalOptions>;
 }
 
-/** Dialects that a host offers by its options. */
+/** Optional dialects of a host, and answers from outside. */
 export interface Offers {
   /** Undefined: no tasks. */
   readonly tasks: TaskSettings | undefined;
   readonly resumableRequests: ResumableRequestOptions;
   readonly handles: HandleOptions | undefined;
+  /** Undefined: no answers from outside. */
+  readonly outside: OutsideAccess | undefined;
 }
 
-/** The parts of a host, made of its options. A function takes the parts that it uses. */
+/** Parts of a host, made from its options. Each function takes the parts it needs. */
 export interface HostParts {
   readonly registry: Registry;
   readonly keys: Keys;
@@ -116,59 +119,67 @@ export interface HostParts {
   readonly offers: Offers;
 }
 
-const responseLimits = { maxTokenBytes: 64 * 1024 * 1024, maxInflatedBytes: 64 * 1024 * 1024 };
-
-/** Checks the options of a host and completes them. Throws a `TypeError` or `RangeError` that says what to do. */
-export function toHostParts(options: SagaHostOptions): HostParts {
-  assertHostOptions(options);
-  const { audience, auth = {}, guard, answers = {}, telemetry, testing = {} } = options;
+/** Checks and completes the options of a host. Throws TypeError or RangeError. */
+export function toHostParts(given: SagaHostOptions): HostParts {
+  assertHostOptions(given);
+  const options = withStore(given);
+  const { audience, auth = {}, guard, queue, answers = {}, telemetry, testing = {} } = options;
   const { clock: now = Date.now } = testing;
-  // Times are whole milliseconds in a token; performance.now() gives fractions.
+  // Tokens contain whole milliseconds, but performance.now() returns fractions.
   const clock = (): number => Math.floor(now());
   const environment = 'environment' in testing ? testing.environment : environmentOf('NODE_ENV');
   const advises = environment !== 'production';
   const develops = environment === 'development';
+  const isTrial = develops || environment === 'test';
   const log = consoleLog({ development: develops, advises, clock });
   const limits = resolveHostLimits(options.limits);
   const { turnBudgetMs } = limits;
   const hooks = guardedHooks(options.hooks ?? {}, log, limits.hookTimeoutMs);
   const warn = hooks.onWarning;
-  const ring = hostKeys(options, { ...present({ environment }), warn });
-  const implementation = testing.sealing ?? 'auto';
+  const keys = toKeys(options, {
+    audience,
+    limits,
+    clock,
+    implementation: testing.sealing ?? 'auto',
+    ring: { ...present({ environment }), warn },
+    onError: hooks.onError,
+  });
   const leaseMs = wholeDuration('guard.leaseMs', guard?.leaseMs ?? 60_000);
   const registry = guardedRegistry(options);
-  if (guard?.store.remembersSince?.(clock()) !== undefined && !develops && environment !== 'test') {
+  if (guard?.store?.remembersSince?.(clock()) !== undefined && !isTrial) {
     warn(
       "After a restart, the guard refuses older tokens: share a guard, or set memoryGuard({ olderTokens: 'accept' }).",
     );
   }
   if (guard !== undefined && leaseMs < turnBudgetMs) {
     warn(
-      `guard.leaseMs (${leaseMs}) is less than limits.turnBudgetMs (${turnBudgetMs}): a repeated request would run its ` +
-        'steps beside a request that still runs. Raise guard.leaseMs.',
+      `guard.leaseMs (${leaseMs}) is less than limits.turnBudgetMs (${turnBudgetMs}): a repeated request could run the ` +
+        'steps of a request that is still running. Raise guard.leaseMs.',
     );
   }
-  if (
-    develops &&
-    options.hooks?.onSuspended !== undefined &&
-    registry.all.every(({ forks }) => forks !== 'refuse')
-  ) {
-    warn("hooks.onSuspended is never called: no saga of this host declares forks: 'refuse'.");
+  const isGuarded = registry.all.some(({ forks }) => forks === 'refuse');
+  if (develops && options.hooks?.onSuspended !== undefined && !isGuarded) {
+    warn("hooks.onSuspended is never called: no saga of the host declares forks: 'refuse'.");
+  }
+  const unwoken = registry.current.filter(({ forks }) => forks !== 'refuse').map(({ name }) => `'${name}'`);
+  if (queue !== undefined && unwoken.length > 0) {
+    warn(`The queue does not wake ${unwoken.join(', ')}: declare forks: 'refuse', which the queue requires.`);
   }
   const { resumableRequests = {}, handles } = options;
   return {
     registry,
-    keys: {
-      sealer: createSealer({ ring, audience, limits, clock, implementation }),
-      responses: createSealer({ ring, audience, limits: responseLimits, clock, implementation }),
-    },
+    keys,
     gate: {
       principal: auth.principal,
       authorize: auth.authorize ?? (() => true),
       rateLimit: auth.rateLimit ?? (() => true),
       rejectIssuedBefore: auth.rejectIssuedBefore,
     },
-    guard: guard && { store: guard.store, onDown: guard.onDown ?? 'closed' },
+    guard: guard?.store && {
+      store: guard.store,
+      onDown: guard.onDown ?? 'closed',
+      queue: queue && guardedQueue(queue, limits.hookTimeoutMs, hooks.onError),
+    },
     timing: { clock, sleep: testing.sleep ?? sleep, leaseMs },
     limits,
     observer: {
@@ -178,9 +189,12 @@ export function toHostParts(options: SagaHostOptions): HostParts {
         hooks.onReject(rejection);
         if (telemetry !== undefined) quietly(() => telemetry.refused(rejection), hooks.onError);
       }, clock),
-      notifiesSuspended: options.hooks?.onSuspended !== undefined,
+      notifiesSuspended: options.hooks?.onSuspended !== undefined || queue !== undefined,
+      sealsCancelTokens: options.hooks?.onSuspended !== undefined,
+      observesSteps: options.hooks?.onStep !== undefined,
       advises,
       develops,
+      isTrial,
     },
     answers: {
       sampling: answers.sampling,
@@ -188,17 +202,43 @@ export function toHostParts(options: SagaHostOptions): HostParts {
       order: { ...defaultAnswerOrder, ...answers.order },
       instantRefusals: toInstantRefusals(answers.instantRefusals),
     },
-    offers: { tasks: toTaskSettings(options, warn), resumableRequests, handles },
+    offers: {
+      tasks: toTaskSettings(options, warn),
+      resumableRequests,
+      handles,
+      outside: toOutside(options),
+    },
   };
 }
 
-/** Returns a host whose clock stands still, and that reports no steps, gives no advice, and asks no guard. */
+function toOutside({ outside, auth }: SagaHostOptions): OutsideAccess | undefined {
+  if (outside?.mailbox === undefined) return undefined;
+  const { url: given, mailbox, webhooks = {} } = outside;
+  const url = (): string => publicUrl(typeof given === 'function' ? given() : given);
+  return { url, mailbox, webhooks, mayAnswer: auth?.mayAnswer };
+}
+
+/** Fills in the parts of the option `store`. */
+function withStore(options: SagaHostOptions): SagaHostOptions {
+  const { store, guard, tasks, outside, sagas } = options;
+  if (store === undefined) return options;
+  const hasTasks = tasks !== undefined || sagas.some(({ task }) => task !== undefined);
+  return {
+    ...options,
+    // A part may be undefined: without its guard, the host would run sagas unguarded.
+    guard: { ...guard, store: guard?.store ?? store.guard },
+    ...(hasTasks ? { tasks: { ...tasks, store: tasks?.store ?? store.tasks } } : {}),
+    ...present({ outside: outside && { ...outside, mailbox: outside.mailbox ?? store.mailbox } }),
+  };
+}
+
+/** Returns a host with a stopped clock, and without events of steps, advice, and guard. */
 export function silentAt(host: HostParts, now: number): HostParts {
   const { observer, timing } = host;
   return {
     ...host,
     timing: { ...timing, clock: () => now },
-    observer: { ...observer, hooks: { ...observer.hooks, onStep: () => undefined }, advises: false },
+    observer: { ...observer, observesSteps: false, advises: false },
     guard: undefined,
   };
 }
@@ -207,34 +247,12 @@ function guardedRegistry({ sagas, guard, compensators }: SagaHostOptions): Regis
   const registry = new Registry(sagas, compensators);
   for (const saga of registry.all) {
     if (saga.forks === 'refuse' && guard === undefined) {
-      throw new TypeError(
-        `Saga '${saga.name}' declares forks: 'refuse', which needs a guard: give the host guard: { store: memoryGuard() } for one ` +
-          "process, or a shared one for many; or declare forks: 'accept' where going back does no harm.",
+      throw optionError(
+        `Saga '${saga.name}' declares forks: 'refuse', which requires a guard. Set guard: { store: memoryGuard() } for one process, ` +
+          "or a shared store for a fleet (docs/operate/stores.md); or declare forks: 'accept' if reusing older tokens does no harm.",
+        { code: 'missing_option' },
       );
     }
   }
   return registry;
-}
-
-/** Reads the keys of a host, or those of `SAGA_KEYS`. Throws SealError `keys` with the position of a bad key, never a value. */
-function hostKeys(options: Pick<SagaHostOptions, 'keys'>, ringOptions: KeyRingOptions): KeyRing {
-  const variable = environmentOf('SAGA_KEYS');
-  const keys = 'keys' in options ? options.keys : variable;
-  try {
-    return createKeyRing(keys, ringOptions);
-  } catch (error) {
-    // Mostly they are handed on, as keys: process.env.SAGA_KEYS.
-    if (!(error instanceof SealError) || keys === undefined || keys !== variable) throw error;
-    throw new SealError(error.code, `SAGA_KEYS: ${error.message}`, { cause: error });
-  }
-}
-
-interface ProcessLike {
-  readonly env?: { readonly [name: string]: string | undefined };
-}
-
-/** An environment variable, where the runtime has such things. */
-function environmentOf(name: string): string | undefined {
-  const { process } = globalThis as { readonly process?: ProcessLike };
-  return process?.env?.[name];
 }

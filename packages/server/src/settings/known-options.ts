@@ -1,20 +1,22 @@
-import { didYouMean, nearestName } from '@mcp-saga/core/program';
+import { didYouMean, nearestName, optionError } from '@mcp-saga/core/program';
 import type {
   AnswerOptions,
   AnswerOrder,
   AuthOptions,
   GuardOptions,
   HandleOptions,
+  OutsideOptions,
   InstantRefusalOptions,
+  KeySource,
   ResumableRequestOptions,
   SagaHostOptions,
   TaskOptions,
   TestingOptions,
 } from '../model/host-options.ts';
 import type { HostHooks } from '../model/hooks.ts';
-import { defaultHostLimits } from './limits.ts';
+import { defaultHostLimits } from './default-limits.ts';
 
-/** The names of the options in a group, all of them. */
+/** Names of all options in a group. */
 export type NamesOf<Options> = { readonly [name in keyof Options]-?: true };
 
 export const hostNames: NamesOf<SagaHostOptions> = {
@@ -22,7 +24,10 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   keys: true,
   audience: true,
   auth: true,
+  store: true,
   guard: true,
+  outside: true,
+  queue: true,
   answers: true,
   compensators: true,
   tasks: true,
@@ -34,11 +39,12 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   testing: true,
 };
 
-/** The names of the options for callers. */
+/** Names of the options for callers. */
 export const authNames: NamesOf<AuthOptions> = {
   principal: true,
   authorize: true,
   rateLimit: true,
+  mayAnswer: true,
   rejectIssuedBefore: true,
 };
 
@@ -54,7 +60,17 @@ export const hookNames: NamesOf<HostHooks> = {
   onWarning: true,
 };
 
+/** Names of the options of a source of keys. */
+export const sourceNames: NamesOf<KeySource> = {
+  load: true,
+  tenantOf: true,
+  links: true,
+  refreshMs: true,
+  maxTenants: true,
+};
+
 const guardNames: NamesOf<GuardOptions> = { store: true, leaseMs: true, onDown: true };
+const outsideNames: NamesOf<OutsideOptions> = { url: true, mailbox: true, webhooks: true };
 const answerNames: NamesOf<AnswerOptions> = {
   sampling: true,
   model: true,
@@ -74,13 +90,14 @@ const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
 const handleNames: NamesOf<HandleOptions> = { store: true };
 const testingNames: NamesOf<TestingOptions> = { clock: true, sleep: true, environment: true, sealing: true };
 
-/** The names of the options in each group. */
+/** Names of the options in each group. */
 export type Groups = { readonly [group: string]: { readonly [name: string]: true } };
 
-/** The groups of options of a host, without the hooks, which may be an object of any class. */
+/** Groups of the options of a host. Hooks are checked elsewhere, since they may be an instance of any class. */
 export const hostGroups: Groups = {
   auth: authNames,
   guard: guardNames,
+  outside: outsideNames,
   answers: answerNames,
   tasks: taskNames,
   resumableRequests: resumableNames,
@@ -112,12 +129,14 @@ export function assertKnown(
   const known = Object.keys(names);
   const list = known.join(', ');
   if (typeof given !== 'object' || given === null)
-    throw new TypeError(`${group || 'options'}: expected an object of ${list}.`);
+    throw optionError(`${group || 'options'}: expected an object of ${list}.`);
   const other = Object.keys(given).find((name) => !known.includes(name));
   if (other === undefined) return;
   const path = group && `${group}.`;
   const nearest = nearestName(other, [...known, ...(elsewhere?.keys() ?? [])]);
   const meant =
     nearest === undefined || known.includes(nearest) ? nearest && path + nearest : elsewhere?.get(nearest);
-  throw new TypeError(`There is no option '${path}${other}'.${didYouMean(meant)} There are: ${list}.`);
+  throw optionError(`There is no option '${path}${other}'.${didYouMean(meant)} Options: ${list}.`, {
+    code: 'unknown_option',
+  });
 }

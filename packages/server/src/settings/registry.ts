@@ -1,6 +1,6 @@
-import type { Program } from '@mcp-saga/core';
+import type { Program, Json, Schema } from '@mcp-saga/core';
 import type { SagaHostOptions } from '../model/host-options.ts';
-import { assertListable } from './check-saga.ts';
+import { toJsonSchema, optionError } from '@mcp-saga/core/program';
 
 interface Served {
   readonly program: Program;
@@ -10,20 +10,20 @@ interface Served {
 
 type NamedCompensator = NonNullable<SagaHostOptions['compensators']>[number];
 
-/** The sagas and compensators of a host, by their names. Only the newest version of a saga is started; older versions continue. */
+/** Sagas and compensators of a host by name. New sagas start in the newest version; older versions only continue. */
 export class Registry {
   readonly #current = new Map<string, Program>();
   readonly #versions = new Map<string, Served>();
   readonly #compensators: ReadonlyMap<string, NamedCompensator>;
+  readonly #subjects = new Set<string>();
 
-  /** @throws TypeError when two have one name, or one version of a name */
+  /** @throws TypeError if two sagas have the same name, or the same version of a name */
   constructor(sagas: readonly Program[], compensators: readonly NamedCompensator[] = []) {
     this.#compensators = new Map(compensators.map((compensator) => [compensator.name, compensator]));
     for (const saga of sagas) {
       if (this.#current.has(saga.name)) {
-        throw new TypeError(
-          `Two sagas are named '${saga.name}'. A token is bound to a name: rename one of them. An older version goes ` +
-            'into `previous` of the newer one.',
+        throw optionError(
+          `Two sagas are named '${saga.name}'. Rename a saga, or add the older version to \`previous\` of the newer one.`,
         );
       }
       assertListable(saga);
@@ -31,15 +31,13 @@ export class Registry {
       this.#add(saga, Number.POSITIVE_INFINITY);
       for (const { saga: older, until } of saga.previous) {
         if (older.name !== saga.name) {
-          throw new TypeError(`'${older.name}' is no older version of '${saga.name}': it has another name.`);
+          throw optionError(`'${older.name}' in \`previous\` of '${saga.name}' has another name.`);
         }
         if (servedAs(older) !== servedAs(saga)) {
-          throw new TypeError(
-            `'${older.name}' is no older version of '${saga.name}': it serves something else.`,
-          );
+          throw optionError(`An older version of '${saga.name}' in \`previous\` is not a ${servedAs(saga)}.`);
         }
         if (Number.isNaN(until?.getTime())) {
-          throw new TypeError(
+          throw optionError(
             `The \`until\` of version '${older.version}' of '${saga.name}' is not a valid date.`,
           );
         }
@@ -48,28 +46,30 @@ export class Registry {
     }
   }
 
-  /** The sagas that can be started. */
   get current(): readonly Program[] {
     return [...this.#current.values()];
   }
 
-  /** Every version of every saga. */
   get all(): readonly Program[] {
     return Array.from(this.#versions.values(), ({ program }) => program);
   }
 
-  /** The saga that is started under a name. */
+  /** Returns `true` in the first call about a subject: a host warns once of each. */
+  isNew(subject: string): boolean {
+    const { size } = this.#subjects;
+    return this.#subjects.add(subject).size > size;
+  }
+
   named(name: string): Program | undefined {
     return this.#current.get(name);
   }
 
-  /** The version of a saga that a token names, if it still goes on. */
+  /** Returns a version of a saga, until its `until`. */
   version(name: string, version: string, now: number): Program | undefined {
     const served = this.#versions.get(keyOf(name, version));
     return served !== undefined && now < served.until ? served.program : undefined;
   }
 
-  /** The compensator of a name. */
   compensator(name: string): NamedCompensator | undefined {
     return this.#compensators.get(name);
   }
@@ -77,8 +77,8 @@ export class Registry {
   #add(program: Program, until: number): void {
     const key = keyOf(program.name, program.version);
     if (this.#versions.has(key)) {
-      throw new TypeError(
-        `Two sagas are version '${program.version}' of '${program.name}'. Give each its own.`,
+      throw optionError(
+        `Two sagas have version '${program.version}' of '${program.name}'. Give each saga a unique version.`,
       );
     }
     this.#versions.set(key, { program, until });
@@ -89,9 +89,93 @@ function keyOf(name: string, version: string): string {
   return JSON.stringify([name, version]);
 }
 
-/** What of MCP's a program serves. */
+/** Returns the kind of MCP feature that a program serves. */
 export function servedAs({
   serves = 'tool',
 }: Partial<Pick<Program, 'serves'>>): 'tool' | 'prompt' | 'resource' {
   return serves;
+}
+
+// A choice of strings has no `type`.
+interface Property {
+  readonly type?: Json;
+  readonly enum?: readonly Json[];
+  readonly const?: Json;
+  readonly anyOf?: readonly Property[];
+  readonly oneOf?: readonly Property[];
+}
+
+/** Throws TypeError unless the schemas of a program are objects. Any other schema breaks `tools/list` for all tools. */
+function assertListable({ name, input, output, serves }: Program): void {
+  const listed = assertObject(name, input, 'input');
+  if (listed !== undefined) assertNotReserved(name, listed);
+  assertObject(name, output, 'output');
+  if (serves !== 'prompt' || listed === undefined) return;
+  const { properties = {} } = listed as { readonly properties?: { readonly [name: string]: Property } };
+  const other = Object.keys(properties).find((key) => !isText(properties[key] ?? {}));
+  if (other === undefined) return;
+  throw optionError(
+    `Saga '${name}', input: '${other}' is not a string, but prompts only receive strings. Convert it: ` +
+      'z.string().transform(…).',
+  );
+}
+
+function isText({ type, enum: choices, const: only, anyOf, oneOf }: Property): boolean {
+  if (type !== undefined) return type === 'string';
+  if (only !== undefined) return typeof only === 'string';
+  if (choices !== undefined) return choices.every((choice) => typeof choice === 'string');
+  return (anyOf ?? oneOf)?.every(isText) ?? false;
+}
+
+function assertObject(
+  name: string,
+  schema: Schema | undefined,
+  direction: 'input' | 'output',
+): { readonly [key: string]: Json } | undefined {
+  if (schema === undefined) return undefined;
+  let written: ReturnType<typeof toJsonSchema>;
+  try {
+    written = toJsonSchema(schema, direction);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : 'its schema cannot be read';
+    throw optionError(`Saga '${name}', ${direction}: ${problem}`, { cause: error });
+  }
+  // A union of objects has no `type`.
+  const isObject =
+    written['type'] === 'object' || 'anyOf' in written || 'oneOf' in written || 'allOf' in written;
+  if (!isObject) throw optionError(`Saga '${name}', ${direction}: wrap the schema in z.object({…}).`);
+  return written;
+}
+
+type JsonSchema = { readonly [key: string]: unknown };
+
+/** Arguments that continue a call with a resume token. The argument digest of a token leaves them out. */
+const reservedArguments = ['resumeToken', 'answers'] as const;
+
+function assertNotReserved(saga: string, schema: JsonSchema): void {
+  const taken = reservedArguments.find((name) => hasField(schema, name, schema, new Set()));
+  if (taken !== undefined) {
+    throw optionError(
+      `Saga '${saga}', input: the field '${taken}' is reserved: clients continue a call with the arguments ` +
+        `${reservedArguments.join(' and ')}. Rename it.`,
+    );
+  }
+}
+
+function hasField(schema: JsonSchema, name: string, root: JsonSchema, seen: Set<JsonSchema>): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  const { properties } = schema;
+  if (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, name)) return true;
+  return partsOf(schema, root).some((part) => hasField(part, name, root, seen));
+}
+
+/** Returns the parts of a schema that apply to the same object. */
+function partsOf(schema: JsonSchema, root: JsonSchema): readonly JsonSchema[] {
+  const parts = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as readonly JsonSchema[]);
+  const { $ref: reference } = schema;
+  if (typeof reference !== 'string') return parts;
+  const definitions = (root['$defs'] ?? {}) as { readonly [name: string]: JsonSchema };
+  const referred = reference === '#' ? root : definitions[reference.replace('#/$defs/', '')];
+  return referred === undefined ? parts : [...parts, referred];
 }

@@ -1,10 +1,12 @@
-import type { TaskStore } from '../model/task-store.ts';
+import { optionError } from '@mcp-saga/core/program';
+import type { TaskStore } from '../model/task-store-types.ts';
 import type { TaskOptions } from '../model/host-options.ts';
+import { wholeDuration } from './default-limits.ts';
 
-/** Maximum length of any task ID, in characters: it travels in a header, which proxies cut or refuse at 8 KiB. */
+/** Maximum length of a task ID, in characters. Clients send it in a header, which proxies truncate or reject at 8 KiB. */
 export const maxTaskIdLength = 4_096;
 
-/** The options of tasks, completed. */
+/** Completed options of tasks. */
 export interface TaskSettings {
   readonly store: TaskStore | undefined;
   readonly ttl: number;
@@ -13,7 +15,7 @@ export interface TaskSettings {
   readonly bearer: 'accept' | undefined;
 }
 
-/** Completes the options; undefined if no caller is offered a task. Throws RangeError for an invalid duration or `maxIdLength`. */
+/** Completes the options. Returns undefined if no caller is offered tasks. Throws RangeError for invalid options. */
 export function toTaskSettings(
   host: {
     readonly tasks?: TaskOptions;
@@ -25,29 +27,24 @@ export function toTaskSettings(
   const { tasks, auth, sagas } = host;
   const settings = {
     store: tasks?.store,
-    ttl: whole('ttlMs', tasks?.ttlMs ?? 24 * 60 * 60 * 1000),
-    pollInterval: whole('pollIntervalMs', tasks?.pollIntervalMs ?? 1_000),
+    ttl: wholeDuration('tasks.ttlMs', tasks?.ttlMs ?? 24 * 60 * 60 * 1000),
+    pollInterval: wholeDuration('tasks.pollIntervalMs', tasks?.pollIntervalMs ?? 1_000),
     maxIdLength: idLength(tasks?.maxIdLength ?? 128),
     bearer: tasks?.bearer,
   };
   if (tasks === undefined && sagas.every(({ task }) => task === undefined)) return undefined;
   if (settings.bearer === 'accept' || auth?.principal !== undefined) return settings;
   warn(
-    'No client is offered tasks, because nobody is authenticated: whoever has the id of a task could see its result. ' +
-      "Give the host auth: { principal }, or tasks: { bearer: 'accept' } if that is meant.",
+    'Tasks are not offered: without authentication, a task ID alone gives access to its result. Set auth: { principal }, ' +
+      "or tasks: { bearer: 'accept' } to allow this.",
   );
   return undefined;
 }
 
-function whole(name: string, ms: number): number {
-  const rounded = Math.ceil(ms);
-  if (!Number.isSafeInteger(rounded) || rounded < 1)
-    throw new RangeError(`tasks.${name} must be a number of milliseconds, more than 0.`);
-  return rounded;
-}
-
 function idLength(length: number): number {
   if (!Number.isSafeInteger(length) || length < 1 || length > maxTaskIdLength)
-    throw new RangeError(`tasks.maxIdLength must be a whole number from 1 to ${maxTaskIdLength}.`);
+    throw optionError(`tasks.maxIdLength must be a whole number from 1 to ${maxTaskIdLength}.`, {
+      type: RangeError,
+    });
   return length;
 }

@@ -1,27 +1,28 @@
 import { type Json, SagaError, type ClientStep } from '@mcp-saga/core';
 import { isLargerThan, present, type ClientAnswer } from '@mcp-saga/core/program';
-import { TokenRefused, type Sealer } from '@mcp-saga/seal';
+import { TokenRefused } from '@mcp-saga/seal';
 import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { StepIds } from '../wire/step-answers.ts';
+import type { SagaGuard } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
-import { readSealedJson } from './sealed-saga.ts';
+import { atAnyTime, readSealedJson } from './sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
-import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import type { FailedTurn, SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 
-/** What a request brings to a turn: with it the turn can be brought to its end by somebody else. */
-export interface BegunRequest {
+/** Part of a request that another request needs to finish the turn. */
+export interface RetryableRequest {
   readonly answers: ReadonlyMap<string, ClientAnswer>;
-  /** What could be done for its client. */
-  readonly traits: DialectTraits;
-  /** What its client declared; undefined when that is not known. */
+  /** Capabilities of the dialect. */
+  readonly dialect: DialectCapabilities;
+  /** Capabilities that the client declared. Undefined if unknown. */
   readonly capabilities: Json | undefined;
-  /** When it came (ms since the epoch); undefined where an older release has kept it. */
+  /** Time of receipt (ms since the epoch). Undefined in records of older releases. */
   readonly at: number | undefined;
-  /** `true` if it cancels the saga, or takes it forward in its client's place. Absent: it resumes the saga. */
+  /** `true` for a request that cancels the saga, or continues an abandoned saga. Absent: the request resumes the saga. */
   readonly cancels?: true;
 }
 
@@ -31,99 +32,140 @@ export interface BegunRequest {
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
-  { answers: news, traits, capabilities, at }: BegunRequest,
+  { answers: news, dialect, capabilities, at }: RetryableRequest,
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
-): BegunRequest {
+): RetryableRequest {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
   const usable = [...news].filter(([, answer]) => fits('error' in answer ? answer.error : answer.result));
-  // What it can be asked for is known, however much it declares.
-  const asks = traits.asks ?? (capabilities === undefined ? undefined : asksOf(capabilities));
+  const asks = dialect.asks ?? (capabilities === undefined ? undefined : asksOf(capabilities));
   return {
     answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
-    traits: asks === undefined ? traits : { ...traits, asks },
+    dialect: asks === undefined ? dialect : { ...dialect, asks },
     capabilities: capabilities !== undefined && fits(capabilities) ? capabilities : undefined,
     at,
   };
 }
 
-/** Seals what a request brings, for the guard to keep while the turn runs. `round` counts the requests of its client. */
+/** Seals a request for the guard, until the turn is finished. `round` counts the requests of the client. */
 export async function sealRequest(
-  sealer: Sealer,
+  host: Keeper,
   saga: SealedSaga,
-  { answers, traits, capabilities, at, cancels }: BegunRequest,
+  { answers, dialect, capabilities, at, cancels }: RetryableRequest,
   round: number,
 ): Promise<string> {
-  // How long its client would have waited decides how far the turn went, whoever repeats it.
-  const kept: KeptTraits = { ...traits, maxWait: traits.maxWait?.(round) };
-  // All of it is JSON, which the door let in; as the codec would write it, it would be deeper than the codec lets through.
-  const bytes = JSON.stringify({ begun: { answers: [...answers], traits: kept, capabilities, at, cancels } });
-  return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
+  // The waiting time of the client decides how far the turn runs, also if another request repeats the turn.
+  const kept: KeptCapabilities = { ...dialect, maxWait: dialect.maxWait?.(round) };
+  return await sealRecord(host, saga, {
+    begun: { answers: [...answers], traits: kept, capabilities, at, cancels },
+  });
 }
 
-/** What a request brought, as the guard kept it. */
-export async function openRequest(sealer: Sealer, saga: SealedSaga, request: string): Promise<BegunRequest> {
-  const { streams, claims } = await sealer.open(request, {
-    purpose: 'response',
-    sid: saga.sagaId,
-    ignoreExpiry: true,
-    // The time of the token was checked. A token that the host continues from by itself may be of a clock that is ahead.
-    allowFuture: true,
-  });
-  const { begun } = readSealedJson(streams[0]) as { readonly begun?: KeptRequest };
-  // Of another token; or no request at all, but a response.
-  if (claims.jti !== saga.claims.jti || begun === undefined) throw new TokenRefused('used');
+/** Opens a request that the guard kept. */
+export async function openRequest(
+  host: Keeper,
+  saga: SealedSaga,
+  request: string,
+): Promise<RetryableRequest> {
+  const { begun } = (await openRecord(host, saga, request)) as { readonly begun?: KeptRequest };
+  // A response.
+  if (begun === undefined) throw new TokenRefused('used');
   const { answers, traits, capabilities, at, cancels } = begun;
   const { maxWait, ...rest } = traits;
   const kept = { ...rest, ...(typeof maxWait === 'number' ? { maxWait: () => maxWait } : {}) };
   return {
     answers: new Map(answers),
-    traits: kept,
+    dialect: kept,
     capabilities,
     at,
     ...(cancels === true ? { cancels } : {}),
   };
 }
 
-/** Who takes the place of a client that began a turn, and is served as that one would have been. */
-export function inPlaceOf({ capabilities }: Pick<BegunRequest, 'capabilities'>, caller: Caller): Caller {
+type Methods = Pick<SagaGuard, 'begin' | 'finish'>;
+
+const inMemory = new WeakSet<Methods[keyof Methods]>();
+
+let memorySecret: string | undefined;
+
+/** Declares that the methods keep records in the memory of this process. Such records need no encryption. */
+export function registerMemoryGuard({ begin, finish }: Methods): void {
+  inMemory.add(begin).add(finish);
+}
+
+/** `true` for the methods of a memory guard. A guard that wraps a method gets sealed records. */
+export function isMemoryGuard({ begin, finish }: Methods): boolean {
+  return inMemory.has(begin) && inMemory.has(finish);
+}
+
+/** Parts of a host for records. */
+type Keeper = Pick<HostParts, 'keys' | 'guard'>;
+
+/** Seals a record for the guard, as JSON: the codec would nest it deeper than it reads. A guard in memory gets the JSON. */
+async function sealRecord({ keys, guard }: Keeper, saga: SealedSaga, kept: object): Promise<string> {
+  const bytes = stringifyWithToken(kept);
+  return guard !== undefined && isMemoryGuard(guard.store)
+    ? memoryPrefix(saga) + bytes
+    : await keys.responses.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
+}
+
+/** Opens a record of the guard. Throws TokenRefused, with `used` for a record of another token. */
+async function openRecord({ keys }: Keeper, saga: SealedSaga, record: string): Promise<unknown> {
+  const { sagaId: sid, claims } = saga;
+  const prefix = memorySecret === undefined ? undefined : memoryPrefix(saga);
+  if (prefix !== undefined && record.startsWith(prefix))
+    return JSON.parse(record.slice(prefix.length)) as unknown;
+  // The time of the token was checked.
+  const sealed = await keys.responses.open(record, { purpose: 'response', sid, ...atAnyTime });
+  if (sealed.claims.jti !== claims.jti) throw new TokenRefused('used');
+  return readSealedJson(sealed.streams[0]);
+}
+
+/** Prefix of an unsealed record: a secret of this process, so no other store can forge a record. */
+function memoryPrefix({ claims: { jti } }: SealedSaga): string {
+  return `${(memorySecret ??= crypto.randomUUID())} ${jti} `;
+}
+
+/** A caller with the original client's capabilities. */
+export function inPlaceOf({ capabilities }: Pick<RetryableRequest, 'capabilities'>, caller: Caller): Caller {
   const { capabilities: _own, ...rest } = caller;
   return capabilities === undefined ? rest : { ...rest, capabilities };
 }
 
-/** Traits as JSON. What older releases kept has no `limits.maxHoldMs` and none of those behind it. */
-type KeptTraits = Omit<DialectTraits, 'maxWait'> & { readonly maxWait: number | null | undefined };
+/** Capabilities of a dialect as JSON. Older releases kept fewer members. */
+type KeptCapabilities = Omit<DialectCapabilities, 'maxWait'> & {
+  readonly maxWait: number | null | undefined;
+};
 
-type KeptRequest = Pick<BegunRequest, 'capabilities' | 'at' | 'cancels'> & {
-  readonly traits: KeptTraits;
+type KeptRequest = Pick<RetryableRequest, 'capabilities' | 'at' | 'cancels'> & {
+  readonly traits: KeptCapabilities;
   readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
 };
 
-/** Bytes that a result or the questions of a turn may have for a guard to keep them: half of what a response may. */
+/** Maximum size of a kept result, and of the kept questions of a turn, in bytes: half of a response. */
 const maxKeptBytes: number = 32 * 1024 * 1024;
 
-/** Throws `invalid_result` for a response too large for a guard, before effects: they would run again with each repetition. */
+/** Throws `invalid_result` for a response too large for a guard. Call before effects: each repetition would run them again. */
 export function assertKeepable(what: string, value: object | string): void {
   if (!isLargerThan(maxKeptBytes, value)) return;
   const message = `${what} more than the ${maxKeptBytes} bytes that a guard keeps`;
   throw new SagaHostError('invalid_result', message, { public: false });
 }
 
-/** Seals the response of a turn for the guard. `isCommitted`: the host continues from it, and no client gets its token. */
+/** Seals the response of a turn for the guard. `isCommitted`: the host continues the saga, and no client gets the token. */
 export async function sealResponse(
-  sealer: Sealer,
+  host: Keeper,
   saga: SealedSaga,
   turn: SagaTurn,
   isCommitted: boolean = false,
 ): Promise<string> {
-  const kept = isCommitted ? { ...turn, goesOn: 'commit' } : keptOf(turn);
-  // All of it is JSON; as the codec would write it, it would be deeper than the codec lets through.
-  const bytes = JSON.stringify(kept);
-  return await sealer.seal('response', saga.sagaId, saga.claims, [{ bytes, compress: false }]);
+  return await sealRecord(host, saga, isCommitted ? { ...turn, goesOn: 'commit' } : keptOf(turn));
 }
 
-/** The part of a response that has to be kept: large questions are rendered again from the token. */
+/** Kept part of a response. Large questions are rendered again from the token. */
 function keptOf(turn: SagaTurn): object {
-  if (turn.status === 'failed') return { ...turn, error: publicMessageOf(turn.saga, turn.error) };
+  // Processes of older releases read the steps as `residue`.
+  if (turn.status === 'failed')
+    return { ...turn, residue: turn.uncompensated, error: publicMessageOf(turn.saga, turn.error) };
   if (turn.status === 'completed' || questionBytes(turn) <= Math.max(smallQuestions, turn.token.length))
     return turn;
   const { steps, content: _content, ...rest } = turn;
@@ -131,24 +173,16 @@ function keptOf(turn: SagaTurn): object {
   return { ...rest, asked } satisfies UnrenderedTurn;
 }
 
-/** Opens a response that the guard kept. Of an error only the public message was kept. */
-export async function openResponse(
-  sealer: Sealer,
-  saga: SealedSaga,
-  response: string,
-): Promise<KeptResponse> {
-  const { streams, claims } = await sealer.open(response, {
-    purpose: 'response',
-    sid: saga.sagaId,
-    ignoreExpiry: true,
-    // The time of the token was checked. A token that the host continues from by itself may be of a clock that is ahead.
-    allowFuture: true,
-  });
-  const kept = readSealedJson(streams[0]) as KeptTurn;
-  // Of another token; or no response at all, but what a request brought.
-  if (claims.jti !== saga.claims.jti || !('status' in kept)) throw new TokenRefused('used');
+/** Opens a response that the guard kept. An error has only the public message. */
+export async function openResponse(host: Keeper, saga: SealedSaga, response: string): Promise<KeptResponse> {
+  const kept = (await openRecord(host, saga, response)) as KeptTurn;
+  // A request.
+  if (!('status' in kept)) throw new TokenRefused('used');
   if (kept.status === 'failed') {
-    return { turn: { ...kept, error: new SagaError(String(kept.error)) }, isCommitted: false };
+    // `residue` in older releases.
+    const { uncompensated, residue = uncompensated, ...turn } = kept;
+    const error = new SagaError(String(kept.error));
+    return { turn: { ...turn, uncompensated: residue, error }, isCommitted: false };
   }
   if (kept.goesOn === undefined) return { turn: kept, isCommitted: false };
   // Older releases kept the questions of a turn that the host continues.
@@ -156,14 +190,16 @@ export async function openResponse(
   return { turn: { steps: [], ...turn } as SuspendedTurn, isCommitted: true };
 }
 
-/** A response that a guard kept. */
+/** Kept response. */
 export type KeptResponse =
   | { readonly turn: SagaTurn | UnrenderedTurn; readonly isCommitted: false }
   | { readonly turn: SuspendedTurn; readonly isCommitted: true };
 
-type KeptTurn = (SagaTurn | UnrenderedTurn) & { readonly goesOn?: string };
+type KeptTurn = ((SagaTurn & { readonly residue?: FailedTurn['uncompensated'] }) | UnrenderedTurn) & {
+  readonly goesOn?: string;
+};
 
-/** A suspended turn without its questions: its token renders them again. */
+/** Suspended turn without questions, which the token renders again. */
 export interface UnrenderedTurn extends Omit<SuspendedTurn, 'steps' | 'content'> {
   readonly asked: readonly Pick<ClientStep, 'stepId' | 'reason'>[];
 }
@@ -172,9 +208,9 @@ export interface UnrenderedTurn extends Omit<SuspendedTurn, 'steps' | 'content'>
 const smallQuestions = 1024;
 
 /** Size of a sealed response without token and questions, in bytes. */
-const responseOverhead = 600;
+const responseOverhead = 430;
 
-/** Time for which a guard keeps a response after its token has expired, in milliseconds. */
+/** Time between the expiry of a token and of its response, in milliseconds. */
 const margin = 5 * 60_000;
 
 function questionBytes({ steps, content = [] }: Pick<SuspendedTurn, 'steps' | 'content'>): number {
@@ -206,4 +242,15 @@ export function nextKeptBytes(
 /** Sealing makes four characters of three bytes. */
 function sealedBytes(bytes: number): number {
   return Math.ceil((bytes * 4) / 3);
+}
+
+/**
+ * Converts a record to JSON, with the token last. `JSON.stringify` would search each character of the token for escapes, which takes
+ * a fifth of a commit after 400 steps, and a token has none.
+ */
+export function stringifyWithToken(record: { readonly token?: string }): string {
+  const { token } = record;
+  if (token === undefined) return JSON.stringify(record);
+  const json = JSON.stringify({ ...record, token: undefined });
+  return `${json.slice(0, -1)}${json === '{}' ? '' : ','}"token":"${token}"}`;
 }

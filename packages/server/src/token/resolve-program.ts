@@ -4,34 +4,38 @@ import { orphan, decode, type Outcome, type ProgramState } from '@mcp-saga/core/
 import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { toSealedSaga } from './sealed-saga.ts';
+import { atAnyTime, toSealedSaga } from './sealed-saga.ts';
 import type { FailedTurn, SagaTurn } from '../model/turn.ts';
 
 /** Converts the refusal of a newer engine to the retryable `version_gone`: all else about the token was right. Reports `engine`. */
 function laterForNewerEngine({ reject }: Pick<Observer, 'reject'>, error: unknown): unknown {
   if (!(error instanceof TokenRefused) || error.reason !== 'engine') return error;
   reject('engine');
-  return new SagaHostError('version_gone', 'The server cannot continue this call now. Send it again later.', {
-    cause: new SagaHostError(
-      'version_gone',
-      'A newer release of this library sealed the token. Finish the deploy of that release.',
-      { public: false },
-    ),
-  });
+  return new SagaHostError(
+    'version_gone',
+    'The server cannot continue the call now. Send the request again later.',
+    {
+      cause: new SagaHostError(
+        'version_gone',
+        'A newer release of mcp-saga sealed the token. Finish the deploy of the newer release.',
+        { public: false },
+      ),
+    },
+  );
 }
 
-/** A saga that may go on: opened, its version found, its caller allowed. */
+/** Opened saga with its code and an allowed caller. */
 export interface OpenSaga {
   readonly saga: SealedSaga;
-  /** The version the token names; undefined when it is gone. */
+  /** Version of the token. Undefined if not served. */
   readonly program: Program | undefined;
-  /** The version that is started now. */
+  /** Version of new sagas. */
   readonly current: Program;
-  /** Bytes of all its streams, after decompression. */
+  /** Bytes of all streams, after decompression. */
   readonly inflatedBytes: number;
 }
 
-/** Opens a token. Throws a retryable error for one of a newer release. */
+/** Opens a token. Throws a retryable error for a token of a newer release. */
 export async function openSealed(
   observer: Pick<Observer, 'reject'>,
   sealer: Sealer,
@@ -45,15 +49,12 @@ export async function openSealed(
   }
 }
 
-/** Opens the token of a committed turn for the request that began it. No client has it, so it never expires, at any size. */
+/** Opens the token of a committed turn. No client has the token, so neither time nor size limits apply. */
 export async function openCommitted(host: HostParts, token: string): Promise<OpenSaga> {
-  return found(
-    host,
-    await host.keys.responses.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
-  );
+  return found(host, await host.keys.responses.open(token, { purpose: 'token', ...atAnyTime }));
 }
 
-/** Returns the saga in a token with its code. Throws TokenRefused, or `version_gone` if only its tool is served. */
+/** Returns the saga of a token with its code. Throws TokenRefused, or `version_gone` if the host serves only the tool. */
 export function found(host: HostParts, sealed: Sealed): OpenSaga {
   const saga = toSealedSaga(sealed);
   const { name, version } = saga.claims.saga;
@@ -67,28 +68,28 @@ export function found(host: HostParts, sealed: Sealed): OpenSaga {
   return { saga, program, current, inflatedBytes };
 }
 
-/** Error of a saga whose version is not served. `isOver`: the saga ends by it; else its token stays good. */
+/** Error of a saga of an unknown version. `isOver`: the saga ends. Otherwise the token stays valid. */
 export function versionGone({ claims }: SealedSaga, isOver: boolean = false): SagaHostError {
   const { name, version } = claims.saga;
   const cause = new SagaHostError(
     'version_gone',
-    `This host does not serve version '${version}' of '${name}', or its \`until\` has passed. Register the saga, or add ` +
-      'that version to `previous` of the version that this host serves.',
+    `The host does not serve version '${version}' of '${name}', or \`until\` has passed. Register the saga, or add ` +
+      'the version to `previous` of the served version.',
     { public: false },
   );
   const message = isOver
-    ? `'${name}' has ended: the version that this call began with is no longer served.`
-    : `'${name}' cannot continue now: the version that this call began with is not served here. Send it again later.`;
+    ? `'${name}' has ended: the version of the call is no longer served.`
+    : `'${name}' cannot continue now: the version of the call is not served here. Send the request again later.`;
   return new SagaHostError('version_gone', message, { cause });
 }
 
 /**
- * Returns the program that continues a saga: if its version is not served, one that undoes named compensators or throws
- * {@link versionGone}. `isBegun`: the turn was interrupted, and what it may have done is residue.
+ * Returns the program that continues a saga. Without the version of the saga: a program that undoes named compensators, or throws
+ * {@link versionGone}. `isBegun`: the effects of the interrupted turn are uncompensated.
  */
 export function standIn(
   { saga, program, current }: OpenSaga,
-  isBegun: boolean = false,
+  isInterrupted: boolean = false,
   undoes: boolean = current.onMismatch === 'compensate',
 ): Pick<Program, 'advance' | 'asked'> & Partial<Program> {
   const { saga: of, turn } = saga.claims;
@@ -96,10 +97,10 @@ export function standIn(
   const { advance, asked } = orphan(
     of.name,
     versionGone(saga, true),
-    isBegun ? `turn ${turn + 1}` : undefined,
+    isInterrupted ? `turn ${turn + 1}` : undefined,
   );
   return {
-    // The declaration of a version that is gone is unknown: the saga is guarded if possible, and its queue is notified.
+    // The declaration is unknown: the saga is guarded if possible, and the queue is notified.
     forks: 'refuse',
     asked,
     advance: undoes ? advance : () => Promise.reject(versionGone(saga)),
@@ -125,7 +126,7 @@ export async function advanceFrom(
     throw error;
   }
   const isUntouched =
-    outcome.status === 'failed' && outcome.compensated.length + outcome.residue.length === 0;
+    outcome.status === 'failed' && outcome.compensated.length + outcome.uncompensated.length === 0;
   if (isUntouched) assertReadable(program, state);
   return outcome;
 }
@@ -154,13 +155,13 @@ function valuesIn(text: string): readonly unknown[] {
   return JSON.parse(`[${text}]`) as readonly unknown[];
 }
 
-/** `true` if this process cannot continue a saga now, but another may: nothing ran, and the token stays good. */
+/** `true` if another process may continue a saga: nothing ran, and the token stays valid. */
 export function cannotContinue(error: unknown): error is ReplayMismatch | SagaHostError {
   return error instanceof ReplayMismatch || (error instanceof SagaHostError && error.code === 'version_gone');
 }
 
 /** `true` if a turn failed only because the code does not fit the journal, and nothing was undone. */
-export function isLeftAsItIs(
+export function isUntouchedMismatch(
   turn: SagaTurn,
   { onMismatch }: Pick<Partial<Program>, 'onMismatch'>,
 ): turn is FailedTurn & { readonly error: ReplayMismatch } {
@@ -169,11 +170,11 @@ export function isLeftAsItIs(
     turn.status === 'failed' &&
     turn.error instanceof ReplayMismatch &&
     !turn.error.isFinal &&
-    turn.compensated.length + turn.residue.length === 0
+    turn.compensated.length + turn.uncompensated.length === 0
   );
 }
 
-/** Reports to the operator why this process cannot continue a saga. */
+/** Reports to the operator that this process cannot continue a saga, with the reason. */
 export function reportCannotContinue(
   { hooks }: Pick<Observer, 'hooks'>,
   { claims }: SealedSaga,
@@ -184,8 +185,8 @@ export function reportCannotContinue(
   hooks.onError(
     new SagaHostError(
       'replay_mismatch',
-      `'${name}' (version '${version}') cannot continue after turn ${claims.turn}: its code does not do what its journal ` +
-        'records. The token stays good: roll the change back, or release it as a version of its own.',
+      `'${name}' (version '${version}') cannot continue after turn ${claims.turn}: the code of the saga does not match ` +
+        'the journal. The token is still valid: roll the change back, or release a new version.',
       { cause: error, public: false },
     ),
   );

@@ -1,7 +1,6 @@
 import { decodeHead, isRecord, present, type Outcome } from '@mcp-saga/core/program';
 import {
   fromBase64Url,
-  toBase64Url,
   TokenRefused,
   type Sealed,
   type Sealer,
@@ -9,60 +8,105 @@ import {
   digestText,
   type Claims,
 } from '@mcp-saga/seal';
-import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { SagaState, SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 
-/** Counts the requests of the client, with the next turn. `isOwn`: the host takes that turn by itself. */
+/** Number of requests of the client, including the next turn. `isOwn`: the next turn has no request. */
 export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {
   return claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
 }
 
-/** Seals a saga: what the client knows and what it does not know stand in streams of their own. (T10) */
+/** Expectations of what a host of this service sealed for itself: the clock of that host may be ahead. */
+export const atAnyTime = { ignoreExpiry: true, allowFuture: true } as const;
+
+/** Seals a saga. Values of the client and of the server are in separate streams, so compression reveals no secret. */
 export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string> {
   return await sealSagaAs('token', sealer, saga);
 }
 
-/** Returns the token of the same turn for another method: its requests alone continue the saga. */
+/** Returns the token of the same turn for another method. Only requests of the method continue the saga. */
 export async function sealedFor(method: string, sealer: Sealer, token: string): Promise<string> {
-  const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
-  const saga = toSealedSaga(sealed);
+  const saga = toSealedSaga(await sealer.open(token, { purpose: 'token', ...atAnyTime }));
   const { claims } = saga;
   return claims.method === method
     ? token
     : await sealSaga(sealer, { ...saga, claims: { ...claims, method } });
 }
 
-/** Seals a saga for a purpose. */
+/**
+ * Minimum size of a compressed structure, in bytes. Structures contain entry types and step IDs, and no values. Only those of engine 1
+ * contain keys and fingerprints: they keep the default.
+ */
+const compressStructureFrom = 256;
+
+/** Seals a saga for a purpose, with `further` streams behind its own. */
 export async function sealSagaAs(
-  purpose: 'token' | 'cancel' | 'task' | 'handle',
+  purpose: 'token' | 'cancel' | 'task' | 'handle' | 'wake',
   sealer: Sealer,
   saga: SealedSaga,
+  further: readonly Stream[] = [],
 ): Promise<string> {
-  const { program, secret, generation, ownTurns, trace, keptBytes, isResumable, requestId } = saga.state;
-  // Without the last four it is what older releases write; they read it with them as well, and leave them out.
-  const own = JSON.stringify({
-    s: toBase64Url(secret),
-    g: generation,
-    h: program.head,
+  const { program } = saga.state;
+  const streams: readonly Stream[] = [
+    { bytes: encodeOwn(saga.state), compress: false },
+    {
+      bytes: program.structure,
+      compress: saga.claims.engine > 1 ? compressStructureFrom : true,
+      grows: saga.grown?.structure,
+    },
+    { bytes: program.client, compress: true, grows: saga.grown?.client },
+    { bytes: program.server, compress: false },
+    ...further,
+  ];
+  return await sealer.seal(purpose, saga.sagaId, saga.claims, streams);
+}
+
+/** First byte of the host's stream. Older releases write JSON, which begins with a brace. */
+const ownVersion = 2;
+
+const secretBytes = 32;
+
+/** Encodes the host's stream: a byte, the secret, JSON of the members that most sagas lack, a line feed, and the head. */
+function encodeOwn(state: SagaState): Uint8Array {
+  const { program, secret, generation, ownTurns, trace, keptBytes, isResumable, requestId } = state;
+  const rare = JSON.stringify({
+    g: generation === 0 ? undefined : generation,
     t: trace,
     n: ownTurns,
     k: keptBytes,
     r: isResumable === true ? 1 : undefined,
     i: requestId,
   });
-  const streams: readonly Stream[] = [
-    { bytes: own, compress: false },
-    { bytes: program.structure, compress: true },
-    { bytes: program.client, compress: true },
-    { bytes: program.server, compress: false },
-  ];
-  return await sealer.seal(purpose, saga.sagaId, saga.claims, streams);
+  const text = new TextEncoder().encode(`${rare === '{}' ? '' : rare}\n${program.head}`);
+  const own = new Uint8Array(1 + secretBytes + text.length);
+  own[0] = ownVersion;
+  own.set(secret, 1);
+  own.set(text, 1 + secretBytes);
+  return own;
+}
+
+/** Decodes the host's stream. Throws TokenRefused `malformed`. */
+function decodeOwn(bytes: Uint8Array | undefined): Own & { readonly secret: Uint8Array } {
+  const isFirst = bytes?.[0] !== ownVersion;
+  const own = isFirst ? readSealedJson(bytes) : readOwn(bytes);
+  if (!isOwnStream(own)) throw new TokenRefused('malformed');
+  const secret = isFirst ? fromBase64Url(String(own.s)) : bytes.slice(1, 1 + secretBytes);
+  if (secret?.length !== secretBytes || !isHead(own.h)) throw new TokenRefused('malformed');
+  return { ...own, secret };
+}
+
+function readOwn(bytes: Uint8Array): unknown {
+  const text = readSealedText(bytes.subarray(1 + secretBytes));
+  const end = text.indexOf('\n');
+  const rare = end < 1 ? {} : parseSealed(text.slice(0, end));
+  return isRecord(rare) ? { g: 0, ...rare, h: end < 0 ? undefined : text.slice(end + 1) } : undefined;
 }
 
 interface Own {
-  readonly s: string;
+  /** Secret in base64url, in tokens of older releases. */
+  readonly s?: string;
   readonly g: number;
   readonly h: string;
   readonly t?: string;
@@ -75,11 +119,7 @@ interface Own {
 /** Reads the saga in an opened token. Throws TokenRefused `malformed`. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
-  const own = readSealedJson(first);
-  if (!isOwnStream(own)) throw new TokenRefused('malformed');
-  const { s, g, h, t, n, k, r, i } = own;
-  const secret = fromBase64Url(s);
-  if (secret?.length !== 32 || !isHead(h)) throw new TokenRefused('malformed');
+  const { secret, g, h, t, n, k, r, i } = decodeOwn(first);
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,
@@ -100,7 +140,7 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
 }
 
 function isOwnStream(value: unknown): value is Own {
-  const { s, g, h, t = '', n = 0, k = 0, i = '' } = Object(value) as { readonly [member: string]: unknown };
+  const { s = '', g, h, t = '', n = 0, k = 0, i = '' } = Object(value) as Record<string, unknown>;
   const texts = [s, h, t, i].every((member) => typeof member === 'string');
   return texts && [g, n, k].every((member) => Number.isSafeInteger(member));
 }
@@ -115,11 +155,6 @@ function isHead(text: string): boolean {
   }
 }
 
-/** The id of one token (`jti`): 16 random bytes. */
-export function newTokenId(): string {
-  return toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
-}
-
 /** Reads the text of a sealed stream. Throws TokenRefused `malformed`. */
 function readSealedText(stream: Uint8Array | undefined): string {
   if (stream === undefined) throw new TokenRefused('malformed');
@@ -130,9 +165,12 @@ function readSealedText(stream: Uint8Array | undefined): string {
   }
 }
 
-/** Reads the JSON of a sealed stream. Throws TokenRefused `malformed`, without a cause that quotes the plaintext. */
+/** Reads the JSON of a sealed stream. Throws TokenRefused `malformed` without a cause, which would quote the plaintext. */
 export function readSealedJson(stream: Uint8Array | undefined): unknown {
-  const text = readSealedText(stream);
+  return parseSealed(readSealedText(stream));
+}
+
+function parseSealed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -145,14 +183,13 @@ export async function digestRequestId(id: string | number): Promise<string> {
   return (await digestText(JSON.stringify(id))).slice(0, 16);
 }
 
-/** Seals the token of a turn for the request that reports it: a guard may have kept the turn for another request ID. */
+/** Seals the token of a turn for a request ID. A guard may have kept the turn for another request ID. */
 export async function bindToRequest(
   { keys: { sealer } }: Pick<HostParts, 'keys'>,
   turn: SuspendedTurn,
   id: string | number,
 ): Promise<SuspendedTurn> {
-  const opened = await sealer.open(turn.token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
-  const saga = toSealedSaga(opened);
+  const saga = toSealedSaga(await sealer.open(turn.token, { purpose: 'token', ...atAnyTime }));
   const requestId = await digestRequestId(id);
   if (saga.state.isResumable === true && saga.state.requestId === requestId) return turn;
   const state = { ...saga.state, isResumable: true, requestId };
@@ -185,28 +222,33 @@ export function endOfLife(
   return born + maxLifetimeMs;
 }
 
-// The token itself is granted 30 seconds of skew; so is this one, on the other side.
+// Skew of 30 seconds for the token and for the cancel token.
 const afterExpiry = 60_000;
 
-/** How long a cancel token is good, in milliseconds. */
+/** Lifetime of a cancel token, in milliseconds. */
 export const cancelLifetime: number = 30 * 24 * 60 * 60 * 1000;
 
-/** Seals a token for the operator's queue: it only cancels, after the turn's own token has expired, and needs no user. */
+/** Seals a cancel token for the queue of the operator. Cancels without a user, after the expiry of the token of the turn. */
 export async function sealCancelToken(
   sealer: Sealer,
   saga: SealedSaga,
 ): Promise<{ readonly cancelToken: string; readonly cancelAfter: number }> {
-  const cancelAfter = saga.claims.exp + afterExpiry;
+  const cancelAfter = abandonedAt(saga.claims);
   const claims = { ...saga.claims, iat: cancelAfter, exp: cancelExpiry(saga.claims) };
   return { cancelToken: await sealSagaAs('cancel', sealer, { ...saga, claims }), cancelAfter };
 }
 
-/** When the cancel token of a turn expires (ms since the epoch). */
-export function cancelExpiry({ exp }: Pick<Claims, 'exp'>): number {
-  return exp + afterExpiry + cancelLifetime;
+/** Time at which a saga is abandoned, and a queue ends it (ms since the epoch): its client can no longer continue it. */
+export function abandonedAt({ exp }: Pick<Claims, 'exp'>): number {
+  return exp + afterExpiry;
 }
 
-/** Expiry of an abandoned saga's token (ms since the epoch), which only tells the queue when to deliver next. */
-export function expiryOfLeft(iat: number, wait: number): number {
+/** Expiry of the cancel token of a turn (ms since the epoch). */
+export function cancelExpiry({ exp }: Pick<Claims, 'exp'>): number {
+  return abandonedAt({ exp }) + cancelLifetime;
+}
+
+/** Expiry of the token of an abandoned saga (ms since the epoch): the next delivery of the queue. */
+export function abandonedExpiry(iat: number, wait: number): number {
   return wait > 0 ? iat + wait - afterExpiry : iat;
 }

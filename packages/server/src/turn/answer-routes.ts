@@ -2,21 +2,21 @@ import type { ClientNeed, Program, Provenance } from '@mcp-saga/core';
 import type { Question, Route } from '@mcp-saga/core/program';
 import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
-import type { DialectTraits } from '../model/dialect-traits.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import { NeedsMissing } from '../wire/errors.ts';
 import type { Answers, HostParts } from '../settings/host-parts.ts';
 
-type Rung = 'client' | 'model' | 'fallback' | 'host';
+type Answerer = 'client' | 'model' | 'fallback' | 'host';
 
-/** What is known of who may be asked in a turn. */
+/** Facts that decide the route of a question. */
 export interface Asking {
   readonly host: Pick<HostParts, 'answers' | 'observer' | 'registry'>;
   readonly program: Partial<Pick<Program, 'modelAnswers' | 'name'>>;
   readonly caller: Pick<Caller, 'capabilities'>;
-  readonly traits: DialectTraits;
+  readonly dialect: DialectCapabilities;
 }
 
-/** Who answers a question in this turn. */
+/** Returns the route of a question in this turn. */
 export function routeOf(asking: Asking, question: Question): Route {
   const route = firstOf(asking, question);
   if (route === 'cannot') advise(asking, question);
@@ -24,51 +24,52 @@ export function routeOf(asking: Asking, question: Question): Route {
 }
 
 function firstOf(asking: Asking, question: Question): Route {
-  for (const rung of rungsOf(asking.host.answers, question.need)) {
-    if (reaches(asking, rung, question)) return rung === 'client' || rung === 'model' ? 'ask' : rung;
+  for (const answerer of answerersOf(asking.host.answers, question.need)) {
+    if (reaches(asking, answerer, question))
+      return answerer === 'client' || answerer === 'model' ? 'ask' : answerer;
   }
   return 'cannot';
 }
 
-/** Whether an answer that came from there counts for a question. (T14) */
+/** `true` if the saga accepts an answer of this provenance. */
 export function isAccepted(asking: Asking, provenance: Provenance, question: Question): boolean {
   if (provenance !== 'model') return true;
-  // A question for the user is the client's, if it can ask.
-  const isClients = asking.traits.asks?.includes(question.need) === true;
+  // A client that can ask the user must ask the user.
+  const isClients = asking.dialect.asks?.includes(question.need) === true;
   return !isClients && acceptsModel(asking, question.accept);
 }
 
-/** Throws NeedsMissing before the saga runs, unless all that it declares it needs is available. */
+/** Throws NeedsMissing before the saga runs if a declared need is not available. */
 export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'needs'>): void {
   const missing = program.needs.filter(
     (need) => routeOf(asking, { need, accept: undefined, hasFallback: false }) === 'cannot',
   );
-  if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.traits.unasked);
+  if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.dialect.unasked);
 }
 
-/** Whether the client may be asked for something at all. */
+/** `true` if the options of the host allow questions of this kind to the client. */
 export function mayAskClient(host: Pick<HostParts, 'answers'>, need: ClientNeed): boolean {
-  return rungsOf(host.answers, need).includes('client');
+  return answerersOf(host.answers, need).includes('client');
 }
 
-function rungsOf({ order }: Pick<Answers, 'order'>, need: ClientNeed): readonly Rung[] {
+function answerersOf({ order }: Pick<Answers, 'order'>, need: ClientNeed): readonly Answerer[] {
   if (need === 'sampling') return order.sampling;
   return need === 'roots' ? ['client'] : order.elicitation;
 }
 
-function reaches(asking: Asking, rung: Rung, question: Question): boolean {
-  const { traits, caller, host } = asking;
-  switch (rung) {
+function reaches(asking: Asking, answerer: Answerer, question: Question): boolean {
+  const { dialect, caller, host } = asking;
+  switch (answerer) {
     case 'client': {
       if (question.isUnsupported === true) return false;
       // Unknown is not lacking.
       const asks =
-        traits.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
+        dialect.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
       return asks === undefined || asks.includes(question.need);
     }
     case 'model':
       if (question.isUnsupported === true) return false;
-      return traits.asksModel === true && acceptsModel(asking, question.accept);
+      return dialect.asksModel === true && acceptsModel(asking, question.accept);
     case 'fallback':
       return question.hasFallback;
     case 'host':
@@ -76,7 +77,7 @@ function reaches(asking: Asking, rung: Rung, question: Question): boolean {
   }
 }
 
-/** `true` if the model that calls the tool may answer. `accept` is that of the question. Default: of the saga or host. */
+/** `true` if the calling model may answer. `accept` is the option of the question. Default: the option of the saga or host. */
 export function acceptsModel(
   { host, program }: Pick<Asking, 'host' | 'program'>,
   accept?: Question['accept'],
@@ -85,16 +86,11 @@ export function acceptsModel(
   return (program.modelAnswers ?? host.answers.model) === 'accept';
 }
 
-const advised = new WeakMap<HostParts['registry'], Set<string>>();
-
-/** Said once of each saga and need: its author knows what stands in, and the client is only told that nobody does. */
-function advise({ host, program, traits }: Asking, { need, isUnsupported }: Question): void {
-  const said = advised.get(host.registry) ?? new Set();
-  advised.set(host.registry, said);
-  const { unasked } = traits;
+/** Warns the author once for each saga and need. */
+function advise({ host, program, dialect }: Asking, { need, isUnsupported }: Question): void {
+  const { unasked } = dialect;
   const about = `${program.name}: ${need}${unasked ?? ''}`;
-  if (!host.observer.advises || said.has(about)) return;
-  said.add(about);
+  if (!host.observer.advises || !host.registry.isNew(about)) return;
   const own = need === 'sampling' ? 'the host answers: { sampling }' : 'the question a `fallback`';
   host.observer.hooks.onWarning(
     (unasked === undefined

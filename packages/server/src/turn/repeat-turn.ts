@@ -5,28 +5,40 @@ import { silentAt, type HostParts } from '../settings/host-parts.ts';
 import { found, versionGone } from '../token/resolve-program.ts';
 import { openResponse, type UnrenderedTurn } from '../token/guard-records.ts';
 import { TokenRefused } from '@mcp-saga/seal';
+import { atAnyTime } from '../token/sealed-saga.ts';
+import type { TurnClaim } from '../guard/ask-guard.ts';
 import type { GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import { noteCancelAgain, settleTurn } from './suspend.ts';
+import { noteSuspendedAgain, settleTurn } from './settle.ts';
 import { tracedAgain } from './traced-turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
-/** Repeats the response that a guard kept. Throws TokenRefused `used` if another request got it. */
+/** Repeats a kept response. Throws TokenRefused `used` if the response belongs to another request, unless the request follows it. */
 export async function repeatTurn(
   host: HostParts,
   saga: SealedSaga,
-  { response, wentOn, other }: Extract<GuardVerdict, { response: unknown }>,
-): Promise<{ readonly turn: SagaTurn; readonly isCommitted: boolean }> {
-  const { turn: kept, isCommitted } = await openResponse(host.keys.responses, saga, response);
+  { response, wentOn = true, other }: Extract<GuardVerdict, { response: unknown }>,
+  { brought: { capabilities, dialect }, isWake = false }: Pick<TurnClaim, 'brought' | 'isWake'>,
+): Promise<RepeatedTurn> {
+  const { turn: kept, isCommitted } = await openResponse(host, saga, response);
   const turn = 'asked' in kept ? await renderQuestions(host, kept) : kept;
   tracedAgain(host.observer, saga, turn);
-  // Told again, should the first time have been lost: of a turn that is not the last one, its client knew. What a queue
-  // delivers is the newest that it was told, so that of the next turn it was not, whoever has gone on.
-  if (wentOn === false || other === true) await noteCancelAgain(host, turn);
-  await settleTurn(host.observer, turn);
-  if (other === true) throw new TokenRefused('used');
-  return { turn, isCommitted };
+  // The first notification may have been lost. The client has continued an older turn, unless the queue requests the response.
+  const isNews = !wentOn || (other === true && !isWake);
+  if (isNews && ((await host.guard?.queue?.elects?.(saga)) ?? true))
+    await noteSuspendedAgain(host, turn, { capabilities, dialect }, isCommitted);
+  await settleTurn(host, turn);
+  if (other === true && !isWake) throw new TokenRefused('used');
+  return { turn, isCommitted, wentOn };
+}
+
+/** Kept response of a turn. */
+interface RepeatedTurn {
+  readonly turn: SagaTurn;
+  readonly isCommitted: boolean;
+  /** `true` if the token of the response was used. */
+  readonly wentOn: boolean;
 }
 
 /** Renders the questions of a suspended turn again, replayed at the issue time of its token. No step runs. Throws `version_gone`. */
@@ -34,21 +46,18 @@ async function renderQuestions(
   host: HostParts,
   { asked: kept, ...turn }: UnrenderedTurn,
 ): Promise<SuspendedTurn> {
-  // A host whose clock is ahead may have issued it.
-  const expect = { purpose: 'token', sid: turn.sagaId, ignoreExpiry: true, allowFuture: true } as const;
+  const expect = { purpose: 'token', sid: turn.sagaId, ...atAnyTime } as const;
   const { saga, program } = found(host, await host.keys.sealer.open(turn.token, expect));
   if (program === undefined) throw versionGone(saga);
-  const traits = { maxHold: 0, defersEffects: true };
-  const runtime = {
-    ...turnRuntime(
-      silentAt(host, saga.claims.iat),
-      { program, saga, answers: new Map(), caller: {}, traits, tokenBytes: turn.token.length },
-      0,
-    ),
-    // The first client was asked each kept question. Questions for other clients are dropped below.
-    route: () => 'ask' as const,
-  };
-  const outcome = await program.advance(saga.state.program, new Map(), runtime);
+  const dialect = { maxHold: 0, defersEffects: true };
+  const runtime = turnRuntime(
+    silentAt(host, saga.claims.iat),
+    { program, saga, answers: new Map(), caller: {}, dialect, tokenBytes: turn.token.length },
+    0,
+  );
+  // The first client was asked each kept question. Questions for other clients are dropped below.
+  const questions = { ...runtime.questions, route: () => 'ask' as const };
+  const outcome = await program.advance(saga.state.program, new Map(), { ...runtime, questions });
   if (outcome.status === 'failed' || (outcome.status === 'suspended' && outcome.undoes === true))
     throw versionGone(saga);
   const ids = stepIdsOf(saga.state.generation);

@@ -5,8 +5,14 @@ import {
   assertJson,
   type Outcome,
   type Runtime,
+  optionError,
 } from '@mcp-saga/core/program';
-import { cannotContinue, isLeftAsItIs, reportCannotContinue, advanceFrom } from '../token/resolve-program.ts';
+import {
+  cannotContinue,
+  isUntouchedMismatch,
+  reportCannotContinue,
+  advanceFrom,
+} from '../token/resolve-program.ts';
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-answers.ts';
@@ -20,22 +26,22 @@ import type { SagaTurn } from '../model/turn.ts';
 import { explained, failureOf } from './thrown-errors.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { TurnRequest } from './turn-request.ts';
-import type { GuardedTurn, Lease } from './lease.ts';
+import type { GuardedTurn, Lease } from './turn-lease.ts';
 
-/** How often a saga may start over within one turn. */
+/** Maximum number of `continueAs` in a turn. */
 const maxContinuations = 1_000;
 
 /**
  * Runs one turn of an opened saga, seals it, keeps it at the guard, and notifies the queue. If the code of this process cannot
- * continue the saga, throws `version_gone` or ReplayMismatch: nothing ran, and the token stays good.
+ * continue the saga, throws `version_gone` or ReplayMismatch: nothing ran, and the token stays valid.
  */
 export async function runTurn(host: HostParts, request: TurnRequest, lease: Lease): Promise<GuardedTurn> {
   const { failsAs } = request;
   const run = new TurnRun(host, request, lease);
   let turn: SagaTurn | undefined;
   try {
-    turn = await (run.trace.span === undefined ? run.take() : run.trace.within(() => run.take()));
-    run.trace.end(turn);
+    turn = await (run.trace === undefined ? run.take() : run.trace.within(() => run.take()));
+    run.trace?.end(turn);
     if (failsAs !== undefined && turn.status === 'failed') turn = { ...turn, error: failsAs };
     await lease.seal(turn);
   } catch (error) {
@@ -46,11 +52,12 @@ export async function runTurn(host: HostParts, request: TurnRequest, lease: Leas
 }
 
 class TurnRun {
-  readonly trace: TurnTrace;
+  /** Undefined without telemetry. */
+  readonly trace: TurnTrace | undefined;
 
   readonly #host: HostParts;
   readonly #lease: Lease;
-  /** As it was made, with what has changed since by commits and `continueAs`. */
+  /** Request with the changes of commits and `continueAs`. */
   #request: TurnRequest;
   #began: number;
   /** End of the time of the turn (ms since the epoch). Undefined: it has any time. */
@@ -63,8 +70,9 @@ class TurnRun {
   constructor(host: HostParts, request: TurnRequest, lease: Lease) {
     this.#host = host;
     this.#lease = lease;
-    this.trace = new TurnTrace(host.observer, request);
-    this.#request = { ...request, saga: this.trace.begin(request.saga) };
+    const { telemetry } = host.observer;
+    this.trace = telemetry && new TurnTrace(telemetry, host.observer.hooks, request);
+    this.#request = { ...request, saga: this.trace?.begin(request.saga) ?? request.saga };
     this.#began = host.timing.clock();
     if (request.end === undefined) this.#deadline = this.#deadlineFrom(this.#began);
   }
@@ -85,7 +93,7 @@ class TurnRun {
         const ended = await this.#concluded(outcome, runtime);
         const turn = this.#withUnknown(ended);
         // A rollback, or another process, can still continue it.
-        if (isLeftAsItIs(turn, program)) throw turn.error;
+        if (isUntouchedMismatch(turn, program)) throw turn.error;
         return this.#reported(turn, caller);
       }
       try {
@@ -98,39 +106,39 @@ class TurnRun {
         const next = await continuedSaga(this.#host, this.#request, outcome);
         this.#request = { ...this.#request, ...next, answers: new Map(), mayStay: false };
       } catch (error) {
-        const ended = { ...factsOf(this.#request.saga), compensated: [], residue: [] };
+        const ended = { ...factsOf(this.#request.saga), compensated: [], uncompensated: [] };
         return this.#reported({ status: 'failed', error, ...ended });
       }
       // oxlint-disable-next-line no-await-in-loop -- it starts over
-      await this.#request.goesOnAs?.(this.#request.program as Program);
+      await this.#request.beforeContinueAs?.(this.#request.program as Program);
     }
   }
 
   /** Reports an error of the turn, and returns the error for the client. */
   failed(error: unknown): unknown {
-    this.trace.fail(error);
+    this.trace?.fail(error);
     const { observer } = this.#host;
     if (cannotContinue(error)) reportCannotContinue(observer, this.#request.saga, error);
-    // An error of the host is what its client gets, although the turn was aborted for it: the guard is down, or the lease is lost.
+    // The client gets the error of the host that aborted the turn, such as `guard_down`.
     const { cause } = error instanceof TurnAborted ? error : {};
     return cause instanceof SagaHostError ? cause : error;
   }
 
   #deadlineFrom(began: number): number {
-    const { runs } = this.#request.traits;
+    const { runs } = this.#request.dialect;
     return runs === false ? Number.NEGATIVE_INFINITY : began + this.#host.limits.turnBudgetMs;
   }
 
   #runtime(ids: StepIds): Runtime {
     const { commits } = this.#request;
     const plain = turnRuntime(this.#host, this.#request, this.#deadline, () => this.#request.saga);
-    const runtime =
-      commits === undefined ? plain : { ...plain, commit: (point: CommitPoint) => this.#commit(point, ids) };
+    const commit = (point: CommitPoint): Promise<CommittedTurn | undefined> => this.#commit(point, ids);
+    const runtime = commits === undefined ? plain : { ...plain, turn: { ...plain.turn, commit } };
     const { onError } = this.#host.observer.hooks;
-    return this.trace.span === undefined ? runtime : tracedRuntime(runtime, this.trace, ids, onError);
+    return this.trace?.span === undefined ? runtime : tracedRuntime(runtime, this.trace, ids, onError);
   }
 
-  /** Ends the turn with a state that a repeated request continues from, and begins the next one. */
+  /** Ends the turn with a state for repeated requests, and begins the next turn. */
   async #commit(point: CommitPoint, ids: StepIds): Promise<CommittedTurn | undefined> {
     const { program, endsAfterStep, caller, commits, onCommit } = this.#request;
     if (point.reason === 'step' && endsAfterStep === true) return undefined;
@@ -138,7 +146,7 @@ class TurnRun {
     this.#noteIgnored(point.ignored, ids);
     const committed = this.#withUnknown(turn);
     this.#reported(committed, caller);
-    this.trace.end(committed);
+    this.trace?.end(committed);
     try {
       if (commits === 'hand over') await this.#lease.handOver(committed);
       await this.#lease.next({ turn: committed, saga, program });
@@ -147,19 +155,25 @@ class TurnRun {
       throw error instanceof TurnAborted ? error : new TurnAborted(error);
     }
     const tokenBytes = turn.token.length;
-    const next = this.trace.begin(saga);
+    const next = this.trace?.begin(saga) ?? saga;
     this.#request = { ...this.#request, saga: next, tokenBytes, mayStay: false, isOwn: false };
     this.#began = this.#host.timing.clock();
-    // Undoing is not left to a client that may not come: it has a time of its own.
+    // Compensation has its own time budget: the client may not return.
     if (point.reason === 'undo') this.#deadline = this.#deadlineFrom(this.#began);
     return { turn: saga.claims.turn + 1, tokenBytes, deadline: this.#deadline };
   }
 
   async #concluded(outcome: Exclude<Outcome, { status: 'continued' }>, runtime: Runtime): Promise<SagaTurn> {
     const failed = (error: unknown, from?: Outcome): SagaTurn => {
-      const { compensated, residue } = from?.status === 'failed' ? from : nothing;
-      const { traits, saga } = this.#request;
-      return { status: 'failed', error: explained(error, traits), compensated, residue, ...factsOf(saga) };
+      const { compensated, uncompensated } = from?.status === 'failed' ? from : nothing;
+      const { dialect, saga } = this.#request;
+      return {
+        status: 'failed',
+        error: explained(error, dialect),
+        compensated,
+        uncompensated,
+        ...factsOf(saga),
+      };
     };
     try {
       switch (outcome.status) {
@@ -172,15 +186,15 @@ class TurnRun {
       }
     } catch (error) {
       if (outcome.status !== 'suspended') return failed(error);
-      // It cannot be kept, so it ends here, as after an unknown outcome: nothing is stranded. (T11)
-      // There is no later turn of the client's to which the undoing could be left.
+      // The state does not fit a token, so the saga ends and compensates within this turn.
       const { program } = this.#request;
-      const now: Runtime = { ...runtime, defersEffects: false, deadline: undefined };
-      const ended = await advanceFrom(program, outcome.state, new Map(), now, { error });
+      const turn = { ...runtime.turn, defersEffects: false, deadline: undefined };
+      const { commit: _, ...unkept } = turn;
+      const ended = await advanceFrom(program, outcome.state, new Map(), { ...runtime, turn }, { error });
       if (ended.status !== 'suspended') return failed(error, ended);
       // Waits between two attempts of an undo are held: no client could come back with the token.
-      const { commit: _, ...unkept } = now;
-      return failed(error, await advanceFrom(program, ended.state, new Map(), unkept, { error }));
+      const held = { ...runtime, turn: unkept };
+      return failed(error, await advanceFrom(program, ended.state, new Map(), held, { error }));
     }
   }
 
@@ -196,14 +210,14 @@ class TurnRun {
     this.#older = [];
   }
 
-  /** The same object: what notifies the queue is kept by it. */
+  /** Adds the unknown IDs to the same object: the notification of the queue is stored by object. */
   #withUnknown<T extends SagaTurn>(turn: T): T {
-    // Enough of what a client made up to know it again.
+    // Bounds IDs that a client chose.
     const unknown = this.#unknown.slice(0, 5).map((id) => id.slice(0, 128));
     return unknown.length === 0 ? turn : Object.assign(turn, { unknown });
   }
 
-  /** Tells the hooks of a turn that ended. */
+  /** Reports a turn to the hooks. */
   #reported(turn: SagaTurn, caller: Caller = {}): SagaTurn {
     const { saga, sagaId, status } = turn;
     this.#host.observer.hooks.onTurn({
@@ -219,38 +233,39 @@ class TurnRun {
   }
 }
 
-const nothing = { compensated: [], residue: [] };
+const nothing = { compensated: [], uncompensated: [] };
 
 async function continuedSaga(
   host: HostParts,
-  { program: current, saga, caller, isGuarded = false }: TurnRequest,
+  { program: current, saga, caller, isGuarded = false, isWoken = false }: TurnRequest,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = host.registry.version(wanted.name, wanted.version, host.timing.clock());
   if (program === undefined) {
     throw new SagaHostError(
       'unknown_saga',
-      `continueAs: this host does not serve version '${wanted.version}' of '${wanted.name}'. Add it to its sagas.`,
+      `continueAs: the host does not serve version '${wanted.version}' of '${wanted.name}'. Add the version to the sagas of the host.`,
       { public: false },
     );
   }
-  // The client waits for a result of the kind it asked for.
+  // The client waits for a result of the same kind.
   if (servedAs(program) !== servedAs(current)) {
     throw new SagaHostError(
       'unknown_saga',
-      `continueAs: '${program.name}' serves something else than '${saga.claims.saga.name}'.`,
+      `continueAs: '${program.name}' and '${saga.claims.saga.name}' must both be tools, prompts, or resources.`,
       { public: false },
     );
   }
-  // The token that this turn came from can be used again: the other saga would run once for each time. (E7)
+  // An older token could start the other saga again.
   const isAccepting = current.forks === 'accept' || (!isGuarded && saga.claims.turn > 0);
   if (program.forks === 'refuse' && isAccepting) {
-    throw new TypeError(
-      `continueAs: '${program.name}' refuses forks, and where it goes on from they are accepted, so that an older ` +
-        "token would begin it once more. Declare forks: 'refuse' there as well.",
+    throw optionError(
+      `continueAs: '${program.name}' refuses forks, but the previous saga accepts forks. An older token could ` +
+        "start it again. Declare forks: 'refuse' for both.",
     );
   }
-  if (!(await host.gate.authorize(caller, program))) {
+  // A queue acts for the client, which was allowed to start the saga.
+  if (!isWoken && !(await host.gate.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
   assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });
@@ -260,7 +275,7 @@ async function continuedSaga(
     program,
     saga: {
       ...saga,
-      // The entry stays: a client repeats the call it made at the start. (T6)
+      // The entry stays: a client repeats the call of the start.
       claims: { ...claims, saga: { name: program.name, version: program.version } },
       state: { ...saga.state, program: state, generation: saga.state.generation + 1 },
     },

@@ -1,11 +1,11 @@
 import { present, type Runtime, type StepCall, type StepEvent } from '@mcp-saga/core/program';
 import { errorTypeOf, within } from './traced-turn.ts';
 import type { StepIds } from '../wire/step-answers.ts';
-import { quietly } from '../settings/guarded-hooks.ts';
+import { quietly } from '../settings/observer-hooks.ts';
 import { withoutKeys } from '../settings/default-log.ts';
 import type { StepSpan, TracedStep, TurnSpan } from '../model/telemetry.ts';
 
-/** A runtime whose turn is seen in a trace: the code of each step runs within a span of its own. */
+/** Runtime of a traced turn: the code of each step runs within its own span. */
 export function tracedRuntime(
   runtime: Runtime,
   trace: { readonly span: TurnSpan | undefined },
@@ -16,35 +16,41 @@ export function tracedRuntime(
   const idOf = (path: string): string => toWire(withoutKeys(path));
   return {
     ...runtime,
-    perform: (call) => {
-      const attempt = beginStep(trace.span, call, idOf, onError);
-      const { path, run, step } = call;
-      const work = async (): Promise<unknown> => await run(step);
-      if (attempt === undefined) return work();
-      const working = within(attempt, onError, work);
-      if (call.kind === 'step') {
-        running.set(path, attempt);
-      } else {
-        const end = (errorType?: string): void => quietly(() => attempt.end(errorType), onError);
-        working.then(
-          () => end(),
-          (error: unknown) => end(errorTypeOf(error)),
-        );
-      }
-      return working;
+    effects: {
+      ...runtime.effects,
+      perform: (call) => {
+        const attempt = beginStep(trace.span, call, idOf, onError);
+        const { path, run, step } = call;
+        const work = async (): Promise<unknown> => await run(step);
+        if (attempt === undefined) return work();
+        const working = within(attempt, onError, work);
+        if (call.kind === 'step') {
+          running.set(path, attempt);
+        } else {
+          const end = (errorType?: string): void => quietly(() => attempt.end(errorType), onError);
+          working.then(
+            () => end(),
+            (error: unknown) => end(errorTypeOf(error)),
+          );
+        }
+        return working;
+      },
     },
-    observe: (event) => {
-      runtime.observe(event);
-      const { type, kind, path, error } = event;
-      const failure = type === 'failed' || type === 'retrying' ? errorTypeOf(error) : undefined;
-      const attempt = running.get(path);
-      if (kind !== 'step') tell(trace.span, event, idOf(path), failure, onError);
-      else if (attempt !== undefined) {
-        // The engine knows best how an attempt ended: its code may go on after a timeout, and what it returned may be
-        // nothing that can be kept.
-        running.delete(path);
-        quietly(() => attempt.end(failure), onError);
-      }
+    observer: {
+      ...runtime.observer,
+      observe: (event) => {
+        runtime.observer.observe(event);
+        const { type, kind, path, error } = event;
+        const failure = type === 'failed' || type === 'retrying' ? errorTypeOf(error) : undefined;
+        const attempt = running.get(path);
+        if (kind !== 'step') report(trace.span, event, idOf(path), failure, onError);
+        else if (attempt !== undefined) {
+          // The engine knows best how an attempt ended: its code may go on after a timeout, and what it returned may be
+          // nothing that can be kept.
+          running.delete(path);
+          quietly(() => attempt.end(failure), onError);
+        }
+      },
     },
   };
 }
@@ -65,14 +71,14 @@ function beginStep(
   return begun;
 }
 
-function tell(
+function report(
   span: TurnSpan | undefined,
   { type, kind }: StepEvent,
   stepId: string,
   errorType: string | undefined,
   onError: (error: unknown) => void,
 ): void {
-  // What was asked is told when the turn ends.
+  // Questions are reported when the turn ends.
   if (type === 'asked') return;
   const event = { type, kind, stepId, ...present({ errorType }) };
   quietly(() => span?.event(event), onError);

@@ -1,47 +1,49 @@
-import { present } from '@mcp-saga/core/program';
+import { present, optionError } from '@mcp-saga/core/program';
 import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
 import { isWanted } from '../settings/default-log.ts';
-import { quietly } from '../settings/guarded-hooks.ts';
+import { quietly } from '../settings/observer-hooks.ts';
 import type { Observer } from '../settings/host-parts.ts';
 import type { TurnRequest } from './turn-request.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import type { TracedEnd, TracedTurn, TurnSpan } from '../model/telemetry.ts';
+import type { SagaTelemetry, TracedEnd, TracedTurn, TurnSpan } from '../model/telemetry.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
-/** What a turn carries on for a trace: printable, and no longer than `traceparent` and `tracestate` can be. */
+type Hooks = Observer['hooks'];
+
+/** Allowed trace context in a token: printable, at most as long as `traceparent` and `tracestate`. */
 const carriable = /^[\x20-\x7e]{1,600}$/;
 
-/** A turn in its trace. Without telemetry it does nothing. */
+/** Trace of a turn. */
 export class TurnTrace {
-  readonly #observer: Observer;
+  readonly #telemetry: SagaTelemetry;
+  readonly #hooks: Hooks;
   readonly #request: Pick<TurnRequest, 'caller' | 'end'>;
-  /** Undefined without telemetry. */
+  /** Undefined if the telemetry threw. */
   span: TurnSpan | undefined;
 
-  constructor(observer: Observer, request: Pick<TurnRequest, 'caller' | 'end'>) {
-    this.#observer = observer;
+  constructor(telemetry: SagaTelemetry, hooks: Hooks, request: Pick<TurnRequest, 'caller' | 'end'>) {
+    this.#telemetry = telemetry;
+    this.#hooks = hooks;
     this.#request = request;
   }
 
-  /** Begins the span of a turn, and returns the saga with what its token carries of the trace. */
+  /** Begins the span of a turn, and returns the saga with the trace context for its token. */
   begin(saga: SealedSaga): SealedSaga {
     const { caller, end: request } = this.#request;
     const action = request !== undefined ? 'cancel' : saga.claims.turn === 0 ? 'start' : 'resume';
-    this.span = begin(this.#observer, saga, { action, client: caller.traceContext });
+    this.span = begin(this.#telemetry, this.#hooks, saga, { action, client: caller.traceContext });
     if (this.span === undefined) return saga;
-    return { ...saga, state: { ...saga.state, ...carriedBy(this.span, this.#observer.hooks.onError) } };
+    return { ...saga, state: { ...saga.state, ...carriedBy(this.span, this.#hooks.onError) } };
   }
 
   /** Runs the work of a turn within its span. */
   async within<T>(work: () => Promise<T>): Promise<T> {
-    return this.span === undefined
-      ? await work()
-      : await within(this.span, this.#observer.hooks.onError, work);
+    return this.span === undefined ? await work() : await within(this.span, this.#hooks.onError, work);
   }
 
   /** Ends the span of a turn. */
   end(turn: SagaTurn): void {
-    if (this.span !== undefined) end(this.#observer, this.span, endOf(turn));
+    if (this.span !== undefined) end(this.#hooks, this.span, endOf(turn));
   }
 
   /** Ends the span of a turn that has thrown. */
@@ -49,14 +51,14 @@ export class TurnTrace {
     if (this.span === undefined) return;
     const isFault = !(error instanceof TurnAborted) && !(error instanceof AnswerConflict);
     const errorType = errorTypeOf(error);
-    end(this.#observer, this.span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
+    end(this.#hooks, this.span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
   }
 }
 
-/** Tells of a request that a guard has answered as it was answered before. */
-export function tracedAgain(observer: Observer, saga: SealedSaga, turn: SagaTurn): void {
-  const span = begin(observer, saga, { action: 'repeat', client: undefined });
-  if (span !== undefined) end(observer, span, endOf(turn));
+/** Traces a request with a repeated response. */
+export function tracedAgain({ telemetry, hooks }: Observer, saga: SealedSaga, turn: SagaTurn): void {
+  const span = telemetry && begin(telemetry, hooks, saga, { action: 'repeat', client: undefined });
+  if (span !== undefined) end(hooks, span, endOf(turn));
 }
 
 /** Runs `work` exactly once as part of a span, even if the telemetry throws or never calls it. */
@@ -72,11 +74,11 @@ export async function within<T>(
 }
 
 function begin(
-  { telemetry, hooks }: Observer,
+  telemetry: SagaTelemetry,
+  hooks: Hooks,
   { sagaId, claims, state }: SealedSaga,
   request: Pick<TracedTurn, 'action' | 'client'>,
 ): TurnSpan | undefined {
-  if (telemetry === undefined) return undefined;
   const { name, version } = claims.saga;
   let span: TurnSpan | undefined;
   const facts: TracedTurn = {
@@ -97,7 +99,7 @@ function carriedBy(span: TurnSpan, onError: (error: unknown) => void): { readonl
   quietly(() => {
     ({ parent } = span);
     if (parent !== undefined && !isCarriable(parent)) {
-      throw new TypeError('The parent that telemetry gave is not up to 600 characters of ASCII.');
+      throw optionError('The parent of the telemetry must be 1 to 600 printable ASCII characters.');
     }
   }, onError);
   return isCarriable(parent) ? { trace: parent } : {};
@@ -107,7 +109,7 @@ function isCarriable(parent: unknown): parent is string {
   return typeof parent === 'string' && carriable.test(parent);
 }
 
-function end({ hooks }: Observer, span: TurnSpan, facts: TracedEnd): void {
+function end(hooks: Hooks, span: TurnSpan, facts: TracedEnd): void {
   quietly(() => span.end(facts), hooks.onError);
 }
 
@@ -121,29 +123,25 @@ function endOf(turn: SagaTurn): TracedEnd {
       return { status: 'failed', errorType: errorTypeOf(error), isFault: !isWanted(error), ...over };
     }
     case 'suspended': {
-      const { steps, retryAfterMs, token } = turn;
-      return {
-        status: 'suspended',
-        isFault: false,
-        asked: steps.map(({ stepId, type }) => ({ stepId, type })),
-        ...present({ retryAfterMs }),
-        tokenBytes: token.length,
-      };
+      const { status, steps, retryAfterMs, token, expiresAt } = turn;
+      const asked = steps.map(({ stepId, type }) => ({ stepId, type }));
+      const tokenBytes = token.length;
+      return { status, isFault: false, asked, ...present({ retryAfterMs }), tokenBytes, expiresAt };
     }
   }
 }
 
 const word = /^[A-Za-z][\w.-]{0,63}$/;
 
-/** Returns the `code` or name of an error, and nothing of its message or of what a client sent. */
+/** Returns the `code` or name of an error, without its message or values of a client. */
 export function errorTypeOf(error: unknown): string {
   try {
-    // It has the name and the code of what was thrown, which a client may have chosen. One of them is the engine's.
+    // A client may have chosen name and code of the original error. Only `timeout` is a code of the engine.
     if (error instanceof StepError) return error.code === 'timeout' ? 'timeout' : 'step_failed';
     const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
     for (const said of [code, name]) if (typeof said === 'string' && word.test(said)) return said;
   } catch {
-    // An error may be anything, and so may its getters.
+    // A getter of the error threw.
   }
   return '_OTHER';
 }

@@ -1,8 +1,10 @@
+import type { Awaitable } from '@mcp-saga/core';
 import { present, type Runtime, type StepEvent } from '@mcp-saga/core/program';
 import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
+import { runtimeOutside } from '../outside/tickets/runtime-outside.ts';
 import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
 import { endOfLife, roundOf } from '../token/sealed-saga.ts';
-import { quietly } from '../settings/guarded-hooks.ts';
+import { quietly } from '../settings/observer-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
@@ -11,94 +13,129 @@ import { thrownIn } from './thrown-errors.ts';
 import { checkedResult } from '../wire/saga-result.ts';
 import { assertKeepable } from '../token/guard-records.ts';
 import { withoutKeys } from '../settings/default-log.ts';
-import { longestTimerMs } from '../settings/clock.ts';
+import { longestTimerMs, neverAborted } from '../settings/clock.ts';
 
-// As much of a SHA-256 as a question needs to be told from another: 96 bits.
+// Characters of the digest of a question: 96 bits.
 const digestLength = 16;
 
-/** What one turn of a saga may know and do. */
+/** Makes the runtime of a turn. */
 export function turnRuntime(
   host: HostParts,
-  { program, saga, caller, tokenBytes, traits, receivedAt, ...request }: TurnRequest,
+  { program, saga, caller, tokenBytes, dialect, receivedAt, ...request }: TurnRequest,
   deadline: number | undefined,
   newest: () => SealedSaga = () => saga,
 ): Runtime {
-  const { isInterrupted, isGuarded = false, isOwn = false, isLeft = false } = request;
+  const { isInterrupted, isGuarded = false, isOwn = false, isAbandoned = false } = request;
   const { sagaId, state, claims } = saga;
   const generation = String(state.generation);
   const { guard } = host;
+  const { outside } = host.offers;
   const watch = slowSteps(host, claims.saga.name);
-  const asking = { host, program, caller, traits };
-  const { signal = never() } = caller;
+  const asking = { host, program, caller, dialect };
+  const { signal = neverAborted() } = caller;
   return {
-    sagaId,
-    turn: claims.turn + 1,
-    engine: claims.engine,
-    tokenBytes,
-    suggestedTokenBytes: host.limits.maxTokenBytes / 4,
-    maxHold: traits.maxHold ?? host.limits.maxHoldMs,
-    holdsParts: traits.holdsParts ?? false,
-    // A queue has as many cancel tokens as it takes.
-    ...(isLeft ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
-    maxWait: traits.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
-    commitsEach: traits.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
-    defersEffects: traits.defersEffects ?? false,
-    route: (question) => routeOf(asking, question),
-    accepts: (provenance, question) => isAccepted(asking, provenance, question),
-    sample: (params, step) => {
-      if (host.answers.sampling === undefined) throw new TypeError('This host has no sampling of its own.');
-      return host.answers.sampling(params, step);
+    saga: {
+      id: sagaId,
+      engine: claims.engine,
+      // A queue has as many cancel tokens as it takes.
+      ...(isAbandoned ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
+      checkResult: async (returned) => {
+        const result = await checkedResult(program, returned);
+        if (isGuarded) assertKeepable('its result has', result);
+        return result;
+      },
     },
-    claim:
-      guard === undefined
-        ? undefined
-        : (key) =>
-            !isForgotten(host, claims.born) &&
-            askGuard(host.observer, () =>
-              guard.store.claim(`${sagaId}:${key}`, claimedUntil(host, newest().claims)),
-            ),
-    compensator: (name) => host.registry.compensator(name),
-    capabilities: caller.capabilities,
-    context: caller.context,
-    ...(traits.endsOnAbort === true && program.forks !== undefined
-      ? { signal: never(), stops: signal }
-      : { signal }),
-    now: host.timing.clock,
-    ...present({ receivedAt }),
-    ...(isInterrupted === true ? { isInterrupted } : {}),
-    random: Math.random,
-    sleep: host.timing.sleep,
-    deadline,
-    idempotencyKey: async (path, key, direction) => {
+    turn: {
+      number: claims.turn + 1,
+      tokenBytes,
+      deadline,
+      ...present({ receivedAt }),
+      ...(isInterrupted === true ? { isInterrupted } : {}),
+      defersEffects: dialect.defersEffects ?? false,
+      commitsEach: dialect.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
+    },
+    request: {
+      capabilities: caller.capabilities,
+      context: caller.context,
+      ...(dialect.endsOnAbort === true && program.forks !== undefined
+        ? { signal: neverAborted(), stops: signal }
+        : { signal }),
+    },
+    time: {
+      now: host.timing.clock,
+      sleep: host.timing.sleep,
+      random: Math.random,
+      maxHold: dialect.maxHold ?? host.limits.maxHoldMs,
+      holdsParts: dialect.holdsParts ?? false,
+      maxWait: dialect.maxWait?.(roundOf(saga, isOwn)) ?? Number.POSITIVE_INFINITY,
+    },
+    questions: {
+      route: (question) => routeOf(asking, question),
+      accepts: (provenance, question) => isAccepted(asking, provenance, question),
+      sample: (params, step) => {
+        if (host.answers.sampling === undefined)
+          throw new TypeError('The option answers.sampling is not set.');
+        return host.answers.sampling(params, step);
+      },
+      digest: async (text) => (await digestText(text)).slice(0, digestLength),
+    },
+    effects: {
+      claim:
+        guard === undefined
+          ? undefined
+          : (key) =>
+              !isForgotten(host, claims.born) &&
+              askGuard(host.observer, () =>
+                guard.store.claim(
+                  `${sagaId}:${key}`,
+                  claimedUntil(host, newest().claims),
+                  host.timing.clock(),
+                ),
+              ),
+      outside: outside && runtimeOutside(host, outside, saga),
+      compensator: (name) => host.registry.compensator(name),
       // A key of its own is told from none: an empty part stands for "no key", and keys are never empty.
-      const parts = [generation, path, key ?? '', direction];
-      return toBase64Url(await deriveFromSecret(state.secret, 'idempotency', parts));
+      idempotencyKey: (path, key, direction) =>
+        idempotencyKey(state.secret, [generation, path, key ?? '', direction]),
+      randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
     },
-    checkResult: async (returned) => {
-      const result = await checkedResult(program, returned);
-      if (isGuarded) assertKeepable('its result has', result);
-      return result;
+    observer: {
+      // A caller that cannot be told does not fail the saga.
+      notify: (sent) =>
+        quietly(() => {
+          if (sent.kind === 'log') return caller.log?.(sent.level, sent.data);
+          const { value, total, message } = sent;
+          return caller.progress?.({ value, ...present({ total, message }) });
+        }, host.observer.hooks.onError),
+      threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
+      observe: host.observer.observesSteps
+        ? (event) => {
+            watch(event);
+            host.observer.hooks.onStep({ ...event, saga: claims.saga.name, sagaId });
+          }
+        : watch,
+      warn: (message, kind) => {
+        const isReported = kind === 'mistake' ? host.registry.isNew(message) : host.observer.advises;
+        if (isReported) host.observer.hooks.onWarning(message);
+      },
+      isStrict: host.observer.advises,
     },
-    randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
-    digest: async (text) => (await digestText(text)).slice(0, digestLength),
-    // A caller that cannot be told does not fail the saga.
-    progress: (progress) => quietly(() => caller.progress?.(progress), host.observer.hooks.onError),
-    log: (level, data) => quietly(() => caller.log?.(level, data), host.observer.hooks.onError),
-    threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
-    observe: (event) => {
-      watch(event);
-      host.observer.hooks.onStep({ ...event, saga: claims.saga.name, sagaId });
-    },
-    warn: (message, kind) => {
-      if (host.observer.advises || kind === 'mistake') host.observer.hooks.onWarning(message);
-    },
-    isStrict: host.observer.advises,
-    limits: host.limits,
+    limits: { ...host.limits, suggestedTokenBytes: host.limits.maxTokenBytes / 4 },
   };
 }
 
-function never(): AbortSignal {
-  return new AbortController().signal;
+/** `true` once a key was derived without a promise: then a key is derived when a step reads it. */
+let derivesAtOnce = false;
+
+function idempotencyKey(secret: Uint8Array, parts: readonly string[]): Awaitable<string | (() => string)> {
+  const derive = (): Awaitable<string> => {
+    const key = deriveFromSecret(secret, 'idempotency', parts);
+    return key instanceof Promise ? key.then(toBase64Url) : toBase64Url(key);
+  };
+  if (derivesAtOnce) return derive as () => string;
+  const key = derive();
+  derivesAtOnce = typeof key === 'string';
+  return key;
 }
 
 /** Observer that warns of a step over `limits.turnBudgetMs`, once a turn. The budget ends turns only between two steps. */
@@ -107,21 +144,21 @@ function slowSteps(
   saga: string,
 ): (event: StepEvent) => void {
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
-  const told = new Set<string>();
-  const tell = (path: string): void => {
-    told.add(path);
+  const reported = new Set<string>();
+  const report = (path: string): void => {
+    reported.add(path);
     observer.hooks.onWarning(
       `Step '${withoutKeys(path)}' of saga '${saga}' is still running after ${turnBudgetMs} ms (limits.turnBudgetMs). ` +
         'Set `timeoutMs`, or obey its `signal`.',
     );
   };
   return ({ kind, type, path }) => {
-    if (kind !== 'step' || told.has(path)) return;
+    if (kind !== 'step' || reported.has(path)) return;
     clearTimeout(timers.get(path));
     if (type === 'started') {
       timers.set(
         path,
-        setTimeout(() => tell(path), Math.min(turnBudgetMs, longestTimerMs)),
+        setTimeout(() => report(path), Math.min(turnBudgetMs, longestTimerMs)),
       );
     } else timers.delete(path);
   };

@@ -1,12 +1,13 @@
 import { SagaError, type ClientNeed, StepError } from '@mcp-saga/core';
 
-/** Why a host refused something. Stable: match on it, not on messages. */
+/** Codes of `SagaHostError`. Stable: match the code, not the message. */
 export type SagaHostErrorCode =
   | 'unknown_saga'
   | 'invalid_params'
   | 'forbidden'
-  | 'not_admitted'
+  | 'rate_limited'
   | 'principal_missing'
+  | 'tenant_missing'
   | 'version_gone'
   | 'replay_mismatch'
   | 'invalid_result'
@@ -18,11 +19,13 @@ export type SagaHostErrorCode =
   | 'guard_down'
   | 'guard_full'
   | 'store_down'
+  | 'queue_down'
+  | 'keys_down'
   | 'hook_timeout'
   | 'clock_behind'
   | 'client_cannot';
 
-/** Error of a host. The message names sagas, fields, and schema paths, never values; clients read it if `public` is `true`. */
+/** Error of a host. The message names sagas, fields, and schema paths, never values. Clients see it if `public` is `true`. */
 export class SagaHostError extends SagaError {
   declare readonly code: SagaHostErrorCode;
 
@@ -36,12 +39,17 @@ export class SagaHostError extends SagaError {
   }
 }
 
-/** The client lacks what a saga declares that it needs, and nothing stands in for it. Nothing has run. (W3) */
+/** Makes the error of a request with an invalid field. `problem` names the field, never a value. */
+export function invalidField(problem: string): SagaHostError {
+  return new SagaHostError('invalid_params', `Invalid params: ${problem}`);
+}
+
+/** Error for a client without the capabilities that a saga declares in `needs`, if no other source can answer. Nothing has run. */
 export class NeedsMissing extends SagaHostError {
   declare readonly code: 'client_cannot';
   readonly needs: readonly ClientNeed[];
 
-  /** @param unasked - why the client cannot be asked. Default: it did not declare the capability. */
+  /** @param unasked - reason why the client cannot be asked. Default: it did not declare the capability. */
   constructor(saga: string, needs: readonly ClientNeed[], unasked?: string) {
     const why =
       unasked === undefined
@@ -54,27 +62,34 @@ export class NeedsMissing extends SagaHostError {
 }
 
 /**
- * A saga that its client abandoned is past its pivot, and waits or runs longer than one request may. Nothing is wrong or undone.
- * It continues when this cancel token, or the newer one of `onSuspended`, is delivered again.
+ * Error for an abandoned saga past its pivot that needs more time than one request has. The saga continues when this cancel token,
+ * or the newer one of `onSuspended`, is delivered again.
  */
 export class NotEnded extends SagaHostError {
   declare readonly code: 'not_ended';
-  /** When to deliver it again at the earliest, in milliseconds from now: sooner, nothing runs. */
+  /** Earliest time to deliver the message again, in milliseconds from now. An earlier message runs nothing. */
   readonly retryAfterMs: number;
 
   constructor(saga: string, retryAfterMs: number) {
-    super('not_ended', `'${saga}' goes on past its pivot, and has not ended yet. Deliver the message again.`);
+    super('not_ended', `'${saga}' is still running past its pivot. Deliver the message again.`);
     this.name = 'NotEnded';
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-/** Returns the message of a failure for the client: the author's (`SagaError`), or a general one with IDs of steps. */
+/**
+ * Returns the message of a failed saga for its client: the message of a public `SagaError`, or a general one with the step ID.
+ * @example
+ * ```ts
+ * const turn = await host.resume(token);
+ * if (turn.status === 'failed') console.log(publicMessageOf(turn.saga, turn.error));
+ * ```
+ */
 export function publicMessageOf(saga: string, error: unknown): string {
   if (error instanceof SagaError && error.public) return error.message;
   if (error instanceof StepError) return `'${saga}' failed at step '${error.stepId}'.`;
   if (error instanceof SagaError && error.code === 'replay_mismatch') {
-    return `'${saga}' cannot go on: its code no longer does what it did when this call began.`;
+    return `'${saga}' cannot continue: the code of the saga has changed since the call began.`;
   }
   return `'${saga}' failed.`;
 }

@@ -1,8 +1,16 @@
 import { type Json, type Provenance, type IgnoredAnswer } from '@mcp-saga/core';
-import { assertJson, InvalidJson, type ClientAnswer } from '@mcp-saga/core/program';
-import { SagaHostError } from './errors.ts';
+import {
+  assertJson,
+  InvalidJson,
+  isClearlyLargerThan,
+  isLargerThan,
+  isRecord,
+  type ClientAnswer,
+} from '@mcp-saga/core/program';
+import type { HostLimits } from '../model/host-limits.ts';
+import { invalidField } from './errors.ts';
 
-/** An answer to a client step, as a client sends it: a `result` or an `error`. */
+/** Answer to a client step: a `result` or an `error`. */
 export type StepAnswer =
   | { readonly stepId: string; readonly result: Json }
   | {
@@ -10,22 +18,25 @@ export type StepAnswer =
       readonly error: { readonly code: number; readonly message: string; readonly data?: Json };
     };
 
-/** Checks answers by their form only; steps check results. Throws `invalid_params` with the field `where`, never a value. */
+/**
+ * Checks answers by their form only; steps check results. An answer over the limit is not read: a text over the limit replaces it,
+ * so that its step is asked again. Throws `invalid_params` with the field `where`, never a value.
+ */
 export function toAnswers(
   sent: unknown,
   where: string,
   provenance: Provenance,
-  maxAnswers: number,
+  { maxAnswers, maxAnswerBytes }: Pick<HostLimits, 'maxAnswers' | 'maxAnswerBytes'>,
 ): ReadonlyMap<string, ClientAnswer> {
   const answers = new Map<string, ClientAnswer>();
   if (sent === undefined) return answers;
-  if (!Array.isArray(sent)) throw invalid(`${where}: expected an array of step results`);
-  if (sent.length > maxAnswers) throw invalid(`${where}: more than ${maxAnswers} step results`);
+  if (!Array.isArray(sent)) throw invalidField(`${where}: expected an array of step results`);
+  if (sent.length > maxAnswers) throw invalidField(`${where}: more than ${maxAnswers} step results`);
   for (const [index, entry] of sent.entries()) {
     const at = `${where}[${index}]`;
-    const { stepId, answer } = toAnswer(entry, at, provenance);
+    const { stepId, answer } = toAnswer(entry, at, provenance, maxAnswerBytes);
     if (answers.has(stepId))
-      throw invalid(`${at}.stepId: this step has a result already in the same request`);
+      throw invalidField(`${at}.stepId: this step has a result already in the same request`);
     answers.set(stepId, answer);
   }
   return answers;
@@ -35,18 +46,20 @@ function toAnswer(
   entry: unknown,
   at: string,
   provenance: Provenance,
+  maxAnswerBytes: number,
 ): { readonly stepId: string; readonly answer: ClientAnswer } {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
-    throw invalid(`${at}: expected an object`);
-  const { stepId, result, error } = entry as { stepId?: unknown; result?: unknown; error?: unknown };
-  if (typeof stepId !== 'string') throw invalid(`${at}.stepId: expected a string`);
+  if (!isRecord(entry)) throw invalidField(`${at}: expected an object`);
+  const { stepId, result, error } = entry;
+  if (typeof stepId !== 'string') throw invalidField(`${at}.stepId: expected a string`);
   if ((result === undefined) === (error === undefined)) {
-    throw invalid(`${at}: expected either a result or an error`);
+    throw invalidField(`${at}: expected either a result or an error`);
   }
+  if (isClearlyLargerThan(maxAnswerBytes, result ?? error))
+    return { stepId, answer: { result: 'x'.repeat(maxAnswerBytes + 1), provenance } };
   if (error === undefined) return { stepId, answer: { result: toJson(result, `${at}.result`), provenance } };
   const { code, message, data } = Object(error) as Record<string, unknown>;
-  if (!Number.isSafeInteger(code)) throw invalid(`${at}.error.code: expected a whole number`);
-  if (typeof message !== 'string') throw invalid(`${at}.error.message: expected a string`);
+  if (!Number.isSafeInteger(code)) throw invalidField(`${at}.error.code: expected a whole number`);
+  if (typeof message !== 'string') throw invalidField(`${at}.error.message: expected a string`);
   toJson(message, `${at}.error.message`);
   return {
     stepId,
@@ -61,40 +74,44 @@ function toAnswer(
   };
 }
 
-/** Checks at the door that something a client sent is plain JSON, without own `__proto__` keys. (T9) */
+/** Checks that a value from a client is plain JSON, without own `__proto__` keys. Throws `invalid_params`. */
 export function toJson(value: unknown, where: string): Json {
   try {
     assertJson(value, { where });
     return value;
   } catch (error) {
-    if (error instanceof InvalidJson) throw invalid(error.message);
+    if (error instanceof InvalidJson) throw invalidField(error.message);
     throw error;
   }
 }
 
-/** The arguments of a call, checked at the door; absent ones are empty. (T9) */
-export function toArguments(sent: unknown): Json {
+/** Checks that the params of a request are an object. Throws `invalid_params`. */
+export function toFields(params: unknown): { readonly [key: string]: unknown } {
+  if (!isRecord(params)) throw invalidField('expected an object');
+  return params;
+}
+
+/** Checks the arguments of a call; absent ones are empty. Measures them before it reads them. Throws `invalid_params`. */
+export function toArguments(sent: unknown, { maxArgumentBytes }: Pick<HostLimits, 'maxArgumentBytes'>): Json {
+  const tooLarge = `arguments: more than ${maxArgumentBytes} bytes. Send references to large values.`;
+  if (isClearlyLargerThan(maxArgumentBytes, sent)) throw invalidField(tooLarge);
   const args = toJson(sent ?? {}, 'arguments');
-  if (typeof args !== 'object' || args === null || Array.isArray(args))
-    throw invalid('arguments: expected an object');
+  if (isLargerThan(maxArgumentBytes, args)) throw invalidField(tooLarge);
+  if (!isRecord(args)) throw invalidField('arguments: expected an object');
   return args;
 }
 
-function invalid(message: string): SagaHostError {
-  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
-}
-
-/** The ids of steps inside a program, and on the wire. */
+/** Converts step IDs between a program and the wire. */
 export interface StepIds {
   toWire(stepId: string): string;
-  /** The answers to steps of this generation, and those to older ones, which nobody waits for. */
+  /** Separates the answers to this generation from those to older generations, which no step waits for. */
   fromWire(answers: ReadonlyMap<string, ClientAnswer>): {
     readonly inner: ReadonlyMap<string, ClientAnswer>;
     readonly older: readonly IgnoredAnswer[];
   };
 }
 
-/** After the nth `continueAs` every id on the wire ends in `@n`: ids are never used twice in one saga. */
+/** Converts step IDs of a generation. After the nth `continueAs`, IDs on the wire end in `@n`, to be unique in a saga. */
 export function stepIdsOf(generation: number): StepIds {
   if (generation === 0) return { toWire: (stepId) => stepId, fromWire: (inner) => ({ inner, older: [] }) };
   const suffix = `@${generation}`;

@@ -1,6 +1,6 @@
 import type { ClientNeed, ClientStep, Json } from '@mcp-saga/core';
-import type { WireRequest } from '../model/client-call.ts';
-import { isJsonObject, present } from '@mcp-saga/core/program';
+import type { WireRequest } from '../model/call-types.ts';
+import { isJsonObject } from '@mcp-saga/core/program';
 import type { SuspendedTurn } from '../model/turn.ts';
 
 const methods = {
@@ -9,30 +9,30 @@ const methods = {
   roots: 'roots/list',
 } as const;
 
-/** The capability that a client needs for a step. */
+/** Returns the capability that a client needs for a step. */
 export function needOf({ type, params }: ClientStep): ClientNeed {
   return type === 'elicitation' && params['mode'] === 'url' ? 'elicitation.url' : type;
 }
 
-/** Converts a step to the MCP request for the client. `sagaId`: the URL elicitation ID for MCP before 2026-07-28. */
+/** Converts a step to the MCP request for the client. `sagaId`: makes the URL elicitation ID for MCP before 2026-07-28. */
 export function toRequest(step: ClientStep, sagaId?: string): WireRequest {
   const { type, reason } = step;
   const params = sagaId === undefined ? step.params : withElicitationId(step, sagaId);
   return { method: methods[type], params: reason === undefined ? params : explained(params, reason) };
 }
 
-/** The parameters of a step; of a URL elicitation, with an id that is unique on the server. */
-export function withElicitationId({ params, stepId }: ClientStep, sagaId: string): ClientStep['params'] {
+/** Adds an ID that is unique on the server to a URL elicitation. */
+function withElicitationId({ params, stepId }: ClientStep, sagaId: string): ClientStep['params'] {
   return params['mode'] === 'url' ? { ...params, elicitationId: `${sagaId}.${stepId}` } : params;
 }
 
-/** A form that is asked again says why in its message: MCP has no other place for it. (W4) */
+/** Adds the reason of a repeated form to its message: MCP has no other place for it. */
 function explained(params: ClientStep['params'], reason: string): { readonly [key: string]: Json } {
   const { message } = params;
   return typeof message === 'string' ? { ...params, message: `${message}\n\n(${reason})` } : params;
 }
 
-/** What a client that declared these capabilities can be asked for. */
+/** Returns the questions that a client with these capabilities can answer. */
 export function asksOf(capabilities: Json | undefined): readonly ClientNeed[] {
   const declared = record(capabilities);
   if (declared === undefined) return [];
@@ -40,7 +40,7 @@ export function asksOf(capabilities: Json | undefined): readonly ClientNeed[] {
   const elicitation = record(declared['elicitation']);
   if (elicitation !== undefined) {
     const url = elicitation['url'] !== undefined;
-    // A client that names no mode means forms, the only one there was before 2025-11-25.
+    // Without a mode, clients mean forms, the only mode before 2025-11-25.
     if (elicitation['form'] !== undefined || !url) asks.push('elicitation');
     if (url) asks.push('elicitation.url');
   }
@@ -49,7 +49,7 @@ export function asksOf(capabilities: Json | undefined): readonly ClientNeed[] {
   return asks;
 }
 
-/** The capabilities a client has to declare to be asked for these, in the form clients declare them. */
+/** Returns the capabilities that a client must declare, in the form of MCP. */
 export function capabilitiesFor(needs: readonly ClientNeed[]): { readonly [name: string]: Json } {
   const capabilities: Record<string, Json> = {};
   const modes: Record<string, Json> = {};
@@ -65,26 +65,12 @@ function record(value: Json | undefined): { readonly [key: string]: Json } | und
   return isJsonObject(value) ? value : undefined;
 }
 
-/** A step of a suspended saga as the saga methods put it on the wire. */
-export interface WireStep {
-  readonly type: 'elicitation' | 'sampling' | 'roots';
-  readonly stepId: string;
-  readonly params: { readonly [key: string]: Json };
-  readonly reason?: string;
-}
-
-/** Formats the time until which the token of a turn is good, in ISO 8601. */
+/** Formats the expiry of a token in ISO 8601. */
 export function formatExpiry({ expiresAt }: SuspendedTurn): string {
   return new Date(expiresAt).toISOString();
 }
 
-/** A step as hosts see it, in whatever dialect. */
-export function toWireStep(step: ClientStep, sagaId: string): WireStep {
-  const { type, stepId, reason } = step;
-  return {
-    type,
-    stepId,
-    params: withElicitationId(step, sagaId),
-    ...present({ reason }),
-  };
+/** Converts a step to its form on the wire, for all dialects. */
+export function toWireStep(step: ClientStep, sagaId: string): ClientStep {
+  return { ...step, params: withElicitationId(step, sagaId) };
 }

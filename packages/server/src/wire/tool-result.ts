@@ -2,27 +2,27 @@ import { publicMessageOf } from './errors.ts';
 import type { FailedTurn, CompletedTurn } from '../model/turn.ts';
 import { WireError } from './wire-error.ts';
 import type { ToolResult } from '@mcp-saga/core';
-import { isToolResult } from './saga-result.ts';
+import { hasList } from './saga-result.ts';
 
 const internalError = -32603;
 
-/** What a client may read of a saga that failed: the public message, and what was undone and what was not. */
+/** Returns the public message of a failed saga, and its undone and uncompensated steps. */
 function failureText(saga: string, turn: FailedTurn): string {
   return sentences(publicMessageOf(saga, turn.error), undoing(turn));
 }
 
-/** A saga that failed as a JSON-RPC error, for the methods whose results cannot say so. */
+/** Converts a failed saga to a JSON-RPC error, for methods without error results. */
 export function failureError(saga: string, turn: FailedTurn): WireError {
-  const { compensated, residue } = turn;
-  const data = compensated.length + residue.length === 0 ? undefined : { compensated, residue };
+  const { compensated, uncompensated } = turn;
+  const data = compensated.length + uncompensated.length === 0 ? undefined : { compensated, uncompensated };
   return new WireError(internalError, failureText(saga, turn), data);
 }
 
-/** What was undone and what was not, in sentences that a model can act on. */
-function undoing({ compensated, residue }: FailedTurn): readonly string[] {
+/** Lists undone and uncompensated steps in sentences that a model can act on. */
+function undoing({ compensated, uncompensated }: FailedTurn): readonly string[] {
   return [
     ...(compensated.length === 0 ? [] : [`Undone: ${named(compensated)}.`]),
-    ...(residue.length === 0 ? [] : [`Not undone, and left as it is: ${named(residue)}.`]),
+    ...(uncompensated.length === 0 ? [] : [`Not undone, and left as it is: ${named(uncompensated)}.`]),
   ];
 }
 
@@ -32,30 +32,29 @@ function named(steps: FailedTurn['compensated']): string {
     .join(', ');
 }
 
-/** A message of an author's, with sentences after it. */
 function sentences(message: string, more: readonly string[]): string {
   if (more.length === 0) return message;
   return [/[.!?]$/.test(message) ? message : `${message}.`, ...more].join(' ');
 }
 
-/** The key under which everything of this project stands in `_meta` and among extensions. */
+/** Key of this project in `_meta` and among extensions. */
 export const extensionKey = 'io.github.mcp-saga/saga';
 
-/** A turn that ended a saga, as MCP's `CallToolResult`. */
+/** Converts an ended saga to MCP's `CallToolResult`. */
 export function toToolResult(saga: string, turn: CompletedTurn | FailedTurn): ToolResult {
   if (turn.status === 'failed') {
-    const { compensated, residue } = turn;
+    const { compensated, uncompensated } = turn;
     return {
       content: [{ type: 'text', text: failureText(saga, turn) }],
       isError: true,
-      ...(compensated.length + residue.length === 0
+      ...(compensated.length + uncompensated.length === 0
         ? {}
-        : { _meta: { [extensionKey]: { compensated, residue } } }),
+        : { _meta: { [extensionKey]: { compensated, uncompensated } } }),
     };
   }
   const { result } = turn;
   if (typeof result === 'string') return { content: [{ type: 'text', text: result }] };
-  if (isToolResult(result)) return result;
+  if (hasList(result, 'content')) return result;
   return {
     content: [{ type: 'text', text: JSON.stringify(result) }],
     structuredContent: result as { readonly [key: string]: unknown },

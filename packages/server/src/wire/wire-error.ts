@@ -5,28 +5,30 @@ import { NeedsMissing, SagaHostError, type SagaHostErrorCode } from './errors.ts
 
 const invalidParams = -32602;
 const internalError = -32603;
-// MissingRequiredClientCapability of the spec 2026-07-28.
+// MissingRequiredClientCapability of MCP 2026-07-28.
 const missingCapability = -32021;
 
 const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
   'guard_down',
   'guard_full',
   'store_down',
+  'keys_down',
   'busy',
-  'not_admitted',
+  'rate_limited',
   'version_gone',
   'clock_behind',
 ]);
 
-/** `true` if nothing is wrong with the request: the server cannot continue the saga now, and the token stays good. */
+/** `true` if a request is valid, but the server cannot continue the saga now. The token stays valid. */
 export function isNotNow(error: unknown): boolean {
   return error instanceof ReplayMismatch || (error instanceof SagaHostError && notNow.has(error.code));
 }
 
-// The message of the error names steps, and says what to do to the author of the code.
-const mismatched = 'This call cannot continue now: the code of the server was changed. Send it again later.';
+// The message of the error is for the author, and names steps.
+const mismatched =
+  'The call cannot continue now: the code of the server has changed. Send the request again later.';
 
-/** An error as it goes out: the SDKs send whatever carries a numeric `code`, with its `data`. */
+/** Error on the wire. The SDKs send any error with a numeric `code`, and its `data`. */
 export class WireError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -38,18 +40,23 @@ export class WireError extends Error {
   }
 }
 
-/** How a dialect answers a token that does not open. */
+/** Response of a dialect to any rejected token. */
 export interface FrozenAnswer {
   readonly message: string;
   readonly reason: string;
 }
 
-/** The frozen answer of the saga methods. (T5) */
+/** Fixed response of the saga methods to rejected tokens. */
 export const sagaTokenRefused: FrozenAnswer = { message: refusalMessage, reason: 'invalid_saga_token' };
+
+/** Makes the error of a rejected token, with the fixed response of its dialect. */
+export function frozenError({ message, reason }: FrozenAnswer): WireError {
+  return new WireError(invalidParams, message, { reason });
+}
 
 /**
  * Converts an error of the host to JSON-RPC: -32602 for a mistake of the client, -32603 with `data.reason` if the server cannot
- * do it now; else only that something failed, reported to `onError`.
+ * continue now. Other errors become `Internal error`, and go to `onError`.
  */
 export function toWireError(
   error: unknown,
@@ -57,8 +64,7 @@ export function toWireError(
   onError: (error: unknown) => void,
 ): WireError {
   if (error instanceof WireError) return error;
-  if (error instanceof TokenRefused)
-    return new WireError(invalidParams, frozen.message, { reason: frozen.reason });
+  if (error instanceof TokenRefused) return frozenError(frozen);
   if (error instanceof AnswerConflict)
     return new WireError(invalidParams, error.message, { stepId: error.stepId });
   if (error instanceof NeedsMissing) {

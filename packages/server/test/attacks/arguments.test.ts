@@ -13,7 +13,7 @@ test.each([
   ['a number', 7],
   ['false', false],
 ])(
-  '[T6] [T9] arguments that are %s are named beside a token that is good, in each dialect that repeats them',
+  '[T6] [T9] arguments that are %s cause an error that names them, beside a valid token',
   async (_, args) => {
     const ran: string[] = [];
     const server = comparedHost([deploys(ran), reviewPrompt()]);

@@ -193,7 +193,7 @@ const plan: fc.Arbitrary<Plan> = fc.oneof(
 );
 const digits = fc.stringMatching(/^[1-9]\d{7}$/);
 
-test('[T15] the lengths of tokens are the same for every secret of one length', async () => {
+test('[T15] tokens have the same length for every secret of one length', async () => {
   await fc.assert(
     fc.asyncProperty(plan, digits, digits, async (of, echoed, other) => {
       expect(await lengthsOf(of, echoed, other)).toEqual(await lengthsOf(of, echoed, echoed));

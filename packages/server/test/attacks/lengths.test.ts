@@ -207,7 +207,7 @@ async function edgeOf(lengthAt: (size: number) => Promise<number>): Promise<numb
 }
 
 describe('the length of a token', () => {
-  test.each(Object.entries(channels))('[T15] tells no digit of %s', async (_, channel) => {
+  test.each(Object.entries(channels))('[T15] reveals no digit of %s', async (_, channel) => {
     expect(await digitsRead(channel)).toBe(0);
   });
 });

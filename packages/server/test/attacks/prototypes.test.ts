@@ -38,7 +38,7 @@ const hostile: { readonly [name: string]: object } = {
 };
 
 describe.each(ways)('in $name', (way) => {
-  test('[T9] own __proto__ keys in the arguments start nothing', async () => {
+  test('[T9] rejects own __proto__ keys in arguments before anything runs', async () => {
     const ran: string[] = [];
     const server = comparedHost([deploys(ran)]);
     await expect(way.begin(server, { service: 'a', [proto]: polluted })).rejects.toThrow('__proto__');
@@ -48,7 +48,7 @@ describe.each(ways)('in $name', (way) => {
   });
 
   test.each(Object.entries(hostile))(
-    '[T9] [W4] answers with %s decide nothing, and the honest one is still taken',
+    '[T9] [W4] does not use answers with %s, and accepts a valid answer afterward',
     async (_, answers) => {
       const ran: string[] = [];
       const server = comparedHost([deploys(ran)]);
@@ -64,7 +64,7 @@ describe.each(ways)('in $name', (way) => {
     },
   );
 
-  test('[T9] what an answer has beside its content and nobody asked for changes no prototype', async () => {
+  test('[T9] changes no prototype for extra members of an answer', async () => {
     const ran: string[] = [];
     const server = comparedHost([deploys(ran)]);
     const content = { target: 'production', constructor: { prototype: polluted } };
@@ -74,23 +74,20 @@ describe.each(ways)('in $name', (way) => {
 });
 
 describe('in params', () => {
-  test.each(['sagaToken', 'resumeToken', 'taskId'])(
-    '[T9] a %s that stands in their __proto__ is none',
-    async (field) => {
-      const server = comparedHost([deploys()]);
-      const { result } = (await send(server, 'tools/callSaga', { name: 'deploys' })).last;
-      const token = result?.['sagaToken'];
-      const methods = ['tools/resumeSaga', 'tools/cancelSaga', 'requests/resume', 'requests/getStatus'];
-      for (const method of methods) {
-        const params = { [proto]: { [field]: token, requestId: 1 } };
-        // oxlint-disable-next-line no-await-in-loop -- method after method
-        const { last } = await send(server, method, params);
-        expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
-      }
-    },
-  );
+  test.each(['sagaToken', 'resumeToken', 'taskId'])('[T9] ignores a %s inside __proto__', async (field) => {
+    const server = comparedHost([deploys()]);
+    const { result } = (await send(server, 'tools/callSaga', { name: 'deploys' })).last;
+    const token = result?.['sagaToken'];
+    const methods = ['tools/resumeSaga', 'tools/cancelSaga', 'requests/resume', 'requests/getStatus'];
+    for (const method of methods) {
+      const params = { [proto]: { [field]: token, requestId: 1 } };
+      // oxlint-disable-next-line no-await-in-loop -- method after method
+      const { last } = await send(server, method, params);
+      expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
+    }
+  });
 
-  test('[T9] a step that says what it is in its __proto__ is none', async () => {
+  test('[T9] rejects a step with its type in __proto__', async () => {
     const server = comparedHost([deploys()]);
     const { result } = (await send(server, 'tools/callSaga', { name: 'deploys' })).last;
     const sagaToken = result?.['sagaToken'];

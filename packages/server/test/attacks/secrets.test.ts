@@ -78,7 +78,7 @@ const uses: readonly ((token: string) => unknown)[] = [
 
 describe.each(ways)('a token of $name', (way) => {
   test.each(['production', 'development'])(
-    '[T5] [T14] is in no default log of a host in %s, whatever becomes of it',
+    '[T5] [T14] is in no default log of a host in %s, however it is used',
     async (environment) => {
       for (const program of [deploys(), fails()]) {
         const server = comparedHost([program], { hooks: {}, testing: { environment } });
@@ -88,17 +88,17 @@ describe.each(ways)('a token of $name', (way) => {
           // oxlint-disable-next-line no-await-in-loop -- one after the other
           const { last } = await way.goOn(server, use(token), answers);
           const { error } = last;
-          // Where a call goes on, an error tells the next token; an error that refuses tells none.
+          // If a call continues, an error contains the next token. An error that refuses contains none.
           if (error !== undefined && !error.message.startsWith('Input is required'))
             expectNoSecret(error, [token]);
         }
         expectNoSecret(printed, [token]);
       }
-      expect(seen(printed)).toContain('a token was refused');
+      expect(seen(printed)).toContain('A token was rejected');
     },
   );
 
-  test('[T5] [T14] is given to no hook, and is in no error that one gets', async () => {
+  test('[T5] [T14] is passed to no hook, and is in no error that a hook gets', async () => {
     const told: unknown[] = [];
     const note = (...all: readonly unknown[]): void => void told.push(all);
     const names = Object.keys(hooksInto(nothingTold()));
@@ -120,7 +120,7 @@ describe.each(ways)('a token of $name', (way) => {
     expect(printed).toEqual([]);
   });
 
-  test('[T14] in the URL of a request is not read: the call begins anew', async () => {
+  test('[T14] in the URL of a request is ignored, and the call starts again', async () => {
     const ran: string[] = [];
     const server = comparedHost([deploys(ran)]);
     const token = await way.begin(server);
@@ -135,7 +135,7 @@ describe.each(ways)('a token of $name', (way) => {
   });
 });
 
-test('[T14] the URL that a user is sent to is the one its author wrote, and holds no token', async () => {
+test('[T14] the URL of the author goes to the user without a token', async () => {
   const pays = saga({ name: 'pays', version: '1' }, function* () {
     yield* elicitUrl('pay', { message: 'Pay here', url: 'https://pay.example/7' });
     return 'paid';
@@ -155,7 +155,7 @@ test('[T14] the URL that a user is sent to is the one its author wrote, and hold
   expectNoSecret(inputRequests, [requestState]);
 });
 
-test('[T5] [T13] a guard that throws what it was given is told of without the token', async () => {
+test('[T5] [T13] an error of a guard is reported without the token', async () => {
   const told = nothingTold();
   const failing = async (...given: readonly unknown[]): Promise<never> => {
     throw Object.assign(new Error('The store is down'), { given });

@@ -80,7 +80,7 @@ const attacks: { readonly [name: string]: Attack } = {
 
 const keys = [oldKey, newKey];
 
-/** A host that counts what it does for a token; every user may do everything. */
+/** A host that records its calls of authorize and rateLimit, and allows every user. */
 function watched(ran: string[] = []): { readonly server: TestHost; readonly asked: string[] } {
   const asked: string[] = [];
   const server = comparedHost([deploys(ran)], {
@@ -132,7 +132,7 @@ describe.each(ways)('a token of $name', (way) => {
     return way.name === 'tasks' ? await sealedTaskId(token, ring) : token;
   }
 
-  /** Sends what it made of a token, and gives the answer, byte for byte. */
+  /** Sends a changed token, and returns the response byte for byte. */
   async function answerTo(attack: Attack): Promise<string> {
     const ran: string[] = [];
     const { server, asked } = watched(ran);
@@ -144,7 +144,7 @@ describe.each(ways)('a token of $name', (way) => {
     const { last, text, status } = await way.goOn(server, changed, answers);
     expect(last.error).toStrictEqual(way.refused);
     expect(status).toBe(200);
-    // Whatever is wrong with it, nobody is asked and nothing runs: the work is the same, too.
+    // For every attack, nothing is asked and nothing runs, so that the work is the same.
     expect(asked).toEqual([]);
     expect(ran).toHaveLength(before);
     expect(server.told.rejections).toHaveLength(1);
@@ -152,11 +152,11 @@ describe.each(ways)('a token of $name', (way) => {
     return text;
   }
 
-  test.each(Object.entries(attacks))('[T4] [T5] gets the one answer when it is %s', async (_, attack) => {
+  test.each(Object.entries(attacks))('[T4] [T5] gets the frozen response if it is %s', async (_, attack) => {
     expect(await answerTo(attack)).toBe(await answerTo(() => ''));
   });
 
-  test('[T3] [T5] gets the one answer when it is forged with another key under the same id', async () => {
+  test('[T3] [T5] gets the frozen response if forged with another key of the same ID', async () => {
     const { server } = watched();
     const foreign = keyOf('old', 0x66);
     const forged = await begin(comparedHost([deploys()], { keys: foreign }), [foreign]);
@@ -165,7 +165,7 @@ describe.each(ways)('a token of $name', (way) => {
     expect(server.told.rejections).toMatchObject([{ reason: 'undecryptable' }]);
   });
 
-  test('[T10] [T11] gets the one answer when it would inflate beyond the limit', async () => {
+  test('[T10] [T11] gets the frozen response if it would inflate beyond the limit', async () => {
     const { server } = watched();
     const bomb = await inflated(await begin(server), way.name === 'tasks' ? 'task' : 'token');
     expect(bomb.length).toBeLessThan(20_000);
@@ -175,9 +175,9 @@ describe.each(ways)('a token of $name', (way) => {
   });
 
   test.each([
-    ["another user's", 'eve'],
-    ["a user's, sent by nobody", undefined],
-  ])('[T5] [T6] gets the one answer when it is %s', async (_, user) => {
+    ['of another user', 'eve'],
+    ['of a user, and sent without one', undefined],
+  ])('[T5] [T6] gets the frozen response if it is %s', async (_, user) => {
     const ran: string[] = [];
     const { server } = watched(ran);
     const token = await way.begin(server, {}, 'ada');
@@ -189,7 +189,7 @@ describe.each(ways)('a token of $name', (way) => {
     expect((await way.goOn(server, token, answers, { user: 'ada' })).last.error).toSatisfy(isFine);
   });
 
-  test('[T13] [E7] replayed ten times at once, runs each step once', async () => {
+  test('[T13] [E7] runs each step once for ten concurrent replays', async () => {
     const ran: string[] = [];
     const server = comparedHost([deploys(ran, 'refuse')], {
       guard: { store: memoryGuard({ clock: () => start }) },
@@ -199,19 +199,19 @@ describe.each(ways)('a token of $name', (way) => {
     for (const { last } of await Promise.all(replays)) expect(last.error).toSatisfy(isFine);
     expect(new Set(ran).size).toBe(ran.length);
     const { last } = await way.goOn(server, token, { target: accepted({ target: 'elsewhere' }) });
-    // A request that is resumed brings no answers, and a task ignores those to what it no longer asks.
+    // A resumed request carries no answers, and a task ignores answers to closed questions.
     if (['resumable requests', 'tasks'].includes(way.name)) expect(last.error).toSatisfy(isFine);
     else expect(last.error).toStrictEqual(way.refused);
     expect(ran).not.toContain('deploy elsewhere');
   });
 });
 
-/** Whether a request was answered, or told by an error what its token needs next, as `requests/resume` does. */
+/** `true` for a response, or for an error with what the token needs next, as of `requests/resume`. */
 function isFine(error: unknown): boolean {
   return error === undefined || (error as { data: { reason?: string } }).data.reason === 'input_required';
 }
 
-/** The ways whose tokens a way takes: what goes on with a call takes those of calls. */
+/** The dialects whose tokens a dialect accepts: dialects that continue a call accept tokens of calls. */
 const takes: { readonly [name: string]: readonly string[] } = {
   'saga methods': ['saga methods'],
   'multi round-trip': ['multi round-trip', 'resumable requests'],

@@ -1,3 +1,4 @@
+import type { Json } from '@mcp-saga/server';
 import { elicit, saga, step, type Saga } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -24,7 +25,7 @@ function counted(asked: string[]): Saga<never, undefined> {
 }
 
 describe.each(ways)('in $name', (way) => {
-  test('[T11] a hundred thousand answers are counted before any is looked at', async () => {
+  test('[T11] a hundred thousand answers are counted before any is read', async () => {
     const asked: string[] = [];
     const server = comparedHost([counted(asked)]);
     const token = await way.begin(server);
@@ -45,7 +46,10 @@ describe.each(ways)('in $name', (way) => {
   test('[T11] arguments and answers a hundred thousand levels deep are refused', async () => {
     const ran: string[] = [];
     const server = comparedHost([deploys(ran)]);
-    await expect(way.begin(server, { service: deep })).rejects.toThrow('nested deeper than 64 levels');
+    // Sizes are checked before forms.
+    await expect(way.begin(server, { service: deep })).rejects.toThrow('more than 65536 bytes');
+    const nested = JSON.parse('['.repeat(100) + ']'.repeat(100)) as Json;
+    await expect(way.begin(server, { service: nested })).rejects.toThrow('nested deeper than 64 levels');
     expect(ran).toEqual([]);
     const token = await way.begin(server);
     const { last } = await way.goOn(server, token, { target: accepted({ target: deep }) });
@@ -57,7 +61,7 @@ describe.each(ways)('in $name', (way) => {
     expect(server.told.errors).toEqual([]);
   });
 
-  test('[T11] an answer that no token could hold meets no schema, which may be slow, and costs nothing', async () => {
+  test('[T11] an answer over the token limit costs nothing, because no schema parses it', async () => {
     const asked: string[] = [];
     const server = comparedHost([counted(asked)]);
     const token = await way.begin(server);
@@ -67,7 +71,7 @@ describe.each(ways)('in $name', (way) => {
     expect(server.told.turns.map(({ status }) => status)).not.toContain('failed');
   });
 
-  test('[T11] arguments that no token could hold meet no schema, and are refused in words', async () => {
+  test('[T11] arguments over the token limit are refused with a message before a schema parses them', async () => {
     const asked: string[] = [];
     const server = comparedHost([counted(asked)]);
     const begun = way.begin(server, { service: 'x'.repeat(65_536) });
@@ -76,7 +80,7 @@ describe.each(ways)('in $name', (way) => {
     expect(server.told.errors).toEqual([]);
   });
 
-  test('[T6] [T11] a schema, which may be slow, is asked once for each value and never without a token that opens', async () => {
+  test('[T6] [T11] a schema parses each value once, and never for a token that does not open', async () => {
     const asked: string[] = [];
     const server = comparedHost([counted(asked)]);
     const args = { service: 'shop' };
@@ -89,7 +93,7 @@ describe.each(ways)('in $name', (way) => {
     expect(asked).toEqual(['input']);
     await way.goOn(server, token, answers, { args });
     if (way.name !== 'resumable requests') expect(asked).toEqual(['input', 'answer']);
-    // An answer to what nothing asks meets no schema.
+    // No schema parses an answer to an unknown question.
     await way.goOn(server, token, { nobody: accepted({ target: 'x' }) }, { args });
     expect(asked.filter((what) => what === 'input')).toHaveLength(1);
     expect(asked.length).toBeLessThan(3);

@@ -10,7 +10,7 @@ import { Target } from '../fixtures/sagas.ts';
 
 const review = { name: 'review', arguments: { language: 'Ada' } };
 
-describe('a prompt for a client that can be asked nothing', () => {
+describe('a prompt for a client that cannot be asked', () => {
   const patient = promptSaga(
     { name: 'patient', version: '1', input: z.object({ ms: z.string().transform(Number) }) },
     function* ({ ms }) {
@@ -42,7 +42,7 @@ describe('a prompt for a client that can be asked nothing', () => {
       : (await round(server, { method: 'prompts/get', name, arguments: { ...args } }, { capabilities: {} }))
           .last;
 
-  test.each(['legacy', 'modern'] as const)('[W3] cannot ask, at the step: %s', async (era) => {
+  test.each(['legacy', 'modern'] as const)('[W3] fails at the step that asks: %s', async (era) => {
     const { result } = await getting(era, 'wanting', {});
     expect(result).toMatchObject({ messages: [{ content: { text: 'no elicitation' } }] });
     const { error } = await getting(era, 'review', review.arguments);
@@ -53,7 +53,7 @@ describe('a prompt for a client that can be asked nothing', () => {
     expect(told.errors).toEqual([]);
   });
 
-  test('[W6] waits as long as a request is held, and no longer', async () => {
+  test('[W6] holds a short wait in the request, and rejects a long one at the step', async () => {
     const short = await getting('legacy', 'patient', { ms: '1' });
     expect(short.result).toMatchObject({ messages: [{ content: { text: 'waited' } }] });
     const long = await getting('legacy', 'patient', { ms: '60000' });
@@ -64,7 +64,7 @@ describe('a prompt for a client that can be asked nothing', () => {
 test.each([
   [15, 15],
   [5, 5, 5, 5, 5],
-])('[W6] several waits are held no longer than one: %i s, %i s', async (...waits) => {
+])('[W6] holds several waits together at most as long as one: %i s, %i s', async (...waits) => {
   const clock = testClock();
   const patient = promptSaga({ name: 'patient', version: '1' }, function* () {
     for (const s of waits) yield* sleep(s * 1_000);

@@ -7,7 +7,7 @@ import { complexTool } from '../fixtures/sagas.ts';
 const call = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
 
 describe.each(connections.filter(({ stateless }) => stateless !== true))('$name', ({ connect }) => {
-  test('[W1] [W2] calls a saga as the ordinary tool it is', async () => {
+  test('[W1] [W2] calls a saga as an ordinary tool', async () => {
     const keys: string[] = [];
     const { host, told } = hostOf(complexTool((key) => keys.push(key)));
     const { client, close } = await connect(host);

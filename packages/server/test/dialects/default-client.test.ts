@@ -22,7 +22,7 @@ async function called(sagas: SagaHostOptions['sagas'], options: ClientOptions): 
 }
 
 describe('a client that declares elicitation', () => {
-  test('[W3] is told the reason why it cannot be asked, and what to set', async () => {
+  test('[W3] gets the reason why it cannot be asked, and the option to set', async () => {
     const result = await called([complexTool()], declared);
     expect(result).toMatchObject({ isError: true });
     const text = JSON.stringify(result);

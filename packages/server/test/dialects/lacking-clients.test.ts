@@ -55,7 +55,7 @@ describe.each(inSessions)('a client without the handlers that it declares, $name
   test.each<[Program, string]>([
     [falling, 'staging'],
     [trying, 'client_cannot client_cannot client_cannot client_cannot'],
-  ])('[W3] is served as one that does not declare them: %#', async (program, text) => {
+  ])('[W3] gets the fallback or ClientCannot, as without the capability: %#', async (program, text) => {
     const { client, close } = await connect(hostOf(program).host, { capabilities: all });
     // Without a handler, a client of the SDK answers -32601.
     expect(await client.callTool({ name: program.name, arguments: {} })).toMatchObject({
@@ -65,8 +65,8 @@ describe.each(inSessions)('a client without the handlers that it declares, $name
   });
 });
 
-describe('a step result that says that the client does not know the request', () => {
-  test('[W3] [W4] takes the fallback, and may be repeated in every turn behind it', async () => {
+describe('an unknown-method error of a client as a step result', () => {
+  test('[W3] [W4] leads to the fallback, and may be repeated in each later turn', async () => {
     const two = saga({ name: 'two', version: '1' }, function* () {
       const one = yield* elicit('one', { message: 'One?', schema: Target, fallback: { target: 'a' } });
       const other = yield* elicit('other', { message: 'Other?', schema: Target });
@@ -82,7 +82,7 @@ describe('a step result that says that the client does not know the request', ()
     expect(told.ignored).toEqual([]);
   });
 
-  test('[W3] lets the host sample in the place of the client', async () => {
+  test('[W3] lets the host sample instead of the client', async () => {
     const asking = saga({ name: 'asking', version: '1' }, function* () {
       return (yield* sample('model', { messages: [], maxTokens: 1 })).model;
     });
@@ -103,7 +103,7 @@ function withGuard(): Parameters<typeof hostOf>[1] {
   return { clock, guard: { store: memoryGuard({ clock }) } };
 }
 
-describe('a client that refuses sooner than a person can', () => {
+describe('an instant refusal of a client', () => {
   const refusal = { stepId: 'target', result: { action: 'decline' } };
 
   async function refusedAfter(ms: number, options: Parameters<typeof hostOf>[1] = {}): Promise<TestHost> {
@@ -132,7 +132,7 @@ describe('a client that refuses sooner than a person can', () => {
     [1_000, { treatAs: 'unsupported', withinMs: 1_001 }, 'staging', 1],
     [0, { treatAs: 'unsupported', withinMs: 0 }, 'failed', 0],
   ] as const)(
-    '[W3] takes the fallback if the host says so: after %i ms, %j',
+    '[W3] leads to the fallback if the host treats it as unsupported: after %i ms, %j',
     async (ms, instantRefusals, end, count) => {
       for (const guarded of [() => ({}), withGuard]) {
         // oxlint-disable-next-line no-await-in-loop -- with a guard and without
@@ -144,7 +144,7 @@ describe('a client that refuses sooner than a person can', () => {
     },
   );
 
-  test('[W3] is served so in rounds', async () => {
+  test('[W3] leads to the fallback in rounds, too', async () => {
     const { host } = hostOf(falling, { answers: { instantRefusals: { treatAs: 'unsupported' } } });
     const server = handlerOf(host);
     const call = { method: 'tools/call', name: 'falling' } as const;
@@ -154,19 +154,21 @@ describe('a client that refuses sooner than a person can', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'staging' }] });
   });
 
-  test('[W3] options that cannot be meant are refused', () => {
-    expect(() => hostOf(falling, { answers: { instantRefusals: { withinMs: -1 } } })).toThrow(RangeError);
+  test('[W3] is configured by checked options', () => {
+    expect(() => hostOf(falling, { answers: { instantRefusals: { withinMs: -1 } } })).toThrow(
+      expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+    );
     expect(() => hostOf(falling, { answers: { instantRefusals: { treatAs: 'cannot' as never } } })).toThrow(
-      TypeError,
+      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
     );
     expect(() => hostOf(falling, { answers: { instantRefusals: { within: 5 } as never } })).toThrow(
-      TypeError,
+      expect.objectContaining({ name: 'TypeError', code: 'unknown_option' }),
     );
   });
 });
 
 describe('a URL question in rounds', () => {
-  test('[W1] carries an id, without which some clients refuse it', async () => {
+  test('[W1] has an elicitation ID, which some clients require', async () => {
     const paying = saga({ name: 'paying', version: '1' }, function* () {
       yield* elicitUrl('pay', { message: 'Pay here', url: 'https://pay.example/1' });
       return 'paid';
@@ -176,13 +178,13 @@ describe('a URL question in rounds', () => {
     const first = asked(await round(server, call));
     const elicitationId: unknown = Object(first.requests['pay']?.params).elicitationId;
     expect(elicitationId).toMatch(/^[\w-]+\.pay$/);
-    // The same question has the same id in each round.
+    // The same question has the same ID in each round.
     const again = asked(await round(server, call, { requestState: first.requestState, inputResponses: {} }));
     expect(again.requests).toEqual(first.requests);
   });
 });
 
-describe('a client that lacks what it declares, with resumable requests', () => {
+describe('a client without a declared capability, with resumable requests', () => {
   const options = { resumableRequests: { bearer: 'accept' } } as const;
 
   test.each(inSessions)('[W3] is asked once in a session: $name', async ({ connect }) => {
@@ -211,7 +213,7 @@ describe('a client that lacks what it declares, with resumable requests', () => 
   });
 });
 
-test('[E9] a host with another option repeats an interrupted turn as it was begun', async () => {
+test('[E9] a host with another option repeats an interrupted turn with the first option', async () => {
   const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('target', { message: 'Where?', schema: Target, fallback: { target: 'staging' } });
     return yield* step('pay', () => 'paid');

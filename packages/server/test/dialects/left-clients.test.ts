@@ -13,7 +13,7 @@ import {
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
 import type { TestingOptions } from '@mcp-saga/server/internal';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answerBy } from '../fixtures/answer-by.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { connections, type Connected } from '../fixtures/connections.ts';
@@ -81,11 +81,13 @@ const ways: Readonly<Record<string, (left: AbortController, connected: Connected
   aborts: (left) => left.abort(),
   closes: (_, { close }) => close(),
   // By the timeout of the call.
-  'times out': () => undefined,
+  'times out': () => vi.advanceTimersByTimeAsync(50),
 };
 
-describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) => {
+describe.each(inSessions)('a client that abandons its call, $name', ({ connect }) => {
   test.each(Object.entries(ways))('[E3] has its saga undone when it %s', async (way, leave) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     for (const forks of ['accept', 'refuse'] as const) {
       const world = new World();
       const clock = testClock(Date.now());
@@ -119,44 +121,41 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     }
   });
 
-  test.each(['first', 'second'])(
-    '[E3] has a step undone that ran when it left, in its %s turn',
-    async (turn) => {
-      const world = new World();
-      const charging = deferred<undefined>();
-      const charged = deferred<string>();
-      const paying = saga({ name: 'paying', version: '1', forks: 'accept' }, function* () {
-        if (turn === 'second') yield* elicit('sure', { message: 'Sure?', schema: Empty });
-        yield* step(
-          'charge',
-          () => {
-            charging.resolve(undefined);
-            return charged.promise;
-          },
-          { compensate: world.undo },
-        );
-        yield* step('ship', () => world.do('shipped'));
-        return 'shipped';
-      });
-      const connection = await connect(hostOf(paying).host);
-      answerBy(connection.client, { elicit: () => ({ action: 'accept', content: {} }) });
-      // A client of version 1 takes no abort of its first request back.
-      await connection.client.listTools();
-      const left = new AbortController();
-      const call = calling(connection, 'paying', { signal: left.signal });
-      await charging.promise;
-      left.abort();
-      expect(await call).toBeInstanceOf(Error);
-      // The server hears of it before the charge comes back.
-      await connection.client.listTools();
-      charged.resolve(world.do('charged'));
-      await world.undone.promise;
-      expect(world.log).toEqual(['charged', 'released']);
-      await connection.close();
-    },
-  );
+  test.each(['first', 'second'])('[E3] has a running step undone in its %s turn', async (turn) => {
+    const world = new World();
+    const charging = deferred<undefined>();
+    const charged = deferred<string>();
+    const paying = saga({ name: 'paying', version: '1', forks: 'accept' }, function* () {
+      if (turn === 'second') yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      yield* step(
+        'charge',
+        () => {
+          charging.resolve(undefined);
+          return charged.promise;
+        },
+        { compensate: world.undo },
+      );
+      yield* step('ship', () => world.do('shipped'));
+      return 'shipped';
+    });
+    const connection = await connect(hostOf(paying).host);
+    answerBy(connection.client, { elicit: () => ({ action: 'accept', content: {} }) });
+    // A client of version 1 takes no abort of its first request back.
+    await connection.client.listTools();
+    const left = new AbortController();
+    const call = calling(connection, 'paying', { signal: left.signal });
+    await charging.promise;
+    left.abort();
+    expect(await call).toBeInstanceOf(Error);
+    // The abort reaches the server before the charge ends.
+    await connection.client.listTools();
+    charged.resolve(world.do('charged'));
+    await world.undone.promise;
+    expect(world.log).toEqual(['charged', 'released']);
+    await connection.close();
+  });
 
-  test('[E3] ends a wait in its call, and what follows it does not run', async () => {
+  test('[E3] ends a wait within its call, and runs no later step', async () => {
     const world = new World();
     const waits = deferred<undefined>();
     const waiting = saga({ name: 'waiting', version: '1', forks: 'accept' }, function* () {
@@ -176,7 +175,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     await connection.close();
   });
 
-  test('[E3] has a saga undone that its call has continued as', async () => {
+  test('[E3] has the saga undone that its call continued as', async () => {
     const world = new World();
     const clock = testClock(Date.now());
     const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
@@ -236,7 +235,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     await connection.close();
   });
 
-  test('[E3] has its saga undone when it leaves while its resume token is stored', async () => {
+  test('[E3] has its saga undone if it disconnects while its resume token is stored', async () => {
     const world = new World();
     const left = new AbortController();
     const store = memoryTaskStore();
@@ -270,7 +269,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     await connection.close();
   });
 
-  test('[E8] leaves its saga to the queue of the operator, where there is one', async () => {
+  test('[E8] leaves its saga to the queue of the operator if a queue exists', async () => {
     const world = new World();
     const clock = testClock(Date.now());
     const told: SuspendedSagaFacts[] = [];
@@ -297,7 +296,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
     await asked.promise;
     left.abort();
     await call;
-    // The server has heard of it.
+    // The abort has reached the server.
     await connection.client.listTools();
     expect(world.log).toEqual(['held']);
     const [{ cancelToken, cancelAfter }] = told as [SuspendedSagaFacts];
@@ -308,7 +307,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
   });
 
   test.each([[[41_000, 39_000]], [[34_000, 19_000]], [Array<number>(20).fill(5_000)]])(
-    '[W6] gets its answer within the minute that clients of the SDK wait: %j',
+    '[W6] gets its response within the 60 s that SDK clients wait: %j',
     async (waits) => {
       const slow = saga({ name: 'slow', version: '1' }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: Empty });
@@ -345,7 +344,7 @@ describe.each(inSessions)('a client that leaves its call, $name', ({ connect }) 
   );
 });
 
-test('[E3] a prompt that is left while it waits is undone', async () => {
+test('[E3] a prompt that is abandoned during a wait is undone', async () => {
   const world = new World();
   const waits = deferred<undefined>();
   const greeting = promptSaga({ name: 'greeting', version: '1', forks: 'accept' }, function* () {

@@ -23,8 +23,8 @@ async function clientOf(fetches: (request: Request) => Promise<Response>): Promi
   return client;
 }
 
-describe('the client of the SDK', () => {
-  test('[P2] sees the quickstart through, its requests going to two hosts in turns', async () => {
+describe('the SDK client', () => {
+  test('[P2] completes the quickstart with its requests alternating between two hosts', async () => {
     const keys: string[] = [];
     const serving = (): Fetches => handlerOf(hostOf(complexTool((key) => keys.push(key))).host);
     const [one, other] = [serving(), serving()] as const;
@@ -36,7 +36,7 @@ describe('the client of the SDK', () => {
     await client.close();
   });
 
-  test('goes through the rounds by hand', async () => {
+  test('completes the rounds by hand', async () => {
     const { host } = hostOf(complexTool());
     const client = await clientOf((request) => handlerOf(host).fetch(request));
     const manual = { allowInputRequired: true } as const;
@@ -56,7 +56,7 @@ describe('the client of the SDK', () => {
   });
 });
 
-describe('beside the other tools of a server', () => {
+describe('beside other tools of a server', () => {
   const verified: string[] = [];
   const { host } = hostOf(asking());
   const handler = createMcpHandler(() => {
@@ -86,7 +86,7 @@ describe('beside the other tools of a server', () => {
   });
   const server: Fetches = { fetch: (request) => handler.fetch(request) };
 
-  test('sagas go on: the verify hook of the server does not see their states', async () => {
+  test('sagas continue without the verify hook of the server', async () => {
     const saga = { method: 'tools/call', name: 'asking' } as const;
     const { requestState } = asked(await round(server, saga));
     const inputResponses = { target: accepted({ target: 'moon' }) };
@@ -95,7 +95,7 @@ describe('beside the other tools of a server', () => {
     expect(verified).toEqual([]);
   });
 
-  test('those tools go on, with the verify hook of their own', async () => {
+  test('other tools continue with their verify hook', async () => {
     const own = { method: 'tools/call', name: 'own', arguments: {} } as const;
     const { requestState } = asked(await round(server, own));
     const inputResponses = { name: accepted({ name: 'Ada' }) };

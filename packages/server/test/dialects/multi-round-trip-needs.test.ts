@@ -22,7 +22,7 @@ function call(saga_: Program): { readonly method: 'tools/call'; readonly name: s
   return { method: 'tools/call', name: saga_.name };
 }
 
-describe('what a saga needs', () => {
+describe('the needs of a saga', () => {
   const ran: string[] = [];
   const needing = saga(
     { name: 'needing', version: '1', needs: ['elicitation.url', 'sampling'] },
@@ -39,7 +39,7 @@ describe('what a saga needs', () => {
     [{ elicitation: { url: {} } }, { sampling: {} }],
     [{ sampling: {} }, { elicitation: { url: {} } }],
     [{ roots: {} }, { elicitation: { url: {} }, sampling: {} }],
-  ])('[W3] is checked before anything runs: %j', async (capabilities, requiredCapabilities) => {
+  ])('[W3] are checked before anything runs: %j', async (capabilities, requiredCapabilities) => {
     const { host, told } = hostOf(needing);
     const { last, status, text } = await round(handlerOf(host), call(needing), { capabilities });
     expect(status).toBe(400);
@@ -48,7 +48,7 @@ describe('what a saga needs', () => {
     expect([ran, told.turns, told.steps]).toEqual([[], [], []]);
   });
 
-  test('[W3] and does not declare is ClientCannot at its step, which the body can catch', async () => {
+  test('[W3] that are not declared cause ClientCannot at the step, which the body can catch', async () => {
     const trying = saga({ name: 'trying', version: '1' }, function* () {
       try {
         yield* sample('ask-model', { messages: [], maxTokens: 1 });
@@ -71,7 +71,7 @@ describe('what a saga needs', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'moon' }] });
   });
 
-  test('[W3] only what the client declared is asked of it', async () => {
+  test('[W3] asks the client only for declared capabilities', async () => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       const { form } = yield* all({
         form: elicit('form', { message: 'Where?', schema: Target, fallback: { target: 'fallback' } }),
@@ -87,7 +87,7 @@ describe('what a saga needs', () => {
 });
 
 describe('a state without requests', () => {
-  test('[U4] is a checkpoint, and goes on at once', async () => {
+  test('[U4] is a checkpoint, and continues at once', async () => {
     const ran: string[] = [];
     const pausing = saga({ name: 'pausing', version: '1' }, function* () {
       yield* step('before', () => {
@@ -107,7 +107,7 @@ describe('a state without requests', () => {
     expect(ran).toEqual(['before', 'after']);
   });
 
-  test('[E1] comes before the first step, where the saga wants it', async () => {
+  test('[E1] is sent before the first step with commitFirst', async () => {
     const ran: string[] = [];
     const careful = saga({ name: 'careful', version: '1', commitFirst: true }, function* () {
       yield* step('effect', () => {
@@ -122,7 +122,7 @@ describe('a state without requests', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  test('[W6] is what is left of a wait that was held as long as it may be', async () => {
+  test('[W6] is sent for the rest of a wait that was held for the maximum time', async () => {
     const waiting = saga({ name: 'waiting', version: '1' }, function* () {
       yield* sleep(100);
       return 'waited';
@@ -136,7 +136,7 @@ describe('a state without requests', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'waited' }] });
   });
 
-  test("[W6] is no way to wait beyond the client's rounds: the call ends with a resume token", async () => {
+  test('[W6] is followed by a resume token after the last round of the client', async () => {
     const waiting = saga({ name: 'waiting', version: '1' }, function* () {
       yield* sleep(60_000);
       return 'waited';
@@ -146,7 +146,7 @@ describe('a state without requests', () => {
     expect(last.result).toMatchObject({ resultType: 'complete', nextResumeToken: expect.any(String) });
   });
 
-  test('[W6] tells what is waited for, and ends the call with the last round of the client', async () => {
+  test('[W6] reports the wait, and the last round ends the call', async () => {
     const watching = saga({ name: 'watching', version: '1' }, function* () {
       return yield* poll('build', () => undefined as string | undefined, {
         everyMs: 5,
@@ -187,34 +187,37 @@ describe('the rounds of a client', () => {
     [3, 0],
     [4, 1],
     [6, 1],
-  ])('[W6] of %i questions: their author is warned %i times, before the last', async (questions, times) => {
-    const program = curious(questions);
-    const { host, told } = hostOf(program, { limits: { clientRounds: 6 } });
-    const server = handlerOf(host);
-    let { last } = await round(server, call(program));
-    while (last.result?.['resultType'] === 'input_required') {
-      const { requestState, inputRequests } = last.result;
-      const keys = Object.keys(inputRequests as object);
-      const inputResponses = Object.fromEntries(keys.map((key) => [key, target]));
-      // oxlint-disable-next-line no-await-in-loop -- round for round
-      ({ last } = await round(server, call(program), { requestState, inputResponses }));
-    }
-    expect(last.result).toMatchObject({ content: [{ text: 'known' }] });
-    expect(told.warnings).toEqual(
-      Array.from(
-        { length: times },
-        () =>
-          "Saga 'curious' takes its client to round 4; clients give a call up after 6. Ask several questions at " +
-          'once, with all({ … }).',
-      ),
-    );
-  });
+  ])(
+    '[W6] of %i questions cause %i warnings to the author before the last round',
+    async (questions, times) => {
+      const program = curious(questions);
+      const { host, told } = hostOf(program, { limits: { clientRounds: 6 } });
+      const server = handlerOf(host);
+      let { last } = await round(server, call(program));
+      while (last.result?.['resultType'] === 'input_required') {
+        const { requestState, inputRequests } = last.result;
+        const keys = Object.keys(inputRequests as object);
+        const inputResponses = Object.fromEntries(keys.map((key) => [key, target]));
+        // oxlint-disable-next-line no-await-in-loop -- round for round
+        ({ last } = await round(server, call(program), { requestState, inputResponses }));
+      }
+      expect(last.result).toMatchObject({ content: [{ text: 'known' }] });
+      expect(told.warnings).toEqual(
+        Array.from(
+          { length: times },
+          () =>
+            "Saga 'curious' has reached round 4. Clients abandon a call after 6 rounds. Ask several questions at " +
+            'once, with all({ … }).',
+        ),
+      );
+    },
+  );
 
   test.each([
     ['production', 'Set NODE_ENV=development to see the reasons.'],
     ['development', /^.{10,}$/],
   ])(
-    '[W6] of one question: in %s, its author learns that its answers do not fit',
+    '[W6] of one question in %s report to the author that its answers do not match',
     async (environment, why) => {
       const program = curious(1);
       const { host, told } = hostOf(program, { limits: { clientRounds: 6 }, testing: { environment } });
@@ -230,8 +233,8 @@ describe('the rounds of a client', () => {
       }
       const said = told.warnings.filter((warning) => warning.includes('round 4'));
       const about =
-        "Saga 'curious' takes its client to round 4; clients give a call up after 6. " +
-        `The answers to '${stepId}' were not accepted: they do not fit the schema. `;
+        "Saga 'curious' has reached round 4. Clients abandon a call after 6 rounds. " +
+        `The answers to '${stepId}' do not match the schema. `;
       expect(said).toEqual([expect.stringContaining(about)]);
       expect(said[0]?.slice(about.length)).toMatch(why);
     },

@@ -22,8 +22,8 @@ function refused({ last, status }: RawAnswer): void {
   expect(status).toBe(200);
 }
 
-describe('a state that does not hold is an error of JSON-RPC', () => {
-  test('[T5] changed at any character', async () => {
+describe('a request state is rejected with a JSON-RPC error', () => {
+  test('[T5] if any character changed', async () => {
     const { host, told } = hostOf(asking());
     const server = handlerOf(host);
     const requestState = await stateOf(host);
@@ -55,14 +55,14 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     ['an array', (state: string) => [state]],
     ['true', () => true],
     ['very long', () => 'A'.repeat(1_000_000)],
-  ])('[T5] %s', async (_, change) => {
+  ])('[T5] if it is %s', async (_, change) => {
     const { host, told } = hostOf(asking());
     const requestState = change(await stateOf(host));
     refused(await round(handlerOf(host), call, { requestState, inputResponses }));
     expect(told.turns).toHaveLength(1);
   });
 
-  test('[T6] expired', async () => {
+  test('[T6] if it has expired', async () => {
     const clock = testClock();
     const { host, told } = hostOf(asking(), { clock, limits: { tokenTtlMs: 60_000 } });
     const requestState = await stateOf(host);
@@ -71,7 +71,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     expect(told.rejections).toMatchObject([{ reason: 'expired' }]);
   });
 
-  test("[T6] another saga's, or with other arguments", async () => {
+  test('[T6] for another saga or other arguments', async () => {
     const { host, told } = hostOf([asking(), asking('other')]);
     const server = handlerOf(host);
     const requestState = await stateOf(host);
@@ -93,7 +93,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     ]);
   });
 
-  test('[T6] the arguments may be written in another order', async () => {
+  test('[T6] but the members of the arguments may have another order', async () => {
     const { host } = hostOf(asking());
     const requestState = await stateOf(host, { ...call, arguments: { a: 1, b: { c: 1, d: 2 } } });
     const request = { ...call, arguments: { b: { d: 2, c: 1 }, a: 1 } };
@@ -101,7 +101,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'moon' }] });
   });
 
-  test("[T6] another principal's", async () => {
+  test('[T6] for another principal', async () => {
     const { host, told } = hostOf(asking(), { auth: { principal: 'client-only' } });
     const auth = (clientId: string): object => ({ authInfo: { token: 'kq', clientId, scopes: [] } });
     const { requestState } = asked(await round(handlerOf(host, auth('ada')), call));
@@ -112,7 +112,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     expect(told.rejections.map(({ reason }) => reason)).toEqual(['principal', 'principal']);
   });
 
-  test('[T3] of another key, or another audience', async () => {
+  test('[T3] with another key or another audience', async () => {
     const { host } = hostOf(asking());
     const requestState = await stateOf(host);
     for (const options of [{ keys: newKey }, { audience: 'other' }]) {
@@ -122,7 +122,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     }
   });
 
-  test('[T6] of the saga methods, of a prompt; nor do they take one of a tool', async () => {
+  test('[T6] of the saga methods or a prompt, which reject the state of a tool as well', async () => {
     const { host } = hostOf([asking(), reviewPrompt()]);
     const server = handlerOf(host);
     const requestState = await stateOf(host);
@@ -137,7 +137,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     expect(resumed.last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_saga_token' } });
   });
 
-  test('[T13] used with other answers, where forks are refused', async () => {
+  test('[T13] if it was used with other answers, and forks are refused', async () => {
     const once = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       return target;
@@ -152,7 +152,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     refused(await round(server, call, { requestState, inputResponses: mars }));
   });
 
-  test('while answers that cannot be JSON-RPC results of a step name their field', async () => {
+  test('and too many answers are rejected with the name of their field', async () => {
     const { host } = hostOf(asking(), { limits: { maxAnswers: 2 } });
     const requestState = await stateOf(host);
     const many = { a: {}, b: {}, c: {} };
@@ -163,7 +163,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     });
   });
 
-  test('[T11] a call that begins brings no more answers than one that goes on', async () => {
+  test('[T11] and the answer limit of the first request is that of later requests', async () => {
     const { host, told } = hostOf(asking(), { limits: { maxAnswers: 2 } });
     const server = handlerOf(host);
     const many = { a: {}, b: {}, c: {} };
@@ -179,7 +179,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     expect(told.ignored).toHaveLength(2);
   });
 
-  test('[E10] and so is a saga whose version is gone: its state stays good', async () => {
+  test('[E10] and stays valid if the version of its saga is gone', async () => {
     const { host } = hostOf(asking());
     const requestState = await stateOf(host);
     const newer = hostOf(asking('asking', '2'));
@@ -189,7 +189,7 @@ describe('a state that does not hold is an error of JSON-RPC', () => {
     expect(again.last.result).toMatchObject({ resultType: 'complete' });
   });
 
-  test('and a saga that fails is a result that is an error', async () => {
+  test('but a failing saga is a tool result with isError', async () => {
     const failing = saga({ name: 'asking', version: '1' }, function* () {
       yield* sleep(0);
       throw new Error('kq-918273');

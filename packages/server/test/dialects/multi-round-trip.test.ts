@@ -71,7 +71,7 @@ describe('a tool in rounds', () => {
     expect(keys).toHaveLength(1);
   });
 
-  test('[E1] runs no step of an earlier round again', async () => {
+  test('[E1] does not repeat a step of an earlier round', async () => {
     const keys = new Map<string, string[]>();
     const server = handlerOf(hostOf(noting(keys)).host);
     const noted = { method: 'tools/call', name: 'noting' } as const;
@@ -95,7 +95,7 @@ describe('a tool in rounds', () => {
     ]);
   });
 
-  test('answers arguments that do not fit with a result that says so', async () => {
+  test('returns an error result for arguments that do not match', async () => {
     const { host, told } = hostOf(complexTool());
     const { last } = await round(handlerOf(host), { ...call, arguments: { initial_arg: 1 } });
     expect(last.result).toMatchObject({
@@ -105,7 +105,7 @@ describe('a tool in rounds', () => {
     expect(told.turns).toEqual([]);
   });
 
-  test('sends the user to a page, where the client can do that', async () => {
+  test('sends the user to a page if the client supports URLs', async () => {
     const paying = saga({ name: 'paying', version: '1' }, function* () {
       yield* elicitUrl('pay', { message: 'Pay here', url: 'https://pay.example/1' });
       return 'paid';
@@ -151,7 +151,7 @@ describe('several questions in one round', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'Ada, rose, 1' }] });
   });
 
-  test('[W4] keep the answers that came: only what is missing is asked again', async () => {
+  test('[W4] are recorded, and only missing answers are asked again', async () => {
     const server = handlerOf(hostOf(gathering).host);
     const first = asked(await round(server, gather));
     const second = asked(
@@ -165,7 +165,7 @@ describe('several questions in one round', () => {
       await round(server, gather, { requestState: second.requestState, inputResponses: { roots } }),
     );
     expect(third.keys).toEqual(['who']);
-    // Nothing new, and nothing at all.
+    // Empty answers, and no answers.
     const again = asked(
       await round(server, gather, { requestState: third.requestState, inputResponses: {} }),
     );
@@ -178,7 +178,7 @@ describe('several questions in one round', () => {
     expect(last.result).toMatchObject({ content: [{ text: 'Ada, rose, 1' }] });
   });
 
-  test('[W4] ask again for what was answered wrongly, and say why', async () => {
+  test('[W4] are asked again with the reason if invalid', async () => {
     const server = handlerOf(hostOf(gathering).host);
     const { requestState } = asked(await round(server, gather));
     const again = asked(
@@ -204,7 +204,7 @@ describe('several questions in one round', () => {
     ['a text', 'Ada'],
     ['an array', ['Ada']],
     ['an empty object', {}],
-    ['an action that is none', { action: 'maybe' }],
+    ['an unknown action', { action: 'maybe' }],
     ['no content', { action: 'accept' }],
     ['the content alone', { name: 'Ada' }],
     ['a result in a wrapping', { result: who }],
@@ -243,7 +243,7 @@ describe('several questions in one round', () => {
     expect(told.errors).toEqual([]);
   });
 
-  test('[W4] ignore what nobody asked, and report it to the hook', async () => {
+  test('[W4] to unknown questions are ignored and reported to the hook', async () => {
     const { host, told } = hostOf(gathering);
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, gather));
@@ -254,7 +254,7 @@ describe('several questions in one round', () => {
   });
 });
 
-describe('answers on the first call', () => {
+describe('answers in the first call', () => {
   const thrice = saga({ name: 'thrice', version: '1' }, function* () {
     const one = yield* elicit('one', { message: '1?', schema: Target });
     const two = yield* elicit('two', { message: '2?', schema: Target });
@@ -265,7 +265,7 @@ describe('answers on the first call', () => {
   const request = { method: 'tools/call', name: 'thrice' } as const;
   const [one, two, three] = ['a', 'b', 'c'].map((text) => accepted({ target: text }));
 
-  test('are taken where the keys match, one question after the other, and extra ones ignored', async () => {
+  test('are accepted by key, one question after the other, without extra keys', async () => {
     const { host, told } = hostOf(thrice);
     const inputResponses = { 'two#2': three, one, two, extra: one };
     const { last } = await round(handlerOf(host), request, { inputResponses });
@@ -273,7 +273,7 @@ describe('answers on the first call', () => {
     expect(told.ignored).toEqual([{ stepId: 'extra', why: 'unknown' }]);
   });
 
-  test('are taken as far as they go, once each', async () => {
+  test('are used up to the first missing one, once each', async () => {
     const server = handlerOf(hostOf(thrice).host);
     const first = asked(await round(server, request, { inputResponses: { one, 'two#2': three } }));
     expect(first.keys).toEqual(['two']);

@@ -31,7 +31,7 @@ function patient(): () => number {
 }
 
 describe.each(connections.filter(({ name }) => name.includes('in memory')))('$name', ({ connect }) => {
-  test('[W5] progress rises over all questions that are pushed within one call', async () => {
+  test('[W5] progress increases over all questions that are pushed within one call', async () => {
     const clock = Object.assign(patient(), { now: 0 });
     const { client, close } = await connect(hostOf(moving, { clock, limits: { turnBudgetMs: 1e12 } }).host);
     answerBy(client, { elicit: () => accept });
@@ -68,7 +68,7 @@ describe.each(connections.filter(({ name }) => name.includes('in memory')))('$na
   });
 });
 
-test('[W5] progress rises over the rounds of a call, to the token of each', async () => {
+test('[W5] progress increases over the rounds of a call, with the token of each', async () => {
   const server = serveSagas({
     name: 'test',
     version: '1',

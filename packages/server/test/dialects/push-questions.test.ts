@@ -1,6 +1,7 @@
 import { all, elicit, saga, sleep, step, type StepError } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { answerBy, type Answers } from '../fixtures/answer-by.ts';
+import { testClock } from '../fixtures/clock.ts';
 import { connections, type Connected } from '../fixtures/connections.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { hostOf } from '../fixtures/host.ts';
@@ -27,7 +28,7 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
     return connection;
   }
 
-  test('[W6] a saga goes on without the client when a question has its time, and what is still asked stays open', async () => {
+  test('[W6] a saga continues after the deadline of a question, and other questions stay open', async () => {
     const noted = deferred<undefined>();
     const hurrying = saga({ name: 'hurrying', version: '1' }, function* () {
       yield* elicit('first', { message: 'First?', schema: Target });
@@ -48,18 +49,22 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
     });
     const asked: string[] = [];
     const withdrawn = deferred<undefined>();
-    const connection = await connected(hurrying, {
+    const clock = testClock();
+    const pass = async (ms: number): Promise<void> => void (clock.now += ms);
+    const answers: Answers = {
       elicit: async ({ message }, signal) => {
         asked.push(message);
         if (message === 'First?') return first;
         if (message === 'Quick!') {
+          await pass(20);
           signal.addEventListener('abort', () => withdrawn.resolve(undefined));
           return await deferred<never>().promise;
         }
         await noted.promise;
         return { action: 'accept', content: { target: 'here' } };
       },
-    });
+    };
+    const connection = await connected(hurrying, answers, { clock, testing: { sleep: pass } });
     const { client } = connection;
     expect(await (client as unknown as Calls).callTool({ name: 'hurrying', arguments: {} })).toMatchObject({
       content: [{ text: 'StepTimedOut here' }],
@@ -101,7 +106,7 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
     await connection.close();
   });
 
-  test('[T6] a question stays open where a token lives longer than a timer can wait', async () => {
+  test('[T6] a question stays open if the token is valid for longer than the longest timer', async () => {
     const connection = await connected(
       asking(),
       {
@@ -122,7 +127,7 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
     await connection.close();
   });
 
-  test('[W4] asks again where an answer cannot be kept, and takes a failure whose words cannot', async () => {
+  test('[W4] asks again for an answer that cannot be stored, and accepts such a failure', async () => {
     const failing = saga({ name: 'failing', version: '1' }, function* () {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       try {

@@ -2,6 +2,7 @@ import { all, elicit, elicitUrl, listRoots, sample, saga, sleep, StepError } fro
 import { describe, expect, test } from 'vitest';
 import { answerBy, type Answers } from '../fixtures/answer-by.ts';
 import { connections, type Connected } from '../fixtures/connections.ts';
+import { deferred } from '../fixtures/deferred.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { Empty, Target } from '../fixtures/sagas.ts';
 
@@ -34,7 +35,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     return { ...made, ...connection };
   }
 
-  test('[W1] asks the steps of one turn side by side', async () => {
+  test('[W1] asks the steps of one turn in parallel', async () => {
     const three = saga({ name: 'three', version: '1' }, function* () {
       const { where, verdict } = yield* all({
         where: elicit('where', { message: 'Where?', schema: Target }),
@@ -42,28 +43,26 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
       });
       return `${where.target}: ${verdict.content.type === 'text' ? verdict.content.text : ''}`;
     });
-    let open = 0;
-    let most = 0;
-    const slowly = async (answer: object): Promise<object> => {
-      open += 1;
-      most = Math.max(most, open);
-      // Long enough for the other one to come.
-      await new Promise((resolve) => {
-        setTimeout(resolve, 20);
-      });
-      open -= 1;
-      return answer;
-    };
+    const elicited = deferred<undefined>();
+    const sampled = deferred<undefined>();
+    // Each answer waits for the other question.
     const connection = await connected(three, {
-      elicit: () => slowly({ action: 'accept', content: { target: 'here' } }),
-      sample: () => slowly(yes),
+      elicit: async () => {
+        elicited.resolve(undefined);
+        await sampled.promise;
+        return { action: 'accept', content: { target: 'here' } };
+      },
+      sample: async () => {
+        sampled.resolve(undefined);
+        await elicited.promise;
+        return yes;
+      },
     });
     expect((await called(connection, 'three')).content).toEqual([{ type: 'text', text: 'here: Yes.' }]);
-    expect(most).toBe(2);
     await connection.close();
   });
 
-  test('throws what a client fails a step with into the saga, at that step', async () => {
+  test('throws the error of a client into the saga, at the step', async () => {
     const caught = saga({ name: 'caught', version: '1' }, function* () {
       try {
         yield* sample('verdict', question);
@@ -82,7 +81,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     await connection.close();
   });
 
-  test('[W4] asks again with the reason, and gives a client up that never fits', async () => {
+  test('[W4] asks again with the reason, and stops asking a client that never fits the schema', async () => {
     const messages: string[] = [];
     let good = 3;
     const asking = saga({ name: 'asking', version: '1' }, function* () {
@@ -115,7 +114,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     await connection.close();
   });
 
-  test('[W6] holds a short wait in the call, and ends the call when one is too long', async () => {
+  test('[W6] holds a short wait in the call, and ends the call at a long one', async () => {
     const waiting = saga({ name: 'waiting', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Empty });
       yield* sleep(30);
@@ -134,7 +133,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     await connection.close();
   });
 
-  test('[W3] tells a saga at its step what the client cannot do', async () => {
+  test('[W3] throws at the step that the client does not support', async () => {
     const connection = await connected(
       saga({ name: 'rooted', version: '1' }, function* () {
         yield* listRoots('roots');
@@ -149,7 +148,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     await connection.close();
   });
 
-  test('[W3] refuses a saga whose needs the client lacks before anything runs, as a result that can be read', async () => {
+  test('[W3] rejects a saga with unmet needs before anything runs, as a readable result', async () => {
     const { told, ...connection } = await connected(
       saga({ name: 'needy', version: '1', needs: ['elicitation.url', 'roots'] }, function* () {
         yield* elicitUrl('pay', { message: 'Pay', url: 'https://pay.example.com/1' });
@@ -169,7 +168,7 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
     await connection.close();
   });
 
-  test('[W3] reports a client that refuses sooner than anybody can read', async () => {
+  test('[W3] reports a client that refuses faster than a person can read', async () => {
     const { told, clock, ...connection } = await connected(
       saga({ name: 'twice', version: '1' }, function* () {
         const one = yield* elicit.outcome('one', { message: 'One?', schema: Empty });

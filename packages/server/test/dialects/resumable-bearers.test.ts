@@ -54,13 +54,13 @@ async function usedToken(server: Fetches, capabilities: object): Promise<string>
 
 const newest = { error: { data: { reason: 'input_required', inputRequests: { more: {} } } } };
 
-describe('a token that was used', () => {
-  test('[T14] becomes the newest one for the principal of a call that declared resumable requests', async () => {
+describe('a used token', () => {
+  test('[T14] opens the newest turn for the principal of a call that declared resumable requests', async () => {
     const server = served('ada');
     expect(await resumed(server, await usedToken(server, declared))).toMatchObject(newest);
   });
 
-  test('[T14] stays used where its call did not declare them, and says nothing of the newest', async () => {
+  test('[T14] is refused if its call did not declare resumable requests', async () => {
     const did: string[] = [];
     const server = served('ada', {}, did);
     const token = await usedToken(server, forms);
@@ -72,7 +72,7 @@ describe('a token that was used', () => {
     expect(did).toEqual(['paid bob']);
   });
 
-  test('[T14] stays used where nobody is authenticated, whatever its call declared', async () => {
+  test('[T14] is refused without authentication, whatever its call declared', async () => {
     const server = served('nobody');
     const token = await usedToken(server, declared);
     for (const answer of [await resumed(server, token), await statusOf(server, token)]) {
@@ -81,14 +81,14 @@ describe('a token that was used', () => {
     }
   });
 
-  test("[T14] becomes the newest one for everybody with bearer: 'accept'", async () => {
+  test("[T14] opens the newest turn for any caller with bearer: 'accept'", async () => {
     const server = served('nobody', { resumableRequests: { bearer: 'accept' } });
     expect(await resumed(server, await usedToken(server, declared))).toMatchObject(newest);
     expect(await resumed(server, await usedToken(server, forms))).toMatchObject(refused);
   });
 });
 
-test('[T14] a client that nobody authenticates is served as if it had not declared resumable requests', async () => {
+test('[T14] ignores resumable requests of a client without authentication', async () => {
   const tokens = async (server: Fetches): Promise<number> => {
     const { messages } = await round(server, call, { capabilities: declared });
     return messages.filter(({ method }) => method === policy).length;
@@ -98,7 +98,7 @@ test('[T14] a client that nobody authenticates is served as if it had not declar
   expect(await tokens(served('ada'))).toBeGreaterThan(0);
 });
 
-test('[T14] a token is refused once bearer is taken back, and its call goes on', async () => {
+test('[T14] rejects a token after `bearer` is removed, and the call continues', async () => {
   const guard = memoryGuard({ clock: testClock() });
   const open = served('nobody', { guard: { store: guard }, resumableRequests: { bearer: 'accept' } });
   const { requestState } = asked(await round(open, call, { capabilities: declared }));
@@ -109,7 +109,7 @@ test('[T14] a token is refused once bearer is taken back, and its call goes on',
   asked(await round(closed, call, { capabilities: declared, requestState, inputResponses }));
 });
 
-test('[T14] a later round that does not declare them hands out a token that does not resume', async () => {
+test('[T14] a later round without the capability returns a token that does not resume', async () => {
   const server = served('ada');
   const first = asked(await round(server, call, { capabilities: declared }));
   const inputResponses = { target: accepted({ target: 'bob' }) };
@@ -126,9 +126,12 @@ test('[T14] a later round that does not declare them hands out a token that does
   expect(last.result).toMatchObject({ content: [{ text: 'paid' }] });
 });
 
-test.each([{ bearer: 'yes' }, { bearers: 'accept' }, 'accept'])(
-  '%o for resumableRequests does not start a host',
-  (resumableRequests) => {
-    expect(() => served('nobody', { resumableRequests } as object)).toThrow(TypeError);
-  },
-);
+test.each<[unknown, string]>([
+  [{ bearer: 'yes' }, 'invalid_option'],
+  [{ bearers: 'accept' }, 'unknown_option'],
+  ['accept', 'invalid_option'],
+])('resumableRequests: %o is rejected at the creation of a host', (resumableRequests, code) => {
+  expect(() => served('nobody', { resumableRequests } as object)).toThrow(
+    expect.objectContaining({ name: 'TypeError', code }),
+  );
+});

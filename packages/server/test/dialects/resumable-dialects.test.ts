@@ -7,7 +7,7 @@ import { asking, Target } from '../fixtures/sagas.ts';
 import { knowsTasks } from '../fixtures/task-client.ts';
 
 const call = { method: 'tools/call', name: 'asking', arguments: { more: 'than none' } } as const;
-// Nobody is authenticated here.
+// No caller is authenticated here.
 const options = { answers: { model: 'accept' }, resumableRequests: { bearer: 'accept' } } as const;
 const resumable = { resumableRequests: {} };
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
@@ -30,7 +30,7 @@ async function resumed(
   return (await ask(server, 'modern', 'requests/resume', params)).last;
 }
 
-describe('a request that is resumed by a client of another dialect goes on in that one', () => {
+describe('a request resumed by a client of another dialect continues in that dialect', () => {
   test('[W1] from rounds to resume tokens', async () => {
     const server = handlerOf(hostOf(asking(), options).host);
     const { requestState } = asked(
@@ -55,7 +55,7 @@ describe('a request that is resumed by a client of another dialect goes on in th
   });
 });
 
-test('[W1] a resumed request goes on from its own token, whatever its _meta holds', async () => {
+test('[W1] a resumed request continues from its token, whatever its _meta contains', async () => {
   const server = handlerOf(hostOf(asking(), options).host);
   const { result } = await called(server);
   const meta = { resumeToken: 'another', answers: {} };
@@ -64,7 +64,7 @@ test('[W1] a resumed request goes on from its own token, whatever its _meta hold
   });
 });
 
-test('[W2] a saga that requires tasks is not run beside them by who resumes one of its rounds', async () => {
+test('[W2] a saga that requires tasks cannot be resumed outside of a task', async () => {
   const did: string[] = [];
   const tasked = saga({ name: 'asking', version: '1', task: 'require' }, function* () {
     yield* elicit('target', { message: 'Where?', schema: Target });

@@ -56,17 +56,17 @@ test.each(
   expect(ran).toEqual(['work']);
 });
 
-test('[R4] a token that an older release sealed without an ID is resumed under any', async () => {
+test('[R4] a token that an older release sealed without an ID is resumed under any ID', async () => {
   const { host } = hostForAll([working([])]);
-  const traits = { asks: [], isResumable: true, runs: false };
-  const turn = await coreOf(host).start('working', {}, {}, { method: 'tools/call', traits });
+  const dialect = { asks: [], isResumable: true, runs: false };
+  const turn = await coreOf(host).start('working', {}, {}, { method: 'tools/call', dialect });
   const token = turn.status === 'suspended' ? turn.token : undefined;
   expect(await resumed(handlerOf(host), 'modern', token, 'other')).toMatchObject({
     result: { content: [{ text: 'worked' }] },
   });
 });
 
-test('[T6] [T13] a token of a kept response is told under the ID of the request that gets it', async () => {
+test('[T6] [T13] sends the token of a stored response under the ID of the repeated request', async () => {
   const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
     yield* step('first', () => 1);
     yield* elicit('ready', { message: 'Ready?', schema: z.object({}) });

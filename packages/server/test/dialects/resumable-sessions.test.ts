@@ -21,7 +21,7 @@ interface Requests {
   fallbackNotificationHandler?: (notification: RawMessage) => Promise<void>;
 }
 
-// Nobody is authenticated here.
+// No caller is authenticated here.
 const resumableRequests = { resumableRequests: { bearer: 'accept' } } as const;
 
 const sessions = connections.filter(
@@ -34,7 +34,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
   };
   const toolCall = { method: 'tools/call', params: { name: 'noting', arguments: {} } };
 
-  test('[W1] [E1] [P2] a call that is cut where it asks goes on in another session, which is asked', async () => {
+  test('[W1] [E1] [P2] a call cut at a question continues in another session, which gets the question', async () => {
     const keys = new Map<string, string[]>();
     const near = await connect(hostOf(noting(keys), resumableRequests).host, options);
     const client = near.client as unknown as Requests;
@@ -78,7 +78,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     await far.close();
   });
 
-  test('[T5] a saga that was cancelled is not resumed, nor is a token that is none', async () => {
+  test('[T5] rejects the token of a cancelled saga, and an invalid token', async () => {
     const guard = memoryGuard();
     const pay = saga({ name: 'noting', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Target });
@@ -117,7 +117,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     await close();
   });
 
-  test('[W5] progress rises over a request that is cut and resumed, under the token of each', async () => {
+  test('[W5] progress increases over a request that is cut and resumed, with the token of each', async () => {
     const clock = testClock();
     const did: Did = new Map();
     const told: number[] = [];
@@ -162,7 +162,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     await far.close();
   });
 
-  test('[T13] a call that is repeated after its timer continues from the answer before it', async () => {
+  test('[T13] a call that is repeated after its timer continues from the previous answer', async () => {
     const clock = testClock();
     const racing = saga({ name: 'racing', version: '1', forks: 'refuse' }, function* () {
       yield* checkpoint('a page');

@@ -1,6 +1,6 @@
 import { checkpoint, elicit, saga, sleep, type Program } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
-import type { ClientCall, ClientFacts } from '../../src/model/client-call.ts';
+import type { ClientCall, ClientFacts } from '../../src/model/call-types.ts';
 import { coreOf } from '../../src/saga-host.ts';
 import { dialectOf } from '../../src/dialects/dialects.ts';
 import { resumeToken } from '../../src/dialects/resume-token.ts';
@@ -10,7 +10,7 @@ import { start, type TestClock } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 
-// As a server of version 1 has it that is used again for each request: it knows what was declared, and cannot ask.
+// Like a server of SDK 1 that is used again for each request: it has the declared capabilities, and cannot ask.
 const unreachable: ClientFacts = {
   era: 'legacy',
   isSession: false,
@@ -39,7 +39,7 @@ function callOf(program: Program, more: Partial<ClientCall> = {}): ClientCall {
   };
 }
 
-test('[W2] [W3] a client that declared elicitation, but cannot be reached, goes on by resume tokens', async () => {
+test('[W2] [W3] an unreachable client with elicitation continues by resume tokens', async () => {
   const program = asking();
   const { host } = hostOf(program, { answers: { model: 'accept' } });
   const answer = async (args: object): Promise<ReturnType<typeof toCallResult>> => {
@@ -54,7 +54,7 @@ test('[W2] [W3] a client that declared elicitation, but cannot be reached, goes 
   });
 });
 
-test('[W1] [W3] prompts and resources have no model to call again: waits are held, questions are not asked', async () => {
+test('[W1] [W3] prompts and resources hold waits and cannot ask, as no model can repeat their call', async () => {
   const waiting = saga({ name: 'waiting', version: '1' }, function* () {
     yield* checkpoint('a page');
     yield* sleep(1);
@@ -64,7 +64,7 @@ test('[W1] [W3] prompts and resources have no model to call again: waits are hel
     yield* elicit('go', { message: 'Go?', schema: Empty });
     return 'answered';
   });
-  // It goes on by itself, whenever somebody looks.
+  // The task continues whenever a client reads it.
   const clock: TestClock = Object.assign(() => (clock.now += 1), { now: start });
   const { host } = hostOf([waiting, question], { answers: { model: 'accept' }, clock });
   const answer = async (program: Program): Promise<ReturnType<typeof toCallResult>> => {

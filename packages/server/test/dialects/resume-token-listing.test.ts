@@ -47,8 +47,8 @@ async function listed(
   return last.result?.['tools'] as readonly Tool[];
 }
 
-describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
-  test('[T14] a tool takes resumeToken, and promises no structured result', async () => {
+describe.each(eras)('%s, listed for a client without capabilities', (era) => {
+  test('[T14] a tool accepts resumeToken, and declares no output schema', async () => {
     const [tool] = await listed(era, [taking(z.strictObject({ a: z.string() }))]);
     expect(tool).not.toHaveProperty('outputSchema');
     expect(tool?.inputSchema).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
     expect(tool?.inputSchema.properties).not.toHaveProperty('answers');
   });
 
-  test('[T14] answers are listed where the host or the saga takes them from a model', async () => {
+  test('[T14] lists `answers` if the host or the saga accepts answers of a model', async () => {
     const sagas = [taking(Empty, 'one'), taking(Empty, 'two', 'accept')];
     const has = (tools: readonly Tool[]): readonly boolean[] =>
       tools.map(({ inputSchema }) => 'answers' in (inputSchema.properties ?? {}));
@@ -74,7 +74,7 @@ describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
     expect(JSON.stringify(tool?.inputSchema.properties)).not.toContain('additionalProperties');
   });
 
-  test('[T14] a union takes it at its root, and in those parts that take nothing else', async () => {
+  test('[T14] a union has it at its root, and in members without additional properties', async () => {
     const union = z.union([z.strictObject({ a: z.string() }), z.object({ b: z.string() })]);
     const [tool] = await listed(era, [taking(union)]);
     const added = { resumeToken: { type: 'string' } };
@@ -88,7 +88,7 @@ describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
     expect(tool?.inputSchema.anyOf?.[1]?.properties).not.toHaveProperty('resumeToken');
   });
 
-  test('a tool without arguments takes it as well', async () => {
+  test('a tool without arguments accepts it as well', async () => {
     const plain = saga({ name: 'plain', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Empty });
       return '';
@@ -101,7 +101,7 @@ describe.each(eras)('%s, listed to a client that declares nothing', (era) => {
   });
 });
 
-test('[T14] [W2] a tool is listed as the same to every client: each of its calls may end with a token', async () => {
+test('[T14] [W2] a tool has the same schema for every client, because any call may end with a token', async () => {
   const sagas = [taking(z.object({ a: z.string() }), 'taking', 'accept')];
   const declared = [{}, { elicitation: {} }, { elicitation: { url: {} }, sampling: {} }, { roots: {} }];
   const lists = await Promise.all(declared.map((capabilities) => listed('modern', sagas, { capabilities })));
@@ -109,7 +109,7 @@ test('[T14] [W2] a tool is listed as the same to every client: each of its calls
   for (const list of lists) expect(list).toEqual(lists[0]);
 });
 
-test('[T14] a tool that runs as a task only is listed as it is', async () => {
+test('[T14] a tool that requires a task is listed without resumeToken', async () => {
   const options = {
     name: 'tasked',
     version: '1',
@@ -126,7 +126,7 @@ test('[T14] a tool that runs as a task only is listed as it is', async () => {
 });
 
 test.each(connections)(
-  '[T14] $name: the listing does not depend on what was declared',
+  '[T14] $name: the listing does not depend on declared capabilities',
   async ({ connect }) => {
     const { host } = hostOf(taking(z.object({ a: z.string() })), { answers: { model: 'accept' } });
     const fieldsFor = async (options: object): Promise<readonly string[]> => {

@@ -18,7 +18,7 @@ const refusal = (message: string): object => ({
   error: { code: -32602, message: `Invalid params: ${message}`, data: { reason: 'invalid_params' } },
 });
 
-/** Asks, then works; what it works is noted. */
+/** Asks, then runs a step, and records the runs. */
 function working(name = 'working') {
   const runs: string[] = [];
   const program = saga(
@@ -47,7 +47,7 @@ describe.each(eras)('%s', (era) => {
     return { server, told, clock, runs, token, send };
   };
 
-  test('[T5] [T6] a token goes on with the call it came from, and with no other', async () => {
+  test('[T5] [T6] a token continues only its own call', async () => {
     const { send, token, runs, told } = await start();
     const broken = `${token?.slice(0, -2)}${token?.endsWith('AA') === true ? 'AB' : 'AA'}`;
     const calls: Partial<ToolCall>[] = [
@@ -78,7 +78,7 @@ describe.each(eras)('%s', (era) => {
     expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toMatchObject({ error: frozen });
   });
 
-  test('[T13] with a guard, the token of a call that has ended is refused', async () => {
+  test('[T13] with a guard, the token of a completed call is refused', async () => {
     const { send, token, runs } = await start({ guard: { store: memoryGuard() } });
     expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toHaveProperty('result');
     const otherwise = { target: { target: 'there' } };
@@ -88,7 +88,7 @@ describe.each(eras)('%s', (era) => {
     expect(runs).toEqual(['1 here']);
   });
 
-  test('the token may come in _meta as well, and then be the same', async () => {
+  test('the token may be in _meta as well, if both are the same', async () => {
     const { send, token, runs } = await start();
     const args = { a: 1, answers };
     expect(await send({ arguments: args, _meta: { resumeToken: 'another' } })).toMatchObject({
@@ -96,9 +96,7 @@ describe.each(eras)('%s', (era) => {
     });
     expect(
       await send({ arguments: { ...args, resumeToken: token }, _meta: { resumeToken: 'another' } }),
-    ).toMatchObject(
-      refusal('arguments.resumeToken: it is not the one in _meta.resumeToken. Send one of them'),
-    );
+    ).toMatchObject(refusal('arguments.resumeToken: differs from _meta.resumeToken. Send a single token'));
     expect(runs).toEqual([]);
     expect(await send({ arguments: args, _meta: { resumeToken: token } })).toHaveProperty('result');
     expect(
@@ -107,25 +105,25 @@ describe.each(eras)('%s', (era) => {
     expect(runs).toEqual(['1 here', '1 here']);
   });
 
-  test('[T14] answers come in the arguments, beside a token, as an object, or are refused', async () => {
+  test('[T14] answers must be an object in the arguments, beside a token', async () => {
     const { send, token, runs } = await start();
     const args = { a: 1, resumeToken: token };
     expect(await send({ arguments: args, _meta: { answers } })).toMatchObject(
-      refusal('_meta.answers: answers are taken in arguments.answers only'),
+      refusal('_meta.answers: send answers in arguments.answers'),
     );
     expect(await send({ arguments: { a: 1, answers } })).toMatchObject(
-      refusal('arguments.answers: expected arguments.resumeToken beside it'),
+      refusal('arguments.answers: requires arguments.resumeToken'),
     );
     for (const wrong of [[], 'here', 7, null]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await send({ arguments: { ...args, answers: wrong } })).toMatchObject(
-        refusal('arguments.answers: expected an object, by step id'),
+        refusal('arguments.answers: expected an object by step ID'),
       );
     }
     expect(runs).toEqual([]);
   });
 
-  test('[T14] answers of a model are refused where nothing takes them', async () => {
+  test('[T14] answers of a model are rejected unless the host or the saga accepts them', async () => {
     const pausing = saga({ name: 'pausing', version: '1', commitFirst: true }, function* () {
       yield* step('work', () => 1);
       return 'worked';
@@ -134,14 +132,14 @@ describe.each(eras)('%s', (era) => {
     const { token } = await called(refusing, era, { name: 'pausing' });
     const args = { resumeToken: token, answers };
     expect(await sent(refusing, era, { name: 'pausing', arguments: args })).toMatchObject(
-      refusal('arguments.answers: nothing is asked of the model'),
+      refusal('arguments.answers: no question is open for the model'),
     );
     const { server, told } = served([pausing], accepting);
     expect(await called(server, era, { name: 'pausing', arguments: args })).toMatchObject({ text: 'worked' });
     expect(told.ignored).toEqual([{ stepId: 'target', why: 'unknown' }]);
   });
 
-  test('[T6] [W2] tokens of other dialects do not open here, nor these there', async () => {
+  test('[T6] [W2] tokens of other dialects are refused, and other dialects refuse these', async () => {
     const { server, token, send } = await start();
     const begun = await ask(server, era, 'tools/callSaga', { name: 'working', arguments: { a: 1 } });
     const sagaToken = begun.last.result?.['sagaToken'];
@@ -163,7 +161,7 @@ describe.each(eras)('%s', (era) => {
     });
   });
 
-  test('[T14] whatever is done to a call that goes on, no step runs', async () => {
+  test('[T14] no step runs for a changed token or argument', async () => {
     const { server, token = '', runs, told, send } = await start();
     const other = await called(server, era, { name: 'working', arguments: { a: 3 } });
     const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
@@ -224,7 +222,7 @@ test('[T14] answers for the user are refused from a client that declared elicita
   }
 });
 
-test('[T14] in whatever form they come, such answers are not used: the client asks its user', async () => {
+test('[T14] answers of a model in any form are not used, and the client asks its user', async () => {
   const { server, told } = served([asking()], accepting);
   const { token } = await called(server, 'modern', { name: 'asking' });
   for (const answer of [
@@ -245,7 +243,7 @@ test('[T14] in whatever form they come, such answers are not used: the client as
   expect(told.ignored).toEqual(Array.from({ length: 3 }, () => ({ stepId: 'target', why: 'not accepted' })));
 });
 
-test('[T14] a token that a client got before it declared elicitation does not let its model answer', async () => {
+test('[T14] a token from before the client declared elicitation does not let its model answer', async () => {
   const { server } = served([asking()], accepting);
   const { token } = await called(server, 'modern', { name: 'asking' });
   const args = { resumeToken: token, answers };
@@ -254,7 +252,7 @@ test('[T14] a token that a client got before it declared elicitation does not le
   );
 });
 
-test('[T14] answers of a model are refused beside a request state, too', async () => {
+test('[T14] answers of a model beside a request state are refused', async () => {
   const { server } = served([asking()], accepting);
   const asked = await sent(server, 'modern', { name: 'asking', capabilities });
   const requestState = asked.result?.['requestState'] as string;
@@ -271,19 +269,21 @@ test.each([
     'answers',
     z.union([z.object({ a: z.string() }), z.object({ answers: z.string() }).meta({ id: 'Named' })]),
   ],
-])('[T14] an input with a field %s is refused when the host is made', (field, input) => {
+])('[T14] an input with a field %s is refused at the creation of the host', (field, input) => {
   const program = saga({ name: 'named', version: '1', input }, function* () {
     yield* elicit('go', { message: 'Go?', schema: Empty });
     return '';
   });
-  expect(() => hostOf(program)).toThrow(TypeError);
   expect(() => hostOf(program)).toThrow(
-    `Saga 'named', input: the field '${field}' has a name that is reserved: clients go on with a call by the arguments ` +
+    expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+  );
+  expect(() => hostOf(program)).toThrow(
+    `Saga 'named', input: the field '${field}' is reserved: clients continue a call with the arguments ` +
       'resumeToken and answers. Rename it.',
   );
 });
 
-test('an input may have such fields further inside', async () => {
+test('an input may have such a field in a nested object', async () => {
   const deep = saga(
     { name: 'deep', version: '1', input: z.object({ sheet: z.object({ answers: z.string() }) }) },
     function* ({ sheet }) {

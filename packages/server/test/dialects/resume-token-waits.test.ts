@@ -11,7 +11,7 @@ const waiting = (when: string, token: string | undefined, clock: TestClock, ttl 
   `${new Date(clock.now + ttl).toISOString()}. The argument resumeToken is exactly this:\n${token}`;
 
 describe.each(eras)('%s', (era) => {
-  test('[W1] a checkpoint shows its text and is gone on with at once', async () => {
+  test('[W1] a checkpoint shows its text and continues at once', async () => {
     const runs: number[] = [];
     const paging = saga({ name: 'paging', version: '1' }, function* () {
       for (const page of [1, 2]) {
@@ -39,7 +39,7 @@ describe.each(eras)('%s', (era) => {
     expect(runs).toEqual([1, 2]);
   });
 
-  test('[W1] a poll tells how far it is, and when to come again; too early runs nothing', async () => {
+  test('[W1] a poll reports its progress and the time to return, and does not run earlier', async () => {
     let ready = false;
     let polled = 0;
     const watching = saga({ name: 'watching', version: '1' }, function* () {
@@ -79,7 +79,7 @@ describe.each(eras)('%s', (era) => {
     [90_000, '90 seconds'],
     [600_000, '10 minutes'],
     [86_400_000, '24 hours'],
-  ])('[W6] a sleep of %i ms of any length is told as %s', async (ms, words) => {
+  ])('[W6] a sleep of %i ms is reported as %s', async (ms, words) => {
     const ttl = ms + 3_600_000;
     const sleeping = saga({ name: 'sleeping', version: '1' }, function* () {
       yield* sleep(ms);
@@ -93,7 +93,7 @@ describe.each(eras)('%s', (era) => {
     expect(await called(server, era, { name: 'sleeping', arguments: args })).toMatchObject({ text: 'awake' });
   });
 
-  test('[W4] what is shown stands before what is asked', async () => {
+  test('[W4] shown texts precede questions', async () => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       yield* all({
         asked: elicit('go', { message: 'Go?', schema: Empty }),
@@ -113,7 +113,7 @@ describe.each(eras)('%s', (era) => {
     ]);
   });
 
-  test('[U4] what a request has no time for goes on in the next one', async () => {
+  test('[U4] work beyond the time of a request continues in the next request', async () => {
     const runs: string[] = [];
     const long = saga({ name: 'long', version: '1' }, function* () {
       yield* step('one', () => {

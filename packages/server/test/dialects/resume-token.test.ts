@@ -32,7 +32,7 @@ const reasons = {
 const done = 'Deployment to production initiated successfully based on confirmation.';
 
 describe.each(eras)('%s, without a session', (era) => {
-  test('[W1] [W2] [P2] a call is answered in turns, on two servers, by the model that makes it', async () => {
+  test('[W1] [W2] [P2] the calling model answers over several calls, on two servers', async () => {
     const keys: string[] = [];
     const { server, told } = served([complexTool((idempotencyKey) => keys.push(idempotencyKey))], accepting);
     const first = await called(server, era, complex);
@@ -59,7 +59,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(told.errors).toEqual([]);
   });
 
-  test('[W1] a question is text that a model can act on, and steps that a host can show', async () => {
+  test('[W1] a question has text for a model, and steps for a host to show', async () => {
     const { server } = served([complexTool()], accepting);
     const expiresAt = new Date(start + 3_600_000).toISOString();
     const { result, token } = await called(server, era, complex);
@@ -74,7 +74,7 @@ describe.each(eras)('%s, without a session', (era) => {
             'Please provide the deployment target:',
             'JSON Schema of the content: {"type":"object","properties":{"target":{"type":"string"}},"required":["target"]}',
             '',
-            'Answer for the user only what the user has told you; ask the user whatever you do not know. Where the user ' +
+            'Answer for the user only what the user has told you; ask the user whatever you do not know. If the user ' +
               'refuses, answer {"action": "decline"}.',
             `Then call this tool again with the same arguments and two more, before ${expiresAt}. The argument answers is a ` +
               'string of JSON in this form:',
@@ -108,7 +108,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(result).not.toHaveProperty('isError');
   });
 
-  test('[W1] sampling shows the conversation with what text cannot show, a URL is for the user', async () => {
+  test('[W1] sampling shows the conversation with placeholders, and a URL is for the user', async () => {
     const asks = saga({ name: 'asks', version: '1' }, function* () {
       const { said } = yield* all({
         said: sample('look', {
@@ -164,18 +164,16 @@ describe.each(eras)('%s, without a session', (era) => {
     ['a string', 'here', "action: expected 'accept', 'decline' or 'cancel'"],
     ['another field', { place: 'here' }, 'target: expected string'],
     ['content without an action', { content: { target: 'here' } }, 'action: expected'],
-  ])('[W4] %s for a form is asked again, with the reason', async (_, answer, reason) => {
+  ])('[W4] %s as an answer to a form is asked again, with the reason', async (_, answer, reason) => {
     const { server } = served([asking()], accepting);
     const { token } = await called(server, era, { name: 'asking' });
     const args = { resumeToken: token, answers: { target: answer, other: 'unknown' } };
     const again = await called(server, era, { name: 'asking', arguments: args });
-    expect(again.text).toContain(
-      `Step "target", for the user:\n(The last answer was not accepted: ${reason}`,
-    );
+    expect(again.text).toContain(`Step "target", for the user:\n(The last answer was rejected: ${reason}`);
     expect(again.token).toBeDefined();
   });
 
-  test('[W4] a model is told of answers that nobody asked for, and what is asked', async () => {
+  test('[W4] reports unknown answers to a model, with the open questions', async () => {
     const { server, told } = served([asking()], accepting);
     const { token, text: first } = await called(server, era, { name: 'asking' });
     const answers = Object.fromEntries(
@@ -185,8 +183,7 @@ describe.each(eras)('%s, without a session', (era) => {
     const ids = `"Target", "${'x'.repeat(128)}", "\\"", "a", "b"`;
     const { content } = again.result as { readonly content: readonly { readonly text: string }[] };
     expect(content.map(({ text }) => text)).toEqual([
-      `These are not steps of this call that ask anything, and their answers were not used: ${ids}. ` +
-        'The steps that ask are: "target".',
+      `Answers of steps without an open question were not used: ${ids}. Open questions: "target".`,
       first.replace(String(token), String(again.token)),
     ]);
     expect(told.ignored).toHaveLength(6);
@@ -198,7 +195,7 @@ describe.each(eras)('%s, without a session', (era) => {
     });
   });
 
-  test('[W4] a model is told so where nothing is asked', async () => {
+  test('[W4] reports to a model that no question is open', async () => {
     const waiting = saga({ name: 'waiting', version: '1', modelAnswers: 'accept' }, function* () {
       yield* sleep(3_600_000);
       return 'waited';
@@ -208,12 +205,12 @@ describe.each(eras)('%s, without a session', (era) => {
     const args = { resumeToken: token, answers: { target: {} } };
     const { result } = await called(server, era, { name: 'waiting', arguments: args });
     expect(result['content']).toMatchObject([
-      { text: expect.stringMatching(/not used: "target"\. No step asks anything now\.$/) as string },
+      { text: expect.stringMatching(/not used: "target"\. No question is open now\.$/) as string },
       { text: expect.stringContaining('This call is not finished. Wait') as string },
     ]);
   });
 
-  test('[W3] a question that nobody can answer fails at its step, at once', async () => {
+  test('[W3] a question without a source fails at its step, at once', async () => {
     const { server, told } = served([asking()]);
     const result = await called(server, era, { name: 'asking' });
     expect(result).toMatchObject({
@@ -225,7 +222,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(told.turns).toMatchObject([{ status: 'failed' }]);
   });
 
-  test('[T13] [W3] says the same to the same request, where a guard has kept that', async () => {
+  test('[T13] [W3] repeats the stored response to the same request', async () => {
     const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('may', { message: 'May I?', schema: Empty, accept: 'model' });
       yield* step('hold', () => 1, { compensate: () => undefined });
@@ -240,7 +237,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(await called(server, era, again)).toMatchObject({ text, isError: true });
   });
 
-  test('[R2] [W3] tells its body no more than a replay would', async () => {
+  test('[R2] [W3] shows its body the same error as in a replay', async () => {
     const messages: string[] = [];
     const catches = saga({ name: 'catches', version: '1' }, function* () {
       try {
@@ -254,7 +251,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(messages).toEqual(["'target' cannot be asked: the client offers no elicitation for this call."]);
   });
 
-  test('[W3] its author is told in development, once, what would have it asked', async () => {
+  test('[W3] advises the author once, in development, how to ask the question', async () => {
     const { server, told } = served([asking()], { testing: { environment: 'development' } });
     // Of two servers each says so.
     for (let count = 0; count < 6; count += 1) {
@@ -269,7 +266,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(said).toEqual([one, one]);
   });
 
-  test('[W3] what a saga needs is refused before it runs, and met where models may answer', async () => {
+  test('[W3] unmet needs are rejected before the saga runs, and models may meet them', async () => {
     const runs: string[] = [];
     const needy = (options: Pick<SagaHostOptions, 'answers'>) =>
       served(
@@ -293,7 +290,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(await called(needy(accepting), era, { name: 'needy' })).toMatchObject({ text: 'ran' });
   });
 
-  test('[T14] who may answer is said by the host, the saga or the question; a fallback is not the model', async () => {
+  test('[T14] the host, the saga, or the question allows the model; a fallback is not the model', async () => {
     const mixed = (modelAnswers?: 'accept') =>
       saga(
         { name: 'mixed', version: '1', ...(modelAnswers === undefined ? {} : { modelAnswers }) },
@@ -325,7 +322,7 @@ describe.each(eras)('%s, without a session', (era) => {
     expect(await answersOf(mixed('accept'), {})).toBe('model server model');
   });
 
-  test('[E3] a saga that fails hands out no token', async () => {
+  test('[E3] a failed saga returns no token', async () => {
     const failing = saga({ name: 'failing', version: '1' }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Empty });
       yield* step('break', () => Promise.reject(new Error('secret')));
@@ -352,8 +349,8 @@ const shaped = saga(
   },
 );
 
-describe.each(connections)('$name, which declares nothing', ({ connect }) => {
-  test('[W1] [W2] sees a saga with an output schema through, and rejects nothing between', async () => {
+describe.each(connections)('$name, without capabilities', ({ connect }) => {
+  test('[W1] [W2] completes a saga with an output schema, and accepts each interim result', async () => {
     const { host, told } = hostOf(shaped, accepting);
     const { client, close } = await connect(host, { capabilities: {} });
     await client.listTools();

@@ -69,7 +69,7 @@ async function sessionWith(host: SagaHost, answer: (message: string) => string) 
   return { session, keys, close: () => client.close() };
 }
 
-test("[W1] the extension's own client calls a saga, answers its questions, and gets its result", async () => {
+test('[W1] the client of the extension calls a saga, answers its questions, and gets its result', async () => {
   const asking = saga({ name: 'asking', version: '1', task: 'prefer' }, function* () {
     const { target } = yield* elicit('first', { message: 'First?', schema: Target });
     yield* step('between', () => 1);
@@ -80,7 +80,7 @@ test("[W1] the extension's own client calls a saga, answers its questions, and g
     return `${target} ${one.target} ${other.target}`;
   });
   const { host, told } = hostOf(asking, {
-    tasks: { store: memoryTaskStore(() => start), bearer: 'accept', pollIntervalMs: 1 },
+    tasks: { store: memoryTaskStore({ clock: () => start }), bearer: 'accept', pollIntervalMs: 1 },
   });
   const { session, keys, close } = await sessionWith(host, (message) => message.toLowerCase());
   const execution = await session.callTool('asking', {});

@@ -25,7 +25,7 @@ function two(
   options: HostChanges = {},
 ): { readonly hosts: readonly [TestHost, TestHost]; readonly clock: TestClock; readonly store: TaskStore } {
   const clock = testClock();
-  const store = memoryTaskStore(clock);
+  const store = memoryTaskStore({ clock });
   const host = (): TestHost =>
     hostOf(sagas, { ...options, clock, limits: { maxHoldMs: 0 }, tasks: { store, bearer: 'accept' } });
   return { hosts: [host(), host()], clock, store };
@@ -35,7 +35,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('[P2] a task begun by one process is gone on with by another', async () => {
+test('[P2] a task started by one process continues on another', async () => {
   const runs: Runs = [];
   const { hosts } = two(asksInTask(runs));
   const [one, other] = [taskClient(hosts[0].host), taskClient(hosts[1].host)];
@@ -50,8 +50,8 @@ test('[P2] a task begun by one process is gone on with by another', async () => 
 describe.each([
   ['without a guard', undefined],
   ['with a guard', 'guard'],
-])('when a process dies in a step, %s', (_, guarded) => {
-  test('[E1] [W7] the next one that is asked runs it again when the lease is out, with the same idempotency key', async () => {
+])('if a process dies in a step, %s', (_, guarded) => {
+  test('[E1] [W7] the next polled process repeats it after the lease, with the same idempotency key', async () => {
     const keys: string[] = [];
     const never = deferred<void>();
     const began = deferred<void>();
@@ -61,12 +61,12 @@ describe.each([
       if (keys.length === 1 && one.worksBehind) await never.promise;
     });
     const clock = testClock();
-    const store = memoryTaskStore(clock);
+    const store = memoryTaskStore({ clock });
     const shared = guarded === undefined ? {} : { guard: { store: memoryGuard({ clock }) } };
     const host = () => hostOf(dying, { ...shared, clock, tasks: { store, bearer: 'accept' } }).host;
     const [one, other] = [taskClient(host()), taskClient(host())];
     const taskId = await one.start('once');
-    // The step runs behind the answer.
+    // The step runs after the response.
     await began.promise;
     clock.now += lease - 1;
     expect(await other.get(taskId)).toMatchObject({ status: 'working' });
@@ -78,13 +78,13 @@ describe.each([
     expect(await other.get(taskId)).toMatchObject({ status: 'completed' });
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
-    // The first one was not dead after all: what it brings comes too late.
+    // The first process was not dead: its late result is ignored.
     never.resolve();
     await one.idle();
     expect(await one.get(taskId)).toMatchObject({ status: 'completed' });
   });
 
-  test('the turn is repeated as it was, whatever was answered or asked for since', async () => {
+  test('the turn is repeated unchanged, whatever was answered or requested since', async () => {
     const log: string[] = [];
     const never = deferred<void>();
     const dying = saga(
@@ -108,7 +108,7 @@ describe.each([
       },
     );
     const clock = testClock();
-    const store = memoryTaskStore(clock);
+    const store = memoryTaskStore({ clock });
     const guard = memoryGuard({ clock });
     const told: unknown[] = [];
     const host = () => {
@@ -125,7 +125,7 @@ describe.each([
     const taskId = await one.start('dying');
     await one.idle();
     await one.update(taskId, { target: accepted('a') });
-    await vi.waitUntil(() => log.length === 1);
+    await expect.poll(() => log).toHaveLength(1);
     await other.update(taskId, { 'target#2': accepted('b') });
     await other.cancel(taskId);
     clock.now += lease;
@@ -139,7 +139,7 @@ describe.each([
   });
 });
 
-test('a step that takes longer than the lease keeps it', async () => {
+test('a step that takes longer than the lease extends the lease', async () => {
   vi.useFakeTimers();
   const slow = deferred<void>();
   let runs = 0;
@@ -161,7 +161,7 @@ test('a step that takes longer than the lease keeps it', async () => {
   expect(runs).toBe(1);
 });
 
-test('a step is aborted when its task has been cancelled, where there is nothing to undo', async () => {
+test('a step is aborted when its task is cancelled, if there is nothing to undo', async () => {
   vi.useFakeTimers();
   const aborted = deferred<void>();
   const { host, told } = hostOf(
@@ -184,7 +184,7 @@ test('a step is aborted when its task has been cancelled, where there is nothing
   expect(told.errors).toEqual([]);
 });
 
-test('short sleeps are waited out behind the answer', async () => {
+test('a short sleep ends behind the response', async () => {
   vi.useFakeTimers();
   const napping = saga({ name: 'napping', version: '1', task: 'prefer' }, function* () {
     yield* sleep(5_000);
@@ -223,19 +223,19 @@ test('a question that waits beside a clock is withdrawn when its time is over', 
   expect(await client.get(taskId)).toMatchObject({ result: { content: [{ text: 'Too late' }] } });
 });
 
-test('a drive that fails is told of, and comes again when the lease is out', async () => {
+test('a failed drive is reported, and repeated when the lease has expired', async () => {
   const { hosts, clock } = two(asksInTask());
   let admits = false;
   const { host, told } = hostOf(asksInTask(), {
     clock,
     auth: { rateLimit: ({ turn }) => admits || turn === 1 },
-    tasks: { store: memoryTaskStore(clock), bearer: 'accept' },
+    tasks: { store: memoryTaskStore({ clock }), bearer: 'accept' },
   });
   expect(hosts).toHaveLength(2);
   const client = taskClient(host);
   const taskId = await client.start('asks');
   await client.idle();
-  expect(told.errors).toEqual([expect.objectContaining({ code: 'not_admitted' })]);
+  expect(told.errors).toEqual([expect.objectContaining({ code: 'rate_limited' })]);
   admits = true;
   clock.now += lease;
   await client.get(taskId);
@@ -243,7 +243,7 @@ test('a drive that fails is told of, and comes again when the lease is out', asy
   expect(await client.get(taskId)).toMatchObject({ status: 'input_required' });
 });
 
-test('a store that is down answers an error that says nothing, and is told of', async () => {
+test('a failing store causes an error without details, and a report', async () => {
   const down = new Error('ECONNREFUSED 10.0.0.7');
   const broken: TaskStore = {
     read: () => Promise.reject(down),
@@ -255,10 +255,10 @@ test('a store that is down answers an error that says nothing, and is told of', 
   expect(told.errors).toEqual([down]);
 });
 
-test('a store reads neither answers nor results, and what it changes is no task', async () => {
+test('stored answers and results are encrypted, and a changed record is not a task', async () => {
   const written: string[] = [];
   const clock = testClock();
-  const inner = memoryTaskStore(clock);
+  const inner = memoryTaskStore({ clock });
   let tampers = false;
   const store: TaskStore = {
     read: async (id) => {
@@ -285,7 +285,7 @@ test('a store reads neither answers nor results, and what it changes is no task'
   expect((await client.send('tasks/get', { taskId }, taskId)).last.error).toMatchObject({ code: -32602 });
 });
 
-test('[E7] a task that is cancelled while it runs is undone from where it got to', async () => {
+test('[E7] a task cancelled during a step is undone from its last step', async () => {
   const log: string[] = [];
   const { hosts } = two(releases(log));
   const client = taskClient(hosts[0].host);

@@ -28,7 +28,7 @@ const flip = (id: string, at: number): string =>
   `${id.slice(0, at)}${id[at] === 'A' ? 'B' : 'A'}${id.slice(at + 1)}`;
 
 test('[W1] the ID of a stored task is at most 128 printable characters, which Claude Code accepts', async () => {
-  const store = memoryTaskStore(() => start);
+  const store = memoryTaskStore({ clock: () => start });
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
   const taskId = await client.start('quick');
   expect(taskId).toMatch(/^[\x21-\x7e]{1,128}$/);
@@ -37,7 +37,7 @@ test('[W1] the ID of a stored task is at most 128 printable characters, which Cl
 });
 
 test('[W1] [T14] an ID with another saga or another secret opens no task', async () => {
-  const store = memoryTaskStore(() => start);
+  const store = memoryTaskStore({ clock: () => start });
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
   const taskId = await client.start('quick');
   const other = await client.start('quick');
@@ -52,7 +52,7 @@ test('[W1] [T14] an ID with another saga or another secret opens no task', async
 });
 
 test('[T6] an ID opens no task for another user', async () => {
-  const store = memoryTaskStore(() => start);
+  const store = memoryTaskStore({ clock: () => start });
   const options = { tasks: { store }, auth: { principal: 'client-only' } } as const;
   const { host } = hostOf(quick, options);
   const alice = taskClient(host, { clientId: 'alice' });
@@ -64,7 +64,7 @@ test('[T6] an ID opens no task for another user', async () => {
 });
 
 test('[T3] an ID that an earlier release sealed for a stored task opens it', async () => {
-  const store = memoryTaskStore(() => start);
+  const store = memoryTaskStore({ clock: () => start });
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
   const taskId = await client.start('quick');
   await client.idle();
@@ -79,7 +79,7 @@ test('[T3] an ID that an earlier release sealed for a stored task opens it', asy
   expect(await client.get(sealed)).toMatchObject({ taskId: sealed, status: 'completed' });
 });
 
-test('an ID of nothing reaches the store only if it has the form of one', async () => {
+test('an unknown ID reaches the store only if it has the form of an ID', async () => {
   const reads: string[] = [];
   const store: TaskStore = { ...memoryTaskStore(), read: (id) => void reads.push(id) };
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
@@ -106,6 +106,11 @@ test('[W7] a call without a store is a task only if `maxIdLength` leaves room fo
   expect(await call({ maxIdLength: length })).toMatchObject({ resultType: 'task' });
 });
 
-test.each([0, -1, 1.5, Number.NaN, 4_097])('a host refuses a `maxIdLength` of %d', (maxIdLength) => {
-  expect(() => hostOf(quick, { tasks: { bearer: 'accept', maxIdLength } })).toThrow(RangeError);
-});
+test.each([0, -1, 1.5, Number.NaN, 4_097])(
+  'a maxIdLength of %d is refused at the creation of a host',
+  (maxIdLength) => {
+    expect(() => hostOf(quick, { tasks: { bearer: 'accept', maxIdLength } })).toThrow(
+      expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+    );
+  },
+);

@@ -14,7 +14,7 @@ function storeless(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
 }
 
 describe('without a store', () => {
-  test('[W7] a task that only waits is all in its id, on any process, and comes to the same each time', async () => {
+  test('[W7] a waiting task is contained in its ID, and has the same end on any process', async () => {
     const asking = saga({ name: 'asking', version: '1', task: 'require' }, function* () {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       yield* step('go', () => 1);
@@ -51,7 +51,7 @@ describe('without a store', () => {
     expect(await client.get(taskId)).toEqual(done);
   });
 
-  test('a task ignores answers and goes on when it is cancelled, as MCP allows: it only waits', async () => {
+  test('a waiting task ignores answers and cancellations, as MCP allows', async () => {
     const { host, told } = storeless(waits('prefer'));
     const client = taskClient(host);
     const taskId = await client.start('waits');
@@ -63,7 +63,7 @@ describe('without a store', () => {
     expect(told.ignored).toEqual([{ stepId: 'target', why: 'unknown' }]);
   });
 
-  test('[W6] a saga that only waits is a task, without any option of its own', async () => {
+  test('[W6] a saga that only waits is a task without a task option', async () => {
     const { host, clock } = hostOf(waits(), { tasks });
     const client = taskClient(host);
     const taskId = await client.start('waits');
@@ -105,22 +105,19 @@ describe('without a store', () => {
         return 'waited';
       },
     ],
-  ] as const)(
-    'a saga that %s after it has waited is no task, and nothing runs to find out',
-    async (_, body) => {
-      runs.length = 0;
-      const more = saga({ name: 'more', version: '1', task: 'prefer' }, body);
-      const { host, told } = storeless(more);
-      const client = taskClient(host);
-      expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
-      expect(runs).toEqual([]);
-      expect(told.warnings).toEqual([expect.stringContaining('tasks: { store }')]);
-      expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
-      expect(told.warnings).toHaveLength(1);
-    },
-  );
+  ] as const)('a saga that %s after a wait is not a task, and nothing runs to detect it', async (_, body) => {
+    runs.length = 0;
+    const more = saga({ name: 'more', version: '1', task: 'prefer' }, body);
+    const { host, told } = storeless(more);
+    const client = taskClient(host);
+    expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
+    expect(runs).toEqual([]);
+    expect(told.warnings).toEqual([expect.stringContaining('tasks: { store }')]);
+    expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
+    expect(told.warnings).toHaveLength(1);
+  });
 
-  test('a saga that would undo something after it has waited is no task', async () => {
+  test('a saga with compensation after a wait is not a task', async () => {
     const log: string[] = [];
     const undoes = saga({ name: 'undoes', version: '1', task: 'prefer', forks: 'accept' }, function* () {
       yield* step('do', () => void log.push('done'), { compensate: () => void log.push('undone') });
@@ -132,7 +129,7 @@ describe('without a store', () => {
     expect(log).toEqual(['done']);
   });
 
-  test('a task whose code has something to run now fails, and its author is told', async () => {
+  test('a waiting task fails if its changed code runs a step, and the author is warned', async () => {
     const { host, clock } = storeless(waits('prefer'));
     const taskId = await taskClient(host).start('waits');
     const changed = saga({ name: 'waits', version: '1', task: 'prefer' }, function* () {
@@ -143,9 +140,9 @@ describe('without a store', () => {
     clock.now += 600_000;
     expect(await taskClient(later.host).get(taskId)).toMatchObject({
       status: 'failed',
-      error: { code: -32603, message: "'waits' cannot go on." },
+      error: { code: -32603, message: "'waits' cannot continue." },
     });
-    expect(later.told.warnings).toEqual([expect.stringContaining('made without a store')]);
+    expect(later.told.warnings).toEqual([expect.stringContaining('without a store')]);
   });
 
   // Texts that do not compress; the id is padded in steps of 64 bytes.
@@ -156,7 +153,7 @@ describe('without a store', () => {
       return 'waited';
     });
 
-  test('an id of 4,096 characters is handed out, and a longer one is not', async () => {
+  test('an ID of up to 4,096 characters is returned, and a longer one is not', async () => {
     const lengths: number[] = [];
     let isTask = true;
     for (let bytes = 2_000; isTask; bytes += 16) {
@@ -166,7 +163,7 @@ describe('without a store', () => {
       if (isTask) lengths.push(String(answer['taskId']).length);
       else expect(answer).toMatchObject({ resultType: 'input_required' });
     }
-    // The next size there is would be over it.
+    // The next possible size is over the limit.
     const longest = Math.max(...lengths);
     expect(longest).toBeLessThanOrEqual(4_096);
     expect(longest + Math.ceil((64 * 4) / 3)).toBeGreaterThan(4_096);

@@ -51,10 +51,10 @@ function stuck(log: string[], thrown: Thrown): Program {
   };
 }
 
-/** A task whose client has answered; `later` is how it is, when somebody has asked for it as soon as its lease was out. */
+/** A task whose client has answered. `later` returns its status after a read at the end of the lease. */
 async function answered(program: Program) {
   const clock = testClock();
-  const tested = hostOf(program, { clock, tasks: { bearer: 'accept', store: memoryTaskStore(clock) } });
+  const tested = hostOf(program, { clock, tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) } });
   const client = taskClient(tested.host);
   const taskId = await client.start(program.name);
   await client.idle();
@@ -74,24 +74,24 @@ async function answered(program: Program) {
   };
 }
 
-describe('a task whose turn throws', () => {
+describe('a task with a throwing turn', () => {
   test.each([
     ['an answer that conflicts', new AnswerConflict('target')],
-    ['a refusal', new SagaHostError('invalid_params', 'too many')],
-    ['what cannot be sealed', new SealError('arguments', 'too deep')],
-    ['what cannot be encoded', new CodecError('unencodable', 'value', 'too deep')],
-  ])('[W7] [E3] fails, and is undone, where it would throw it for ever: %s', async (_, turn) => {
+    ['an invalid request', new SagaHostError('invalid_params', 'too many')],
+    ['a failure to seal', new SealError('arguments', 'too deep')],
+    ['a failure to encode', new CodecError('unencodable', 'value', 'too deep')],
+  ])('[W7] [E3] fails and is undone after an error that would repeat in each turn: %s', async (_, turn) => {
     const log: string[] = [];
     const { get, told } = await answered(stuck(log, { turn }));
     expect(await get()).toMatchObject({
       status: 'failed',
-      error: { code: -32603, message: 'The task cannot go on.' },
+      error: { code: -32603, message: 'The task cannot continue.' },
     });
     expect(log).toEqual(['released', 'rolled back']);
     expect(told.errors).toEqual([turn]);
   });
 
-  test('[W7] [E3] is tried again where that may pass, and once it is cancelled, it is undone', async () => {
+  test('[W7] [E3] is retried after a temporary error, and undone after a cancellation', async () => {
     const log: string[] = [];
     const { later, cancel } = await answered(stuck(log, { turn: new Error('unreachable') }));
     expect(await later()).toBe('working');
@@ -101,9 +101,9 @@ describe('a task whose turn throws', () => {
   });
 
   test.each([
-    ['another one takes its turn', new SagaHostError('busy', 'later')],
+    ['another process runs its turn', new SagaHostError('busy', 'later')],
     ['its lease was lost', new TurnAborted(new Error('lost'))],
-  ])('[W7] [E1] is not undone beside its turn, though it was cancelled, where %s', async (_, turn) => {
+  ])('[W7] [E1] is not undone during its turn, although it was cancelled: %s', async (_, turn) => {
     const log: string[] = [];
     const thrown: Thrown = { turn };
     const { later, cancel } = await answered(stuck(log, thrown));
@@ -115,7 +115,7 @@ describe('a task whose turn throws', () => {
     expect(log).toEqual(['released', 'rolled back']);
   });
 
-  test('[W7] [E3] is undone later where that cannot be done now, and fails where it never can', async () => {
+  test('[W7] [E3] is undone later if not possible now, and fails if never possible', async () => {
     const log: string[] = [];
     const thrown: Thrown = { undoing: new Error('unreachable') };
     const { later, cancel } = await answered(stuck(log, thrown));
@@ -131,7 +131,7 @@ describe('a task whose turn throws', () => {
   });
 });
 
-test('[W7] [T11] takes what several updates brought by as many turns as a request each would have taken', async () => {
+test('[W7] [T11] accepts several updates, each in a turn of its own, like separate requests', async () => {
   const held = deferred<void>();
   const begun = deferred<void>();
   const ask = (message: string) => elicit('target', { message, schema: Target });
@@ -153,7 +153,7 @@ test('[W7] [T11] takes what several updates brought by as many turns as a reques
     return [first, second, third].map(({ target }) => target).join();
   });
   const clock = testClock();
-  const store = memoryTaskStore(clock);
+  const store = memoryTaskStore({ clock });
   const { host, told } = hostOf(many, {
     clock,
     limits: { maxAnswers: 1 },
@@ -174,14 +174,17 @@ test('[W7] [T11] takes what several updates brought by as many turns as a reques
   expect(await client.get(taskId)).toMatchObject({ result: { content: [{ text: '0,1,2' }] } });
 });
 
-test('[W7] [T11] a result that cannot be kept fails its task, and is not made again', async () => {
+test('[W7] [T11] a result that cannot be stored fails its task, and is not computed again', async () => {
   let runs = 0;
   const large = saga({ name: 'large', version: '1', task: 'prefer' }, function* () {
     yield* step('make', () => void (runs += 1), { keep: false });
     return 'x'.repeat(64 * 1024 * 1024);
   });
   const clock = testClock();
-  const { host, told } = hostOf(large, { clock, tasks: { bearer: 'accept', store: memoryTaskStore(clock) } });
+  const { host, told } = hostOf(large, {
+    clock,
+    tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) },
+  });
   const client = taskClient(host);
   const taskId = await client.start('large');
   await client.idle();
@@ -192,17 +195,17 @@ test('[W7] [T11] a result that cannot be kept fails its task, and is not made ag
   expect(told.errors).toHaveLength(1);
 });
 
-describe('a task whose guard cannot be asked once', () => {
+describe('a task with a guard that fails once', () => {
   test.each([
     { nth: 1, call: 'the begin of a turn', ends: false },
     { nth: 2, call: 'the end of a turn', ends: false },
     { nth: 3, call: 'the begin of the next turn', ends: false },
     { nth: 4, call: 'a claim', ends: false },
-    // The step has run, and cannot run again: that it is not known is what fails the saga, and that is undone.
+    // The step has run, and cannot run again: its unknown outcome fails the saga, and that is undone.
     { nth: 5, call: 'the end of a turn in which a step has run once', ends: true },
     { nth: 6, call: 'the begin of the turn that asks', ends: false },
     { nth: 7, call: 'the end of the turn that asks', ends: false },
-  ])('[W7] [E3] comes to its end, or is undone, when that is $call', async ({ nth, ends }) => {
+  ])('[W7] [E3] completes, or is undone, if the guard fails at $call', async ({ nth, ends }) => {
     const log: string[] = [];
     const clock = testClock();
     const guard = memoryGuard({ clock });
@@ -226,7 +229,7 @@ describe('a task whose guard cannot be asked once', () => {
       yield* elicit('target', { message: 'Where?', schema: Target });
       return 'shipped';
     });
-    const store = memoryTaskStore(clock);
+    const store = memoryTaskStore({ clock });
     const { host } = hostOf(ships, { clock, guard: { store: flaky }, tasks: { bearer: 'accept', store } });
     const client = taskClient(host);
     const taskId = await client.start('ships');

@@ -14,8 +14,13 @@ function unasked(
   { stores = false }: { readonly stores?: boolean } = {},
 ): TestHost & { readonly client: TaskClient } {
   const clock = testClock();
-  const store = stores ? { store: memoryTaskStore(clock) } : { maxIdLength: 4_096 };
-  const made = hostOf(sagas, { clock, answers: { model: 'accept' }, tasks: { bearer: 'accept', ...store } });
+  const store = stores ? { store: memoryTaskStore({ clock }) } : { maxIdLength: 4_096 };
+  const made = hostOf(sagas, {
+    clock,
+    answers: { model: 'accept' },
+    tasks: { bearer: 'accept', ...store },
+    testing: { sleep: async (ms) => void (clock.now += ms) },
+  });
   return { ...made, client: taskClient(made.host, { capabilities: { extensions: { [tasksKey]: {} } } }) };
 }
 
@@ -26,7 +31,7 @@ const working = (did: string[], task?: 'prefer'): Program =>
     return 'done';
   });
 
-test('[W2] [W6] a wait that no task can cover goes to resume tokens, as for clients that know no tasks', async () => {
+test('[W2] [W6] a wait that no task can contain continues by resume tokens, as without task support', async () => {
   const did: string[] = [];
   const { client, clock } = unasked([working(did)]);
   const { nextResumeToken: resumeToken } = await client.call('working');
@@ -36,7 +41,7 @@ test('[W2] [W6] a wait that no task can cover goes to resume tokens, as for clie
   expect(did).toEqual(['worked']);
 });
 
-test('[W2] [W3] a question goes to the model that calls, where it may answer', async () => {
+test('[W2] [W3] a question goes to the calling model if the model may answer', async () => {
   const { client } = unasked([asking()]);
   const { nextResumeToken: resumeToken } = await client.call('asking');
   expect(await client.call('asking', { resumeToken, answers: { target: { target: 'prod' } } })).toMatchObject(
@@ -46,7 +51,7 @@ test('[W2] [W3] a question goes to the model that calls, where it may answer', a
   );
 });
 
-test('[W2] what only waits is a task, and so is what a store keeps', async () => {
+test('[W2] sagas that only wait are tasks, and so are stored sagas', async () => {
   const waiting = saga({ name: 'waiting', version: '1' }, function* () {
     yield* sleep(hour);
     return 'waited';
@@ -67,7 +72,7 @@ test('[W2] what only waits is a task, and so is what a store keeps', async () =>
   expect(did).toEqual(['worked']);
 });
 
-test('[W2] [T14] a task never asks its client what only the model may be asked', async () => {
+test('[W2] [T14] a task never shows its client a question for the model', async () => {
   const both = saga({ name: 'both', version: '1', task: 'prefer' }, function* () {
     const { asked } = yield* all({
       asked: elicit('target', { message: 'Where?', schema: Target }),
@@ -83,7 +88,7 @@ test('[W2] [T14] a task never asks its client what only the model may be asked',
   });
 });
 
-test('[W2] its tools are listed with what it may have to send', async () => {
+test('[W2] lists its tools with the arguments to continue a call', async () => {
   const { client } = unasked([asking()]);
   const { last } = await client.send('tools/list', {});
   expect(last.result).toMatchObject({

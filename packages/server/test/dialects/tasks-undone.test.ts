@@ -20,12 +20,12 @@ function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1]
   return hostOf(sagas, {
     clock,
     limits: { maxHoldMs: 0 },
-    tasks: { bearer: 'accept', store: memoryTaskStore(clock) },
+    tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) },
     ...options,
   });
 }
 
-test('[E3] a task that has gone on as another saga is undone as that one', async () => {
+test('[E3] a task is undone as the saga that it continued as', async () => {
   const did: string[] = [];
   const ships = saga({ name: 'ships', version: '1', forks: 'accept' }, function* () {
     yield* step('ship', () => void did.push('shipped'), { compensate: () => void did.push('recalled') });
@@ -45,7 +45,7 @@ test('[E3] a task that has gone on as another saga is undone as that one', async
   expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
 });
 
-/** Begins as a saga that leaves nothing to undo, and goes on as one that does, in one turn. */
+/** Begins as a saga with nothing to undo, and continues as a saga with compensation, in one turn. */
 function shipping(
   did: string[],
   held: () => Promise<void> | undefined,
@@ -73,37 +73,34 @@ function shipping(
 }
 
 test.each([
-  ['is undone as that one', true, 'working', ['shipped', 'recalled']],
-  ['is over at once, where that one leaves nothing to undo', false, 'cancelled', ['shipped']],
-])(
-  '[E3] a task that is cancelled while it goes on as another saga %s',
-  async (_, undoes, status, effects) => {
-    const did: string[] = [];
-    const begun = deferred<void>();
-    const goOn = deferred<void>();
-    const held = (): Promise<void> | undefined => {
-      begun.resolve();
-      return client.worksBehind ? goOn.promise : undefined;
-    };
-    const sagas = shipping(did, held, undoes);
-    const { host, clock, told } = tasked(sagas);
-    const client = taskClient(host);
-    const taskId = await client.start('begins');
-    await client.idle();
-    clock.now += 1;
-    await client.get(taskId);
-    await begun.promise;
-    await client.cancel(taskId);
-    expect(await client.get(taskId)).toMatchObject({ status });
-    goOn.resolve();
-    await client.idle();
-    expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
-    expect(did).toEqual(effects);
-    expect(told.errors).toEqual([]);
-  },
-);
+  ['is undone as the other saga', true, 'working', ['shipped', 'recalled']],
+  ['ends at once if the other saga has nothing to undo', false, 'cancelled', ['shipped']],
+])('[E3] a task that is cancelled during continueAs %s', async (_, undoes, status, effects) => {
+  const did: string[] = [];
+  const begun = deferred<void>();
+  const goOn = deferred<void>();
+  const held = (): Promise<void> | undefined => {
+    begun.resolve();
+    return client.worksBehind ? goOn.promise : undefined;
+  };
+  const sagas = shipping(did, held, undoes);
+  const { host, clock, told } = tasked(sagas);
+  const client = taskClient(host);
+  const taskId = await client.start('begins');
+  await client.idle();
+  clock.now += 1;
+  await client.get(taskId);
+  await begun.promise;
+  await client.cancel(taskId);
+  expect(await client.get(taskId)).toMatchObject({ status });
+  goOn.resolve();
+  await client.idle();
+  expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+  expect(did).toEqual(effects);
+  expect(told.errors).toEqual([]);
+});
 
-test('[E3] a task that is cancelled before it goes on as another saga does nothing as that one', async () => {
+test('[E3] a task cancelled before continueAs runs nothing of the other saga', async () => {
   const did: string[] = [];
   const asked = deferred<void>();
   const goOn = deferred<void>();
@@ -133,7 +130,7 @@ test('[E3] a task that is cancelled before it goes on as another saga does nothi
   expect(told.errors).toEqual([]);
 });
 
-test('[T11] a call whose state is too large for a task is undone at once', async () => {
+test('[T11] a call with a state too large for a task is undone at once', async () => {
   const did: string[] = [];
   const large = saga({ name: 'large', version: '1', task: 'prefer', forks: 'accept' }, function* () {
     yield* compensate(() => void did.push('undone'));

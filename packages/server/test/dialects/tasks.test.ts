@@ -19,7 +19,7 @@ import { serverV2 } from '../fixtures/connections.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-const tasks = () => ({ store: memoryTaskStore(() => start), bearer: 'accept' }) as const;
+const tasks = () => ({ store: memoryTaskStore({ clock: () => start }), bearer: 'accept' }) as const;
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
 const unknown = { code: -32602, message: 'Unknown or expired task', data: { reason: 'invalid_task_id' } };
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -29,7 +29,7 @@ function offering(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
 }
 
 describe('a call', () => {
-  test('[W1] [W2] is answered with a task at once, whose steps run behind the answer', async () => {
+  test('[W1] [W2] returns a task at once, and its steps run after the response', async () => {
     const runs: Runs = [];
     const client = taskClient(offering(asksInTask(runs)).host);
     const created = await client.call('asks');
@@ -68,7 +68,7 @@ describe('a call', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('[W1] asks in rounds what comes before there is anything to run, and is a task then', async () => {
+  test('[W1] asks the first questions in rounds, and then becomes a task', async () => {
     const first = saga({ name: 'first', version: '1', task: 'require' }, function* () {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
       return yield* step('go', () => `Went to ${target}`);
@@ -82,7 +82,7 @@ describe('a call', () => {
     expect(created).toMatchObject({ resultType: 'task' });
     expect(created).not.toHaveProperty('requestState');
     await client.idle();
-    // The answer was lost: the same round is the same task, another one is none.
+    // The response was dropped. The same round is the same task, and another round is not a task.
     const again = await client.call('first', {}, answer);
     expect(await client.get(String(again['taskId']))).toMatchObject({
       status: 'completed',
@@ -95,7 +95,7 @@ describe('a call', () => {
     });
   });
 
-  test('is answered without a task where the client does not know them', async () => {
+  test('is not a task if the client does not support tasks', async () => {
     const quick = saga({ name: 'quick', version: '1', task: 'prefer' }, function* () {
       return yield* step('go', () => 'Went');
     });
@@ -103,7 +103,7 @@ describe('a call', () => {
     expect(await client.call('quick')).toMatchObject({ resultType: 'complete', content: [{ text: 'Went' }] });
   });
 
-  test('is answered without a task where its saga does not say so, and nothing takes long', async () => {
+  test('is not a task if its saga does not declare `task` and nothing takes long', async () => {
     const quick = saga({ name: 'quick', version: '1' }, function* () {
       return yield* step('go', () => 'Went');
     });
@@ -111,7 +111,7 @@ describe('a call', () => {
     expect(await client.call('quick')).toMatchObject({ resultType: 'complete', content: [{ text: 'Went' }] });
   });
 
-  test('[W3] of a saga that requires tasks is refused before anything runs where the client does not know them', async () => {
+  test('[W3] of a saga that requires tasks is rejected before anything runs without client support', async () => {
     const { host } = offering(waits('require'));
     const client = taskClient(host, { capabilities: { elicitation: {} } });
     const { last, status } = await client.send('tools/call', { name: 'waits', arguments: {} }, 'waits');
@@ -136,7 +136,7 @@ describe('a call', () => {
     expect(other.last.error).toMatchObject({ code: -32021 });
   });
 
-  test('asks in the task what is asked beside something that runs', async () => {
+  test('asks questions beside a running step in the task', async () => {
     const both = saga({ name: 'both', version: '1', task: 'prefer' }, function* () {
       const { winner } = yield* race({
         asked: elicit('target', { message: 'Where?', schema: Target }),
@@ -154,7 +154,7 @@ describe('a call', () => {
     });
   });
 
-  test('[W6] goes to a task where it only waits, longer than the rounds of its client can cover', async () => {
+  test('[W6] becomes a task if it waits longer than the rounds of its client', async () => {
     const long = saga({ name: 'long', version: '1' }, function* () {
       yield* sleep(86_400_000);
       return yield* step('go', () => 'Went');
@@ -170,7 +170,7 @@ describe('a call', () => {
 });
 
 describe('a task', () => {
-  test('[W7] is asked for without anything running for the answer', async () => {
+  test('[W7] is read without running anything for the response', async () => {
     const runs: Runs = [];
     const order: string[] = [];
     const waiting = saga({ name: 'waiting', version: '1', task: 'prefer' }, function* () {
@@ -190,7 +190,7 @@ describe('a task', () => {
     expect(runs).toEqual(['run']);
   });
 
-  test('takes answers one by one, and shows only what is still open', async () => {
+  test('accepts answers one by one, and shows only open questions', async () => {
     const client = taskClient(offering(asksTwo()).host);
     const taskId = await client.start('two');
     await client.idle();
@@ -207,7 +207,7 @@ describe('a task', () => {
     expect(await client.get(taskId)).toMatchObject({ result: { content: [{ text: 'a and b' }] } });
   });
 
-  test('takes two answers that race, each once', async () => {
+  test('accepts two concurrent answers, each once', async () => {
     const { host, told } = offering(asksTwo());
     const client = taskClient(host);
     const taskId = await client.start('two');
@@ -223,7 +223,7 @@ describe('a task', () => {
     expect(told.ignored).toEqual([{ stepId: 'target#2', why: 'unknown' }]);
   });
 
-  test('[W4] asks again under a new key, and ignores what it does not ask', async () => {
+  test('[W4] asks again under a new key, and ignores unknown keys', async () => {
     const { host, told } = offering(asksInTask());
     const client = taskClient(host);
     const taskId = await client.start('asks');
@@ -245,7 +245,7 @@ describe('a task', () => {
     ]);
   });
 
-  test('needs answers to be sent, and takes those of no form for none', async () => {
+  test('requires answers in an update, and ignores answers of an invalid form', async () => {
     const client = taskClient(offering(asksInTask()).host);
     const taskId = await client.start('asks');
     await client.idle();
@@ -259,7 +259,7 @@ describe('a task', () => {
     expect(Object.keys((await client.get(taskId))['inputRequests'] as object)).toEqual(['target']);
   });
 
-  test('[E3] is cancelled, and what it did is undone', async () => {
+  test('[E3] is cancelled, and its steps are undone', async () => {
     const log: string[] = [];
     const client = taskClient(offering(releases(log)).host);
     const taskId = await client.start('releases');
@@ -275,7 +275,7 @@ describe('a task', () => {
     expect(await client.update(taskId, { target: accepted('a') })).toEqual({ resultType: 'complete' });
   });
 
-  test('is cancelled at once where nothing is to be undone', async () => {
+  test('is cancelled at once if there is nothing to undo', async () => {
     const client = taskClient(offering(asksInTask()).host);
     const taskId = await client.start('asks');
     await client.idle();
@@ -285,7 +285,7 @@ describe('a task', () => {
     expect(cancelled).not.toHaveProperty('inputRequests');
   });
 
-  test('completes where the tool fails, and fails where the server does', async () => {
+  test('completes if the tool fails, and fails if the server fails', async () => {
     const client = taskClient(offering(fails(), breaks()).host);
     const [failing, breaking] = [await client.start('fails'), await client.start('breaks')];
     await client.idle();
@@ -298,7 +298,7 @@ describe('a task', () => {
     expect(failed).not.toHaveProperty('result');
   });
 
-  test('[W5] tells its progress under the token of the call, each value once', async () => {
+  test('[W5] sends its progress with the token of the call, each value once', async () => {
     const client = taskClient(offering(tells()).host);
     const { taskId } = (await client.call('tells', {}, { _meta: { progressToken: 'p' } })) as {
       taskId: string;
@@ -321,12 +321,12 @@ describe('a task', () => {
   });
 });
 
-describe('the id of a task', () => {
+describe('the ID of a task', () => {
   test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
-    '[T14] is refused by %s for anybody who did not make the task',
+    '[T14] is refused by %s for any caller who did not create the task',
     async (method) => {
       const { host, told } = hostOf(asksInTask(), {
-        tasks: { store: memoryTaskStore(() => start) },
+        tasks: { store: memoryTaskStore({ clock: () => start }) },
         auth: { principal: 'client-only' },
       });
       const mine = taskClient(host, { clientId: 'mine' });
@@ -343,7 +343,7 @@ describe('the id of a task', () => {
   );
 
   test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
-    'is needed by %s, and one that nobody knows is refused; so is a client that does not know tasks',
+    'is required by %s, which refuses unknown IDs and clients without task support',
     async (method) => {
       const { host } = offering(asksInTask());
       const client = taskClient(host);
@@ -364,7 +364,7 @@ describe('the id of a task', () => {
     },
   );
 
-  test('[T3] opens nothing but tasks, and a token of another purpose is no task', async () => {
+  test('[T3] opens only tasks, and a task opens no token of another purpose', async () => {
     const { host } = offering(asksInTask());
     const client = taskClient(host);
     const bare = hostOf(waits(), { tasks: { bearer: 'accept', maxIdLength: 4_096 } });
@@ -389,9 +389,9 @@ describe('the id of a task', () => {
     expect((await client.send('tasks/get', { taskId: token }, token)).last.error).toEqual(unknown);
   });
 
-  test('is good for as long as it says, and then unknown', async () => {
+  test('is valid until its ttl, and then unknown', async () => {
     const clock = testClock();
-    const store = memoryTaskStore(clock);
+    const store = memoryTaskStore({ clock });
     const { host } = hostOf(asksInTask(), { clock, tasks: { store, bearer: 'accept', ttlMs: 60_000 } });
     const client = taskClient(host);
     const created = await client.call('asks');
@@ -409,14 +409,14 @@ describe('the id of a task', () => {
   });
 });
 
-describe('tasks are offered', () => {
+describe('tasks', () => {
   const extensionsOf = async ({ host }: TestHost): Promise<object> => {
     const { last } = await taskClient(host).send('server/discover', {});
     const { capabilities } = last.result as { readonly capabilities: { readonly extensions: object } };
     return capabilities.extensions;
   };
 
-  test('where the host says so, or a saga, and somebody can be told from others', async () => {
+  test('are announced if the host or a saga declares them, and callers can be told apart', async () => {
     expect(await extensionsOf(hostOf(waits()))).not.toHaveProperty([tasksKey]);
     const bare = hostOf(waits('prefer'));
     expect(await extensionsOf(bare)).not.toHaveProperty([tasksKey]);
@@ -430,7 +430,7 @@ describe('tasks are offered', () => {
     });
   });
 
-  test('[T14] to those who are authenticated, unless the host says otherwise', async () => {
+  test('[T14] are created for authenticated users, unless the host sets `bearer`', async () => {
     const { host } = hostOf([waits('require'), asksInTask()], {
       auth: { principal: 'client-only' },
       tasks: { maxIdLength: 4_096 },
@@ -441,7 +441,7 @@ describe('tasks are offered', () => {
     expect(await taskClient(host, { clientId: 'app' }).call('waits')).toMatchObject({ resultType: 'task' });
   });
 
-  test('not to clients of other eras', async () => {
+  test('are not offered to clients of other eras', async () => {
     const server = createMcpHandler(() => serverV2(offering(asksInTask()).host));
     const params = { taskId: 'x', _meta: { capabilities: knowsTasks } };
     expect((await ask(server, 'legacy', 'tasks/get', params)).last.error).toMatchObject({ code: -32601 });
@@ -450,9 +450,11 @@ describe('tasks are offered', () => {
   test.each([
     ['ttlMs', 'ttl'],
     ['pollIntervalMs', 'pollInterval'],
-  ])('with a %s that is a finite number of milliseconds', (name, setting) => {
+  ])('have a %s of a finite number of milliseconds', (name, setting) => {
     for (const ms of [0, -1.5, Number.NaN, Number.POSITIVE_INFINITY])
-      expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(RangeError);
+      expect(() => hostOf(waits(), { tasks: { [name]: ms } })).toThrow(
+        expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+      );
     const host = coreOf(hostOf(waits(), { tasks: { [name]: 1_000 / 3, bearer: 'accept' } }).host);
     expect(host.offers.tasks).toMatchObject({ [setting]: 334 });
   });

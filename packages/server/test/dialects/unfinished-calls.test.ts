@@ -76,7 +76,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     };
   }
 
-  test('[W1] [W3] a question for a model that the client lacks is asked of the calling model', async () => {
+  test('[W1] [W3] a sampling question is for the calling model if the client does not support sampling', async () => {
     const keys: string[] = [];
     const program = complexTool((key) => keys.push(key));
     const { call: send, questions, close } = await reached(program, accepting);
@@ -94,7 +94,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[W3] the user is asked in the call, and the model in its result', async () => {
+  test('[W3] the user gets a question within the call, and the model in the result', async () => {
     const program = saga({ name: 'both', version: '1' }, function* () {
       const { form, text } = yield* all({
         form: elicit('form', { message: 'Where?', schema: Target }),
@@ -113,7 +113,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[W6] a wait that is longer than the call can be held ends the call', async () => {
+  test('[W6] a wait that is too long for the call ends the call', async () => {
     const time = sleeping();
     const program = saga({ name: 'waiting', version: '1' }, function* () {
       const { target } = yield* elicit('go', { message: 'Go?', schema: Target });
@@ -129,7 +129,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[W6] a model that does not wait is held, call for call', async () => {
+  test('[W6] a model that does not wait is held in each call', async () => {
     const time = sleeping();
     const program = saga({ name: 'waiting', version: '1' }, function* () {
       yield* sleep(300_000);
@@ -143,12 +143,12 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
       last = await send({ resumeToken: last.token });
     }
     expect(last.text).toBe('waited');
-    // Each call holds 20 s.
+    // Each call is held for 20 s.
     expect(calls).toBeLessThanOrEqual(15);
     await close();
   });
 
-  test('[W1] twelve questions are answered once each, in as many calls as it takes', async () => {
+  test('[W1] twelve questions are answered once each, over several calls', async () => {
     const done: number[] = [];
     const program = saga({ name: 'curious', version: '1' }, function* () {
       for (let at = 0; at < 12; at += 1) {
@@ -189,7 +189,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[T14] a saga with an output schema can end a call before it ends', async () => {
+  test('[T14] a call may end before a saga with an output schema completes', async () => {
     const options = { name: 'shaped', version: '1', output: z.object({ ok: z.boolean() }) };
     const program = saga(options, function* () {
       yield* checkpoint('a page');
@@ -201,7 +201,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[T14] the model does not answer what the client asks its user', async () => {
+  test('[T14] the model does not answer questions for the user of the client', async () => {
     const ran: string[] = [];
     const program = saga({ name: 'paging', version: '1' }, function* () {
       yield* all({ page: checkpoint('a page'), form: elicit('form', { message: 'Where?', schema: Target }) });
@@ -221,7 +221,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[T14] a link is shown by the model where the client shows none', async () => {
+  test('[T14] the model shows a link if the client does not support URLs', async () => {
     const program = saga({ name: 'linking', version: '1' }, function* () {
       yield* elicitUrl('link', { message: 'Sign in', url: 'https://example.com/' });
       return 'opened';
@@ -234,7 +234,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[T13] with a guard, a call that is repeated gets the same end, and nothing runs twice', async () => {
+  test('[T13] with a guard, a repeated call gets the same result, and nothing runs twice', async () => {
     const ran: string[] = [];
     const time = sleeping();
     const program = saga({ name: 'paging', version: '1', forks: 'refuse' }, function* () {
@@ -257,7 +257,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[T6] the token may stand beside the arguments', async () => {
+  test('[T6] the token may be beside the arguments', async () => {
     const { call: send, questions, close } = await reached(complexTool(), accepting);
     const { token } = await send(deploying);
     const last = await send({ ...deploying, answers: yes }, { resumeToken: token });
@@ -266,7 +266,7 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     await close();
   });
 
-  test('[T5] a resume token that does not open is refused as one', async () => {
+  test('[T5] an invalid resume token is refused with its own reason', async () => {
     const { call: send, close } = await reached(complexTool(), accepting);
     await expect(send({ ...deploying, resumeToken: 'x' })).rejects.toMatchObject({
       code: -32602,
@@ -301,7 +301,7 @@ describe('rounds', () => {
     }
   }
 
-  test('[W1] no call takes more than nine, and the next call has nine of its own', async () => {
+  test('[W1] are at most nine in a call, and the next call has nine more', async () => {
     const server = handlerOf(hostOf(curious(20)).host);
     const first = await rounds(server, {});
     expect(first.rounds).toBe(9);
@@ -311,7 +311,7 @@ describe('rounds', () => {
     expect(await rounds(server, { resumeToken: second.token })).toMatchObject({ rounds: 2, text: 'known' });
   });
 
-  test('[T13] a repeated call with a resume token gets the same end', async () => {
+  test('[T13] of a repeated call with a resume token lead to the same result', async () => {
     const clock = testClock();
     const program = saga({ name: 'curious', version: '1', forks: 'refuse' }, function* () {
       for (let at = 0; at < 12; at += 1) yield* elicit('target', { message: 'Where?', schema: Target });
@@ -324,7 +324,7 @@ describe('rounds', () => {
       expect(await rounds(server, { resumeToken })).toMatchObject({ text: 'known', token: undefined });
   });
 
-  test('[W1] a call that needs all of them ends in them', async () => {
+  test('[W1] complete a call that needs all nine', async () => {
     const server = handlerOf(hostOf(curious(9)).host);
     expect(await rounds(server, {})).toMatchObject({ rounds: 9, text: 'known', token: undefined });
   });
@@ -346,7 +346,7 @@ describe('a token beside the arguments', () => {
     ['of a client that can be asked', 'modern', capabilities],
     ['of a client that declares nothing', 'modern', {}],
     ['of a client without a session', 'legacy', {}],
-  ] as const)('[T6] is the same token %s', async (_, era, declared) => {
+  ] as const)('[T6] is accepted in any place, %s', async (_, era, declared) => {
     const { server, ran } = working();
     const send = (more: object) =>
       sent(server, era, { name: 'working', arguments: {}, capabilities: declared, ...more });
@@ -379,7 +379,7 @@ describe('a token beside the arguments', () => {
   });
 });
 
-test('[T6] a saga that runs as a task only is not continued by a resume token', async () => {
+test('[T6] a saga that requires a task is not continued by a resume token', async () => {
   const ran: string[] = [];
   const program = saga({ name: 'tasked', version: '1', task: 'require' }, function* () {
     yield* elicit('go', { message: 'Go?', schema: Empty });
@@ -396,7 +396,7 @@ test('[T6] a saga that runs as a task only is not continued by a resume token', 
   expect(ran).toEqual([]);
 });
 
-test('[W3] a prompt has no place for a token, so its model is not asked', async () => {
+test('[W3] a prompt cannot carry a token, so the model is not asked', async () => {
   const program = promptSaga({ name: 'prompt', version: '1' }, function* () {
     yield* sample('text', where);
     return 'sampled';
@@ -406,7 +406,7 @@ test('[W3] a prompt has no place for a token, so its model is not asked', async 
   expect(last.error).toMatchObject({ code: -32_603 });
 });
 
-describe('a request that can be resumed', () => {
+describe('a resumable request', () => {
   const capabilities = { elicitation: {}, resumableRequests: {} };
 
   test.each([
@@ -428,7 +428,7 @@ describe('a request that can be resumed', () => {
       },
       2,
     ],
-  ] as const)('[W6] [E1] ends before its saga with %s', async (_, body, count) => {
+  ] as const)('[W6] [E1] ends before its saga completes, with %s', async (_, body, count) => {
     const time = sleeping();
     const program = saga({ name: 'resumable', version: '1' }, body);
     const server = handlerOf(hostOf(program, { ...time, resumableRequests: { bearer: 'accept' } }).host);
@@ -446,7 +446,7 @@ describe('a request that can be resumed', () => {
   });
 });
 
-describe('a resume token that clients of two dialects send', () => {
+describe('a resume token that clients of two dialects use', () => {
   const capabilities = { elicitation: {} };
   const answers = { target: { target: 'moon' } };
   const inputResponses = { target: accepted({ target: 'moon' }) };

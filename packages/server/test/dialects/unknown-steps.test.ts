@@ -30,7 +30,7 @@ describe.each(eras)('completedSteps, %s', (era) => {
   };
 
   test.each([undefined, 'refuse'] as const)(
-    '[W4] an ID that no step has is reported beside the open steps, forks: %s',
+    '[W4] an unknown step ID is reported beside the open steps, forks: %s',
     async (forks) => {
       const program = forks === undefined ? asking() : { ...asking(), forks };
       const { resume, told } = await begin(
@@ -48,7 +48,7 @@ describe.each(eras)('completedSteps, %s', (era) => {
     },
   );
 
-  test('[W4] repeated answers and open ones are not reported', async () => {
+  test('[W4] repeated answers and answers to open steps are not reported', async () => {
     const two = saga({ name: 'two', version: '1' }, function* () {
       yield* elicit('a', { message: 'A?', schema: Target });
       yield* all({
@@ -65,7 +65,7 @@ describe.each(eras)('completedSteps, %s', (era) => {
     expect(last.unknownSteps).toBeUndefined();
   });
 
-  test('[W4] an answer that came too late, or to a saga that has started over, fails nothing', async () => {
+  test('[W4] a late answer, or an answer to an earlier generation, does not fail the turn', async () => {
     const next = saga({ name: 'next', version: '1' }, function* () {
       yield* elicit('b', { message: 'B?', schema: Target });
       return 'done';

@@ -18,13 +18,13 @@ import { answer, gone, guardedHosts, hour, Ok } from './guarded-hosts.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-/** What hosts do that share a guard, and a queue, when a client does not come back. (E8) */
+/** Hosts with a shared guard and a queue, whose client does not return. (E8) */
 export function absentClientsSuite(name: string, make: MakeGuard): void {
-  describe(`hosts whose clients have gone, with a guard ${name}`, () => {
+  describe(`hosts with absent clients, with a guard ${name}`, () => {
     const setUp = (options: HostChanges = {}, change: Partial<SagaGuard> = {}) =>
       guardedHosts(make, options, change);
 
-    it('[E8] undoes what an absent client left behind in a turn that was never finished, too', async () => {
+    it('[E8] undoes the unfinished turn of an absent client', async () => {
       const { hosts, token, did, told, facts, expire, hanging } = await setUp();
       const [one, other] = hosts;
       const cancelToken = facts[0]?.cancelToken ?? '';
@@ -32,7 +32,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const aborting = new AbortController();
       const left = one.resume(token, answer('ship'), { signal: aborting.signal });
       const goOn = await hangs;
-      // Its client goes while a step runs, and does not come back.
+      // The client disconnects while a step runs, and does not return.
       aborting.abort();
       goOn();
       await expect(left).rejects.toThrow('aborted');
@@ -42,17 +42,17 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         compensated: [{ stepId: 'charge' }],
       });
       const [charge, first, second, ...undone] = did;
-      // Nobody knew what had become of the step: it was asked again, by the same key.
+      // The outcome of the step was unknown, so it ran again with the same key.
       expect([charge, second]).toEqual(['charge', first]);
       expect(undone).toEqual(['refund']);
       expect(told).toEqual(['suspended 1', 'suspended 2', 'settled']);
       await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
     });
 
-    it('[E8] [W7] runs no more of what was begun than its request would have', async () => {
+    it('[E8] [W7] runs no more of an interrupted turn than its request', async () => {
       const { hosts, token, did, facts, expire } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
-      const looks = { traits: { runs: false } };
+      const looks = { dialect: { runs: false } };
       await expect(coreOf(one).resume(token, answer('ship'), {}, looks)).rejects.toMatchObject({
         code: 'guard_down',
       });
@@ -63,7 +63,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       expect(did).toEqual(['charge', 'refund']);
     });
 
-    it('[E8] [W3] brings what was begun to its end as it would have been served to its client', async () => {
+    it('[E8] [W3] finishes an interrupted turn with the capabilities of its client', async () => {
       const { guard, now, pass } = await make();
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
@@ -106,11 +106,11 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       expect(did).toEqual(['send', 'send', 'recall']);
     });
 
-    it('[E8] tells the queue again of a turn that its client went to, and left, where that was lost', async () => {
+    it('[E8] notifies the queue again of an abandoned turn if the first message was dropped', async () => {
       const { hosts, token, did, told, facts, expire } = await setUp();
       const [one, other] = hosts;
       const cancelToken = facts[0]?.cancelToken ?? '';
-      // The process died when the turn was kept, and before the queue was told.
+      // The process died after the turn was stored, and before the queue was notified.
       suspended(await one.resume(token, answer('ship')));
       told.length = 0;
       facts.length = 0;
@@ -121,22 +121,22 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       await expire();
       const again = facts[0]?.cancelToken ?? '';
       expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
-      // Of a saga that has ended, it hears that in the end.
+      // A cancel token of an ended saga notifies the queue of the end.
       await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
       expect(await other.cancel(again)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
       expect(told).toEqual(['suspended 2', 'settled', 'suspended 2', 'settled']);
     });
 
-    it('[E8] tells the queue of a turn that was gone on from, and left, where it never heard of that', async () => {
+    it('[E8] notifies the queue of an abandoned turn after a committed turn', async () => {
       const { hosts, token, did, told, facts, expire } = await setUp();
       const [one, other] = hosts;
       const [first] = facts;
       const { token: review } = suspended(await one.resume(token, answer('ship')));
       const aborting = new AbortController();
       aborting.abort();
-      // Begun, and never finished.
+      // An interrupted turn.
       await expect(one.resume(review, answer('review'), { signal: aborting.signal })).rejects.toThrow();
-      // The queue was down while all that happened: what it has is of the first turn.
+      // The queue was down meanwhile: its message is of the first turn.
       told.length = 0;
       facts.length = 0;
       await expire();
@@ -147,14 +147,14 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       expect(did).toContain('thank');
     });
 
-    it('[E8] [W4] tells the queue of a turn whose client also answered what nobody asked', async () => {
+    it('[E8] [W4] notifies the queue of a turn whose client also sent unknown answers', async () => {
       const { hosts, token, told } = await setUp();
       const turn = suspended(await hosts[0].resume(token, [...answer('ship'), ...answer('made up')]));
       expect(turn.unknown).toEqual(['made up']);
       expect(told).toEqual(['suspended 1', 'suspended 2']);
     });
 
-    it('[E3] [E8] tells what could not be undone, should its client not hear of it', async () => {
+    it('[E3] [E8] reports uncompensated steps to the operator', async () => {
       const { guard, now } = await make();
       const left: unknown[] = [];
       const stuck = saga({ name: 'stuck', version: '1', forks: 'refuse' }, function* () {
@@ -175,12 +175,12 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       await host.resume(one.token, answer('ship', false));
       await host.resume(one.token, answer('ship', false));
       await host.resume(other.token, answer('ship'));
-      const residue = [{ stepId: 'charge', label: 'charge 1' }];
-      const settled = { saga: 'stuck', sagaId: one.sagaId, residue };
-      expect(left).toEqual([settled, settled, { saga: 'stuck', sagaId: other.sagaId, residue: [] }]);
+      const uncompensated = [{ stepId: 'charge', label: 'charge 1' }];
+      const settled = { saga: 'stuck', sagaId: one.sagaId, uncompensated };
+      expect(left).toEqual([settled, settled, { saga: 'stuck', sagaId: other.sagaId, uncompensated: [] }]);
     });
 
-    it('[E5] [E8] goes forward past a pivot, as far as that goes without its client', async () => {
+    it('[E5] [E8] continues past a pivot until the client is needed', async () => {
       const { guard, now } = await make();
       const did: string[] = [];
       const facts: SuspendedSagaFacts[] = [];
@@ -211,7 +211,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       suspended(await host.start('parcel', {}));
       suspended(await host.start('asking', {}));
       const { token } = suspended(await host.start('parcel', {}));
-      // To its client, which is there, nothing happens but what it asked for.
+      // For a client that is present, only its own requests run.
       did.length = 0;
       expect(await host.cancel(token)).toMatchObject({ status: 'failed', compensated: [{ stepId: 'pack' }] });
       expect(did).toEqual(['unpack']);
@@ -223,11 +223,11 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
         result: 'on its way',
       });
       expect(did.splice(0)).toEqual(['ship', 'thank']);
-      // Where its client is needed it ends, and what came after the pivot is undone.
+      // The saga ends where it needs its client, and the steps after the pivot are undone.
       expect(await host.cancel(asking.cancelToken)).toMatchObject({
         status: 'failed',
         compensated: [{ stepId: 'pack' }],
-        residue: [],
+        uncompensated: [],
       });
       expect(did).toEqual(['ship', 'unpack']);
       expect(facts.map(({ saga: of, turn }) => `${of} ${turn}`)).toEqual([
@@ -237,7 +237,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       ]);
     });
 
-    it('[E8] brings what was begun to its end with what was kept of it, and with nothing else', async () => {
+    it('[E8] finishes an interrupted turn with the stored request only', async () => {
       const { guard, elsewhere, now, pass } = await make();
       const kept: string[] = [];
       const keeps: SagaGuard = {
@@ -288,8 +288,8 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
           ...elsewhere,
           begin: async (claim) => {
             const verdict = await elsewhere.begin(claim);
-            return typeof verdict === 'object' && 'begun' in verdict
-              ? { ...verdict, begun: begun ?? '' }
+            return typeof verdict === 'object' && 'interrupted' in verdict
+              ? { ...verdict, interrupted: begun ?? '' }
               : verdict;
           },
         };

@@ -16,7 +16,7 @@ import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
-/** A host that dies before it has kept a turn, and one that takes its place. */
+/** A host that dies before it stores a turn, and a host that takes over. */
 function hostsOf(parcel: Program) {
   const clock = testClock();
   const guard = memoryGuard({ clock });
@@ -36,7 +36,7 @@ function hostsOf(parcel: Program) {
   return { clock, facts, dying, host: createSagaHost({ ...common, guard: { store: guard } }) };
 }
 
-test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end it, the queue undoes the rest', async () => {
+test('[E5] [E8] the queue finishes an interrupted cancellation past a pivot', async () => {
   const did: string[] = [];
   const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
     yield* pivot('paid');
@@ -57,7 +57,7 @@ test('[E5] [E8] where a client had begun to cancel past a pivot, and did not end
   expect(did).toEqual(['pack', 'unpack', 'unpack']);
 });
 
-test('[E3] [E8] what was begun, and waits before any pivot, is undone at once', async () => {
+test('[E3] [E8] an interrupted turn that waits before any pivot is undone at once', async () => {
   const did: string[] = [];
   const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('ship', { message: 'Ship?', schema: Ok });

@@ -51,13 +51,13 @@ function deploys(onMismatch: 'fail' | 'compensate' = 'fail') {
   return { did, told, facts, clock, host, order, book };
 }
 
-/** Asserts that this process cannot continue a saga, whose token stays good. */
+/** Asserts that this process cannot continue a saga, whose token stays valid. */
 async function assertLeft(turn: Promise<SagaTurn>): Promise<void> {
   await expect(turn).rejects.toMatchObject({ code: 'replay_mismatch' });
 }
 
-describe('a deploy whose code does not fit', () => {
-  it('[R6] [E10] leaves the token good when it throws before the point of the token', async () => {
+describe('a deployment with code that does not match', () => {
+  it('[R6] [E10] keeps the token valid if the code throws before the recorded point', async () => {
     const { did, told, order, book } = deploys();
     const make = (isBroken: boolean): SagaHost =>
       order(function* () {
@@ -92,7 +92,7 @@ describe('a deploy whose code does not fit', () => {
     expect(told).toEqual([]);
   });
 
-  it('[R6] [E3] leaves the token good when earlier turns have undone steps', async () => {
+  it('[R6] [E3] keeps the token valid if earlier turns have undone steps', async () => {
     const { did, told, order, book } = deploys();
     let tries = 0;
     const flaky = step('b', () => void did.push('b'), {
@@ -118,7 +118,7 @@ describe('a deploy whose code does not fit', () => {
     expect(did).toEqual(['a', 'b', 'c', 'undo c']);
   });
 
-  it('[R3] [E3] undoes or names all recorded steps with the policy `compensate`', async () => {
+  it("[R3] [E3] undoes all recorded steps or reports them, with onMismatch: 'compensate'", async () => {
     const { did, told, order, book } = deploys('compensate');
     const make = (isNew: boolean): SagaHost =>
       order(function* () {
@@ -131,7 +131,7 @@ describe('a deploy whose code does not fit', () => {
     const { token } = suspended(await make(false).start('order', {}));
     expect(await make(true).resume(token, [])).toMatchObject({
       compensated: [{ stepId: 'a' }],
-      residue: [{ stepId: 'b' }, { stepId: 'registered' }].toReversed(),
+      uncompensated: [{ stepId: 'b' }, { stepId: 'registered' }].toReversed(),
     });
     expect(did).toEqual(['a', 'b', 'undo a']);
     expect(told).toEqual(['settled']);
@@ -144,13 +144,17 @@ describe('a deploy whose code does not fit', () => {
         if (!ends) yield* checkpoint();
       });
     const { token } = suspended(await make(false).start('order', {}));
-    expect(await make(true).cancel(token)).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+    expect(await make(true).cancel(token)).toMatchObject({
+      status: 'failed',
+      compensated: [],
+      uncompensated: [],
+    });
     expect(told).toEqual(['settled']);
     await expect(make(false).resume(token, [])).rejects.toMatchObject({ reason: 'used' });
   });
 });
 
-describe('a cancel of a saga that makes no progress', () => {
+describe('cancelling a saga that makes no progress', () => {
   it('[E6] [E8] throws after two turns that record nothing', async () => {
     const { host } = deploys();
     const stuck = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {

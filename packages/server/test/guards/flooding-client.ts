@@ -16,7 +16,7 @@ export interface FloodingClient {
   readonly sent: () => number;
   /** Answers the question of a saga so often; each time with an answer that leads to the next question. */
   readonly answer: (times: number) => Promise<void>;
-  /** Answers it so often with what its form does not allow. */
+  /** Sends this number of invalid answers. */
   readonly answerWrongly: (times: number) => Promise<void>;
 }
 

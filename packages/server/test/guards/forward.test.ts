@@ -24,7 +24,7 @@ import { gone, hour, Ok } from './guarded-hosts.ts';
 
 const day = 24 * hour;
 
-/** A saga that has passed its pivot, and whose client has gone; with what its queue was told. */
+/** An abandoned saga past its pivot, and the messages of its queue. */
 async function left(
   rest: (did: string[]) => Steps<void>,
   change: (guard: SagaGuard, clock: TestClock) => Partial<SagaGuard> = () => ({}),
@@ -66,12 +66,12 @@ async function left(
   return { host, hostOf, clock, did, facts, cancelToken };
 }
 
-/** What the queue was told last. */
+/** The last message of the queue. */
 const newest = (facts: readonly SuspendedSagaFacts[]): SuspendedSagaFacts =>
   facts.at(-1) as SuspendedSagaFacts;
 
-describe('a saga that its client has left behind a pivot', () => {
-  it('[E2] [E5] [E8] goes forward through waits that fit into a request', async () => {
+describe('an abandoned saga past its pivot', () => {
+  it('[E2] [E5] [E8] continues through waits that fit into a request', async () => {
     let tries = 0;
     const waits = await left(function* (did) {
       yield* step(
@@ -93,7 +93,7 @@ describe('a saga that its client has left behind a pivot', () => {
     expect(waits.did).toEqual(['label', 'label', 'label', 'ship', 'settled']);
   });
 
-  it('[E5] [E8] stays as it is through a wait that is too long for a request, and tells when to come again', async () => {
+  it('[E5] [E8] stays suspended through a wait too long for a request, and reports when to return', async () => {
     const { host, clock, did, facts, cancelToken } = await left(function* () {
       yield* sleep(8 * day);
     });
@@ -101,12 +101,12 @@ describe('a saga that its client has left behind a pivot', () => {
     const waits = host.cancel(cancelToken);
     await expect(waits).rejects.toBeInstanceOf(NotEnded);
     await expect(waits).rejects.toMatchObject({ code: 'not_ended', public: true, retryAfterMs: 8 * day });
-    // The message of the turn that waits is delivered when that goes on, though its saga may live for seven days only.
+    // The message of the waiting turn is due when the wait ends, although the lifetime of the saga is seven days.
     expect(facts).toMatchObject([{ turn: 2, cancelAfter: due }]);
     clock.now = due - 60_000;
     await expect(host.cancel(cancelToken)).rejects.toMatchObject({ retryAfterMs: 60_000 });
     await expect(host.cancel(newest(facts).cancelToken)).rejects.toMatchObject({ reason: 'not_yet_valid' });
-    // Too early, nothing was begun; the queue was told the same once more, should that have been lost.
+    // Nothing began too early. The queue was notified again, in case the message was dropped.
     expect(facts).toMatchObject([{ turn: 2 }, { turn: 2, cancelAfter: due }]);
     expect(did).toEqual([]);
     clock.now = due;
@@ -115,7 +115,7 @@ describe('a saga that its client has left behind a pivot', () => {
     expect(did).toEqual(['ship', 'settled', 'settled']);
   });
 
-  it('[E5] [E8] polls on by the messages of its own turns, until it is answered', async () => {
+  it('[E5] [E8] continues to poll by the messages of its own turns, until the poll succeeds', async () => {
     let packed = 0;
     const { host, clock, did, facts, cancelToken } = await left(function* (asked) {
       yield* poll('packed', () => (asked.push('?'), (packed += 1) > 3 ? true : undefined), {
@@ -136,7 +136,7 @@ describe('a saga that its client has left behind a pivot', () => {
     expect(did).toEqual(['?', '?', '?', '?', 'ship', 'settled']);
   });
 
-  it('[E5] [E8] goes on without an answer where its question has a time', async () => {
+  it('[E5] [E8] continues without an answer after the deadline of its question', async () => {
     const { host, clock, did, facts, cancelToken } = await left(function* () {
       try {
         yield* elicit('gift', { message: 'As a gift?', schema: Ok, timeoutMs: hour });
@@ -151,7 +151,7 @@ describe('a saga that its client has left behind a pivot', () => {
     expect(did).toEqual(['ship', 'settled']);
   });
 
-  it('[E5] [E8] [U4] goes on for as many turns as it takes, and for so long that a request may take', async () => {
+  it('[E5] [E8] [U4] continues over several turns within the time of a request', async () => {
     const { host, clock, did, facts, cancelToken } = await left(
       function* () {
         for (let page = 0; page < 150; page += 1) {
@@ -159,7 +159,7 @@ describe('a saga that its client has left behind a pivot', () => {
           yield* checkpoint();
         }
       },
-      // It takes its time to answer.
+      // A slow guard.
       (guard, time) => ({
         begin: (claim) => {
           time.now += 300;
@@ -170,9 +170,9 @@ describe('a saga that its client has left behind a pivot', () => {
     const began = clock.now;
     await expect(host.cancel(cancelToken)).rejects.toMatchObject({ retryAfterMs: 0 });
     expect(clock.now - began).toBe(20 * 1_300);
-    // Should whoever goes on with it die, the queue comes a minute later.
+    // If the process that continues the saga dies, the queue delivers a minute later.
     expect(newest(facts).cancelAfter).toBe(clock.now + 60_000);
-    // The first message walks along the turns that are known, and what has to be done still gets all of its time.
+    // The first message follows all stored turns, and the remaining work still has the whole budget.
     for (let requests = 1; requests < 7; requests += 1) {
       clock.now += hour;
       // oxlint-disable-next-line no-await-in-loop -- one message after the other
@@ -185,7 +185,7 @@ describe('a saga that its client has left behind a pivot', () => {
     expect(did).toEqual(['ship', 'settled', 'settled']);
   });
 
-  it('[E5] [E8] is left as it is where its code was changed: that may be taken back', async () => {
+  it('[E5] [E8] stays suspended if its code was changed, for a rollback', async () => {
     const { host, hostOf, did, cancelToken } = await left(function* () {
       yield* sleep(1_000);
     });
@@ -201,7 +201,7 @@ describe('a saga that its client has left behind a pivot', () => {
     expect(did).toEqual(['ship', 'settled']);
   });
 
-  it('[E1] [E5] [E8] goes forward again where its process died, and never back', async () => {
+  it('[E1] [E5] [E8] continues forward after a crash, and never compensates', async () => {
     let store: 'here' | 'gone' = 'here';
     const keys: string[] = [];
     const { host, clock, did, facts, cancelToken } = await left(

@@ -20,14 +20,14 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     const setUp = (options: HostChanges = {}, change: Partial<SagaGuard> = {}) =>
       guardedHosts(make, options, change);
 
-    it('[T13] answers two requests that race alike, and runs one', async () => {
+    it('[T13] give the same response to two concurrent requests, and run one', async () => {
       const { hosts, token, did } = await setUp();
       const [one, two] = await Promise.all(hosts.map((host) => host.resume(token, answer('ship'))));
       expect(two).toEqual(one);
       expect(did).toHaveLength(2);
     });
 
-    it('[T13] [E7] refuses other answers, and to cancel an older turn', async () => {
+    it('[T13] [E7] refuse other answers, and the cancellation of an older turn', async () => {
       const { hosts, token, did } = await setUp();
       const [one, other] = hosts;
       const next = suspended(await one.resume(token, answer('ship')));
@@ -40,7 +40,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(did.filter((effect) => effect === 'refund')).toHaveLength(1);
     });
 
-    it('[T13] runs a turn again whose lease ran out, with the same keys, and refuses its late end', async () => {
+    it('[T13] repeat a turn with an expired lease with the same keys, and reject its late result', async () => {
       const { hosts, token, did, told, pass, hanging } = await setUp();
       const [one, other] = hosts;
       const hangs = hanging();
@@ -56,7 +56,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(await one.resume(token, answer('ship'))).toEqual(next);
     });
 
-    it('[T13] lets an answer wait for a copy of an older request that changes nothing', async () => {
+    it('[T13] delay an answer while a copy of an older request runs', async () => {
       const { guard, ...others } = await make();
       let next: Promise<SagaTurn> | undefined;
       const meets: Partial<SagaGuard> = {
@@ -72,7 +72,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(await next).toMatchObject({ status: 'suspended', turn: 2, steps: [{ stepId: 'review' }] });
     });
 
-    it('[T13] takes an answer although a copy of an older request was killed', async () => {
+    it('[T13] accept an answer although a copy of an older request was killed', async () => {
       const { hosts, token, did, pass } = await setUp({}, { forget: gone });
       await expect(hosts[0].resume(token, answer('wrong'))).rejects.toThrow();
       await pass(70_000);
@@ -82,7 +82,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(await hosts[1].resume(token, answer('ship'))).toEqual(next);
     });
 
-    it('[T13] [E1] brings the request that was killed to its end before it refuses another one', async () => {
+    it('[T13] [E1] finish an interrupted request before rejecting another one', async () => {
       const { hosts, token, did, pass } = await setUp({}, { finish: gone, release: gone });
       await expect(hosts[0].resume(token, answer('ship'))).rejects.toThrow();
       await pass(70_000);
@@ -92,7 +92,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect([second, more]).toEqual([first, []]);
     });
 
-    it('[T13] gives out no token of a slow turn that changed nothing and was taken over', async () => {
+    it('[T13] return no token of a slow turn that changed nothing and lost its lease', async () => {
       const { guard, ...others } = await make();
       const slow: Partial<SagaGuard> = {
         forget: async (fence) => {
@@ -106,7 +106,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(await hosts[1].resume(token, answer('wrong'))).toMatchObject({ status: 'suspended', turn: 2 });
     });
 
-    it('[T13] [E1] goes on with the answers of a request that died, for one that follows it', async () => {
+    it('[T13] [E1] continue with the answers of an interrupted request for a following request', async () => {
       const { hosts, token, did, hanging } = await setUp();
       const [one, other] = hosts;
       const hangs = hanging();
@@ -124,7 +124,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(await one.resume(token, answer('ship'))).toEqual(next);
     });
 
-    it('[T13] claims a step that runs once, on whichever host', async () => {
+    it('[T13] claim a `once` step, whichever host runs it', async () => {
       const { hosts, token, did, pass } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
       const next = suspended(await other.resume(token, answer('ship')));
@@ -135,7 +135,7 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     });
 
     it.each(['closed', 'open'] as const)(
-      "[T13] does not run a step that runs once and cannot be claimed, nor fail for it, told '%s'",
+      "[T13] neither run nor fail a `once` step that cannot be claimed, with onDown: '%s'",
       async (whenGuardIsDown) => {
         const { hosts, token, did, errors } = await setUp(
           { guard: { onDown: whenGuardIsDown } },
@@ -147,14 +147,14 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'guard_down' });
         expect(did).toEqual(before);
         expect(errors).toMatchObject([{ code: 'guard_down', cause: { message: 'the store is gone' } }]);
-        // The token was used, by this request alone: it comes again at once, and goes on.
+        // Only this request used the token, so it may return at once, and continues.
         await expect(other.resume(next.token, answer('review', false))).rejects.toThrow(TokenRefused);
         expect(await other.resume(next.token, answer('review'))).toMatchObject({ result: 'thanks' });
         expect(did).toEqual([...before, 'thank']);
       },
     );
 
-    it('[E8] tells again of a turn when its request is repeated, as if the first time had been lost', async () => {
+    it('[E8] notify the queue again if a request is repeated', async () => {
       const { hosts, token, did, told, facts } = await setUp();
       const [one, other] = hosts;
       const next = suspended(await one.resume(token, answer('ship')));
@@ -167,13 +167,13 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await other.resume(next.token, answer('review'));
       await one.resume(next.token, answer('review'));
       expect(told).toEqual(['suspended 2', 'settled', 'settled']);
-      // Of a turn that its client went on from, nothing is told: what cancels it would take the newest one's place.
+      // The queue is not notified of an old turn: its cancel token would replace that of the newest turn.
       await one.resume(token, answer('ship'));
       expect(told).toEqual(['suspended 2', 'settled', 'settled']);
       expect(did).toHaveLength(3);
     });
 
-    it('[T13] refuses a response that was kept for another token', async () => {
+    it('[T13] refuse a response that was stored for another token', async () => {
       const { guard, elsewhere, now } = await make();
       const mixed: SagaGuard = {
         ...elsewhere,
@@ -213,25 +213,25 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       expect(reasons).toEqual(['used']);
     });
 
-    it('[T13] runs nothing, or keeps nothing, while the guard is down', async () => {
+    it('[T13] run nothing, or store nothing, while the guard is down', async () => {
       const { hosts, token, did, pass } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
       await expect(one.resume(token, answer('ship'))).rejects.toMatchObject({ code: 'guard_down' });
-      // Nobody knows on the other host that it has run: the lease has to end, and it runs with the same key.
+      // The other host does not know that the step has run: after the lease, the step runs with the same key.
       await pass(70_000);
       suspended(await other.resume(token, answer('ship')));
       const [, first, second] = did;
       expect(second).toBe(first);
     });
 
-    it("[T13] gives the response of a turn that cannot be kept, told 'open'", async () => {
+    it("[T13] return the response of a turn that cannot be stored, with onDown: 'open'", async () => {
       const { hosts, token, told, errors } = await setUp({ guard: { onDown: 'open' } }, { finish: gone });
       suspended(await hosts[0].resume(token, answer('ship')));
       expect(told).toEqual(['suspended 1', 'suspended 2']);
       expect(errors).toMatchObject([{ code: 'guard_down', cause: { message: 'the store is gone' } }]);
     });
 
-    it("[T13] runs unguarded while the guard is down, told 'open'", async () => {
+    it("[T13] run unguarded while the guard is down, with onDown: 'open'", async () => {
       const { hosts, token, did } = await setUp({ guard: { onDown: 'open' } }, { begin: gone });
       suspended(await hosts[0].resume(token, answer('ship')));
       await hosts[0].resume(token, answer('ship', false));

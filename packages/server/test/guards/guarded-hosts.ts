@@ -82,7 +82,7 @@ export async function guardedHosts(
       await pass(70_000);
     },
     pass,
-    /** Lets the step `ship` hang, the first time; resolves when it does, with what lets it go on. */
+    /** Holds the first run of the step `ship`. Resolves when the step runs, with a function that continues it. */
     hanging: (): Promise<() => void> => {
       const begun = deferred<() => void>();
       hang = () => {

@@ -32,7 +32,7 @@ const stamps = (release: { readonly isNew: boolean }) =>
     yield* does('ship');
   };
 
-/** The world of a saga: what was done in it, and what it refuses to do from now on. */
+/** The world of a saga: its effects, and the effects that fail from now on. */
 interface Shop {
   readonly did: string[];
   /** Steps whose provider is down, by name. */
@@ -112,7 +112,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         guard,
         host,
         pass,
-        /** Sends the answer to a process that dies before the guard keeps what came of it. */
+        /** Sends the answer to a process that dies before the guard stores the response. */
         killed: async (change: Partial<SagaGuard> = { finish: gone }): Promise<void> => {
           await expect(host({ ...guard, ...change }).resume(token, answer('sure'))).rejects.toThrow();
           await pass(70_000);
@@ -129,7 +129,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
     const steps = (...ids: readonly string[]): readonly object[] => ids.map((stepId) => ({ stepId }));
 
     it.each([true, false])(
-      '[E9] looks up a charge whose repetition the bank refuses, with commitEach %s',
+      '[E9] looks up a charge whose repetition the bank rejects, with commitEach %s',
       async (commitEach) => {
         const { did, down, killed, repeat } = await setUp(charges, {
           commitEach,
@@ -139,14 +139,14 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         expect(await repeat()).toMatchObject({
           status: 'failed',
           compensated: steps('charge'),
-          residue: commitEach ? [] : steps('turn 2'),
+          uncompensated: commitEach ? [] : steps('turn 2'),
         });
         expect(did).toEqual(['charge', 'look up charge']);
       },
     );
 
     it.each([true, false])(
-      '[E9] [R3] leaves a new patch out of a repetition, with commitEach %s',
+      '[E9] [R3] skips a new patch in a repetition, with commitEach %s',
       async (commitEach) => {
         const release = { isNew: false };
         const { did, down, killed, repeat } = await setUp(stamps(release), { commitEach });
@@ -159,7 +159,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
     );
 
     it.each([true, false])(
-      '[E9] [R3] keeps a new patch before the next effect, with commitEach %s',
+      '[E9] [R3] stores a new patch before the next effect, with commitEach %s',
       async (commitEach) => {
         const release = { isNew: true };
         const { did, killed, repeat } = await setUp(stamps(release), { commitEach });
@@ -170,7 +170,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       },
     );
 
-    it('[E9] names a charge that nothing can look up', async () => {
+    it('[E9] reports a charge that no step can look up', async () => {
       const { down, killed, repeat } = await setUp(
         function* (shop) {
           yield* step(
@@ -185,20 +185,28 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       );
       await killed();
       down.add('charge');
-      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], residue: steps('charge') });
+      expect(await repeat()).toMatchObject({
+        status: 'failed',
+        compensated: [],
+        uncompensated: steps('charge'),
+      });
     });
 
-    it('[E9] is brought to its end by the queue, which looks up what the bank refuses', async () => {
+    it('[E9] is finished by the queue, which looks up a charge that the bank rejects to repeat', async () => {
       const { did, down, killed, queue } = await setUp(charges, {
         commitEach: true,
       });
       await killed();
       down.add('charge');
-      expect(await queue()).toMatchObject({ status: 'failed', compensated: steps('charge'), residue: [] });
+      expect(await queue()).toMatchObject({
+        status: 'failed',
+        compensated: steps('charge'),
+        uncompensated: [],
+      });
       expect(did).toEqual(['charge', 'look up charge']);
     });
 
-    it('[E9] names the turn behind a step whose repetition fails, since steps may have followed it', async () => {
+    it('[E9] is reported after a failed repetition, because later steps may have run', async () => {
       const { did, down, killed, repeat } = await setUp(function* ({ does }) {
         yield* does('charge');
         yield* does('ship');
@@ -209,11 +217,11 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(await repeat()).toMatchObject({
         status: 'failed',
         compensated: steps('charge'),
-        residue: steps('turn 2'),
+        uncompensated: steps('turn 2'),
       });
     });
 
-    it('[E9] names the turn in a later failure, too', async () => {
+    it('[E9] is reported in a later failure, too', async () => {
       const { down, killed, repeat, host } = await setUp(function* ({ does }) {
         try {
           yield* does('charge');
@@ -228,11 +236,11 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(await host().resume(token, answer('by-cash', false))).toMatchObject({
         status: 'failed',
         compensated: steps('charge'),
-        residue: steps('turn 2'),
+        uncompensated: steps('turn 2'),
       });
     });
 
-    it('[E9] [E5] names nothing that lies before a pivot', async () => {
+    it('[E9] [E5] reports no step before a pivot', async () => {
       const { down, killed, repeat } = await setUp(function* ({ does }) {
         try {
           yield* does('charge');
@@ -243,10 +251,10 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       });
       await killed();
       down.add('charge').add('ship');
-      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
     });
 
-    it('[E9] leaves nothing to name where the repetition succeeds', async () => {
+    it('[E9] is not reported if the repetition succeeds', async () => {
       const { down, killed, repeat, host } = await setUp(function* ({ does }) {
         yield* does('charge');
         yield* does('ship');
@@ -260,11 +268,11 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(await host().resume(token, answer('review'))).toMatchObject({
         status: 'failed',
         compensated: steps('ship', 'charge'),
-        residue: [],
+        uncompensated: [],
       });
     });
 
-    it('[E9] counts an attempt whose request was aborted', async () => {
+    it('[E9] counts an attempt of an aborted request', async () => {
       const { did, down, host, token } = await setUp(function* ({ does }) {
         yield* does('charge');
         yield* step('abort', ({ context }) => (context as (() => void) | undefined)?.());
@@ -277,12 +285,12 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       down.add('charge');
       expect(await host().resume(token, answer('sure'))).toMatchObject({
         compensated: steps('charge'),
-        residue: steps('turn 2'),
+        uncompensated: steps('turn 2'),
       });
       expect(did).toEqual(['charge', 'look up charge']);
     });
 
-    it('[E9] runs nothing behind a timer before it is kept that the timer has passed', async () => {
+    it('[E9] runs no effect after a timer before the end of the timer is stored', async () => {
       let isLate = true;
       const { did, killed, repeat } = await setUp(
         function* ({ does }) {
@@ -303,7 +311,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(did).toEqual([]);
     });
 
-    it('[E9] goes on behind a timer in the same request, once that is kept', async () => {
+    it('[E9] continues after a timer in the same request, after a commit', async () => {
       const { did, repeat } = await setUp(function* ({ does }) {
         yield* does('one');
         yield* sleep(5_000);
@@ -313,7 +321,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(did).toEqual(['one', 'two']);
     });
 
-    it('[E9] does not forget what a slower repetition had no time for, when it is cancelled', async () => {
+    it('[E9] reports steps that a slower repetition did not reach, if cancelled', async () => {
       let slow = 0;
       const { did, killed, repeat, host } = await setUp(
         function* ({ does, wait }) {
@@ -332,12 +340,12 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(did).toEqual(['charge', 'ship', 'thank', 'charge']);
       expect(await host().cancel(token)).toMatchObject({
         compensated: steps('ship', 'charge'),
-        residue: steps('turn 2'),
+        uncompensated: steps('turn 2'),
       });
       expect(did.slice(4)).toEqual(['look up ship', 'undo charge']);
     });
 
-    it('[E9] does not forget it either, when the next turn fails', async () => {
+    it('[E9] reports steps that a slower repetition did not reach, if the next turn fails', async () => {
       let slow = 0;
       const { down, killed, repeat, host } = await setUp(
         function* ({ does, wait }) {
@@ -352,14 +360,14 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       const { token } = suspended(await repeat());
       slow = 0;
       down.add('thank');
-      // What was run in the turn of which nothing is known is known again, up to where that turn may have come.
+      // Steps of the interrupted turn are known again after their repetition, up to where that turn may have come.
       expect(await host().resume(token, [])).toMatchObject({
         compensated: steps('thank', 'ship'),
-        residue: steps('turn 2'),
+        uncompensated: steps('turn 2'),
       });
     });
 
-    it('[E9] withdraws a step that it may have begun as one whose outcome is not known', async () => {
+    it('[E9] withdraws a possibly begun step as a step of unknown outcome', async () => {
       let slow = 0;
       const { did, down, killed, repeat, host } = await setUp(
         function* ({ does, wait }) {
@@ -380,12 +388,12 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(await host().resume(token, answer('review', false))).toMatchObject({
         status: 'failed',
         compensated: steps('work/ship'),
-        residue: steps('turn 2'),
+        uncompensated: steps('turn 2'),
       });
       expect(did).toEqual(['ship', 'look up ship']);
     });
 
-    it('[E9] [E6] counts what a cancel that was interrupted has begun', async () => {
+    it('[E9] [E6] counts the steps of an interrupted cancel', async () => {
       const { did, down, host, token, pass } = await setUp(function* ({ does }) {
         try {
           yield* elicit('review', { message: 'Good?', schema: Ok });
@@ -402,7 +410,7 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       expect(did).toEqual(['look up unlock']);
     });
 
-    it('[E9] [T13] knows of a step that runs once what its claim says, and no more', async () => {
+    it('[E9] [T13] counts a `once` step only if it was claimed', async () => {
       let isDown = true;
       const { did, killed, repeat } = await setUp(
         function* ({ did: notes }) {
@@ -419,20 +427,20 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       );
       // The process dies before it can claim the step.
       await killed({ claim: gone, release: gone });
-      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
       isDown = false;
       expect(did).toEqual([]);
     });
 
     it.each(['repeat', 'queue'] as const)(
-      '[E9] [T13] keeps that a step has run once before the next step runs, by the %s',
+      '[E9] [T13] stores that a `once` step has run before the next step runs, by the %s',
       async (bring) => {
         const { did, guard, killed, ...then } = await setUp(function* ({ does, did: notes }) {
           yield* step('stamp', () => void notes.push('stamp'), { once: true });
           yield* does('charge');
         });
         await killed({
-          // The process dies after the charge, before the guard keeps what came of it.
+          // The process dies after the charge, before the guard stores the response.
           finish: (...kept) => (did.includes('charge') ? gone() : guard.finish(...kept)),
         });
         expect(did).toEqual(['stamp', 'charge']);

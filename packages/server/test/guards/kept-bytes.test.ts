@@ -65,8 +65,8 @@ function hostOf(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}): Sag
 
 const large = 'x'.repeat(50_000);
 
-describe('questions that are larger than their token', () => {
-  test('[T11] [T13] are not kept', async () => {
+describe('large questions', () => {
+  test('[T11] [T13] are not stored by the guard', async () => {
     const { guard, kept } = counted();
     const client = await floodingClient(guard);
     await client.answer(20);
@@ -90,7 +90,7 @@ describe('questions that are larger than their token', () => {
     return yield* continueAs(asking, {});
   });
 
-  test('[T13] give a repeated request the same response, with the reason why they are asked again', async () => {
+  test('[T13] are the same in a repeated request, with the reason why they are asked again', async () => {
     const { guard, kept } = counted();
     const host = hostOf([continued, asking], { guard: { store: guard } });
     const start = suspended(await host.start('continued', {}));
@@ -107,7 +107,7 @@ describe('questions that are larger than their token', () => {
     expect(Math.max(...kept)).toBeLessThan(5_000);
   });
 
-  test('[T13] [R5] have a repeated request sent again later where their version is gone', async () => {
+  test('[T13] [R5] make a repeated request retryable if their version is gone', async () => {
     const guard = memoryGuard();
     const options = { guard: { store: guard }, keys: generateKey() };
     const host = hostOf([asking], options);
@@ -127,7 +127,7 @@ describe('questions that are larger than their token', () => {
   });
 
   test.each(['asks something else', 'ends'])(
-    '[T13] [R3] give a repeated request the token to continue with if `patched` code %s',
+    '[T13] [R3] are replaced by the next token in a repeated request if `patched` code %s',
     async (change) => {
       const release = (isNew: boolean) =>
         saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
@@ -149,7 +149,7 @@ describe('questions that are larger than their token', () => {
   );
 });
 
-describe('a turn that changes nothing', () => {
+describe('a turn without progress', () => {
   const did: string[] = [];
   const paying = saga({ name: 'paying', version: '1', forks: 'refuse' }, function* () {
     const { ok } = yield* elicit('pay', { message: 'Pay?', schema: Ok });
@@ -158,7 +158,7 @@ describe('a turn that changes nothing', () => {
     return 'paid';
   });
 
-  test('[T11] [T13] keeps nothing of answers that are asked for again', async () => {
+  test('[T11] [T13] stores nothing for answers that are asked for again', async () => {
     const { guard, kept } = counted();
     const client = await floodingClient(guard);
     await client.answerWrongly(20);
@@ -167,7 +167,7 @@ describe('a turn that changes nothing', () => {
     expect(kept).toHaveLength(1);
   });
 
-  test('[T13] [W4] leaves its token good for one other answer, with the reason why it asks again', async () => {
+  test('[T13] [W4] keeps its token valid for one other answer, with the reason for asking again', async () => {
     did.length = 0;
     const host = hostOf([paying], { guard: { store: memoryGuard() } });
     const { token, turn } = suspended(await host.start('paying', {}));
@@ -175,14 +175,14 @@ describe('a turn that changes nothing', () => {
     expect(again).toMatchObject({ turn, steps: [{ stepId: 'pay', reason: expect.any(String) }] });
     expect(suspended(await host.resume(token, invalid('pay'))).steps).toEqual(again.steps);
     const next = await host.resume(token, answer('pay'));
-    // The two tokens are of one turn, and are used once together.
+    // Both tokens belong to one turn, and only one of them can be used.
     expect(await host.resume(again.token, answer('pay'))).toEqual(next);
     await expect(host.resume(again.token, answer('pay', false))).rejects.toThrow(TokenRefused);
     await expect(host.resume(token, invalid('pay'))).rejects.toThrow(TokenRefused);
     expect(did).toEqual(['pay true']);
   });
 
-  test('[T13] [E9] uses its token up if it was interrupted', async () => {
+  test('[T13] [E9] uses up its token if it was interrupted', async () => {
     did.length = 0;
     const clock = testClock();
     const guard = memoryGuard({ clock });
@@ -201,7 +201,7 @@ describe('a turn that changes nothing', () => {
     expect(did).toEqual(['pay true']);
   });
 
-  test('[T13] [W6] keeps nothing of a wait that is not over, and counts the rounds of its client', async () => {
+  test('[T13] [W6] stores nothing during a wait, and counts the rounds of its client', async () => {
     const clock = testClock();
     const { guard, kept } = counted(clock);
     const rounds = new Set<number>();
@@ -211,16 +211,16 @@ describe('a turn that changes nothing', () => {
       return 'rested';
     });
     const host = hostOf([sleeping], { guard: { store: guard }, testing: { clock } });
-    const traits = { maxHold: 0, maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY) };
-    let { token } = suspended(await coreOf(host).start('sleeping', {}, {}, { traits }));
+    const dialect = { maxHold: 0, maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY) };
+    let { token } = suspended(await coreOf(host).start('sleeping', {}, {}, { dialect }));
     for (let round = 0; round < 3; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one round after the other
-      ({ token } = suspended(await coreOf(host).resume(token, [], {}, { traits })));
+      ({ token } = suspended(await coreOf(host).resume(token, [], {}, { dialect })));
     }
     expect(kept).toEqual([]);
     expect([...rounds]).toEqual([1, 2, 3, 4]);
     clock.now += hour;
-    ({ token } = suspended(await coreOf(host).resume(token, [], {}, { traits })));
+    ({ token } = suspended(await coreOf(host).resume(token, [], {}, { dialect })));
     expect(kept).toHaveLength(1);
     expect([...rounds].at(-1)).toBe(5);
     clock.now += hour;
@@ -228,7 +228,7 @@ describe('a turn that changes nothing', () => {
   });
 });
 
-describe('limits of what a guard keeps', () => {
+describe('limits of the bytes that a guard stores', () => {
   const undone: string[] = [];
   const looping = saga({ name: 'looping', version: '1', forks: 'refuse' }, function* () {
     yield* step('pay', () => undefined, { compensate: () => void undone.push('pay') });
@@ -237,7 +237,7 @@ describe('limits of what a guard keeps', () => {
 
   const idAt = (index: number): string => (index === 0 ? 'more' : `more#${index + 1}`);
 
-  test('[T11] refuse a turn of a saga of which the guard keeps enough, until it has expired', async () => {
+  test('[T11] refuse a turn of a saga at its limit until entries expire', async () => {
     undone.length = 0;
     const clock = testClock();
     const { guard, kept } = counted(clock);
@@ -268,18 +268,18 @@ describe('limits of what a guard keeps', () => {
     expect(rejections).toEqual(['guard_full']);
     expect(sum(kept)).toBeGreaterThan(10_000);
     expect(sum(kept)).toBeLessThan(14_000);
-    // The estimate of the hook is near what is kept.
+    // The estimate of the hook is close to the stored bytes.
     const { keptBytes = 0 } = told.at(-1) ?? {};
     expect(keptBytes / sum(kept)).toBeGreaterThan(0.7);
     expect(keptBytes / sum(kept)).toBeLessThan(1.3);
-    // A response that is kept is given, and the token is good later.
+    // A stored response is returned, and the token is valid again later.
     expect(await host.resume(...request)).toEqual(turn);
     clock.now += 5 * hour;
     expect(await host.resume(turn.token, answer(idAt(kept.length)))).toMatchObject({ status: 'suspended' });
     expect(undone).toEqual([]);
   });
 
-  test('[T11] [E8] never refuse to cancel', async () => {
+  test('[T11] [E8] never refuse a cancellation', async () => {
     undone.length = 0;
     const limits = { maxKeptBytesPerSaga: 1, maxKeptBytesPerPrincipal: 1 };
     const host = hostOf([looping], { guard: { store: memoryGuard() }, limits });
@@ -293,7 +293,7 @@ describe('limits of what a guard keeps', () => {
     expect(undone).toEqual(['pay']);
   });
 
-  test('[T11] refuse a turn of a principal for whom the guard keeps enough, over all of its sagas', async () => {
+  test('[T11] refuse a turn of a principal at its limit, over all sagas', async () => {
     const { guard, kept } = counted();
     const host = hostOf([looping], { guard: { store: guard }, limits: { maxKeptBytesPerPrincipal: 10_000 } });
     const began = async (subject: string): Promise<unknown> => {

@@ -24,7 +24,7 @@ const shipping = saga({ name: 'shipping', version: '1', forks: 'refuse' }, funct
   return 'done';
 });
 
-/** A host, and what it has its guard keep of each request. */
+/** A host, and the records of requests that its guard stores. */
 function keeping(): { readonly host: SagaHost; readonly kept: string[] } {
   const guard = memoryGuard();
   const kept: string[] = [];
@@ -49,18 +49,10 @@ const said = (stepId: string, x: Json): StepAnswer => ({
 const large = 'x'.repeat(300_000);
 
 test.each([
-  [
-    'of answers that nobody asked for',
-    [...answer('ship'), said('made up', 'x'.repeat(100_000))],
-    { elicitation: {} },
-  ],
-  ['of an answer that is larger than answers may be', [said('ship', large)], { elicitation: {} }],
-  [
-    'of what a client declares as large as that',
-    answer('ship'),
-    { elicitation: {}, experimental: { large } },
-  ],
-])('[T11] [T13] a guard is given nothing to keep %s', async (_, answers, capabilities) => {
+  ['of unknown answers', [...answer('ship'), said('made up', 'x'.repeat(100_000))], { elicitation: {} }],
+  ['of an answer over the size limit', [said('ship', large)], { elicitation: {} }],
+  ['of large client capabilities', answer('ship'), { elicitation: {}, experimental: { large } }],
+])('[T11] [T13] a guard stores nothing %s', async (_, answers, capabilities) => {
   const { host, kept } = keeping();
   const { token } = suspended(await host.start('shipping', {}));
   suspended(await host.resume(token, answers, { caller: { capabilities } }));
@@ -68,7 +60,7 @@ test.each([
   expect(kept[0]?.length).toBeLessThan(2_000);
 });
 
-test('[T9] [T13] what nobody asked may be as deep as answers may be, under a guard, too', async () => {
+test('[T9] [T13] unknown answers may have the maximum depth under a guard, too', async () => {
   const { host } = keeping();
   const { token } = suspended(await host.start('shipping', {}));
   let deep: Json = 1;
@@ -77,7 +69,7 @@ test('[T9] [T13] what nobody asked may be as deep as answers may be, under a gua
   expect(steps).toMatchObject([{ stepId: 'review' }]);
 });
 
-test('[E8] [T13] of a saga that had started over, what was begun is brought to its end with its answers', async () => {
+test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with its answers', async () => {
   const clock = testClock();
   const guard = memoryGuard({ clock });
   const did: string[] = [];

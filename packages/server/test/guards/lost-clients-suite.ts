@@ -19,13 +19,13 @@ import { suspended } from '../fixtures/host.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import type { Caller } from '../../src/model/caller.ts';
-import type { ResumeRequest } from '../../src/model/host-requests.ts';
+import type { ResumeRequest } from '../../src/model/request-types.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-/** Turns that are begun for one client, lost, and taken once more for another one, or for none. (E1, E8, T13) */
+/** Turns that begin for one client, are interrupted, and run again for another client or for none. (E1, E8, T13) */
 export function lostClientsSuite(name: string, make: MakeGuard): void {
-  describe(`a turn that was lost and is repeated for another client, with a guard ${name}`, () => {
-    /** A saga that is answered once, and what it does then. */
+  describe(`an interrupted turn that is repeated for another client, with a guard ${name}`, () => {
+    /** A saga with one answer, and its effects after the answer. */
     async function setUp(body: (did: string[]) => Steps<unknown>) {
       const { guard, elsewhere, now, pass } = await make();
       const did: string[] = [];
@@ -87,22 +87,22 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
       yield* undoable(did, 'two');
     }
 
-    it('[E8] [W6] is held for the queue as long as it was for its client, and undone as far as it went', async () => {
+    it('[E8] [W6] is held for the queue as long as for its client, and undone up to the timer', async () => {
       const { did, lose, queue } = await setUp(inTwo);
       await lose();
       expect(await queue()).toMatchObject({ compensated: [{ stepId: 'one' }] });
-      // Behind a timer nothing runs in the same turn. To undo it is a turn of its own, which replays what has passed.
+      // No effect follows a timer in the same turn. The undo is a turn of its own, which replays the past timer.
       expect(did).toEqual(['one', 'passed', 'one', 'passed', 'passed', 'undo one']);
     });
 
-    it('[E8] [W6] is not held for the queue where it was not for its client', async () => {
+    it('[E8] [W6] is not held for the queue if it was not held for its client', async () => {
       const { did, lose, queue } = await setUp(inTwo);
-      await lose({}, { traits: { maxHold: 1_000 } });
+      await lose({}, { dialect: { maxHold: 1_000 } });
       expect(await queue()).toMatchObject({ compensated: [{ stepId: 'one' }] });
       expect(did).toEqual(['one', 'one', 'undo one']);
     });
 
-    it('[E8] [W6] finds for the queue, too, that its client could not be kept waiting', async () => {
+    it('[E8] [W6] fails a long wait for the queue if the wait of its client was limited', async () => {
       const { did, lose, queue } = await setUp(function* (does) {
         try {
           yield* sleep(hour);
@@ -110,12 +110,12 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
           yield* undoable(does, error instanceof ClientCannot ? 'instead' : 'other');
         }
       });
-      await lose({}, { traits: { maxWait: () => 1_000 } });
+      await lose({}, { dialect: { maxWait: () => 1_000 } });
       expect(await queue()).toMatchObject({ compensated: [{ stepId: 'instead' }] });
       expect(did).toEqual(['instead', 'instead', 'undo instead']);
     });
 
-    it('[E1] [W6] is kept with the time that its client had left, in turns that the host took by itself, too', async () => {
+    it('[E1] [W6] is stored with the wait limit of its client, also in turns of the host', async () => {
       const rounds: number[] = [];
       const { token, host } = await setUp(function* (does) {
         yield* undoable(does, 'charge');
@@ -126,7 +126,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
         rounds.push(round);
         return hour;
       };
-      suspended(await coreOf(host).resume(token, answer('sure'), {}, { traits: { maxWait } }));
+      suspended(await coreOf(host).resume(token, answer('sure'), {}, { dialect: { maxWait } }));
       expect(rounds.length).toBeGreaterThan(2);
       expect(new Set(rounds)).toEqual(new Set([2]));
     });
@@ -141,10 +141,10 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
 
     it.each([
       ['by the same request', answer('sure'), {}, {}],
-      ['by the same request, though it declared more than is kept', answer('sure'), { large }, {}],
-      ['by one that follows it', [], {}, { follows: true }],
+      ['by the same request, with capabilities too large to store', answer('sure'), { large }, {}],
+      ['by a following request', [], {}, { follows: true }],
     ])(
-      '[E1] [W3] [T13] asks nobody else than it asked, taken again %s',
+      '[E1] [W3] [T13] asks only the capabilities of the first client, repeated %s',
       async (_, answers, more, request) => {
         const { token, did, host, lose } = await setUp(advised);
         await lose({ capabilities: { elicitation: {}, ...more } });
@@ -158,7 +158,7 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
     it.each([
       ['nothing', {}, asksAll],
       ['something', asksAll, {}],
-    ])('[E1] [T13] is told what its client declared, where that was %s', async (_, first, second) => {
+    ])('[E1] [T13] reads the capabilities of the first client, if they were %s', async (_, first, second) => {
       const { token, did, host, lose } = await setUp(function* (does) {
         const { capabilities } = yield* info();
         yield* undoable(does, capabilities === undefined ? 'by-mail' : 'by-form');
@@ -169,12 +169,12 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
       expect(again).toBe(before);
     });
 
-    it('[E1] [W7] [T13] runs what it ran, taken again by a request that only looks', async () => {
+    it('[E1] [W7] [T13] runs the same steps if a reading request repeats it', async () => {
       const { token, did, host, lose } = await setUp(function* (does) {
         yield* undoable(does, 'ship');
       });
       await lose();
-      const looks = { traits: { runs: false } };
+      const looks = { dialect: { runs: false } };
       const next = suspended(await coreOf(host).resume(token, answer('sure'), {}, looks));
       expect(next.steps).toMatchObject([{ stepId: 'more' }]);
       expect(did).toEqual(['ship', 'ship']);

@@ -8,7 +8,7 @@ const hour = 3_600_000;
 const margin = 5 * 60_000;
 const lease = 60_000;
 
-test('[T13] one in memory holds tokens that were used until they expire, and no sagas that wait', async () => {
+test('[T13] a guard in memory stores used tokens until they expire, and no waiting sagas', async () => {
   const clock = testClock();
   const guard = memoryGuard({ clock });
   const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
@@ -43,8 +43,8 @@ test('[T13] one in memory holds tokens that were used until they expire, and no 
   await answer(late);
   expect(guard.size).toBe(101);
 
-  // What has expired goes when the guard is asked next: all but the entry of that one. The late one might have run for as
-  // long as its lease.
+  // The next call of the guard removes expired entries, except its own. The late request could have run for as long as its
+  // lease.
   const last = await begin();
   clock.now += margin + lease;
   await answer(last);

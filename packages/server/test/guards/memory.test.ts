@@ -8,6 +8,7 @@ import type { GuardUnderTest } from './guard-under-test.ts';
 import { interruptedTurnsSuite } from './interrupted-turns-suite.ts';
 import { lostClientsSuite } from './lost-clients-suite.ts';
 import { repeatedTurnsSuite } from './repeated-turns-suite.ts';
+import { wokenSagasSuite } from './woken-sagas-suite.ts';
 
 async function memory(): Promise<GuardUnderTest> {
   const clock = testClock();
@@ -22,12 +23,13 @@ describe('a guard in memory', () => {
 guardedHostsSuite('in memory', memory);
 absentClientsSuite('in memory', memory);
 repeatedTurnsSuite('in memory', memory);
+wokenSagasSuite('in memory', memory);
 lostClientsSuite('in memory', memory);
 interruptedTurnsSuite('in memory', memory);
 describe('a store of tasks in memory', () => {
   const make = async () => {
     const clock = testClock();
-    const store = memoryTaskStore(clock);
+    const store = memoryTaskStore({ clock });
     const pass = async (ms: number): Promise<void> => void (clock.now += ms);
     return { store, elsewhere: store, now: clock, pass };
   };

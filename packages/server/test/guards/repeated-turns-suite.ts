@@ -4,12 +4,11 @@ import {
   generateKey,
   saga,
   step,
-  type GuardClaim,
-  type GuardVerdict,
   type SagaGuard,
   type SagaHost,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
+import type { GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
 import { createKeyRing, createSealer } from '@mcp-saga/seal';
 import { describe, expect, test as it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
@@ -18,9 +17,9 @@ import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
 const minute = 60_000;
 
-/** Turns that are begun, lost with their process, and taken once more: later, when other times are over. (E1, E8, T13) */
+/** Turns that are interrupted by the death of their process, and repeated after further deadlines. (E1, E8, T13) */
 export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
-  describe(`a turn that was lost and is repeated, with a guard ${name}`, () => {
+  describe(`an interrupted turn that is repeated, with a guard ${name}`, () => {
     /** A saga that charges where an answer comes in half an hour; its clock, and hosts that finish turns or lose them. */
     async function setUp() {
       const { guard, elsewhere, now, pass } = await make();
@@ -71,20 +70,21 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
       };
     }
 
-    /** A guard that hands out otherwise what was begun. */
+    /** A guard that changes the record of an interrupted turn. */
     const handing = (
       guard: SagaGuard,
       change: (begun: string, claim: GuardClaim) => Promise<string | undefined>,
     ): Pick<SagaGuard, 'begin'> => ({
       begin: async (claim): Promise<GuardVerdict> => {
         const verdict = await guard.begin(claim);
-        if (typeof verdict !== 'object' || !('run' in verdict) || verdict.begun === undefined) return verdict;
-        const begun = await change(verdict.begun, claim);
-        return begun === undefined ? { run: verdict.run } : { run: verdict.run, begun };
+        if (typeof verdict !== 'object' || !('run' in verdict) || verdict.interrupted === undefined)
+          return verdict;
+        const begun = await change(verdict.interrupted, claim);
+        return begun === undefined ? { run: verdict.run } : { run: verdict.run, interrupted: begun };
       },
     });
 
-    it('[E1] [W6] [T13] takes the same way by the same request, however often it was lost', async () => {
+    it('[E1] [W6] [T13] takes the same branch for the same request, however often repeated', async () => {
       const { host, token, did, lose, wait } = await setUp();
       await lose();
       wait(10 * minute);
@@ -96,21 +96,21 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
       expect(new Set(did).size).toBe(1);
     });
 
-    it('[E8] [W6] is brought to its end by the queue the way it had taken, and undone', async () => {
+    it('[E8] [W6] is finished by the queue on the same branch, and undone', async () => {
       const { host, did, cancelToken, lose, wait } = await setUp();
       await lose();
       wait(3 * hour);
       expect(await host().cancel(cancelToken)).toMatchObject({
         status: 'failed',
         compensated: [{ stepId: 'charge' }],
-        residue: [],
+        uncompensated: [],
       });
       const [first, second, refund] = did;
       expect(second).toBe(first);
       expect(refund).toBe(first?.replace('charge', 'refund'));
     });
 
-    it('[E1] [W6] is judged by when its request came the first time, too, though the guard was slow', async () => {
+    it('[E1] [W6] uses the time of its first request, even with a slow guard', async () => {
       const { host, token, did, elsewhere, pass, wait, lose } = await setUp();
       const slow = host({
         begin: async (claim) => {
@@ -126,7 +126,7 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
       expect(did).toHaveLength(2);
     });
 
-    it('[T13] goes by the time at which it is repeated, where a guard hands the same request nothing', async () => {
+    it('[T13] uses the time of the repetition if the guard stores no requests', async () => {
       const { host, token, did, elsewhere, lose, wait } = await setUp();
       await lose();
       const older = host(
@@ -139,7 +139,7 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
       expect(did).toHaveLength(1);
     });
 
-    it('[R4] [T13] goes by that time where an older release has kept what was begun', async () => {
+    it('[R4] [T13] uses the time of the repetition for a request stored by an older release', async () => {
       const { host, token, cancelToken, did, elsewhere, sealer, lose, wait } = await setUp();
       await lose();
       const older = host(

@@ -26,7 +26,7 @@ function restarted(
 }
 
 describe('a guard in memory that was restarted', () => {
-  test('[T13] refuses a token from before the restart, with the frozen refusal and its own reason', async () => {
+  test('[T13] refuses a token from before the restart, with a reason of its own', async () => {
     const clock = testClock();
     const program = asking('refuse');
     const before = restarted(program, clock);
@@ -35,7 +35,7 @@ describe('a guard in memory that was restarted', () => {
     clock.now += 1;
     const { host, told } = restarted(program, clock);
     await expect(host.resume(token, [accept('sure', {})])).rejects.toMatchObject({
-      message: 'Invalid or expired sagaToken',
+      code: 'refused',
       reason: 'guard_restarted',
     });
     await expect(host.cancel(token)).rejects.toMatchObject({ reason: 'guard_restarted' });
@@ -53,7 +53,7 @@ describe('a guard in memory that was restarted', () => {
     expect(completed(await second.host.resume(token, [accept('sure', {})])).result).toBe('charged');
   });
 
-  test('[T13] starts by the clock of its host', async () => {
+  test('[T13] starts at the time of its host', async () => {
     const clock = testClock();
     const { host } = hostOf(asking('refuse'), { clock, guard: { store: memoryGuard() } });
     const { token } = suspended(await host.start('asking', {}));
@@ -70,7 +70,7 @@ describe('a guard in memory that was restarted', () => {
     expect(told.warnings).toEqual([]);
   });
 
-  test('[T13] runs no `once` step of an older saga that accepts forks, because it may have run', async () => {
+  test('[T13] runs no `once` step of an older saga that accepts forks, because the step may have run', async () => {
     const clock = testClock();
     const ran: string[] = [];
     const program = asking('accept', ran);
@@ -82,7 +82,7 @@ describe('a guard in memory that was restarted', () => {
     expect(ran).not.toContain('charge');
   });
 
-  test('[E8] takes the cancel tokens of before the restart, so that a queue undoes these sagas', async () => {
+  test('[E8] accepts cancel tokens from before the restart, so that a queue undoes these sagas', async () => {
     const clock = testClock();
     const ran: string[] = [];
     const program = asking('refuse', ran);
@@ -110,11 +110,13 @@ describe('a guard in memory that was restarted', () => {
     expect(told.warnings.filter((message) => message.includes('olderTokens'))).toHaveLength(times);
   });
 
-  test('[T13] names an option that it does not have', () => {
+  test('[T13] refuses an unknown option, and suggests the right name', () => {
     expect(() => memoryGuard({ olderToken: 'accept' } as never)).toThrow(
       "Did you mean 'memoryGuard.olderTokens'?",
     );
-    expect(() => memoryGuard({ olderTokens: 'keep' } as never)).toThrow(TypeError);
+    expect(() => memoryGuard({ olderTokens: 'keep' } as never)).toThrow(
+      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+    );
     expect(() => memoryGuard((() => 1) as never)).toThrow(/^memoryGuard: expected an object of/);
   });
 });

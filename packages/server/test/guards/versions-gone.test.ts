@@ -62,7 +62,7 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
         onError: () => undefined,
         onReject: () => undefined,
         onSuspended: (told) => void facts.push(told),
-        onSettled: ({ residue }) => void settled.push(residue),
+        onSettled: ({ uncompensated }) => void settled.push(uncompensated),
       },
     });
   const dyingNext = hostOf('2', {
@@ -71,42 +71,45 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
   return { old: (change) => hostOf('1', change), next: hostOf('2'), dyingNext, clock, did, facts, settled };
 }
 
-describe.each(['fail', 'compensate'] as const)('where a version is gone, onMismatch: %s', (onMismatch) => {
-  it('[T13] [R5] gives a request that is repeated the response that it got', async () => {
-    const { old, next, did } = deployed(onMismatch);
-    const { token } = suspended(await old().start('order', {}));
-    const { token: more } = suspended(await old().resume(token, answer('sure')));
-    expect(await next.resume(token, answer('sure'))).toMatchObject({ status: 'suspended', token: more });
-    expect(await old().resume(more, answer('more'))).toMatchObject({ result: 'charged' });
-    expect(await next.resume(more, answer('more'))).toMatchObject({ result: 'charged' });
-    // Another request is another one still.
-    await expect(next.resume(more, answer('more', false))).rejects.toBeInstanceOf(TokenRefused);
-    expect(did).toEqual(['reserve', 'charge']);
-  });
-
-  it('[E8] [R3] names what was begun and never finished, and undoes what was done before it', async () => {
-    const { old, next, clock, did, facts, settled } = deployed(onMismatch);
-    const { token } = suspended(await old().start('order', {}));
-    const dying = old({ finish: gone, release: gone, forget: gone });
-    await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
-    expect(did).toEqual(['reserve', 'charge']);
-    clock.now += 3 * hour;
-    expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
-      status: 'failed',
-      compensated: [{ stepId: 'reserve' }],
-      residue: [{ stepId: 'turn 2' }],
+describe.each(['fail', 'compensate'] as const)(
+  'a saga whose version is gone, onMismatch: %s',
+  (onMismatch) => {
+    it('[T13] [R5] returns the stored response to a repeated request', async () => {
+      const { old, next, did } = deployed(onMismatch);
+      const { token } = suspended(await old().start('order', {}));
+      const { token: more } = suspended(await old().resume(token, answer('sure')));
+      expect(await next.resume(token, answer('sure'))).toMatchObject({ status: 'suspended', token: more });
+      expect(await old().resume(more, answer('more'))).toMatchObject({ result: 'charged' });
+      expect(await next.resume(more, answer('more'))).toMatchObject({ result: 'charged' });
+      // A request with another answer is still refused.
+      await expect(next.resume(more, answer('more', false))).rejects.toBeInstanceOf(TokenRefused);
+      expect(did).toEqual(['reserve', 'charge']);
     });
-    expect(did).toEqual(['reserve', 'charge', 'release']);
-    expect(settled).toEqual([[{ stepId: 'turn 2' }]]);
-  });
-});
 
-test('[E10] [R3] [R5] a token whose version is gone stays as good as it was, for the deploy to be taken back', async () => {
+    it('[E8] [R3] reports the interrupted turn, and undoes the earlier steps', async () => {
+      const { old, next, clock, did, facts, settled } = deployed(onMismatch);
+      const { token } = suspended(await old().start('order', {}));
+      const dying = old({ finish: gone, release: gone, forget: gone });
+      await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+      expect(did).toEqual(['reserve', 'charge']);
+      clock.now += 3 * hour;
+      expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'reserve' }],
+        uncompensated: [{ stepId: 'turn 2' }],
+      });
+      expect(did).toEqual(['reserve', 'charge', 'release']);
+      expect(settled).toEqual([[{ stepId: 'turn 2' }]]);
+    });
+  },
+);
+
+test('[E10] [R3] [R5] a token whose version is gone stays valid for a rollback', async () => {
   const { old, next, clock, did, settled } = deployed('fail');
   const { token } = suspended(await old().start('order', {}));
   const goneNow = { code: 'version_gone' };
   await expect(next.resume(token, answer('sure', false))).rejects.toMatchObject(goneNow);
-  // It was begun by the old version, and never finished.
+  // The old version began the turn, and never finished it.
   const dying = old({ finish: gone, release: gone, forget: gone });
   await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
   clock.now += 61_000;
@@ -117,7 +120,7 @@ test('[E10] [R3] [R5] a token whose version is gone stays as good as it was, for
   expect(did).toEqual(['reserve', 'charge', 'charge']);
 });
 
-test('[R3] what goes on with a turn that was begun under a version that is gone names it as residue', async () => {
+test('[R3] a request after an interrupted turn of a gone version reports the turn as uncompensated', async () => {
   const { old, next, clock, did } = deployed('compensate');
   const { token } = suspended(await old().start('order', {}));
   const dying = old({ finish: gone, release: gone, forget: gone });
@@ -128,24 +131,24 @@ test('[R3] what goes on with a turn that was begun under a version that is gone 
     status: 'failed',
     error: { code: 'version_gone' },
     compensated: [{ stepId: 'reserve' }],
-    residue: [{ stepId: 'turn 2' }],
+    uncompensated: [{ stepId: 'turn 2' }],
   });
   expect(did).toEqual(['reserve', 'charge', 'release']);
 });
 
-test('[R3] [E8] what undoing did that was never finished is no residue: it is asked for again by its key', async () => {
+test('[R3] [E8] an interrupted undo is repeated by its key, and not reported as uncompensated', async () => {
   const { old, next, dyingNext, clock, did, facts, settled } = deployed('compensate');
   const { token } = suspended(await old().start('order', {}));
   await expect(dyingNext.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
   expect(did).toEqual(['reserve', 'release']);
-  // The queue has been told, and is told again where that was lost.
+  // The queue was notified, and is notified again in case that message was dropped.
   const [first, second] = facts.splice(0);
   clock.now = first?.cancelAfter ?? 0;
   await expect(next.cancel(first?.cancelToken ?? '')).rejects.toBeInstanceOf(TokenRefused);
   expect(facts).toMatchObject([{ turn: 2, cancelAfter: second?.cancelAfter }]);
   expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
     compensated: [{ stepId: 'reserve' }],
-    residue: [],
+    uncompensated: [],
   });
   expect(did).toEqual(['reserve', 'release', 'release']);
   expect(settled).toEqual([[]]);
@@ -175,7 +178,7 @@ describe('a saga that this process does not serve', () => {
   const older = createSagaHost({ ...options, sagas: [tour] });
 
   test.each(['resume', 'cancel'] as const)(
-    '[R3] stays good for %s, and continues where it is served',
+    '[R3] stays valid for %s, and continues in a process that serves it',
     async (how) => {
       const { token } = suspended(await newer.start('tour', {}));
       const { token: next, steps } = suspended(await newer.resume(token, answer('sure')));

@@ -34,7 +34,7 @@ function serving(): { server: SagaServer; told: Told } {
   return { server, told };
 }
 
-describe.each(eras)('what a client of the %s era sends wrong', (era) => {
+describe.each(eras)('invalid input of a client of the %s era', (era) => {
   const refused = async (method: string, params: unknown): Promise<RawMessage['error']> => {
     const { server, told } = serving();
     const { last } = await ask(server, era, method, params);
@@ -45,12 +45,12 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
 
   test.each([
     ['no name', {}, 'name: expected a string'],
-    ['a name that is no string', { name: 7 }, 'name: expected a string'],
+    ['a name that is a number', { name: 7 }, 'name: expected a string'],
     ['a name that is null', { name: null }, 'name: expected a string'],
     ['arguments that are a list', { name: 'asking', arguments: [] }, 'arguments: expected an object'],
     ['arguments that are null', { name: 'asking', arguments: null }, 'arguments: expected an object'],
     ['arguments that are a text', { name: 'asking', arguments: '{}' }, 'arguments: expected an object'],
-  ])('is named by its field when it starts with %s', async (_, params, problem) => {
+  ])('at the start is reported by its field: %s', async (_, params, problem) => {
     expect(await refused('tools/callSaga', params)).toStrictEqual({
       code: -32602,
       message: `Invalid params: ${problem}`,
@@ -58,15 +58,18 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
     });
   });
 
-  test.each(['nope', '__proto__', 'constructor', ''])('is an unknown tool: "%s"', async (name) => {
-    expect(await refused('tools/callSaga', { name })).toStrictEqual({
-      code: -32602,
-      message: `Unknown tool: ${JSON.stringify(name)}`,
-      data: { reason: 'unknown_saga' },
-    });
-  });
+  test.each(['nope', '__proto__', 'constructor', ''])(
+    'with an unknown name is reported as an unknown tool: "%s"',
+    async (name) => {
+      expect(await refused('tools/callSaga', { name })).toStrictEqual({
+        code: -32602,
+        message: `Unknown tool: ${JSON.stringify(name)}`,
+        data: { reason: 'unknown_saga' },
+      });
+    },
+  );
 
-  test('is an unknown tool with a name of a megabyte, which is not sent back', async () => {
+  test('with a name of a megabyte is reported without the whole name', async () => {
     const error = await refused('tools/callSaga', { name: 'n'.repeat(1_000_000) });
     expect(error?.message.length).toBeLessThan(200);
   });
@@ -77,7 +80,7 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
     ['a field too long', { service: 'kq-918273-kq' }, 'service: Too big'],
     ['a field out of bounds', { service: 'a', count: 918_273 }, 'count: Too big'],
     ['a nested field', { service: 'a', tags: ['a', 'kq-918273'] }, 'tags[1]: Invalid option'],
-  ])('[W4] is told the field and never the value of arguments with %s', async (_, args, problem) => {
+  ])('[W4] in arguments is reported by its field, without the value: %s', async (_, args, problem) => {
     const error = await refused('tools/callSaga', { name: 'typed', arguments: args });
     expect(error).toMatchObject({ code: -32602, data: { reason: 'invalid_params' } });
     expect(error?.message).toContain(`Invalid arguments for 'typed': ${problem}`);
@@ -89,7 +92,7 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
     ['null', { sagaToken: null }],
     ['a number', { sagaToken: 7 }],
     ['an object', { sagaToken: { toString: 'x' } }],
-  ])('is told that the sagaToken is %s', async (_, params) => {
+  ])('is reported as a sagaToken that is %s', async (_, params) => {
     for (const method of ['tools/resumeSaga', 'tools/cancelSaga']) {
       // oxlint-disable-next-line no-await-in-loop -- two methods
       expect(await refused(method, params)).toStrictEqual({
@@ -157,7 +160,7 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
       [{ stepId: 'a', error: { code: 1, message: '\udfff' } }],
       'completedSteps[0].error.message: has a lone surrogate',
     ],
-  ])('is named by its field when completedSteps is %s', async (_, completedSteps, problem) => {
+  ])('is reported by its field if completedSteps is %s', async (_, completedSteps, problem) => {
     expect(await refused('tools/resumeSaga', { sagaToken: 'x', completedSteps })).toStrictEqual({
       code: -32602,
       message: `Invalid params: ${problem}`,
@@ -165,7 +168,7 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
     });
   });
 
-  test('[T9] is refused an own __proto__ in arguments and answers, at the door', async () => {
+  test('[T9] with an own __proto__ in arguments or answers is refused before a turn', async () => {
     const { server, told } = serving();
     const meta =
       era === 'legacy'
@@ -179,7 +182,7 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
       await send('tools/callSaga', '"name":"asking","arguments":{"a":{"__proto__":{"polluted":1}}}'),
     ).toMatchObject({
       code: -32602,
-      message: 'Invalid params: arguments.a.__proto__: is a key that is refused',
+      message: 'Invalid params: arguments.a.__proto__: is a forbidden key',
     });
     expect(
       await send(
@@ -188,13 +191,13 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
       ),
     ).toMatchObject({
       code: -32602,
-      message: 'Invalid params: completedSteps[0].result.content.__proto__: is a key that is refused',
+      message: 'Invalid params: completedSteps[0].result.content.__proto__: is a forbidden key',
     });
     expect({}).not.toHaveProperty('polluted');
     expect(told.steps).toEqual([]);
   });
 
-  test('[W4] is asked again with the reason for content that the schema refuses, and no value', async () => {
+  test('[W4] in a form is asked again with the reason, and without the value', async () => {
     const { server, told } = serving();
     const first = await ask(server, era, 'tools/callSaga', { name: 'typed', arguments: { service: 'a' } });
     const completedSteps = [accept('target', { target: 'kq-918273', size: 'kq-918273' })];
@@ -213,7 +216,7 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
     expect(told.ignored).toEqual([{ stepId: 'target', why: 'invalid' }]);
   });
 
-  test('[W4] is told the step whose answer contradicts the one before', async () => {
+  test('[W4] that changes a recorded answer is reported with the ID of the step', async () => {
     const { server } = serving();
     const first = await ask(server, era, 'tools/callSaga', { name: 'typed', arguments: { service: 'a' } });
     const second = await ask(server, era, 'tools/resumeSaga', {
@@ -225,7 +228,7 @@ describe.each(eras)('what a client of the %s era sends wrong', (era) => {
       completedSteps: [accept('target', { target: 'us' }), accept('sure', {})],
     });
     expect(last.error).toMatchObject({ code: -32602, data: { stepId: 'target' } });
-    expect(last.error?.message).toContain("'target' was answered otherwise before");
+    expect(last.error?.message).toContain("'target' already has another answer");
     expect(text).not.toMatch(/"eu"|"us"/);
   });
 });
@@ -237,7 +240,7 @@ const started = async (): Promise<ReturnType<typeof hostOf> & { token: string }>
 };
 
 describe('answers', () => {
-  test('[W4] to steps that were never asked are ignored, and the hook is told', async () => {
+  test('[W4] to unknown steps are ignored, and reported to the hook', async () => {
     const { host, told, token } = await started();
     const turn = suspended(
       await host.resume(token, [accept('sure', {}), accept('__proto__', {}), accept('constructor', {})]),
@@ -278,7 +281,7 @@ describe('answers', () => {
     expect(told.ignored).toEqual([{ stepId: 'target', why: 'invalid' }]);
   });
 
-  test('that an operator passes wrong are an error, not a refusal', async () => {
+  test('that an operator passes in a wrong form are an error, not a refusal', async () => {
     const { host, token } = await started();
     const sent = 'target' as unknown as StepAnswer[];
     await expect(thrownBy(SagaHostError, host.resume(token, sent))).resolves.toMatchObject({

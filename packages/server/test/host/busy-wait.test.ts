@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { busyWait } from '../../src/guard/ask-guard.ts';
 import { suspended } from '../fixtures/host.ts';
 
-describe('waiting for a request that is being run elsewhere', () => {
+describe('waiting for a request that runs elsewhere', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('[T13] waits twice as long each time, up to a second', () => {
+  it('[T13] doubles the delay each time, up to a second', () => {
     const longest = Array.from({ length: 8 }, (_, waits) => busyWait(waits, () => 1 - Number.EPSILON));
     expect(longest.map(Math.round)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 1_000]);
     const shortest = Array.from({ length: 8 }, (_, waits) => busyWait(waits, () => 0));
@@ -16,7 +16,7 @@ describe('waiting for a request that is being run elsewhere', () => {
     expect(busyWait(5_000, () => 0)).toBe(500);
   });
 
-  it('[T13] asks the guard less and less often, and gives up when the lease is out', async () => {
+  it('[T13] asks the guard with growing delays until the lease has expired', async () => {
     const guard = memoryGuard();
     const begin = vi.fn(() => 'busy' as const);
     const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
@@ -33,7 +33,7 @@ describe('waiting for a request that is being run elsewhere', () => {
     const { token } = suspended(await host.start('asking', {}));
     const answers = [{ stepId: 'go', result: { action: 'accept', content: { ok: true } } } as const];
     const busy = expect(host.resume(token, answers)).rejects.toMatchObject({ code: 'busy' });
-    await vi.waitFor(() => expect(begin).toHaveBeenCalledTimes(1));
+    await expect.poll(() => begin.mock.calls).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1_600);
     const soon = begin.mock.calls.length;
     expect(soon).toBeGreaterThanOrEqual(5);

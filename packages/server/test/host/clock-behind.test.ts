@@ -16,8 +16,8 @@ async function mint(more: object = {}): Promise<string> {
   return suspended(await coreOf(host).start('asking', {}, more, { method: 'tools/callSaga' })).token;
 }
 
-describe('a host whose clock is behind', () => {
-  test('[T6] says that a fresh token is good later, and accepts it then', async () => {
+describe('a host with a slow clock', () => {
+  test('[T6] rejects a fresh token with a retryable error, and accepts it later', async () => {
     const clock = testClock(start - behind);
     const guard = memoryGuard({ clock });
     const { host, told } = hostOf(asking(), { clock, guard: { store: guard } });
@@ -47,11 +47,11 @@ describe('a host whose clock is behind', () => {
   });
 });
 
-describe('a request that is repeated at a host whose clock is behind', () => {
+describe('a request repeated at a host with a slow clock', () => {
   const gone = (): Promise<never> => Promise.reject(new Error('the process died'));
   const go = (stepId: string) => [accept(stepId, {})];
 
-  test('[T13] gets the response that the guard keeps, with its questions', async () => {
+  test('[T13] gets the response of the guard, with its questions', async () => {
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* elicit('terms', { message: 'Agreed? '.repeat(1_000), schema: Empty });
@@ -68,7 +68,7 @@ describe('a request that is repeated at a host whose clock is behind', () => {
     expect(await late.host.resume(token, go('sure'))).toEqual(first);
   });
 
-  test('[T13] continues a turn that the other host began by itself', async () => {
+  test('[T13] continues a turn that the other host began without a client', async () => {
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
       yield* step('charge', () => undefined, { once: true });
@@ -90,7 +90,7 @@ describe('a request that is repeated at a host whose clock is behind', () => {
 });
 
 describe.each(eras)('on the wire of the %s era', (era) => {
-  test('[T6] the error of a host that is behind tells a client to come again later', async () => {
+  test('[T6] the error of a host with a slow clock is retryable', async () => {
     const server = serveSagas({
       name: 'deployer',
       version: '1',

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('[W6] a wait is as long as it says, though it is longer than a timer can be', async () => {
+test('[W6] a wait may be longer than the maximum delay of a timer', async () => {
   vi.useFakeTimers();
   let isOver = false;
   const slept = sleep(longestTimer + 10, new AbortController().signal).then(() => {
@@ -20,7 +20,7 @@ test('[W6] a wait is as long as it says, though it is longer than a timer can be
   expect(isOver).toBe(true);
 });
 
-test('[U4] a wait without an end is over when it is aborted', async () => {
+test('[U4] a wait without an end stops when it is aborted', async () => {
   const waiting = new AbortController();
   const slept = sleep(Number.POSITIVE_INFINITY, waiting.signal);
   waiting.abort();

@@ -7,7 +7,7 @@ import { Empty } from '../fixtures/sagas.ts';
 
 const mark = 'kq-credential';
 
-/** All that is sealed in a token, for who has the key. */
+/** All contents of a token, opened with the key. */
 async function contentsOf(token: string): Promise<string> {
   const sealer = createSealer({ ring: createKeyRing(oldKey), audience: 'deployer', clock: () => start });
   const { streams } = await sealer.open(token, { purpose: 'token' });
@@ -17,7 +17,7 @@ async function contentsOf(token: string): Promise<string> {
 test.each([
   [true, true],
   [false, false],
-])('[T12] with keep: %s it is %s that a result is in the token', async (keep, isThere) => {
+])('[T12] with keep: %s it is %s that a token contains the result', async (keep, isThere) => {
   const got: unknown[] = [];
   const login = saga({ name: 'login', version: '1' }, function* () {
     got.push(keep ? yield* step('login', () => mark) : yield* step('login', () => mark, { keep: false }));

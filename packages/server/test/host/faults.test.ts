@@ -75,7 +75,7 @@ describe('a saga that fails', () => {
       "'faulty' failed.",
     ],
     [
-      'throws what is no error',
+      'throws a value that is not an error',
       // oxlint-disable-next-line require-yield -- that is the case
       function* () {
         throw mark; // oxlint-disable-line no-throw-literal -- that is the case
@@ -100,7 +100,7 @@ describe('a saga that fails', () => {
       "'faulty' failed at step 'charge'.",
     ],
     [
-      'has a step that rejects with what is no error',
+      'has a step that rejects with a value that is not an error',
       function* () {
         yield* step('charge', () => Promise.reject(mark)); // oxlint-disable-line prefer-promise-reject-errors -- that is the case
       },
@@ -165,16 +165,16 @@ describe('a saga that fails', () => {
       },
       "'faulty' failed.",
     ],
-  ])('is a tool error where it %s, with nothing but what was meant for the client', async (_, body, text) => {
+  ])('is a tool error without private data if it %s', async (_, body, text) => {
     const { answer, told } = await served(faulty(body));
     expect(answer.last.result).toMatchObject({ isError: true, content: [{ type: 'text', text }] });
     expect(answer.text).not.toContain(mark);
-    // The operator learns what it was.
+    // The operator gets the error.
     expect(told.turns).toMatchObject([{ status: 'failed', turn: 1 }]);
     expect(told.turns[0]).toHaveProperty('error');
   });
 
-  test('names the path of what the form cannot express, to the operator', async () => {
+  test('names the path of an unsupported form field to the operator', async () => {
     const nested = faulty(function* () {
       yield* elicit('who', {
         message: 'Who?',
@@ -190,13 +190,13 @@ describe('a saga that fails', () => {
     ['a function that returns a promise', () => Promise.resolve('text')],
     ['a function that returns an async generator', () => (async function* () {})()],
     ['a function that returns nothing', () => undefined],
-  ])('tells the author when its body is %s', async (_, body) => {
+  ])('reports a body that is %s to the author', async (_, body) => {
     const { answer, told } = await served(faulty(body as never));
     expect(answer.last.result).toMatchObject({ isError: true });
     expect(String(told.turns[0]?.error)).toContain('is not a generator function');
   });
 
-  test('stops its other branches and reports the first error', async () => {
+  test('aborts other branches and reports the first error', async () => {
     const parallel = faulty(function* () {
       yield* all({
         bad: step('bad', () => {
@@ -209,7 +209,7 @@ describe('a saga that fails', () => {
     expect(answer.last.result).toMatchObject({ content: [{ text: "'faulty' failed at step 'bad'." }] });
   });
 
-  test('[R3] [E10] that does otherwise on replay is rejected, and hands no result to another step', async () => {
+  test('[R3] [E10] that differs on replay is rejected, and gives no result to another step', async () => {
     let name = 'one';
     const seen: unknown[] = [];
     const varying = faulty(function* () {
@@ -229,7 +229,7 @@ describe('a saga that fails', () => {
     expect(seen).toEqual(['one', 'one']);
   });
 
-  test('a refusal is told by the id of the question', async () => {
+  test('a refusal names the ID of the question', async () => {
     const asked = faulty(function* () {
       yield* elicit('sure', { message: 'Sure?', schema: Empty });
     });
@@ -276,7 +276,7 @@ describe('a result', () => {
     expect(told.errors).toEqual([]);
   });
 
-  test('is sent whole, without members that are undefined', async () => {
+  test('is sent completely, without members that are undefined', async () => {
     const value = {
       content: [text, { type: 'resource_link', uri: 'file:///a', name: 'a', description: undefined }],
       structuredContent: { n: 0, list: [null], when: undefined },
@@ -292,7 +292,7 @@ describe('a result', () => {
     expect(answer.last.result).not.toHaveProperty('isError');
   });
 
-  test('may say itself that the tool failed', async () => {
+  test('may be an error of the tool', async () => {
     const { answer } = await served(faulty(ends({ content: [text], isError: true })));
     expect(answer.last.result).toMatchObject({ content: [text], isError: true });
   });
@@ -303,7 +303,7 @@ describe('a result', () => {
     note: z.string().optional(),
   });
 
-  test('that fits the output schema is structured, as the schema parses it', async () => {
+  test('that matches the output schema is structured, as the schema parses it', async () => {
     const { answer } = await served(faulty(ends({ id: 'a', note: undefined, other: 1 }), Output));
     expect(answer.last.result).toMatchObject({
       content: [{ type: 'text', text: '{"id":"a","size":1}' }],
@@ -316,26 +316,23 @@ describe('a result', () => {
     ['a field is out of bounds', { id: 'a', size: 918_273 }, 'size: Too big'],
     ['it is a text', mark, 'expected object'],
     ['it is a tool result', { content: [text] }, 'id: expected string'],
-  ])('that does not fit the output schema fails the saga: %s', async (_, value, problem) => {
+  ])('that does not match the output schema fails the saga: %s', async (_, value, problem) => {
     const { answer, told } = await served(faulty(ends(value), Output));
     expect(answer.last.result).toMatchObject({ isError: true, content: [{ text: "'faulty' failed." }] });
     expect(answer.text).not.toContain('918273');
-    expect(String(told.turns[0]?.error)).toContain(`its result does not fit its output schema: ${problem}`);
+    expect(String(told.turns[0]?.error)).toContain(`the result does not match the output schema: ${problem}`);
     expect(String(told.turns[0]?.error)).not.toContain('918273');
   });
 
   test.each<[unknown, string]>([
-    [undefined, "'faulty': it has no result. Let its body return a string, a tool result, or a value"],
-    [7, "'faulty': its result is neither a string nor a tool result. Give the saga an `output` schema"],
-  ])(
-    'that is %s is told to the operator with the name of the saga, and what to write',
-    async (value, said) => {
-      const { error } = failed(await hostOf(faulty(ends(value))).host.start('faulty', {}));
-      expect((error as Error).message).toContain(said);
-    },
-  );
+    [undefined, "'faulty': the result is missing. Return a string, a tool result, or a value"],
+    [7, "'faulty': the result is neither a string nor a tool result. Add an `output` schema"],
+  ])('that is %s is reported to the operator with the name of the saga and a remedy', async (value, said) => {
+    const { error } = failed(await hostOf(faulty(ends(value))).host.start('faulty', {}));
+    expect((error as Error).message).toContain(said);
+  });
 
-  test('[E3] that is refused is no failed step, with a guard as without', async () => {
+  test('[E3] that is rejected is not a failed step, with and without a guard', async () => {
     const undoes = (forks: 'refuse' | 'accept') =>
       saga({ name: 'faulty', version: '1', forks, output: Output }, function* () {
         yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
@@ -353,14 +350,14 @@ describe('a result', () => {
     }
   });
 
-  test('that is no object, though its schema may be a union, fails the saga', async () => {
+  test('that is not an object fails the saga, even if its schema is a union', async () => {
     const either = z.union([z.object({ a: z.string() }), z.string()]);
     const turn = failed(await hostOf(faulty(ends('x'), either)).host.start('faulty', {}));
     expect(turn.error).toMatchObject({ code: 'invalid_result' });
     expect(String(turn.error)).toContain('is not an object');
   });
 
-  test('may be made by a helper', async () => {
+  test('may be returned by a helper', async () => {
     const helped = faulty(function* () {
       return yield* helper();
     });

@@ -32,7 +32,7 @@ function gated(closed?: 'authorize' | 'rateLimit') {
 const caller = { authInfo: { clientId: 'app' } };
 const lacking = { ...caller, capabilities: {} };
 
-test('[T6] [T11] asks its gates in the same order when a saga starts and when it is resumed', async () => {
+test('[T6] [T11] checks authorization and limits in the same order at a start and a resume', async () => {
   const { host, asked } = gated();
   const { token } = suspended(await host.start('asking', {}, { caller }));
   expect(asked).toEqual(['principal', 'authorize', 'rateLimit']);
@@ -41,13 +41,13 @@ test('[T6] [T11] asks its gates in the same order when a saga starts and when it
   expect(asked).toEqual(['principal', 'authorize', 'rateLimit']);
 });
 
-test('[T11] limits the rate of calls that lack a need as well', async () => {
+test('[T11] applies the rate limit also to calls with unmet needs', async () => {
   const { host, asked } = gated('rateLimit');
-  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({ code: 'not_admitted' });
+  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({ code: 'rate_limited' });
   expect(asked).toEqual(['principal', 'authorize', 'rateLimit']);
 });
 
-test('[T6] [T11] does not count a caller that may not use the saga', async () => {
+test('[T6] [T11] does not count calls of an unauthorized caller in the rate limit', async () => {
   const { host, asked } = gated('authorize');
   await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({ code: 'forbidden' });
   expect(asked).toEqual(['principal', 'authorize']);

@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe('a hook that never settles', () => {
-  test('[E8] holds a suspended turn until its time is over, and is reported', async () => {
+  test('[E8] delays a suspended turn until hookTimeoutMs, and is reported', async () => {
     const { host, told } = hostWith({ onSuspended: () => new Promise(() => undefined) });
     let hasEnded = false;
     const taken = host.start('asks', {}).finally(() => (hasEnded = true));
@@ -52,7 +52,7 @@ describe('a hook that never settles', () => {
     expect(String(told.errors[0])).toContain('onSuspended');
   });
 
-  test('[E8] holds a saga that has ended no longer than hookTimeoutMs', async () => {
+  test('[E8] delays an ended saga at most hookTimeoutMs', async () => {
     const hooks = { onSettled: () => new Promise(() => undefined) };
     const { host, told } = hostWith(hooks, { limits: { hookTimeoutMs: 50 } });
     const first = suspended(await host.start('asks', {}));
@@ -65,7 +65,7 @@ describe('a hook that never settles', () => {
   });
 });
 
-test('[E8] a hook that fails after its time is over is reported once more, and leaves no timer behind', async () => {
+test('[E8] a hook that fails after hookTimeoutMs is reported again, and leaves no timer', async () => {
   const late = deferred<never>();
   const { host, told } = hostWith({ onSuspended: () => late.promise }, { limits: { hookTimeoutMs: 50 } });
   const started = host.start('asks', {});
@@ -78,7 +78,7 @@ test('[E8] a hook that fails after its time is over is reported once more, and l
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('[E8] a hook that settles in time leaves no timer behind, and nothing is reported', async () => {
+test('[E8] a hook that settles in time is not reported, and leaves no timer', async () => {
   const kept = deferred<void>();
   const { host, told } = hostWith({ onSuspended: () => kept.promise });
   const started = host.start('asks', {});
@@ -89,11 +89,14 @@ test('[E8] a hook that settles in time leaves no timer behind, and nothing is re
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test.each([0, -1, Number.NaN, '5 s'])('hookTimeoutMs of %o does not start a host', (hookTimeoutMs) => {
-  expect(() =>
-    hostOf(asksTwice, {
-      guard: { store: memoryGuard() },
-      limits: { hookTimeoutMs: hookTimeoutMs as number },
-    }),
-  ).toThrow(RangeError);
-});
+test.each([0, -1, Number.NaN, '5 s'])(
+  'hookTimeoutMs of %o is rejected at the creation of a host',
+  (hookTimeoutMs) => {
+    expect(() =>
+      hostOf(asksTwice, {
+        guard: { store: memoryGuard() },
+        limits: { hookTimeoutMs: hookTimeoutMs as number },
+      }),
+    ).toThrow(expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }));
+  },
+);

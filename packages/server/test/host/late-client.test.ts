@@ -20,19 +20,22 @@ describe('a client that answers late', () => {
     [minute + grace, 'answer'],
     [minute + grace + 1, 'late'],
     [59 * minute, 'late'],
-  ])('[W6] [T13] after %d ms has lost the race, or won it: %s', async (ms, winner) => {
-    const clock = testClock();
-    const guard = memoryGuard({ clock });
-    const { host } = hostOf(offer, { clock, guard: { store: guard }, limits: { tokenTtlMs: day } });
-    const { token } = suspended(await host.start('offer', {}));
-    clock.now += ms;
-    expect(completed(await host.resume(token, yes)).result).toBe(winner);
-    // The response was lost, and the client repeats its request.
-    clock.now += 20 * minute;
-    expect(completed(await host.resume(token, yes)).result).toBe(winner);
-  });
+  ])(
+    '[W6] [T13] after %d ms gets the same outcome of a race in a repeated request: %s',
+    async (ms, winner) => {
+      const clock = testClock();
+      const guard = memoryGuard({ clock });
+      const { host } = hostOf(offer, { clock, guard: { store: guard }, limits: { tokenTtlMs: day } });
+      const { token } = suspended(await host.start('offer', {}));
+      clock.now += ms;
+      expect(completed(await host.resume(token, yes)).result).toBe(winner);
+      // The response was lost, and the client repeats its request.
+      clock.now += 20 * minute;
+      expect(completed(await host.resume(token, yes)).result).toBe(winner);
+    },
+  );
 
-  test('[W6] has a poll asked once more that it would have timed out', async () => {
+  test('[W6] gets one more attempt of a poll that would have timed out', async () => {
     const polling = saga({ name: 'polling', version: '1' }, function* () {
       const done = ({ attempt }: { readonly attempt: number }): string | undefined =>
         attempt > 1 ? 'done' : undefined;
@@ -46,7 +49,7 @@ describe('a client that answers late', () => {
 });
 
 describe('a wait', () => {
-  test('[W6] [T6] of a fraction of a millisecond keeps its saga, and undoes nothing', async () => {
+  test('[W6] [T6] of a fraction of a millisecond keeps its saga valid, and undoes nothing', async () => {
     const undone: string[] = [];
     const pay = saga({ name: 'pay', version: '1', forks: 'accept' }, function* () {
       yield* step('charge', () => 1, { compensate: () => void undone.push('charge') });
@@ -67,7 +70,7 @@ describe('a wait', () => {
     expect(undone).toEqual([]);
   });
 
-  test('[W6] [T6] that ends after the life of its saga is refused at the step, and told in development', async () => {
+  test('[W6] [T6] longer than its saga is rejected at the step, and reported in development', async () => {
     const slept = saga({ name: 'slept', version: '1' }, function* () {
       yield* sleep(30 * day);
       return 'rested';

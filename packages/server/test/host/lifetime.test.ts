@@ -10,7 +10,7 @@ const hour = 60 * minute;
 const skew = 30_000;
 
 describe('the lifetime of a saga', () => {
-  test('[T6] [E1] a saga of 300 charges ends well when its client comes every minute for five hours', async () => {
+  test('[T6] [E1] a saga of 300 charges completes if its client returns every minute for five hours', async () => {
     const charged: number[] = [];
     const charges = saga({ name: 'charges', version: '1', forks: 'refuse' }, function* () {
       for (let index = 0; index < 300; index += 1) {
@@ -22,19 +22,19 @@ describe('the lifetime of a saga', () => {
     const guard = memoryGuard({ clock });
     // Each charge uses up the budget of a turn.
     const { host } = hostOf(charges, { clock, guard: { store: guard }, limits: { turnBudgetMs: 1 } });
-    const traits = { checkpointAfterStep: true };
-    let turn = await coreOf(host).start('charges', {}, {}, { traits });
+    const dialect = { checkpointAfterStep: true };
+    let turn = await coreOf(host).start('charges', {}, {}, { dialect });
     while (turn.status === 'suspended') {
       expect(turn.expiresAt).toBe(clock.now + hour);
       clock.now += minute;
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      turn = await coreOf(host).resume(turn.token, [], {}, { traits });
+      turn = await coreOf(host).resume(turn.token, [], {}, { dialect });
     }
     expect(completed(turn).result).toBe('charged');
     expect(charged).toHaveLength(300);
   });
 
-  test('[T6] [T13] a client that only asks again cannot extend a saga beyond its longest life', async () => {
+  test('[T6] [T13] a client that only asks again cannot extend a saga beyond its maximum lifetime', async () => {
     const clock = testClock();
     const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('ok', { message: 'OK?', schema: Empty });

@@ -3,6 +3,7 @@ import {
   checkpoint,
   elicit,
   memoryGuard,
+  info,
   random,
   saga,
   step,
@@ -33,7 +34,7 @@ async function secondTurn({ host }: TestHost): ReturnType<TestHost['host']['resu
 }
 
 describe('maxTokenBytes', () => {
-  test('[T11] holds a token of n and refuses n + 1 when it is minted, before the user is asked', async () => {
+  test('[T11] accepts a token of n bytes and rejects n + 1 at sealing, before the user is asked', async () => {
     const sized = suspended(await secondTurn(hostOf(growing(() => 5000)))).token.length;
     const fits = hostOf(
       growing(() => 5000),
@@ -52,7 +53,7 @@ describe('maxTokenBytes', () => {
     expect(tight.told.turns.at(-1)).toMatchObject({ status: 'failed', error: turn.error, tokenBytes: 0 });
   });
 
-  test('[T11] the token before stays good', async () => {
+  test('[T11] an oversized token leaves the previous token valid', async () => {
     let bytes = 100_000;
     const { host } = hostOf(growing(() => bytes));
     const first = suspended(await host.start('growing', {}));
@@ -62,7 +63,7 @@ describe('maxTokenBytes', () => {
     expect(completed(await host.resume(second.token, [accept('second', {})])).result).toBe('done');
   });
 
-  test('[T11] warns from a quarter on, naming the largest entries', async () => {
+  test('[T11] warns from a quarter of the limit, naming the largest entries', async () => {
     const sized = suspended(await secondTurn(hostOf(growing(() => 5000)))).token.length;
     const at = hostOf(
       growing(() => 5000),
@@ -80,7 +81,7 @@ describe('maxTokenBytes', () => {
     expect(past.told.warnings[0]).not.toContain('rrr');
   });
 
-  test('[T11] bounds what a token inflates to', async () => {
+  test('[T11] limits the inflated size of a token', async () => {
     const filled = saga(
       { name: 'filled', version: '1', input: z.object({ text: z.string() }) },
       function* () {
@@ -105,7 +106,19 @@ describe('the other limits', () => {
     return 'done';
   });
 
-  test('[T11] maxJournalEntries holds n entries and refuses n + 1', async () => {
+  test.each([
+    [10, true],
+    [11, false],
+  ])('suggestedJournalEntries of %i suggests continueAs after 10 entries: %s', async (limit, expected) => {
+    const long = saga({ name: 'long', version: '1' }, function* () {
+      for (let index = 0; index < 10; index += 1) yield* random();
+      return String((yield* info()).continueAsSuggested);
+    });
+    const { host } = hostOf(long, limited({ suggestedJournalEntries: limit }));
+    expect(completed(await host.start('long', {})).result).toBe(String(expected));
+  });
+
+  test('[T11] maxJournalEntries accepts n entries and refuses n + 1', async () => {
     const enough = hostOf(counting, limited({ maxJournalEntries: 11 })).host;
     const { token } = suspended(await enough.start('counting', {}));
     expect((await enough.resume(token, [accept('go', {})])).status).toBe('completed');
@@ -117,7 +130,7 @@ describe('the other limits', () => {
     });
   });
 
-  test('[T11] maxCommands holds n commands in one turn and refuses n + 1, a body without end included', async () => {
+  test('[T11] maxCommands accepts n commands in a turn and refuses n + 1, also of an endless body', async () => {
     expect((await hostOf(counting, limited({ maxCommands: 11 })).host.start('counting', {})).status).toBe(
       'suspended',
     );
@@ -130,7 +143,7 @@ describe('the other limits', () => {
     expect(failed(ended).error).toMatchObject({ code: 'limit_exceeded' });
   });
 
-  test('[T11] maxAnswers holds n answers in one request and refuses n + 1, before the token is opened', async () => {
+  test('[T11] maxAnswers accepts n answers in a request and refuses n + 1, before the token is opened', async () => {
     const { host, told } = hostOf(counting, limited({ maxAnswers: 3 }));
     const { token } = suspended(await host.start('counting', {}));
     const answers = ['go', 'a', 'b', 'c'].map((id) => accept(id, {}));
@@ -160,7 +173,7 @@ describe('the other limits', () => {
       ['letters', (bytes: number) => 'x'.repeat(bytes)],
       ['characters of three bytes', (bytes: number) => '€'.repeat(bytes / 3)],
       ['characters of four bytes', (bytes: number) => '😀'.repeat(bytes / 4)],
-    ])('[T11] [W4] holds an answer of n bytes, and asks again for n + 1, in %s', async (_, text) => {
+    ])('[T11] [W4] accepts an answer of n bytes, and asks again for n + 1, in %s', async (_, text) => {
       met.length = 0;
       const size = 1_200;
       const { host, told } = hostOf(asks, limited({ maxAnswerBytes: around + size }));
@@ -176,7 +189,7 @@ describe('the other limits', () => {
       expect(met).toEqual([text(size)]);
     });
 
-    test('[T11] an error that a client answers with is an answer like another', async () => {
+    test('[T11] applies to the error of a client as to other answers', async () => {
       const { host } = hostOf(asks, limited({ maxAnswerBytes: 100 }));
       const { token } = suspended(await host.start('asks', {}));
       const error = { code: -1, message: 'x'.repeat(100) };
@@ -184,7 +197,7 @@ describe('the other limits', () => {
       failed(await host.resume(token, [{ stepId: 'target', error: { ...error, message: 'no' } }]));
     });
 
-    test('[T11] is four times what a token may have, unless it is told', () => {
+    test('[T11] is four times the token limit by default', () => {
       const limits = (given: Partial<HostLimits>): number =>
         coreOf(hostOf(asks, limited(given)).host).limits.maxAnswerBytes;
       expect(limits({})).toBe(4 * 65_536);
@@ -207,12 +220,12 @@ describe('the other limits', () => {
     });
     const around = JSON.stringify({ text: '' }).length;
 
-    test('[T11] holds arguments of n bytes, and n + 1 meet no schema', async () => {
+    test('[T11] accepts arguments of n bytes, and refuses n + 1 before the schema runs', async () => {
       met.length = 0;
       const { host, told } = hostOf(reads, limited({ maxArgumentBytes: around + 6 }));
       await expect(host.start('reads', { text: '€€x' })).rejects.toMatchObject({
         code: 'invalid_params',
-        message: `Invalid params: arguments: more than ${around + 6} bytes. Send a reference to what is large.`,
+        message: `Invalid params: arguments: more than ${around + 6} bytes. Send references to large values.`,
       });
       expect(met).toEqual([]);
       await host.start('reads', { text: '€€' });
@@ -220,7 +233,7 @@ describe('the other limits', () => {
       expect(told.errors).toEqual([]);
     });
 
-    test('[T11] is the limit of a token, unless it is told', () => {
+    test('[T11] is the token limit by default', () => {
       const limits = (given: Partial<HostLimits>): number =>
         coreOf(hostOf(reads, limited(given)).host).limits.maxArgumentBytes;
       expect(limits({})).toBe(65_536);
@@ -231,7 +244,7 @@ describe('the other limits', () => {
 
   const nested = (levels: number): Json => (levels === 0 ? 1 : { in: nested(levels - 1) });
 
-  test('[T11] holds arguments 64 levels deep and refuses 65, naming the place', async () => {
+  test('[T11] accepts arguments 64 levels deep and refuses 65, naming the path', async () => {
     const { host } = hostOf(
       saga({ name: 'deep', version: '1', input: z.record(z.string(), z.unknown()) }, function* () {
         yield* elicit('go', { message: 'Go?', schema: Empty });
@@ -248,7 +261,7 @@ describe('the other limits', () => {
   test.each([
     ['none', {}],
     ['a guard', { guard: { store: memoryGuard() } }],
-  ])('[T11] holds answers 64 levels deep and refuses 65, with %s', async (_, options) => {
+  ])('[T11] accepts answers 64 levels deep and refuses 65, with %s', async (_, options) => {
     const { host } = hostOf(counting, options);
     const { token } = suspended(await host.start('counting', {}));
     const resume = (result: Json): Promise<unknown> => host.resume(token, [{ stepId: 'go', result }]);
@@ -266,7 +279,7 @@ describe('the other limits', () => {
     await expect(host.resume(token, [{ stepId: 'go', error }])).rejects.toThrow(/answers\[0\]\.error\.data/);
   });
 
-  test('[T11] does not go down with a hundred thousand levels', async () => {
+  test('[T11] does not recurse into a hundred thousand levels', async () => {
     const { host } = hostOf(counting);
     const { token } = suspended(await host.start('counting', {}));
     let deep: Json = [];
@@ -285,12 +298,14 @@ describe('the other limits', () => {
     ['maxCommands', 1.5],
     ['maxJournalEntries', -1],
     ['maxTokenBytes', Number.POSITIVE_INFINITY],
-  ])('[T11] refuses %s of %s when the host is made', (name, limit) => {
-    expect(() => hostOf(counting, limited({ [name]: limit }))).toThrow(RangeError);
+  ])('[T11] refuses %s of %s at the creation of a host', (name, limit) => {
+    expect(() => hostOf(counting, limited({ [name]: limit }))).toThrow(
+      expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+    );
     expect(() => hostOf(counting, limited({ [name]: limit }))).toThrow(name);
   });
 
-  test('[T11] a limit that is undefined is the default, not none', async () => {
+  test('[T11] an undefined limit has its default', async () => {
     const { host } = hostOf(counting, {
       limits: { maxAnswers: undefined } as unknown as Partial<HostLimits>,
     });

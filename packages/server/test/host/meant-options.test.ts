@@ -17,121 +17,65 @@ const make = (options: object) => createSagaHost(changed(base, options));
 const undo = compensator('undo', z.object({}), () => undefined);
 const seconds = start / 1000;
 
+function errorOf(call: () => unknown): Error {
+  try {
+    call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('a host is not made, and says what to write, with', () => {
-  test.each<[string, object, string]>([
+describe('a host rejects at its creation', () => {
+  // What the message names, and a code other than `invalid_option`.
+  test.each<[string, object, string, string?]>([
     ['a guard that was not called', { guard: { store: memoryGuard } }, 'Call it: memoryGuard(…).'],
-    ['a guard without methods', { guard: { store: {} } }, 'guard.store: expected what memoryGuard() returns'],
-    ['no guard', { guard: { leaseMs: 60_000 } }, 'guard.store: expected what memoryGuard() returns'],
+    ['a guard without methods', { guard: { store: {} } }, 'guard.store'],
+    ['no guard', { guard: { leaseMs: 60_000 } }, 'guard.store', 'missing_option'],
+    ['a part of a guard', { guard: { store: { ...memoryGuard(), claim: undefined } } }, 'guard.store'],
+    ['a store that was not called', { tasks: { store: memoryTaskStore } }, 'memoryTaskStore(…)'],
+    ['a store without methods', { tasks: { store: {} } }, 'tasks.store'],
     [
-      'a part of a guard',
-      { guard: { store: { ...memoryGuard(), claim: undefined } } },
-      'guard.store: expected what memoryGuard()',
-    ],
-    ['a store that was not called', { tasks: { store: memoryTaskStore } }, 'Call it: memoryTaskStore(…).'],
-    [
-      'a store without methods',
-      { tasks: { store: {} } },
-      'tasks.store: expected what memoryTaskStore() returns',
-    ],
-    [
-      'a misspelt option of tasks',
+      'a misspelled option of tasks',
       { tasks: { tll: 5 } },
-      "There is no option 'tasks.tll'. Did you mean 'tasks.ttlMs'? There are: store, ttlMs,",
+      "There is no option 'tasks.tll'. Did you mean 'tasks.ttlMs'? Options: store, ttlMs,",
+      'unknown_option',
     ],
-    ['another bearer', { tasks: { bearer: 'accepted' } }, "tasks.bearer: expected 'accept'."],
-    ['tasks that are none', { tasks: true }, 'tasks: expected an object of store, ttlMs,'],
+    ['another bearer', { tasks: { bearer: 'accepted' } }, "tasks.bearer: expected 'accept'"],
+    ['a boolean as tasks', { tasks: true }, 'tasks: expected an object of store, ttlMs,'],
+    ['a misspelled limit', { limits: { maxTokenSize: 1 } }, "'limits.maxTokenBytes'", 'unknown_option'],
+    ['a number as limits', { limits: 5 }, 'limits'],
+    ['a misspelled hook', { hooks: { onSuspend: () => 1 } }, "'hooks.onSuspended'", 'unknown_option'],
     [
-      'a misspelt limit',
-      { limits: { maxTokenSize: 1 } },
-      "There is no option 'limits.maxTokenSize'. Did you mean 'limits.maxTokenBytes'? There are: maxTokenBytes,",
-    ],
-    ['limits that are none', { limits: 5 }, 'limits: expected an object of maxTokenBytes,'],
-    [
-      'a misspelt hook',
-      { hooks: { onSuspend: () => 1 } },
-      "There is no option 'hooks.onSuspend'. Did you mean 'hooks.onSuspended'? There are: onReject,",
-    ],
-    [
-      'a hook of undefined under a misspelt name',
+      'a misspelled hook that is undefined',
       { hooks: { onRejected: undefined } },
-      "There is no option 'hooks.onRejected'. Did you mean 'hooks.onReject'?",
+      "'hooks.onReject'",
+      'unknown_option',
     ],
-    ['hooks that are none', { hooks: 1 }, 'hooks: expected an object of onReject,'],
-    ['a hook that is no function', { hooks: { onTurn: 'log' } }, 'hooks.onTurn: expected a function.'],
+    ['a number as hooks', { hooks: 1 }, 'hooks'],
+    ['a hook that is not a function', { hooks: { onTurn: 'log' } }, 'hooks.onTurn: expected a function.'],
     ['another principal', { auth: { principal: 'client_only' } }, "or 'client-only'."],
-    [
-      'an authorize that is no function',
-      { auth: { authorize: true } },
-      'auth.authorize: expected a function.',
-    ],
-    ['a rateLimit that is no function', { auth: { rateLimit: 10 } }, 'auth.rateLimit: expected a function.'],
-    [
-      'a sampling that is no function',
-      { answers: { sampling: {} } },
-      'answers.sampling: expected a function.',
-    ],
-    ['a sleep that is no function', { testing: { sleep: 5 } }, 'testing.sleep: expected a function.'],
-    [
-      'a clock that is no function',
-      { testing: { clock: { now: 1 } } },
-      'testing.clock: expected a function that gives milliseconds',
-    ],
-    [
-      'another sealing',
-      { testing: { sealing: 'quick' } },
-      "testing.sealing: expected 'auto' or 'fast' or 'portable'.",
-    ],
-    [
-      'an order of no list',
-      { answers: { order: { sampling: 'host' } } },
-      'answers.order.sampling: expected a list',
-    ],
-    ['two compensators of one name', { compensators: [undo, undo] }, "Two compensators are named 'undo'."],
-    [
-      'compensators that are none',
-      { compensators: [() => 1] },
-      'compensators: expected a list of what compensator(',
-    ],
-    ['a compensator by itself', { compensators: undo }, 'compensators: expected a list of what compensator('],
-    [
-      'a time in seconds',
-      { auth: { rejectIssuedBefore: seconds } },
-      'auth.rejectIssuedBefore: expected milliseconds',
-    ],
-    [
-      'a time in microseconds',
-      { auth: { rejectIssuedBefore: start * 10_000 } },
-      'auth.rejectIssuedBefore: expected milliseconds',
-    ],
-    [
-      'a time that is none',
-      { auth: { rejectIssuedBefore: Number.NaN } },
-      'auth.rejectIssuedBefore: expected milliseconds',
-    ],
-    [
-      'a time that is a text',
-      { auth: { rejectIssuedBefore: '2026-01-01' } },
-      'auth.rejectIssuedBefore: expected milliseconds',
-    ],
-    [
-      'a time that is a date',
-      { auth: { rejectIssuedBefore: new Date(start) } },
-      'auth.rejectIssuedBefore: expected milliseconds',
-    ],
-    [
-      'tokens without an end',
-      { limits: { tokenTtlMs: Number.MAX_SAFE_INTEGER } },
-      'limits.tokenTtlMs must be 100 years at the most',
-    ],
-    [
-      'sagas without an end',
-      { limits: { maxLifetimeMs: Number.MAX_SAFE_INTEGER } },
-      'limits.maxLifetimeMs must be 100 years at the most',
-    ],
+    ['an authorize that is not a function', { auth: { authorize: true } }, 'auth.authorize'],
+    ['a rateLimit that is not a function', { auth: { rateLimit: 10 } }, 'auth.rateLimit'],
+    ['a sampling that is not a function', { answers: { sampling: {} } }, 'answers.sampling'],
+    ['a sleep that is not a function', { testing: { sleep: 5 } }, 'testing.sleep'],
+    ['a clock that is not a function', { testing: { clock: { now: 1 } } }, 'testing.clock'],
+    ['another sealing', { testing: { sealing: 'quick' } }, "'auto' or 'fast' or 'portable'"],
+    ['an order that is not a list', { answers: { order: { sampling: 'host' } } }, 'answers.order.sampling'],
+    ['two compensators with one name', { compensators: [undo, undo] }, "Two compensators are named 'undo'."],
+    ['a function as a compensator', { compensators: [() => 1] }, 'compensator('],
+    ['a compensator outside of a list', { compensators: undo }, 'compensators'],
+    ['a time in seconds', { auth: { rejectIssuedBefore: seconds } }, 'auth.rejectIssuedBefore'],
+    ['a time in microseconds', { auth: { rejectIssuedBefore: start * 10_000 } }, 'auth.rejectIssuedBefore'],
+    ['NaN as a time', { auth: { rejectIssuedBefore: Number.NaN } }, 'auth.rejectIssuedBefore'],
+    ['text as a time', { auth: { rejectIssuedBefore: '2026-01-01' } }, 'auth.rejectIssuedBefore'],
+    ['a date as a time', { auth: { rejectIssuedBefore: new Date(start) } }, 'Date.parse'],
+    ['tokens without an end', { limits: { tokenTtlMs: Number.MAX_SAFE_INTEGER } }, 'limits.tokenTtlMs'],
+    ['sagas without an end', { limits: { maxLifetimeMs: Number.MAX_SAFE_INTEGER } }, 'at most 100 years'],
     [
       'a lease without an end',
       { guard: { store: memoryGuard(), leaseMs: Number.POSITIVE_INFINITY } },
@@ -140,15 +84,17 @@ describe('a host is not made, and says what to write, with', () => {
     [
       'a negative lease',
       { guard: { store: memoryGuard(), leaseMs: -0.5 } },
-      'guard.leaseMs must be a number of milliseconds',
+      'guard.leaseMs must be a positive',
     ],
-  ])('%s', (_, options, said) => {
-    expect(() => make(options)).toThrow(said);
-    expect(() => make(options)).toThrow(/^[^\n]*\.$/);
+  ])('%s', (_, options, named, code = 'invalid_option') => {
+    const error = errorOf(() => make(options));
+    expect(error).toMatchObject({ code });
+    expect(error.message).toContain(named);
+    expect(error.message).toMatch(new RegExp(`^[^\\n]*\\.\\nSee docs/reference/errors\\.md#${code}$`));
   });
 });
 
-describe('a host is made with', () => {
+describe('a host accepts at its creation', () => {
   class Log {
     readonly lines: unknown[] = [];
     readonly onCall = 5;
@@ -205,7 +151,7 @@ describe('a host warns', () => {
     return told.warnings;
   };
 
-  test('[T13] of a lease that is over while its request may still run', () => {
+  test('[T13] of a lease that can expire while its request still runs', () => {
     const guard = memoryGuard({ olderTokens: 'accept' });
     expect(warningsOf({ guard: { store: guard, leaseMs: 25_000 } })).toEqual([]);
     const said = [expect.stringContaining('Raise guard.leaseMs.')];
@@ -213,7 +159,7 @@ describe('a host warns', () => {
     expect(warningsOf({ guard: { store: guard }, limits: { turnBudgetMs: 60_001 } })).toEqual(said);
   });
 
-  test('[E8] in development of a queue that no saga would be told to', () => {
+  test('[E8] in development of a queue without sagas', () => {
     const sagas = (forks: 'refuse' | 'accept') => [
       asking(),
       saga({ name: 'other', version: '1', forks }, function* () {
@@ -226,7 +172,7 @@ describe('a host warns', () => {
       guard: { store: memoryGuard({ olderTokens: 'accept' }) },
     };
     const said = [
-      expect.stringContaining('hooks.onSuspended is never called: no saga of this host declares forks'),
+      expect.stringContaining('hooks.onSuspended is never called: no saga of the host declares forks'),
     ];
     expect(warningsOf({ ...queue, sagas: sagas('accept'), testing: { environment: 'development' } })).toEqual(
       said,
@@ -235,17 +181,26 @@ describe('a host warns', () => {
       [],
     );
     expect(warningsOf({ ...queue, sagas: sagas('accept') })).toEqual([]);
-    // What has ended is told of every saga.
+    // onSettled is called for every saga.
     const settled = { hooks: { onSettled: () => undefined }, testing: { environment: 'development' } };
     expect(warningsOf({ ...settled, sagas: sagas('accept') })).toEqual([]);
   });
 });
 
-test.each([{ now: 1 }, 5, null])('a guard and a store in memory are not made by the clock %o', (clock) => {
+test.each([{ now: 1 }, 5, null])('a guard and a store in memory refuse the clock %o', (clock) => {
   expect(() => memoryGuard({ clock: clock as never })).toThrow(
-    'memoryGuard.clock: expected a function that gives milliseconds',
+    'memoryGuard.clock: expected a function that returns milliseconds',
   );
-  expect(() => memoryTaskStore(clock as never)).toThrow('memoryTaskStore: expected a function that gives');
+  expect(() => memoryTaskStore({ clock: clock as never })).toThrow(
+    'memoryTaskStore.clock: expected a function that returns milliseconds',
+  );
+});
+
+test.each<[unknown, string]>([
+  [{ clok: Date.now }, "There is no option 'memoryTaskStore.clok'. Did you mean 'memoryTaskStore.clock'?"],
+  [Date.now, 'memoryTaskStore: expected an object of clock.'],
+])('a store in memory refuses %o as options', (options, message) => {
+  expect(() => memoryTaskStore(options as never)).toThrow(message);
 });
 
 test.each<[object, string]>([
@@ -254,14 +209,14 @@ test.each<[object, string]>([
   [{ http: { path: 5 } }, 'http.path: expected the path of a URL'],
   [{ name: '' }, 'serveSagas needs a name and a version'],
   [{ version: 1 }, 'serveSagas needs a name and a version'],
-])('no server is made with %o', (options, said) => {
+])('serveSagas refuses %o', (options, said) => {
   const whole = { name: 'deployer', version: '1', sagas: [asking()], keys: oldKey, ...options };
   expect(() => serveSagas(whole as never)).toThrow(said);
 });
 
 test.each<[object, string]>([
-  [{ clock: Date.now }, "There is no option 'clock'. Did you mean 'testing.clock'? There are: sagas, keys,"],
-  [{ admit: () => true }, "There is no option 'admit'. There are: sagas, keys,"],
+  [{ clock: Date.now }, "There is no option 'clock'. Did you mean 'testing.clock'? Options: sagas, keys,"],
+  [{ admit: () => true }, "There is no option 'admit'. Options: sagas, keys,"],
   [{ autorize: () => true }, "There is no option 'autorize'. Did you mean 'auth.authorize'?"],
   [{ telemetri: {} }, "There is no option 'telemetri'. Did you mean 'telemetry'?"],
   [{ guard: memoryGuard() }, "There is no option 'guard.size'."],
@@ -273,7 +228,7 @@ test.each<[object, string]>([
     { answers: { order: { elicit: [] } } },
     "'answers.order.elicit'. Did you mean 'answers.order.elicitation'?",
   ],
-])('a host is not made of an unknown option: %o', (options, said) => {
+])('a host refuses an unknown option: %o', (options, said) => {
   expect(() => make(options)).toThrow(said);
 });
 
@@ -281,9 +236,9 @@ test.each<[object, string]>([
   [{ authenticate: () => undefined }, "There is no option 'authenticate'. Did you mean 'auth.authenticate'?"],
   [{ corse: true }, "There is no option 'corse'. Did you mean 'http.cors'?"],
   [{ http: { alowedHosts: [] } }, "There is no option 'http.alowedHosts'. Did you mean 'http.allowedHosts'?"],
-  [{ extends: () => undefined }, "There is no option 'extends'. Did you mean 'extend'? There are: "],
+  [{ extends: () => undefined }, "There is no option 'extends'. Did you mean 'extend'? Options: "],
   [{ auth: { oauht: {} } }, "There is no option 'auth.oauht'. Did you mean 'auth.oauth'?"],
-])('no server is made of an unknown option: %o', (options, said) => {
+])('serveSagas refuses an unknown option: %o', (options, said) => {
   const whole = { name: 'deployer', version: '1', sagas: [asking()], keys: oldKey, ...options };
   expect(() => serveSagas(whole as never)).toThrow(said);
   expect(() => serveSagas(whole as never)).toThrow(/ (name, version|principal|path), /);

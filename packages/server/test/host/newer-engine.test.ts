@@ -24,7 +24,7 @@ async function tokenOfNextRelease(caller: object = {}): Promise<string> {
 }
 
 describe('a token of the next release of this library', () => {
-  test('[E10] [R4] is answered with a retryable error', async () => {
+  test('[E10] [R4] is rejected with a retryable error', async () => {
     const { host, told } = hostOf(asking(), { clock: testClock() });
     const token = await tokenOfNextRelease();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
@@ -35,14 +35,14 @@ describe('a token of the next release of this library', () => {
     expect(told.steps).toEqual([]);
   });
 
-  test('[T5] is refused like any other token if another user sends it', async () => {
+  test('[T5] of another user is refused like any other token', async () => {
     const { host } = hostOf(asking(), { clock: testClock() });
     const refused = host.resume(await tokenOfNextRelease(ada), answer, { caller: eve });
     await expect(refused).rejects.toBeInstanceOf(TokenRefused);
     await expect(refused).rejects.toMatchObject({ reason: 'principal' });
   });
 
-  test.each(eras)('[E10] tells a client of the %s era to send it again later', async (era) => {
+  test.each(eras)('[E10] is rejected with a retryable error on the wire of the %s era', async (era) => {
     const server = serveSagas({
       name: 'deployer',
       version: '1',

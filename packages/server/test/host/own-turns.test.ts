@@ -49,18 +49,18 @@ const failsAfter = (ms: number) =>
     return 'shipped';
   };
 
-describe('a turn that the host takes by itself', () => {
-  test('[E1] [E3] [T6] undoes what a turn did that ends when its token has expired', async () => {
+describe('a turn that the host runs without the client', () => {
+  test('[E1] [E3] [T6] undoes the steps of a turn that outlasts its token', async () => {
     const { did, host, clock } = order(failsAfter(minute));
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
     clock.now = charged.expiresAt - 10_000;
-    const end = { status: 'failed', compensated: [{ stepId: 'charge' }], residue: [] };
+    const end = { status: 'failed', compensated: [{ stepId: 'charge' }], uncompensated: [] };
     expect(await host.resume(charged.token)).toMatchObject(end);
     expect(did).toEqual(['charge', 'refund']);
   });
 
-  test('[E5] [T6] goes on past a pivot in the request that came to it, though its token expired meanwhile', async () => {
+  test('[E5] [T6] continues past a pivot in the same request, even if its token expired', async () => {
     const { did, host, clock } = order(function* (late) {
       yield* checkpoint();
       yield* step('pack', () => late(10_000));
@@ -75,7 +75,7 @@ describe('a turn that the host takes by itself', () => {
     expect(did).toEqual(['charge', 'ship']);
   });
 
-  test('[T13] is kept by the guard, as is the one before it, where their token is dead for long', async () => {
+  test('[T13] is stored by the guard, like the turn before, long after their token expired', async () => {
     const { onSuspended: _, ...hooks } = hooksInto(nothingTold());
     const { did, host, clock } = order(
       function* (late) {
@@ -94,7 +94,7 @@ describe('a turn that the host takes by itself', () => {
     expect(did).toEqual(['charge', 'ship']);
   });
 
-  test('[T11] is let in with the request that it belongs to: nobody is asked a second time', async () => {
+  test('[T11] needs no second check of rateLimit', async () => {
     const asked: string[] = [];
     const { did, host } = order(failsAfter(0), {
       auth: {
@@ -111,7 +111,7 @@ describe('a turn that the host takes by itself', () => {
   });
 });
 
-describe('a token with which there is only undoing to do', () => {
+describe('a token that can only continue an undo', () => {
   /** Fails late, and is not undone in its first attempt. */
   function fails(wait: number) {
     let tries = 0;
@@ -127,7 +127,7 @@ describe('a token with which there is only undoing to do', () => {
   }
 
   test.each(['refuse', 'accept'] as const)(
-    "[E3] [T6] is good for an hour, where its saga has come to the end of its time: forks: '%s'",
+    "[E3] [T6] is valid for an hour when the lifetime of its saga ends: forks: '%s'",
     async (forks) => {
       const { did, host, clock } = order(fails(minute), {
         forks,
@@ -139,7 +139,7 @@ describe('a token with which there is only undoing to do', () => {
       clock.now = charged.expiresAt - 1;
       let turn = suspended(await host.resume(charged.token));
       expect(turn).toMatchObject({ steps: [], expiresAt: clock.now + hour + (turn.retryAfterMs ?? 0) });
-      // It comes again and again, as late as it may.
+      // The client returns as late as possible each time.
       for (let index = 0; index < 2; index += 1) {
         clock.now = turn.expiresAt;
         const next = await host.resume(turn.token);
@@ -150,7 +150,7 @@ describe('a token with which there is only undoing to do', () => {
     },
   );
 
-  test('[E3] [T6] is good until an hour after the next attempt, however far that is', async () => {
+  test('[E3] [T6] is valid until an hour after the next attempt', async () => {
     const { did, host, clock } = order(fails(5 * hour), {
       limits: { tokenTtlMs: hour, maxLifetimeMs: hour },
     });
@@ -165,7 +165,7 @@ describe('a token with which there is only undoing to do', () => {
     expect(did).toEqual(['charge', 'refund']);
   });
 
-  test('[T13] keeps a step that runs once claimed for as long as it is good', async () => {
+  test('[T13] extends the claim of a `once` step to its own expiry', async () => {
     const guard = memoryGuard({ clock: testClock() });
     const claims: number[] = [];
     guard.claim = (_, expiresAt) => claims.push(expiresAt) > 0;
@@ -185,7 +185,7 @@ describe('a token with which there is only undoing to do', () => {
     expect(claims).toEqual([clock.now + hour + cancelLifetime + 5 * minute]);
   });
 
-  test('[T6] does not let a saga that goes on as another one outlive its time', async () => {
+  test('[T6] limits the lifetime of a saga across continueAs', async () => {
     const other = saga({ name: 'other', version: '1' }, function* () {
       yield* [];
       return 'other';

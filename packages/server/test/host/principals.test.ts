@@ -18,7 +18,7 @@ const nobody: SagaCaller = {};
 const answer = [accept('target', { target: 'x' })];
 
 describe('the principal', () => {
-  test('[T6] that started a saga goes on with it', async () => {
+  test('[T6] that started a saga continues it', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(await host.start('asking', {}, { caller: ada }));
     expect(completed(await host.resume(token, answer, { caller: ada })).result).toBe('x');
@@ -31,7 +31,7 @@ describe('the principal', () => {
     ['no issuer', ada, { principal: { subject: 'ada', client: 'app' } }],
     ['a principal that vanishes', ada, nobody],
     ['a principal that appears', nobody, ada],
-  ])('[T6] refuses %s mid-saga, and tells the hook why', async (_, before, after) => {
+  ])('[T6] refuses %s in a running saga, and reports the reason to the hook', async (_, before, after) => {
     const { host, told } = hostOf(asking());
     const { token } = suspended(await host.start('asking', {}, { caller: before }));
     await expect(host.resume(token, answer, { caller: after })).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe('the principal', () => {
     expect((await host.resume(token, answer, { caller: before })).status).toBe('completed');
   });
 
-  test('[T6] cannot be imitated by the members of another one', async () => {
+  test('[T6] cannot be forged by the members of another principal', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(
       await host.start('asking', {}, { caller: { principal: { subject: 'a","client":"b', client: 'c' } } }),
@@ -53,7 +53,7 @@ describe('the principal', () => {
     });
   });
 
-  test('[T6] needs a subject, even from a host that names it itself', async () => {
+  test('[T6] needs a subject, also from the function of a host', async () => {
     const { host } = hostOf(asking());
     const none = { principal: { client: 'app' } } as unknown as SagaCaller;
     await expect(host.start('asking', {}, { caller: none })).rejects.toMatchObject({
@@ -72,14 +72,14 @@ const authenticated = (clientId: string, sub: string): SagaCaller => ({
 });
 
 describe('auth info', () => {
-  test('[T6] refuses to start without the option, and says what to give', async () => {
+  test('[T6] is refused at the start without the option, with a hint to set it', async () => {
     const { host } = hostOf(asking());
     const started = host.start('asking', {}, { caller: { authInfo: { clientId: 'app' } } });
     await expect(started).rejects.toMatchObject({ code: 'principal_missing', public: false });
-    await expect(started).rejects.toThrow("principal: 'client-only'");
+    await expect(started).rejects.toThrow("or 'client-only'");
   });
 
-  test('[T6] binds the saga to the subject that the option finds', async () => {
+  test('[T6] binds the saga to the subject that the option returns', async () => {
     const { host } = hostOf(asking(), { auth: { principal: bySubject } });
     const { token } = suspended(await host.start('asking', {}, { caller: authenticated('app', 'ada') }));
     await expect(host.resume(token, answer, { caller: authenticated('app', 'eve') })).rejects.toMatchObject({
@@ -93,8 +93,8 @@ describe('auth info', () => {
   test.each([
     ['gives nothing', (): undefined => undefined],
     ['gives an empty subject', () => ({ subject: '', client: 'app' })],
-    ['gives a subject that is no string', () => ({ subject: 7 as unknown as string, client: 'app' })],
-  ])('[T6] refuses where the option %s', async (_, principal) => {
+    ['returns a subject that is a number', () => ({ subject: 7 as unknown as string, client: 'app' })],
+  ])('[T6] is refused if the option %s', async (_, principal) => {
     const { host } = hostOf(asking(), { auth: { principal } });
     const caller = { authInfo: { clientId: 'app' } };
     await expect(host.start('asking', {}, { caller })).rejects.toMatchObject({ code: 'principal_missing' });
@@ -103,7 +103,7 @@ describe('auth info', () => {
     await expect(host.resume(token, answer, { caller })).rejects.toMatchObject({ code: 'principal_missing' });
   });
 
-  test('[T6] counts by the client alone only where that is asked for', async () => {
+  test("[T6] identifies callers by the client alone only with 'client-only'", async () => {
     const { host } = hostOf(asking(), { auth: { principal: 'client-only' } });
     const { token } = suspended(await host.start('asking', {}, { caller: authenticated('app', 'ada') }));
     await expect(host.resume(token, answer, { caller: authenticated('other', 'ada') })).rejects.toMatchObject(
@@ -118,7 +118,7 @@ describe('auth info', () => {
     await expect(none).rejects.toMatchObject({ code: 'principal_missing' });
   });
 
-  test('[T6] an option that throws lets nothing start', async () => {
+  test('[T6] starts nothing if the option throws', async () => {
     const { host, told } = hostOf(asking(), {
       auth: {
         principal: () => {
@@ -132,7 +132,7 @@ describe('auth info', () => {
 });
 
 describe('authorize and rateLimit', () => {
-  test('[T6] authorize is asked on every turn, with the caller and the saga', async () => {
+  test('[T6] authorize is called in each turn, with the caller and the saga', async () => {
     const authorize = vi.fn(() => true);
     const { host } = hostOf(asking(), { auth: { authorize } });
     const { token } = suspended(await host.start('asking', {}, { caller: ada }));
@@ -143,7 +143,7 @@ describe('authorize and rateLimit', () => {
     ]);
   });
 
-  test('[T6] authorize refuses a start by name, and a resume by the frozen answer', async () => {
+  test('[T6] authorize refuses a start by name, and a resume by the frozen response', async () => {
     let allowed = false;
     const { host, told } = hostOf(asking(), { auth: { authorize: async () => allowed } });
     await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'forbidden', public: true });
@@ -154,7 +154,7 @@ describe('authorize and rateLimit', () => {
     expect(told.rejections).toEqual([{ reason: 'forbidden', suppressed: 0 }]);
   });
 
-  test('[T6] authorize that fails allows nothing', async () => {
+  test('[T6] authorize refuses the call if it throws', async () => {
     const { host } = hostOf(asking(), {
       auth: {
         authorize: async () => {
@@ -165,7 +165,7 @@ describe('authorize and rateLimit', () => {
     await expect(host.start('asking', {})).rejects.toThrow('policy down');
   });
 
-  test('[T11] rateLimit is asked after the token was opened and before the body is replayed', async () => {
+  test('[T11] rateLimit is called after the token was opened and before the replay', async () => {
     const replayed = vi.fn();
     const saga = asking();
     const watched = {
@@ -180,11 +180,11 @@ describe('authorize and rateLimit', () => {
 
     admit.mockReturnValue(false);
     await expect(host.resume(token, answer, { caller: ada })).rejects.toMatchObject({
-      code: 'not_admitted',
+      code: 'rate_limited',
       public: true,
     });
     expect(replayed).toHaveBeenCalledTimes(1);
-    // The token is good: to the client that is told so, and to the operator who counts bad ones.
+    // The token stays valid, so it is not reported as rejected.
     expect(told.rejections).toEqual([]);
     expect(admit.mock.calls).toEqual([
       [{ principal: sealed, sagaId, turn: 1, bytes: 0, inflatedBytes: 0, keptBytes: 0 }],
@@ -211,11 +211,11 @@ describe('authorize and rateLimit', () => {
     const saga = asking();
     const begin = vi.fn((args: Json) => saga.begin(args));
     const { host } = hostOf({ ...saga, begin }, { auth: { rateLimit: () => false } });
-    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'not_admitted' });
+    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'rate_limited' });
     expect(begin).not.toHaveBeenCalled();
   });
 
-  test('[T11] rateLimit is told the bytes that a small token inflates to', async () => {
+  test('[T11] rateLimit gets the inflated size of a small token', async () => {
     const facts: RateLimitFacts[] = [];
     const padding = 'x'.repeat(200_000);
     const keeps = sagaOf(

@@ -15,19 +15,19 @@ const both = saga({ name: 'both', version: '1' }, function* () {
   return `${open.target}, ${strict.action === 'accept' ? strict.content.target : strict.action}`;
 });
 
-test('[T14] takes of a model what each question takes from one, as the host that is asked has it', async () => {
+test('[T14] accepts an answer of a model by the options of the current host and of the question', async () => {
   const keys = generateKey();
   const hostOf = (modelAnswers: 'accept' | 'refuse'): SagaHost =>
     createSagaHost({ sagas: [both], keys, audience: 'test', answers: { model: modelAnswers } });
-  const traits = { asks: [], asksModel: true };
-  const turn = await coreOf(hostOf('accept')).start('both', {}, {}, { traits });
+  const dialect = { asks: [], asksModel: true };
+  const turn = await coreOf(hostOf('accept')).start('both', {}, {}, { dialect });
   if (turn.status !== 'suspended') throw new Error(turn.status);
   expect(turn.steps.map(({ stepId }) => stepId)).toEqual(['open', 'strict']);
   const answers = ['open', 'strict'].map((stepId) => ({
     stepId,
     result: { action: 'accept', content: { target: 'the model' } },
   }));
-  const request = { provenance: 'model', traits } as const;
+  const request = { provenance: 'model', dialect } as const;
   expect(await coreOf(hostOf('refuse')).resume(turn.token, answers, {}, request)).toMatchObject({
     result: 'the model, the fallback',
   });

@@ -14,7 +14,7 @@ async function mint(options: Partial<SagaHostOptions> = {}, caller = {}): Promis
   return suspended(await coreOf(host).start('asking', {}, caller, { method: 'tools/callSaga' })).token;
 }
 
-/** A token that only who has the key can make. */
+/** A token that requires the key. */
 async function forge(changes: Partial<Claims>, purpose: Purpose = 'token'): Promise<string> {
   const ring = createKeyRing(oldKey, {});
   const sealer = createSealer({ ring, audience: 'deployer', clock: () => start });
@@ -103,7 +103,7 @@ describe.each(eras)('a token that does not open, on the wire of the %s era', (er
   }
 
   test.each(refusals)(
-    '[T5] gets the frozen answer when it is $name; the hook is told "$reason"',
+    '[T5] gets the frozen response if it is $name, and the hook gets "$reason"',
     async (refusal) => {
       const { text, reasons } = await answerTo(refusal);
       expect(reasons).toEqual([refusal.reason]);
@@ -114,7 +114,7 @@ describe.each(eras)('a token that does not open, on the wire of the %s era', (er
 });
 
 describe('onReject', () => {
-  test('[T5] hears at most ten a second, and then how many it did not hear', async () => {
+  test('[T5] is called at most ten times a second, and then with the number of suppressed calls', async () => {
     const { host, told, clock } = hostOf(asking());
     const refuse = async (times: number): Promise<void> => {
       for (let index = 0; index < times; index += 1) await thrownBy(TokenRefused, host.resume('nonsense'));

@@ -56,7 +56,7 @@ function misbehavingSpan(misbehave: (work?: () => void) => unknown): SagaTelemet
 }
 
 describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) => {
-  test('[E1] changes nothing of what a saga does', async () => {
+  test('[E1] does not change what a saga does', async () => {
     const runs: string[] = [];
     const working = saga({ name: 'working', version: '1', forks: 'accept' }, function* () {
       const done = yield* all({
@@ -87,11 +87,11 @@ describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) =
   });
 });
 
-test('telemetry that is none is refused when the host is made', () => {
+test('a host rejects an invalid telemetry option at its creation', () => {
   const options = { sagas: [asking()], audience: 'deployer', keys: oldKey };
   for (const telemetry of [null, {}, () => undefined, 'otel']) {
     expect(() => createSagaHost({ ...options, telemetry: telemetry as never })).toThrow(
-      'telemetry: expected what openTelemetry() of @mcp-saga/opentelemetry returns.',
+      'telemetry: expected the result of openTelemetry() of @mcp-saga/opentelemetry.',
     );
   }
 });

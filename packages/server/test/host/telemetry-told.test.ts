@@ -16,7 +16,7 @@ const three = saga({ name: 'three', version: '1' }, function* () {
   return 'done';
 });
 
-test('whatever is thrown, there is a word for it', () => {
+test('every thrown value has an error type', () => {
   const odd = Object.defineProperty({}, 'code', {
     get: () => {
       throw new Error('secret');
@@ -27,8 +27,8 @@ test('whatever is thrown, there is a word for it', () => {
   expect(errorTypeOf(Object.assign(new Error('x'), { name: 'x'.repeat(65) }))).toBe('_OTHER');
 });
 
-describe('what telemetry is told', () => {
-  test('each attempt of a step, poll and undo, and nothing of what is replayed', async () => {
+describe('telemetry', () => {
+  test('receives each attempt of a step, poll, and undo, and nothing replayed', async () => {
     const telemetry = recordingTelemetry();
     let builds = 0;
     const busy = saga({ name: 'busy', version: '1', forks: 'accept' }, function* () {
@@ -59,7 +59,7 @@ describe('what telemetry is told', () => {
       clock,
       testing: { sleep: async (ms) => void (clock.now += ms) },
     });
-    const { token } = suspended(await host.start('busy', {}));
+    const { token, expiresAt } = suspended(await host.start('busy', {}));
     failed(await host.resume(token, [accept('go', {})]));
     const [one, two] = telemetry.turns.map(({ steps }) =>
       steps.map(({ begun: { kind, stepId, attempt }, ends }) => [kind, stepId, attempt, ends]),
@@ -82,13 +82,14 @@ describe('what telemetry is told', () => {
           isFault: false,
           asked: [{ stepId: 'go', type: 'elicitation' }],
           tokenBytes: token.length,
+          expiresAt,
         },
       ],
       [{ status: 'failed', errorType: 'step_failed', isFault: true, asked: [], tokenBytes: 0 }],
     ]);
   });
 
-  test('the attempt that timed out has ended for the saga, though its code goes on', async () => {
+  test('ends an attempt that timed out, although its code still runs', async () => {
     const telemetry = recordingTelemetry();
     const slow = saga({ name: 'slow', version: '1' }, function* () {
       yield* step('hang', () => new Promise(() => undefined), { timeoutMs: 5 });
@@ -101,7 +102,7 @@ describe('what telemetry is told', () => {
     ]);
   });
 
-  test('the attempt has failed whose result cannot be kept', async () => {
+  test('receives a failed attempt if its result cannot be stored', async () => {
     const telemetry = recordingTelemetry();
     const odd = saga({ name: 'odd', version: '1' }, function* () {
       yield* step('odd', () => Symbol('secret') as never);
@@ -111,7 +112,7 @@ describe('what telemetry is told', () => {
     expect(telemetry.turns[0]?.steps[0]?.ends).toEqual([expect.stringMatching(/^\w+$/)]);
   });
 
-  test('[T13] a request that a guard has answered before, as a turn in which nothing runs', async () => {
+  test('[T13] receives a repeated request as a turn without steps, if the guard has its response', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
     const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
@@ -133,7 +134,7 @@ describe('what telemetry is told', () => {
     expect(telemetry.refusals).toEqual(['used']);
   });
 
-  test('a poll that throws', async () => {
+  test('receives a poll that throws', async () => {
     const telemetry = recordingTelemetry();
     const polling = saga({ name: 'polling', version: '1' }, function* () {
       const broken = (): undefined => {
@@ -148,18 +149,18 @@ describe('what telemetry is told', () => {
     ]);
   });
 
-  test('for how long a saga waits, where nothing is asked', async () => {
+  test('receives the duration of a wait without questions', async () => {
     const telemetry = recordingTelemetry();
     const asleep = saga({ name: 'asleep', version: '1' }, function* () {
       yield* sleep(1_000_000);
       return 'done';
     });
-    const { token } = suspended(await hostOf(asleep, { telemetry }).host.start('asleep', {}));
-    const waits = { asked: [], retryAfterMs: 1_000_000, tokenBytes: token.length };
+    const { token, expiresAt } = suspended(await hostOf(asleep, { telemetry }).host.start('asleep', {}));
+    const waits = { asked: [], retryAfterMs: 1_000_000, tokenBytes: token.length, expiresAt };
     expect(telemetry.turns[0]?.ends).toEqual([{ status: 'suspended', isFault: false, ...waits }]);
   });
 
-  test('[W7] nothing of a status request, of looking at a token, and of a call that never began', async () => {
+  test('[W7] receives no status request, inspection, or call that did not begin', async () => {
     const telemetry = recordingTelemetry();
     const { host } = hostOf(three, { telemetry });
     const { token } = suspended(await host.start('three', {}));
@@ -170,7 +171,7 @@ describe('what telemetry is told', () => {
     expect(telemetry.turns).toHaveLength(1);
   });
 
-  test('a saga whose version is gone', async () => {
+  test('receives a request whose saga version is gone', async () => {
     const telemetry = recordingTelemetry();
     const { token } = suspended(await hostOf(asking('gone', '1'), { telemetry }).host.start('gone', {}));
     const { host } = hostOf(asking('gone', '2'), { telemetry });
@@ -181,7 +182,7 @@ describe('what telemetry is told', () => {
     });
   });
 
-  test('a request that got an error, with the token before it left good', async () => {
+  test('receives a request that failed and left its token valid', async () => {
     const telemetry = recordingTelemetry();
     const { host } = hostOf(three, { telemetry });
     const one = suspended(await host.start('three', {}));
@@ -190,7 +191,7 @@ describe('what telemetry is told', () => {
     await expect(host.resume(two.token, [], { signal: aborted })).rejects.toThrow('aborted');
     await expect(
       host.resume(two.token, [{ stepId: 'one', error: { code: 1, message: 'x' } }]),
-    ).rejects.toThrow('answered otherwise');
+    ).rejects.toMatchObject({ code: 'answer_conflict' });
     expect(telemetry.turns.slice(2).map(({ ends }) => ends[0])).toEqual([
       { status: 'rejected', errorType: 'turn_aborted', isFault: false, asked: [], tokenBytes: 0 },
       { status: 'rejected', errorType: 'answer_conflict', isFault: false, asked: [], tokenBytes: 0 },
@@ -206,25 +207,28 @@ describe('what telemetry is told', () => {
     [{ traceparent: 'a' }, { traceparent: 'a' }],
     [{ traceparent: ['a'], tracestate: 'b' }, undefined],
     [{}, undefined],
-  ])('[W1] the texts that a client sent as its trace context: of _meta %j it is %j', async (meta, client) => {
-    const telemetry = recordingTelemetry();
-    const { server } = served([asking()], { telemetry });
-    for (const era of ['modern', 'legacy'] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await sent(server, era, { name: 'asking', _meta: meta });
-    }
-    expect(telemetry.turns.map(({ begun }) => begun.client)).toEqual([client, client]);
-  });
+  ])(
+    '[W1] receives the text fields of the trace context of a client: of _meta %j it is %j',
+    async (meta, client) => {
+      const telemetry = recordingTelemetry();
+      const { server } = served([asking()], { telemetry });
+      for (const era of ['modern', 'legacy'] as const) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await sent(server, era, { name: 'asking', _meta: meta });
+      }
+      expect(telemetry.turns.map(({ begun }) => begun.client)).toEqual([client, client]);
+    },
+  );
 
   test.each([
     ['its code', Object.assign(new Error('secret'), { code: 'card_declined' }), 'card_declined'],
-    ['its name, where its code is no word', Object.assign(new TypeError('x'), { code: 'a b' }), 'TypeError'],
-    ['its name, where its code is a number', Object.assign(new TypeError('x'), { code: 7 }), 'TypeError'],
-    ['the code that its author gave', new SagaError('secret', { code: 'quota' }), 'quota'],
-    ['no more, where its name is no word', Object.assign(new Error('x'), { name: 'the secret' }), '_OTHER'],
-    ['no more, where it is a text', 'secret', '_OTHER'],
-    ['no more, where it is nothing', null, '_OTHER'],
-  ])('of an error %s', async (_, thrown, errorType) => {
+    ['its name, if its code is not a word', Object.assign(new TypeError('x'), { code: 'a b' }), 'TypeError'],
+    ['its name, if its code is a number', Object.assign(new TypeError('x'), { code: 7 }), 'TypeError'],
+    ['the code that its author set', new SagaError('secret', { code: 'quota' }), 'quota'],
+    ['_OTHER, if its name is not a word', Object.assign(new Error('x'), { name: 'the secret' }), '_OTHER'],
+    ['_OTHER, if it is a text', 'secret', '_OTHER'],
+    ['_OTHER, if it is null', null, '_OTHER'],
+  ])('receives of an error %s', async (_, thrown, errorType) => {
     const telemetry = recordingTelemetry();
     const failing = saga({ name: 'failing', version: '1' }, function* () {
       yield* step('fail', () => {
@@ -236,7 +240,7 @@ describe('what telemetry is told', () => {
     expect(telemetry.turns[0]?.steps[0]?.ends).toEqual([errorType]);
   });
 
-  test('nothing of the error that a client sent in the place of an answer', async () => {
+  test('receives nothing of an error that a client sent as an answer', async () => {
     const telemetry = recordingTelemetry();
     const { host } = hostOf(three, { telemetry });
     const { token } = suspended(await host.start('three', {}));

@@ -14,14 +14,15 @@ import { start, testClock } from '../fixtures/clock.ts';
 import { accept, completed, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { taskClient } from '../fixtures/task-client.ts';
+import { olderOwnOf, type OlderOwn } from '../fixtures/own-stream.ts';
 import { asksInTask } from '../fixtures/task-sagas.ts';
 import { recordingTelemetry } from '../fixtures/telemetry.ts';
 
-/** The host's own part of what is sealed in a token. */
-async function ownOf(token: string): Promise<{ readonly [name: string]: unknown }> {
+/** The part of a sealed token that belongs to the host. */
+async function ownOf(token: string): Promise<OlderOwn> {
   const sealer = createSealer({ ring: createKeyRing(oldKey), audience: 'deployer', clock: () => start });
   const { streams } = await sealer.open(token, { purpose: 'token' });
-  return JSON.parse(new TextDecoder().decode(streams[0])) as { readonly [name: string]: unknown };
+  return olderOwnOf(streams[0]);
 }
 
 const asks = (message: string) => ({ message, schema: Empty });
@@ -32,13 +33,13 @@ const three = saga({ name: 'three', version: '1' }, function* () {
   return 'done';
 });
 
-describe('what a token carries of its trace', () => {
-  test('[R4] is nothing where there is no telemetry: what is sealed is what older releases seal', async () => {
+describe('the trace parent in a token', () => {
+  test('[R4] is absent without telemetry', async () => {
     const { token } = suspended(await hostOf(three).host.start('three', {}));
     expect(Object.keys(await ownOf(token))).toEqual(['s', 'g', 'h']);
   });
 
-  test('[R4] [P2] is carried on by a host that has no telemetry', async () => {
+  test('[R4] [P2] is kept by a host without telemetry', async () => {
     const first = recordingTelemetry();
     const last = recordingTelemetry();
     const one = suspended(await hostOf(three, { telemetry: first }).host.start('three', {}));
@@ -48,7 +49,7 @@ describe('what a token carries of its trace', () => {
     expect(last.turns[0]?.begun).toMatchObject({ turn: 3, action: 'resume', parent: 'trace-of-1' });
   });
 
-  test('begins in a later turn, where the first one was not traced', async () => {
+  test('begins in a later turn if the first turn was not traced', async () => {
     const telemetry = recordingTelemetry();
     const one = suspended(await hostOf(three).host.start('three', {}));
     const { host } = hostOf(three, { telemetry });
@@ -57,7 +58,7 @@ describe('what a token carries of its trace', () => {
     expect(telemetry.turns.map(({ begun }) => begun.parent)).toEqual([undefined, 'trace-of-2']);
   });
 
-  test('[T2] cannot be read, and what is changed does not open', async () => {
+  test('[T2] is encrypted, and a token with a changed byte does not open', async () => {
     const { host } = hostOf(three, { telemetry: recordingTelemetry() });
     const { token } = suspended(await host.start('three', {}));
     expect((await ownOf(token))['t']).toBe('trace-of-1');
@@ -66,10 +67,10 @@ describe('what a token carries of its trace', () => {
     }
     const at = Math.floor(token.length / 2);
     const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
-    await expect(host.resume(changed)).rejects.toThrow('Invalid or expired sagaToken');
+    await expect(host.resume(changed)).rejects.toMatchObject({ code: 'refused' });
   });
 
-  test('takes up to 86 characters, as a traceparent', async () => {
+  test('adds at most 86 characters to a token for a traceparent', async () => {
     const parent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
     const grown = new Set<number>();
     // Names of all lengths: tokens are padded to the next 64 bytes.
@@ -90,19 +91,19 @@ describe('what a token carries of its trace', () => {
   });
 
   test.each([
-    ['one that is too long', 'x'.repeat(601)],
-    ['one that is empty', ''],
+    ['a parent that is too long', 'x'.repeat(601)],
+    ['an empty parent', ''],
     ['a line break', 'one\ntwo'],
-    ['one that is not ASCII', 'é'],
-    ['one that is no text', 7 as never],
-  ])('is not %s', async (_, parent) => {
+    ['a parent outside of ASCII', 'é'],
+    ['a number', 7 as never],
+  ])('is absent, with an error to the hook, for %s', async (_, parent) => {
     const { host, told } = hostOf(three, { telemetry: recordingTelemetry(() => parent) });
     const { token } = suspended(await host.start('three', {}));
     expect(await ownOf(token)).not.toHaveProperty('t');
     expect(told.errors).toEqual([expect.any(TypeError)]);
   });
 
-  test('is as long as 600 characters', async () => {
+  test('may have 600 characters', async () => {
     const { host, told } = hostOf(three, { telemetry: recordingTelemetry(() => 'x'.repeat(600)) });
     const { token } = suspended(await host.start('three', {}));
     expect((await ownOf(token))['t']).toHaveLength(600);
@@ -110,7 +111,7 @@ describe('what a token carries of its trace', () => {
     expect(told.errors).toEqual([]);
   });
 
-  test('stays when a saga starts over', async () => {
+  test('is kept across continueAs', async () => {
     const telemetry = recordingTelemetry();
     const over: Program = saga({ name: 'over', version: '1' }, function* () {
       yield* step('work', () => 1);
@@ -133,7 +134,7 @@ describe('what a token carries of its trace', () => {
     expect((await host.inspect(token)).trace).toBe('trace-of-1');
   });
 
-  test('[E8] is in the token by which a queue cancels, and in the one of an ended turn', async () => {
+  test('[E8] is in the cancel token of a queue', async () => {
     const telemetry = recordingTelemetry();
     let cancelToken = '';
     const clock = testClock();
@@ -161,7 +162,7 @@ describe('what a token carries of its trace', () => {
     ]);
   });
 
-  test('[E1] is the same when a turn under a guard leaves it to the next one to undo', async () => {
+  test('[E1] is the same in the undo turn that follows a guarded turn', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
     const paid = saga({ name: 'paid', version: '1', forks: 'refuse' }, function* () {
@@ -186,10 +187,10 @@ describe('what a token carries of its trace', () => {
     ]);
   });
 
-  test('[W1] is the same in the turns of a task, behind its answers', async () => {
+  test('[W1] is the same in all turns of a task', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
-    const tasks = { bearer: 'accept', store: memoryTaskStore(clock) } as const;
+    const tasks = { bearer: 'accept', store: memoryTaskStore({ clock }) } as const;
     const { host } = hostOf(asksInTask(), { telemetry, clock, tasks });
     const client = taskClient(host);
     const taskId = await client.start('asks');
@@ -206,7 +207,7 @@ describe('what a token carries of its trace', () => {
     ]);
   });
 
-  test('[W7] is in the id of a task that only waits; to look at it is no turn', async () => {
+  test('[W7] is in the ID of a task without a store, and reading the task is not a turn', async () => {
     const telemetry = recordingTelemetry();
     const clock = testClock();
     const waiting = saga({ name: 'waiting', version: '1' }, function* () {

@@ -91,11 +91,11 @@ describe('the error of a step', () => {
   });
 
   test.each<[string, Program]>([
-    ['that nothing is undone for', bare],
-    ['that a step is undone for, in the turn after it', undone],
-    ['that is the cause of what the body threw', caught],
+    ['without an undo', bare],
+    ['followed by an undo in the next turn', undone],
+    ['behind another error of the body', caught],
     ['of a poll', polled],
-  ])('%s has what was thrown as its cause, with the stack of the code that threw it', async (_, program) => {
+  ])('%s has the thrown error as its cause, with the stack of the throwing code', async (_, program) => {
     const { facts } = await ended(program);
     const error = facts.error instanceof StepError ? facts.error : (facts.error as Error).cause;
     expect(error).toBeInstanceOf(StepError);
@@ -106,13 +106,13 @@ describe('the error of a step', () => {
     expect(Object.keys(error as object)).not.toContain('cause');
   });
 
-  test('of a fallback has it as well', async () => {
+  test('of a fallback has the thrown error as its cause', async () => {
     const { host } = hostOf(fallback, { guard: { store: memoryGuard({ clock: () => 1_000 }) } });
     const { error } = failed(await host.start('order', {}, { caller: { capabilities: {} } }));
     expect((error as Error).cause).toBeInstanceOf(NoSuchCard);
   });
 
-  test('[R2] shows its body no cause, in the first run as on replay', async () => {
+  test('[R2] has no cause in the body, neither in the first run nor on replay', async () => {
     const seen: unknown[] = [];
     const looks = saga({ ...options, forks: 'accept' }, function* () {
       try {
@@ -131,7 +131,7 @@ describe('the error of a step', () => {
     ]);
   });
 
-  test('has no cause where it was thrown for another request, be it that its caller brought another saga too', async () => {
+  test('has no cause if it was thrown in another request, also of the same caller', async () => {
     const keeps = saga(options, function* () {
       let thrown: unknown;
       try {
@@ -155,13 +155,13 @@ describe('the error of a step', () => {
     expect(error).not.toHaveProperty('cause');
   });
 
-  test('is kept for the last hundred that a request has thrown', () => {
+  test('keeps the last hundred errors that a request has thrown', () => {
     const thrown = thrownIn('id', {});
     for (let count = 0; count <= 100; count += 1) thrown.note(`~${count}`, count);
     expect([0, 1, 100].map((stepId) => thrown.ofUndo(String(stepId)))).toEqual([undefined, 1, 100]);
   });
 
-  test('may be one whose getters throw', () => {
+  test('may have a cause getter that throws', () => {
     const odd = Object.defineProperty(new Error('odd'), 'cause', {
       get: () => {
         throw new Error('never');
@@ -170,7 +170,7 @@ describe('the error of a step', () => {
     expect(() => thrownIn('id', {}).reveal(odd)).not.toThrow();
   });
 
-  test('[T13] is not in the response that a guard keeps, nor is what was thrown', async () => {
+  test('[T13] is stored by a guard without its cause', async () => {
     const kept: string[] = [];
     const guard = memoryGuard({ clock: () => 1_000 });
     const { host } = hostOf(undone, {
@@ -239,28 +239,28 @@ describe('a step that could not be undone', () => {
     ['registered by its body', registered],
   ];
 
-  test.each(ways)('is told to onTurn with what was thrown, where its undo is %s', async (_, program) => {
+  test.each(ways)('is reported to onTurn with the thrown error if its undo is %s', async (_, program) => {
     const { facts, turn } = await ended(program, decline);
-    expect(facts.residue).toHaveLength(1);
-    const { error } = (facts.residue ?? [])[0] as { readonly error: Error };
+    expect(facts.uncompensated).toHaveLength(1);
+    const { error } = (facts.uncompensated ?? [])[0] as { readonly error: Error };
     expect(error instanceof NoSuchCard || error.cause instanceof NoSuchCard).toBe(true);
-    // The turn is what the client is told of, and the guard keeps.
-    expect(JSON.stringify(failed(turn).residue)).not.toMatch(/error|no card/);
-    expect(inspect(failed(turn).residue, { depth: 9, showHidden: true })).not.toContain('no card');
+    // The client gets the turn, and the guard stores it.
+    expect(JSON.stringify(failed(turn).uncompensated)).not.toMatch(/error|no card/);
+    expect(inspect(failed(turn).uncompensated, { depth: 9, showHidden: true })).not.toContain('no card');
   });
 
-  test('is told without an error where nothing undoes it', async () => {
+  test('is reported without an error if no undo exists', async () => {
     const { facts } = await ended(unknown);
-    expect(facts.residue).toEqual([{ stepId: 'charge' }]);
-    expect(facts).not.toHaveProperty('residue.0.error');
+    expect(facts.uncompensated).toEqual([{ stepId: 'charge' }]);
+    expect(facts).not.toHaveProperty('uncompensated.0.error');
   });
 
-  test('is not told where all was undone', async () => {
+  test('is not reported if all steps were undone', async () => {
     const { facts } = await ended(
       undoes(() => undefined),
       decline,
     );
-    expect(facts).not.toHaveProperty('residue');
+    expect(facts).not.toHaveProperty('uncompensated');
   });
 
   const logged = async (program: Program, environment: string, answer: StepAnswer = decline) => {
@@ -278,22 +278,19 @@ describe('a step that could not be undone', () => {
     return error.mock.calls;
   };
 
-  test.each(ways)(
-    'is seen on the console, once, though its user wanted to end it: %s',
-    async (_, program) => {
-      const said = await logged(program, 'production');
-      expect(said).toEqual([
-        [
-          expect.stringMatching(
-            /^mcp-saga: 'order' could not undo '[\w(*)]+'\. (NoSuchCard|StepError \(step_failed\) at step '~charge\(\*\)\/look')\. hooks\.onTurn gets the error\.$/,
-          ),
-        ],
-      ]);
-      expect(String(said)).not.toContain(mark);
-    },
-  );
+  test.each(ways)('is logged once, also after a decline: %s', async (_, program) => {
+    const said = await logged(program, 'production');
+    expect(said).toEqual([
+      [
+        expect.stringMatching(
+          /^mcp-saga: 'order' could not undo '[\w(*)]+'\. (NoSuchCard|StepError \(step_failed\) at step '~charge\(\*\)\/look')\. hooks\.onTurn gets the error\./,
+        ),
+      ],
+    ]);
+    expect(String(said)).not.toContain(mark);
+  });
 
-  test.each(ways)('is shown with its error in development: %s', async (_, program) => {
+  test.each(ways)('is logged with its error in development: %s', async (_, program) => {
     const [first, ...more] = await logged(program, 'development');
     expect(more).toEqual([]);
     expect(first?.[0]).toMatch(/^mcp-saga: 'order' could not undo '[\w(*)]+':$/);
@@ -301,18 +298,16 @@ describe('a step that could not be undone', () => {
     expect(inspect(first?.[1])).toContain('chargeCard');
   });
 
-  test('is seen beside what failed the saga, where nothing undoes it', async () => {
+  test('is logged beside the error of the saga if no undo exists', async () => {
     expect(await logged(unknown, 'production', accept('sure', {}))).toEqual([
       [
-        "mcp-saga: 'order' could not undo 'charge': nothing that it knows does. hooks.onSettled gets what is left.",
+        "mcp-saga: 'order' could not undo 'charge': no compensation is known. hooks.onSettled gets uncompensated steps.",
       ],
-      [
-        "mcp-saga: 'order' failed in turn 2. StepError (outcome_unknown) at step 'charge'. hooks.onTurn gets the error.",
-      ],
+      [expect.stringContaining("'order' failed in turn 2. StepError (outcome_unknown) at step 'charge'.")],
     ]);
   });
 
-  test('is seen where it was cancelled', async () => {
+  test('is logged if the saga was cancelled', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     const host = createSagaHost({
       sagas: [registered],
@@ -327,32 +322,29 @@ describe('a step that could not be undone', () => {
   });
 });
 
-test.each(eras)(
-  '[T5] nothing that was thrown is on the wire of the %s era, in development either',
-  async (era) => {
-    vi.spyOn(console, 'error').mockReturnValue();
-    const program = saga({ ...options, forks: 'accept' }, function* () {
-      yield* step('hold', () => 1, { compensate: chargeCard, undo: { retry: 1 } });
-      yield* step('charge', chargeCard);
-      return '';
+test.each(eras)('[T5] no thrown error is on the wire of the %s era, in development either', async (era) => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  const program = saga({ ...options, forks: 'accept' }, function* () {
+    yield* step('hold', () => 1, { compensate: chargeCard, undo: { retry: 1 } });
+    yield* step('charge', chargeCard);
+    return '';
+  });
+  for (const environment of ['development', 'production']) {
+    const server = serveSagas({
+      name: 'a',
+      version: '1',
+      sagas: [program],
+      keys: oldKey,
+      testing: { environment },
     });
-    for (const environment of ['development', 'production']) {
-      const server = serveSagas({
-        name: 'a',
-        version: '1',
-        sagas: [program],
-        keys: oldKey,
-        testing: { environment },
-      });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
-      expect(text).toContain("'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.");
-      expect(text).not.toMatch(new RegExp(`${mark}|no card|chargeCard|NoSuchCard|cause|stack`));
-    }
-  },
-);
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
+    expect(text).toContain("'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.");
+    expect(text).not.toMatch(new RegExp(`${mark}|no card|chargeCard|NoSuchCard|cause|stack`));
+  }
+});
 
-test('the console shows the stack of the failing step in development, and neither it nor the message elsewhere', async () => {
+test('the log shows the stack of the failing step in development only, and no message elsewhere', async () => {
   const program = saga({ name: 'order', version: '1' }, function* () {
     yield* step('charge', chargeCard);
     return '';

@@ -6,7 +6,7 @@ import { asking, complexTool, noting } from '../fixtures/sagas.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 
 describe('a saga, turn by turn', () => {
-  test('[R1, E1] asks, asks the model, deploys once, and completes', async () => {
+  test('[R1, E1] asks the user and the model, runs the step once, and completes', async () => {
     const deployments: string[] = [];
     const { host, told } = hostOf(complexTool((key) => deployments.push(key)));
 
@@ -70,7 +70,7 @@ describe('a saga, turn by turn', () => {
     expect(third.result).toContain('Deployment to eu');
   });
 
-  test('[P2] goes on between the fast and the portable implementation in any order', async () => {
+  test('[P2] continues between the fast and the portable implementation in any order', async () => {
     const fast = hostOf(complexTool(), { testing: { sealing: 'fast' } }).host;
     const portable = hostOf(complexTool(), { testing: { sealing: 'portable' } }).host;
     for (const [one, two, three] of [
@@ -86,7 +86,7 @@ describe('a saga, turn by turn', () => {
     }
   });
 
-  test('[W4] asks again when the answer is missing, and takes the news alone', async () => {
+  test('[W4] asks again if the answer is missing, and accepts only the new answer', async () => {
     const { host } = hostOf(asking());
     const first = suspended(await host.start('asking', undefined));
     const again = suspended(await host.resume(first.token));
@@ -95,7 +95,7 @@ describe('a saga, turn by turn', () => {
     expect(completed(await host.resume(again.token, [accept('target', { target: 'x' })])).result).toBe('x');
   });
 
-  test('[E10] rejects a token whose version is not served, leaves the token good, and tells the hook', async () => {
+  test('[E10] rejects a token of an unserved version, keeps the token valid, and reports it to the hook', async () => {
     const { host: old } = hostOf(asking());
     const first = suspended(await old.start('asking', {}));
     const { host, told } = hostOf(asking('asking', '2'));
@@ -105,7 +105,7 @@ describe('a saga, turn by turn', () => {
     expect(completed(await old.resume(first.token, [accept('target', { target: 'x' })])).result).toBe('x');
   });
 
-  test('[U4] hands the client a token when the budget of a turn is used up, between two steps', async () => {
+  test('[U4] returns a token between two steps when the budget of a turn is used up', async () => {
     const runs: string[] = [];
     const clock = testClock();
     const long = saga({ name: 'long', version: '1' }, function* () {
@@ -122,7 +122,7 @@ describe('a saga, turn by turn', () => {
     expect(runs).toEqual(['a', 'b', 'c']);
   });
 
-  test('[E1] commitFirst hands the client a token before the first step runs', async () => {
+  test('[E1] returns a token before the first step with commitFirst', async () => {
     const keys: string[] = [];
     const careful = saga({ name: 'careful', version: '1', commitFirst: true }, function* () {
       yield* step('charge', ({ idempotencyKey }) => keys.push(idempotencyKey));
@@ -136,7 +136,7 @@ describe('a saga, turn by turn', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  test('[T6, W4] asks again instead of using an answer to a question that is asked otherwise now', async () => {
+  test('[T6, W4] asks again if the question of an answer has changed', async () => {
     let message = 'Pay 1?';
     const paying = saga({ name: 'paying', version: '1' }, function* () {
       yield* elicit('sure', { message, schema: z.object({}) });
@@ -151,13 +151,13 @@ describe('a saga, turn by turn', () => {
     expect((await host.resume(again.token, [accept('sure', {})])).status).toBe('completed');
   });
 
-  test('does not offer to cancel', async () => {
+  test('offers no cancellation', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(await host.start('asking', {}));
     await expect(host.cancel(token)).rejects.toMatchObject({ code: 'cancel_not_offered' });
   });
 
-  test('[U4] an aborted turn leaves the token before it good, and undoes nothing', async () => {
+  test('[U4] keeps the previous token valid after an aborted turn, and undoes nothing', async () => {
     const runs: string[] = [];
     const aborting = new AbortController();
     const slow = saga({ name: 'slow', version: '1' }, function* () {
@@ -180,8 +180,8 @@ describe('a saga, turn by turn', () => {
   });
 });
 
-describe('two requests with one token at once', () => {
-  test('[E1] give equal results and equal idempotency keys', async () => {
+describe('two concurrent requests with one token', () => {
+  test('[E1] get equal results and equal idempotency keys', async () => {
     const keys = new Map<string, string[]>();
     const { host } = hostOf(noting(keys));
     const first = suspended(await host.start('noting', {}));
@@ -211,7 +211,7 @@ async function keysOfOne(): Promise<readonly string[]> {
 }
 
 describe('idempotency keys', () => {
-  test('[E1, T8] are the same when a lost request is sent again, and on every fork', async () => {
+  test('[E1, T8] are the same when a request is repeated, and on every fork', async () => {
     const keys = new Map<string, string[]>();
     const { host } = hostOf(noting(keys));
     const first = suspended(await host.start('noting', {}));
@@ -220,7 +220,7 @@ describe('idempotency keys', () => {
     expect(keys.get('between')).toHaveLength(3);
   });
 
-  test('[E1, T7, T8] are the same while keys rotate: old, old+new, new+old, new', async () => {
+  test('[E1, T7, T8] are the same during a key rotation: old, old+new, new+old, new', async () => {
     const keys = new Map<string, string[]>();
     const before = hostOf(noting(keys), { keys: oldKey }).host;
     const opening = hostOf(noting(keys), { keys: `${oldKey},${newKey}` }).host;
@@ -265,7 +265,7 @@ describe('inspect', () => {
     },
   );
 
-  test('shows claims, timeline and sizes, and no values', async () => {
+  test('returns claims, timeline, and sizes, without values', async () => {
     const { host } = hostOf(carrying);
     const first = suspended(
       await host.start(
@@ -309,7 +309,7 @@ describe('inspect', () => {
     expect(JSON.stringify(seen)).not.toContain(second.token.split('.')[3]);
   });
 
-  test('opens expired tokens, and those of a saga that is no longer served', async () => {
+  test('opens expired tokens, and tokens of a saga that is no longer served', async () => {
     const { host, clock } = hostOf(carrying);
     const { token } = suspended(await host.start('carrying', { note: '' }));
     clock.now += 90 * 24 * 3_600_000;
@@ -318,7 +318,7 @@ describe('inspect', () => {
     expect(await other.inspect(token)).toMatchObject({ expired: true, timeline: undefined });
   });
 
-  test('refuses what is not a token of this host', async () => {
+  test('refuses a text that is not a token of this host', async () => {
     const { host } = hostOf(carrying);
     const { token } = suspended(await host.start('carrying', { note: '' }));
     await expect(hostOf(carrying, { audience: 'other' }).host.inspect(token)).rejects.toMatchObject({

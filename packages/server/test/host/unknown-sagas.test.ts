@@ -9,7 +9,7 @@ import { coreOf } from '../../src/saga-host.ts';
 
 const sagas = [asking('close'), asking('open')];
 
-test('who asks a host for a saga that there is not reads the names there are in the cause', async () => {
+test('lists the known sagas in the cause of the error for an unknown saga', async () => {
   const { host, told } = hostOf(sagas);
   const error = await thrownBy(SagaHostError, host.start('closed', {}));
   expect(error.message).toBe('Unknown saga: "closed"');
@@ -28,7 +28,7 @@ test('who asks a host for a saga that there is not reads the names there are in 
 });
 
 test.each(eras)(
-  'a client of the %s era reads them in its lists only; in development the log has them',
+  'an unknown saga is logged with the known ones in development, and not sent in the %s era',
   async (era) => {
     for (const environment of ['development', 'production']) {
       const told = nothingTold();

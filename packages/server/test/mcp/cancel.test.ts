@@ -8,7 +8,7 @@ import { hostOf } from '../fixtures/host.ts';
 const Sure = z.object({ sure: z.boolean() });
 const key = 'io.github.mcp-saga/saga';
 
-/** Books, asks, and goes on; what is undone is noted. */
+/** Books, asks, and continues. Undos are recorded. */
 function booking(forks?: 'refuse') {
   const undone: string[] = [];
   // Without `forks` it compensates nothing, which its type cannot know.
@@ -34,7 +34,7 @@ const textOf = (result: CallToolResult): string =>
   String((result.content[0] as { readonly text?: unknown }).text);
 
 describe.each(connections)('$name', ({ connect }) => {
-  test('[E6] cancels a saga, and says what was undone and what was not', async () => {
+  test('[E6] cancels a saga, and lists the compensated and the uncompensated steps', async () => {
     const { undone, book } = booking('refuse');
     const { host } = hostOf(book, { guard: { store: memoryGuard() } });
     const { client, close } = await connect(host);
@@ -47,14 +47,14 @@ describe.each(connections)('$name', ({ connect }) => {
       "The call was cancelled: rain. Undone: 'room' (room 7). Not undone, and left as it is: 'meal'.",
     );
     expect(result['_meta']).toMatchObject({
-      [key]: { compensated: [{ stepId: 'room', label: 'room 7' }], residue: [{ stepId: 'meal' }] },
+      [key]: { compensated: [{ stepId: 'room', label: 'room 7' }], uncompensated: [{ stepId: 'meal' }] },
     });
     expect(JSON.stringify(result)).not.toContain('secret');
     await expect(turn.saga.resume([])).rejects.toMatchObject({ code: 'saga_gone' });
     await close();
   });
 
-  test('[E7] announces cancel where a saga offers it, and refuses it where it does not', async () => {
+  test('[E7] announces tools/cancelSaga if a saga declares forks, and refuses it otherwise', async () => {
     const offered = await connect(hostOf(booking('refuse').book, { guard: { store: memoryGuard() } }).host);
     const methods = (client: typeof offered.client): unknown =>
       (client.getServerCapabilities()?.extensions?.[key] as { methods: unknown } | undefined)?.methods;
@@ -65,7 +65,9 @@ describe.each(connections)('$name', ({ connect }) => {
     expect(methods(plain.client)).toEqual(['tools/callSaga', 'tools/resumeSaga']);
     const turn = await startSaga(plain.client, { name: 'book' });
     if (turn.status !== 'suspended') throw new Error('not asked');
-    await expect(cancelSaga(plain.client, turn.saga)).rejects.toThrow('does not offer tools/cancelSaga');
+    await expect(cancelSaga(plain.client, turn.saga)).rejects.toMatchObject({
+      code: 'sagas_not_supported',
+    });
     const elicitation = () => ({ action: 'accept', content: { sure: true } }) as const;
     expect(textOf(await callSaga(plain.client, { name: 'book' }, { handlers: { elicitation } }))).toBe(
       'booked',

@@ -66,7 +66,7 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('[T6] completes nothing for a caller that may not use the saga', async () => {
+  test('[T6] completes nothing for a caller who may not use the saga', async () => {
     const { client, close } = await connect(
       hostOf([review, order], { auth: { authorize: () => false } }).host,
     );
@@ -81,7 +81,7 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('answers and lists a prompt that completes arguments as any other', async () => {
+  test('answers and lists a prompt with completions like any other', async () => {
     const { client, close } = await connect(hostOf([review]).host);
     expect((await client.listPrompts()).prompts[0]?.arguments).toEqual([
       { name: 'language', required: true },
@@ -93,13 +93,13 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('announces no completions when no saga completes anything', async () => {
+  test('announces no completions if no saga has any', async () => {
     const { client, close } = await connect(hostOf([asking()]).host);
     expect(client.getServerCapabilities()?.completions).toBeUndefined();
     await close();
   });
 
-  test.each([undefined, -32_602])('keeps what a completion throws off the wire: code %s', async (code) => {
+  test.each([undefined, -32_602])('hides an error of a completion from the client: code %s', async (code) => {
     const thrown = Object.assign(new Error('kq-918273'), { code });
     const failing = promptSaga(
       {
@@ -125,7 +125,7 @@ describe.each(connections)('$name', ({ connect }) => {
   });
 });
 
-test('refuses to complete what is no variable of the template, and completions that are no functions', () => {
+test('rejects completions for unknown variables, and completions that are not functions', () => {
   const body = function* () {
     return yield* step('read', () => '');
   };

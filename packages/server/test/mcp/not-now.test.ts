@@ -7,7 +7,7 @@ import { deploys, hostForAll, ways, type Way } from '../fixtures/ways.ts';
 const user = 'ada';
 const answers = { target: { action: 'accept', content: { target: 'here' } } };
 
-/** Goes on with a saga once something is the matter with the server, and once it is not any more. */
+/** Continues a saga once while the server has a problem, and once after it. */
 async function goOnTwice(
   way: Way,
   {
@@ -23,7 +23,7 @@ async function goOnTwice(
   expect(ran).toEqual(['build']);
   matters(false);
   const again = await way.goOn(served, token, answers, { user });
-  // The token is as good as before. By a resumable request it brings no answers, and is told to.
+  // The token is still valid. A resumable request carries no answers, and the error asks for them.
   if (way.name === 'resumable requests')
     expect(again.last.error?.data).toMatchObject({ reason: 'input_required' });
   else expect(ran).toEqual(['build', 'deploy here']);
@@ -55,34 +55,38 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-// A task is answered at once, and runs behind that.
+// A task returns at once, and runs after the response.
 describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => {
-  test('[T13] a guard that is down is an error of the server, and says so in a word', async () => {
+  test('[T13] a failing guard is a server error with the reason guard_down', async () => {
     const { error, told } = await goOnTwice(way, downGuard());
     expect(error).toEqual({
       code: -32_603,
-      message: 'The server cannot go on with this call now. Send it again later.',
+      message: 'The server cannot continue the call now. Send the request again later.',
       data: { reason: 'guard_down' },
     });
     expect(told.errors).toMatchObject([
       {
         code: 'guard_down',
-        message: 'The guard cannot be asked: RangeError.',
+        message: 'The guard cannot be reached: RangeError.',
         cause: { message: 'redis://:secret@10.0.0.7 is gone' },
       },
     ]);
   });
 
-  test('[T13] the console says that it is the guard, and not what it threw', async () => {
+  test('[T13] the log names the guard, and not the error that it threw', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     const down = downGuard();
     await goOnTwice(way, { ...down, options: { ...down.options, hooks: {} } });
     expect(error.mock.calls).toEqual([
-      ['mcp-saga: The guard cannot be asked: RangeError. Give the host hooks.onError to see it.'],
+      [
+        expect.stringMatching(
+          /The guard cannot be reached: RangeError\..* the cause\. .*errors\.md#guard_down$/,
+        ),
+      ],
     ]);
   });
 
-  test('a host that admits nobody now is an error of the server, and says so in a word', async () => {
+  test('a rejecting rateLimit is a server error with the reason rate_limited', async () => {
     let isFull = false;
     const clock = testClock();
     const { error } = await goOnTwice(way, {
@@ -91,8 +95,8 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
     });
     expect(error).toEqual({
       code: -32_603,
-      message: 'Not now. Send it again later.',
-      data: { reason: 'not_admitted' },
+      message: 'Too many requests. Send the request again later.',
+      data: { reason: 'rate_limited' },
     });
   });
 });
@@ -100,10 +104,10 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
 test.each([
   ['guard_down', -32_603],
   ['busy', -32_603],
-  ['not_admitted', -32_603],
+  ['rate_limited', -32_603],
   ['forbidden', -32_602],
   ['version_gone', -32_603],
-] as const)('%s is answered as %i, with its word', (reason, code) => {
+] as const)('%s is sent as %i, with its reason', (reason, code) => {
   const frozen = { message: '', reason: '' };
   expect(toWireError(new SagaHostError(reason, 'So it is.'), frozen, () => undefined)).toMatchObject({
     code,

@@ -50,7 +50,7 @@ function fleetOf(change: 'version' | 'code', more: object = {}): Fleet {
   const shared: Partial<SagaHostOptions> & { clock: typeof clock } = {
     clock,
     guard: { store: memoryGuard({ clock }) },
-    tasks: { store: memoryTaskStore(clock), bearer: 'accept' },
+    tasks: { store: memoryTaskStore({ clock }), bearer: 'accept' },
   };
   const ran: string[] = [];
   const settled: unknown[] = [];
@@ -80,7 +80,7 @@ const request = (way: Way, host: TestHost, token: string) => way.goOn(host, toke
 // A task is answered at once, and runs behind that.
 describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => {
   test.each(changes)(
-    '[E10] another %s at a process is a retryable error, not a result',
+    '[E10] another %s in a process is a retryable error, not a result',
     async (change, reason) => {
       const { old, next, ran, settled } = fleetOf(change);
       const token = await way.begin(old, {}, user);
@@ -96,14 +96,14 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
       expect(ran).toEqual(['build']);
       // Other answers than those the other process was sent are not refused: nothing was used up.
       const { last } = await way.goOn(old, token, { target: { ...answers.target } }, { user });
-      // By a resumable request it brings no answers, and is told to.
+      // A resumable request carries no answers, and the error asks for them.
       if (way.name === 'resumable requests')
         expect(last.error?.data).toMatchObject({ reason: 'input_required' });
       else expect(ran).toEqual(['build', 'deploy here']);
     },
   );
 
-  test('[E10] a token of a version that never comes back expires, and is refused for good', async () => {
+  test('[E10] a token of a version that never returns expires, and is refused', async () => {
     const { old, next } = fleetOf('version');
     const token = await way.begin(old, {}, user);
     expect((await request(way, next, token)).last.error).toMatchObject({ code: -32_603 });
@@ -111,7 +111,7 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
     expect((await request(way, next, token)).last.error).toEqual(way.refused);
   });
 
-  test('[E10] a retired version with `compensate` is undone, and its result is final', async () => {
+  test('[E10] a removed version with `compensate` is undone, and its result is final', async () => {
     const { old, next, settled } = fleetOf('version', { onMismatch: 'compensate' });
     const token = await way.begin(old, {}, user);
     expect((await request(way, next, token)).last.result).toMatchObject({ isError: true });
@@ -122,7 +122,7 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
 });
 
 test.each(['prompts/get', 'resources/read'] as const)(
-  '[E10] %s at a process of another version is a retryable error, and its state stays good',
+  '[E10] %s in a process of another version is a retryable error, and its state stays valid',
   async (method) => {
     const clock = testClock();
     const make = (version: string) =>
@@ -158,7 +158,7 @@ describe('a task', () => {
   const way = ways.find(({ name }) => name === 'tasks') as Way;
 
   test.each(changes)(
-    '[E10] stays open at a process of another %s, and ends at one of its own',
+    '[E10] stays open in a process of another %s, and completes in a process of its own',
     async (change, reason) => {
       const { old, next, ran, settled } = fleetOf(change);
       const taskId = await way.begin(old, {}, user);
@@ -174,7 +174,7 @@ describe('a task', () => {
     },
   );
 
-  test('[E10] stays open when it is cancelled at a process of another version, and is undone at its own', async () => {
+  test('[E10] stays open if cancelled in a process of another version, and is undone in its own', async () => {
     const { old, next, ran } = fleetOf('version');
     const taskId = await way.begin(old, {}, user);
     const capabilities = { ...forms, extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -186,7 +186,7 @@ describe('a task', () => {
     expect(ran).toEqual(['build', 'undo build']);
   });
 
-  test('[E10] without a store stays open at a process of another version', async () => {
+  test('[E10] without a store stays open in a process of another version', async () => {
     const clock = testClock();
     const tasks = { bearer: 'accept', maxIdLength: 4_096 } as const;
     const options = { clock, tasks, limits: { clientRounds: 1_000_000, maxHoldMs: 1 } };
@@ -204,7 +204,7 @@ describe('a task', () => {
 });
 
 describe('a client that cancels', () => {
-  test('[E10] is told to come again where the version is not served, and is undone where it is', async () => {
+  test('[E10] gets a retryable error if the version is not served, and an undo if it is', async () => {
     const { old, next, ran, settled } = fleetOf('version');
     const caller = { authInfo: { clientId: user } };
     const { token } = suspended(await old.host.start('deploys', {}, { caller }));
@@ -214,7 +214,7 @@ describe('a client that cancels', () => {
   });
 });
 
-test('[E10] a request about the status of a saga whose version is not served does not call it failed', async () => {
+test('[E10] a status request for a saga whose version is not served does not report a failure', async () => {
   const way = ways.find(({ name }) => name === 'resumable requests') as Way;
   for (const [onMismatch, status] of [
     ['fail', 'processing'],
@@ -248,7 +248,7 @@ test('[E10] a mismatch under `compensate` with nothing to undo is final', async 
   await expect(old.resume(two.token, [])).rejects.toMatchObject({ reason: 'used' });
 });
 
-test('[E10] the console names the saga and the cause, once for each request', async () => {
+test('[E10] the log names the saga and the cause, once for each request', async () => {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   const clock = testClock();
   const asking = (version: string, id: string) =>

@@ -32,7 +32,7 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('refuses arguments that do not fit, as an error that names the field', async () => {
+  test('refuses arguments that do not match, with an error that names the field', async () => {
     const { client, close } = await connect(hostOf(reviewPrompt()).host);
     await expect(client.getPrompt({ name: 'review', arguments: { tone: 'kq' } })).rejects.toMatchObject({
       code: -32_602,
@@ -41,7 +41,7 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('answers a prompt that fails with an error, and says nothing of what was thrown', async () => {
+  test('returns an error for a prompt that fails, without the thrown message', async () => {
     const failing = promptSaga({ name: 'failing', version: '1' }, function* () {
       yield* sleep(0);
       throw new Error('kq-918273');
@@ -64,7 +64,7 @@ describe.each(connections)('$name', ({ connect }) => {
 });
 
 describe('a prompt in rounds', () => {
-  test('[P2] asks, and goes on at another host; no step runs again', async () => {
+  test('[P2] asks, and continues a prompt on another host without repeating a step', async () => {
     const ran: string[] = [];
     const [one, other] = [hostOf(reviewPrompt(ran)), hostOf(reviewPrompt(ran))] as const;
     const first = asked(await round(handlerOf(one.host), review));
@@ -92,12 +92,12 @@ describe('a prompt in rounds', () => {
     expect(ran).toEqual(['look']);
   });
 
-  test('takes the answer on the first call', async () => {
+  test('accepts the answer in the first call', async () => {
     const { last } = await round(handlerOf(hostOf(reviewPrompt()).host), review, { inputResponses });
     expect(last.result).toMatchObject({ messages: [{ content: { text } }] });
   });
 
-  test('[T6] refuses a state that was changed, of other arguments, of a tool, of the saga methods', async () => {
+  test('[T6] refuses a changed state, and a state of other arguments, of a tool, or of the saga methods', async () => {
     const { host, told } = hostOf([reviewPrompt(), asking()]);
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, review));
@@ -130,7 +130,7 @@ describe('a prompt in rounds', () => {
 });
 
 describe('a prompt', () => {
-  test('is no tool: the saga methods do not know it', async () => {
+  test('is not served as a tool by the saga methods', async () => {
     const server = handlerOf(hostOf([reviewPrompt(), asking()]).host);
     const args = { language: 'Ada' };
     for (const era of ['modern', 'legacy'] as const) {
@@ -150,7 +150,7 @@ describe('a prompt', () => {
     expect(await host.resume(turn.token, [answer])).toMatchObject({ status: 'completed', result: text });
   });
 
-  test('may give messages, and a description of its own', async () => {
+  test('may return messages and a description of its own', async () => {
     const result: PromptResult = {
       description: 'Mine',
       messages: [
@@ -169,10 +169,13 @@ describe('a prompt', () => {
   test.each([
     ['a number', 5],
     ['a tool result', { content: [{ type: 'text', text: 'x' }] }],
-    ['a message of nobody', { messages: [{ role: 'system', content: { type: 'text', text: 'x' } }] }],
-    ['a message of no content', { messages: [{ role: 'user', content: 'x' }] }],
+    [
+      'a message with an unknown role',
+      { messages: [{ role: 'system', content: { type: 'text', text: 'x' } }] },
+    ],
+    ['a message with a text as content', { messages: [{ role: 'user', content: 'x' }] }],
     ['no message', { messages: [null] }],
-  ])('fails where its body returns %s', async (_, returned) => {
+  ])('fails if its body returns %s', async (_, returned) => {
     const odd = promptSaga({ name: 'odd', version: '1' }, function* () {
       yield* sleep(0);
       return returned as never;
@@ -183,7 +186,7 @@ describe('a prompt', () => {
     expect(told.turns).toMatchObject([{ status: 'failed', error: { code: 'invalid_result' } }]);
   });
 
-  test('leaves the prompts of the server alone', async () => {
+  test('keeps other prompts of the server', async () => {
     const { host } = hostOf(reviewPrompt());
     const server = sdkHandlerOf({
       ...host,
@@ -202,7 +205,7 @@ describe('a prompt', () => {
     expect(got.last.result).toMatchObject({ messages: [] });
   });
 
-  test('takes texts only: a host refuses a schema of something else', () => {
+  test('accepts text arguments only, and a host refuses other schemas', () => {
     const counting = promptSaga(
       // @ts-expect-error -- a number
       { name: 'counting', version: '1', input: z.object({ count: z.number() }) },
@@ -211,7 +214,7 @@ describe('a prompt', () => {
         return 'x';
       },
     );
-    expect(() => hostOf(counting)).toThrow("Saga 'counting', input: 'count' is no text");
+    expect(() => hostOf(counting)).toThrow("Saga 'counting', input: 'count' is not a string");
     const fine = promptSaga(
       {
         name: 'fine',
@@ -231,9 +234,9 @@ describe('a prompt', () => {
   });
 });
 
-// Over HTTP without sessions a client of 2025 can be asked nothing.
+// Over HTTP without sessions, a server cannot ask a client of 2025.
 describe.each(connections.filter(({ stateless }) => stateless !== true))('$name', ({ connect }) => {
-  test('[W1] [W2] gets a prompt that asks the user', async () => {
+  test('[W1] [W2] completes a prompt that asks the user', async () => {
     const ran: string[] = [];
     const { host, told } = hostOf(reviewPrompt(ran));
     const { client, close } = await connect(host);

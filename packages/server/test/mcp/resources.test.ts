@@ -31,7 +31,7 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test('does not know a URI that no template has', async () => {
+  test('rejects a URI without a template', async () => {
     const { client, close } = await connect(hostOf(orderResource()).host);
     await expect(client.readResource({ uri: 'orders://eu' })).rejects.toMatchObject({
       code: -32_602,
@@ -42,7 +42,7 @@ describe.each(connections)('$name', ({ connect }) => {
 });
 
 describe('a resource in rounds', () => {
-  test('[P2] asks, and goes on at another host; no step runs again', async () => {
+  test('[P2] asks, and continues a resource on another host without repeating a step', async () => {
     const ran: string[] = [];
     const [one, other] = [hostOf(orderResource(ran)), hostOf(orderResource(ran))] as const;
     const { requestState, keys } = asked(await round(handlerOf(one.host), order));
@@ -52,7 +52,7 @@ describe('a resource in rounds', () => {
     expect(ran).toEqual(['look']);
   });
 
-  test('[T6] refuses a state that was changed, of another URI, of a tool, of a prompt', async () => {
+  test('[T6] refuses a changed state, and a state of another URI, of a tool, or of a prompt', async () => {
     const { host } = hostOf([orderResource(), asking(), reviewPrompt()]);
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, order));
@@ -74,13 +74,13 @@ describe('a resource in rounds', () => {
 });
 
 describe('a resource', () => {
-  test('is no tool: the saga methods do not know it', async () => {
+  test('is not a tool of the saga methods', async () => {
     const server = handlerOf(hostOf(orderResource()).host);
     const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'order', arguments: { uri } });
     expect(last.error).toMatchObject({ code: -32_602, message: 'Unknown tool: "order"' });
   });
 
-  test('is started by its name without MCP, and checks the URI', async () => {
+  test('is started by its name without MCP, which checks the URI', async () => {
     const { host } = hostOf(orderResource());
     expect(await host.start('order', { uri })).toMatchObject({ status: 'suspended' });
     await expect(host.start('order', { uri: 'orders://eu' })).rejects.toMatchObject({
@@ -90,7 +90,7 @@ describe('a resource', () => {
     await expect(host.start('order', {})).rejects.toMatchObject({ code: 'invalid_params' });
   });
 
-  test('may give contents of its own', async () => {
+  test('may return contents of its own', async () => {
     const result: ResourceResult = { contents: [{ uri: 'orders://eu/1', blob: 'aGk=' }], ttlMs: 5 };
     const own = resourceSaga({ name: 'own', version: '1', uriTemplate: 'own://all' }, function* () {
       yield* sleep(0);
@@ -106,7 +106,7 @@ describe('a resource', () => {
     ['neither text nor blob', { contents: [{ uri: 'a:b' }] }],
     ['both text and blob', { contents: [{ uri: 'a:b', text: 'x', blob: 'eA==' }] }],
     ['a list of nothing', { contents: [null] }],
-  ])('fails where its body returns %s', async (_, returned) => {
+  ])('fails if its body returns %s', async (_, returned) => {
     const odd = resourceSaga({ name: 'odd', version: '1', uriTemplate: 'odd://{id}' }, function* () {
       yield* sleep(0);
       return returned as never;
@@ -117,7 +117,7 @@ describe('a resource', () => {
     expect(told.turns).toMatchObject([{ status: 'failed', error: { code: 'invalid_result' } }]);
   });
 
-  test('leaves the resources of the server alone: one at a fixed URI goes before a template', async () => {
+  test('keeps other resources of the server: a fixed URI precedes a template', async () => {
     const { host } = hostOf(orderResource());
     const fixed = { contents: [{ uri: 'orders://eu/newest', text: 'fixed' }] };
     const server = sdkHandlerOf({

@@ -36,8 +36,8 @@ function prompting(
   );
 }
 
-describe('what a saga serves', () => {
-  test('[R5] an older version of a prompt goes on beside a newer one', async () => {
+describe('a saga that serves a prompt', () => {
+  test('[R5] continues in an older version beside a newer one', async () => {
     const { requestState } = asked(await round(handlerOf(hostOf(prompting('1')).host), request));
     const newer = handlerOf(hostOf(prompting('2', { previous: prompting('1') })).host);
     const { last } = await round(newer, request, { requestState, inputResponses });
@@ -46,7 +46,7 @@ describe('what a saga serves', () => {
     expect(started.last.result).toMatchObject({ messages: [{ content: { text: 'moon by 2' } }] });
   });
 
-  test('[T13] the guard forbids forks of a prompt', async () => {
+  test('[T13] is protected against forks by the guard', async () => {
     const { host } = hostOf(prompting('1', { forks: 'refuse' }), {
       guard: { store: memoryGuard({ clock: testClock() }) },
     });
@@ -61,7 +61,7 @@ describe('what a saga serves', () => {
     expect(fork.last).toMatchObject(refusedState);
   });
 
-  test('a prompt starts over as a prompt, and as nothing else', async () => {
+  test('may continue as a prompt only', async () => {
     const over = promptSaga({ name: 'over', version: '1' }, function* () {
       yield* sleep(0);
       return yield* continueAs(prompting('1'), {});
@@ -83,17 +83,17 @@ describe('what a saga serves', () => {
     const odd = await round(server, { method: 'prompts/get', name: 'across' });
     expect(odd.last.error).toMatchObject({ code: -32_603, message: "'across' failed." });
     expect(told.turns.at(-1)?.error).toMatchObject({
-      message: "continueAs: 'asking' serves something else than 'across'.",
+      message: "continueAs: 'asking' and 'across' must both be tools, prompts, or resources.",
     });
   });
 
-  test('has no older version that serves something else', () => {
+  test('may only have older versions that serve a prompt', () => {
     const older = asking('same', '1');
     const newer = promptSaga({ name: 'same', version: '2', previous: [{ saga: older }] }, function* () {
       yield* elicit('target', { message: 'Where?', schema: Target });
       return 'x';
     });
-    expect(() => hostOf(newer)).toThrow("'same' is no older version of 'same': it serves something else.");
+    expect(() => hostOf(newer)).toThrow("An older version of 'same' in `previous` is not a prompt.");
     const tool = saga({ name: 'tool', version: '1' }, function* () {
       yield* sleep(0);
       return 'x';

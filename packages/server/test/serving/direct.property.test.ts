@@ -40,7 +40,7 @@ const json = fc.oneof(
   fc.json({ maxDepth: 3 }).map((text): unknown => JSON.parse(text)),
 );
 
-/** Mostly a good value, at times another one or none. */
+/** Mostly a valid value, sometimes another value or none. */
 function mostly<T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<unknown> = json): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 80, arbitrary: usual },
@@ -215,7 +215,7 @@ function sent(token: fc.Arbitrary<unknown>): fc.Arbitrary<Sent> {
   });
 }
 
-test('[W1] [W2] any request gets the same answer directly as by the SDK', async () => {
+test('[W1] [W2] any request gets the same response directly and from the SDK', async () => {
   const both = bothServers(
     {
       sagas: [deploys, guarded, region],
@@ -245,6 +245,14 @@ test('[W1] [W2] any request gets the same answer directly as by the SDK', async 
     { weight: 1, arbitrary: fc.constantFrom(...tokens).map((text) => text.slice(0, -4)) },
     { weight: 1, arbitrary: json },
   );
+  // Random requests are rarely accepted.
+  const accepted = ['deploys', 'guarded', 'region'].flatMap((name) =>
+    ['tools/call', 'tools/callSaga'].flatMap((method) =>
+      [{}, forms, { ...forms, sampling: {} }].map((declared): [Sent] => [
+        toSent(toMessage(method, { name }, declared)),
+      ]),
+    ),
+  );
   const seen = { direct: 0, bySdk: 0, answered: 0 };
   await fc.assert(
     fc.asyncProperty(sent(token), async (request) => {
@@ -252,7 +260,7 @@ test('[W1] [W2] any request gets the same answer directly as by the SDK', async 
       seen[isDirect ? 'direct' : 'bySdk'] += 1;
       if (isDirect && text.includes('"result"')) seen.answered += 1;
     }),
-    { numRuns: 1500 },
+    { numRuns: 1500, examples: accepted },
   );
   expect(both.told.direct).toEqual(both.told.sdk);
   expect(seen.direct).toBeGreaterThan(300);
@@ -288,5 +296,5 @@ test('[W1] any tool result of an author is encoded as by the SDK', async () => {
     }),
     { numRuns: 500 },
   );
-  expect(both.told.direct.turns.length).toBeGreaterThan(400);
+  expect(both.told.direct.turns.length).toBeGreaterThan(300);
 });

@@ -14,7 +14,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const method = 'tools/callSaga';
 
-test('[W1] a context that cannot be made is answered, and reported once', async () => {
+test('[W1] an error of `context` is returned to the client, and reported once', async () => {
   const failing = new Error('no database');
   const both = bothServers({
     sagas: [asking()],
@@ -27,7 +27,7 @@ test('[W1] a context that cannot be made is answered, and reported once', async 
   expect(both.told.sdk.errors).toEqual([failing]);
 });
 
-test('[W1] steps get the context, and the rest of the request is as by the SDK', async () => {
+test('[W1] steps get the context, and the rest of the response is as by the SDK', async () => {
   const tells = saga({ name: 'tells', version: '1' }, function* () {
     return yield* step('tell', ({ context }) => `for ${String(context)}`);
   });
@@ -48,7 +48,7 @@ test('[W1] [W3] a capability that is missing is HTTP 400', async () => {
   expect(text).toContain('-32021');
 });
 
-test.each(['before', 'during'])('[W1] a client that is gone %s its request gets 499', async (when) => {
+test.each(['before', 'during'])('[W1] the request of a disconnected client %s gets 499', async (when) => {
   const begun = deferred<undefined>();
   const waits = saga({ name: 'waits', version: '1' }, function* () {
     yield* step('wait', ({ signal }) => {
@@ -70,7 +70,7 @@ test.each(['before', 'during'])('[W1] a client that is gone %s its request gets 
 test.each([
   ['a stream is always wanted', { http: { handler: { responseMode: 'sse' } } } as const],
   ['its author extends each server', { extend: () => undefined }],
-])('[W1] a server is made for each request if %s', async (_, options) => {
+])('[W1] creates a server for each request if %s', async (_, options) => {
   const connect = vi.spyOn(McpServer.prototype, 'connect');
   const server = serveSagas({ name: 'test', version: '1', sagas: [asking()], keys: oldKey, ...options });
   const { last } = await ask(server, 'modern', method, { name: 'asking' });
@@ -78,7 +78,7 @@ test.each([
   expect(connect).toHaveBeenCalledOnce();
 });
 
-test('[P1] a request costs as much with a thousand sagas as with one', async () => {
+test('[P1] costs a request as much with a thousand sagas as with one', async () => {
   const register = vi.spyOn(McpServer.prototype, 'registerTool');
   const count = async (size: number): Promise<number> => {
     let reads = 0;

@@ -11,7 +11,7 @@ vi.mock('@modelcontextprotocol/server', async (load) => {
   return await load();
 });
 
-test('[P1] loads the SDK with the first request that needs it', async () => {
+test('[P1] the SDK is loaded with the first request that needs it', async () => {
   const server = serveSagas({ name: 'test', version: '1', sagas: [asking()], keys: oldKey });
   const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'asking' });
   expect(last.result).toMatchObject({ state: 'suspended' });

@@ -1,45 +1,46 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import type { StepAnswer } from '../../wire/step-answers.ts';
-import type { DialectTraits } from '../../model/dialect-traits.ts';
-import { SagaHostError } from '../../wire/errors.ts';
+import type { DialectCapabilities } from '../../model/dialect-capabilities.ts';
+import { invalidField } from '../../wire/errors.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import type { SagaTurn } from '../../model/turn.ts';
-import { WireError, type FrozenAnswer } from '../../wire/wire-error.ts';
-import type { ClientCall } from '../../model/client-call.ts';
-import { toModelAnswers } from '../../wire/answers-argument.ts';
+import { frozenError, type FrozenAnswer } from '../../wire/wire-error.ts';
+import type { ClientCall } from '../../model/call-types.ts';
+import { isRecord } from '@mcp-saga/core/program';
+import type { Json } from '@mcp-saga/core';
 
 // Not the method of the request: neither a saga token nor a request state opens as a resume token.
 export const resumeTokenMethod = 'tools/call#resumeToken';
 
-/** Answer to a rejected resume token. */
+/** Fixed response to a rejected resume token. */
 export const resumeTokenRefused: FrozenAnswer = {
   message: 'Invalid or expired resumeToken',
   reason: 'invalid_resume_token',
 };
 
-/** Begins a call, with `method` sealed as its method: starts the saga, or continues it from the resume token of the call. */
+/** Begins a call under a sealed `method`: starts the saga, or continues it from the resume token of the call. */
 export async function beginCall(
   host: SagaHostCore,
   call: ClientCall,
   method: string,
-  traits: DialectTraits,
+  dialect: DialectCapabilities,
 ): Promise<SagaTurn> {
   const { saga, args, caller } = call;
   const token = resumeTokenOf(call);
-  if (token === undefined) return await host.start(saga.name, args, caller, { method, traits });
-  // No interim result hands out a token of a saga that runs as a task only.
-  if (saga.task === 'require') throw refusedToken();
+  if (token === undefined) return await host.start(saga.name, args, caller, { method, dialect });
+  // Interim results never contain tokens of sagas that only run as tasks.
+  if (saga.task === 'require') throw frozenError(resumeTokenRefused);
   try {
-    return await host.resume(token, answersOf(call, traits), caller, {
+    return await host.resume(token, answersOf(call, dialect), caller, {
       methods: [resumeTokenMethod],
       method,
       entry: { target: saga.name, args },
       answersField: 'arguments.answers',
       provenance: 'model',
-      traits,
+      dialect,
     });
   } catch (error) {
-    throw error instanceof TokenRefused ? refusedToken() : error;
+    throw error instanceof TokenRefused ? frozenError(resumeTokenRefused) : error;
   }
 }
 
@@ -49,13 +50,13 @@ export function resumeTokenOf(call: ClientCall): string | undefined {
   const [first, ...others] = tokensOf(call);
   if (first === undefined) {
     if (argumentsOf(call).answers !== undefined)
-      throw invalid('arguments.answers: expected arguments.resumeToken beside it');
+      throw invalidField('arguments.answers: requires arguments.resumeToken');
     return undefined;
   }
   const [field, token] = first;
-  if (typeof token !== 'string') throw refusedToken();
+  if (typeof token !== 'string') throw frozenError(resumeTokenRefused);
   const other = others.find(([, another]) => another !== token);
-  if (other !== undefined) throw invalid(`${field}: it is not the one in ${other[0]}. Send one of them`);
+  if (other !== undefined) throw invalidField(`${field}: differs from ${other[0]}. Send a single token`);
   return token;
 }
 
@@ -72,22 +73,22 @@ function tokensOf(call: ClientCall): readonly (readonly [field: string, token: u
   ].filter(([, token]) => token !== undefined);
 }
 
-/** Answers of the calling model. Throws for answers to questions that the client asks the user. */
-function answersOf(call: ClientCall, traits: DialectTraits): readonly StepAnswer[] {
+/** Reads the answers of the calling model. Throws for answers to questions that the client asks the user. */
+function answersOf(call: ClientCall, dialect: DialectCapabilities): readonly StepAnswer[] {
   // Without an error, the model would be asked the same questions again.
   for (const [where, { answers }] of [['_meta', call.meta] as const, ['params', call.params ?? {}] as const])
-    if (answers !== undefined) throw invalid(`${where}.answers: answers are taken in arguments.answers only`);
+    if (answers !== undefined) throw invalidField(`${where}.answers: send answers in arguments.answers`);
   const answers = toModelAnswers(argumentsOf(call).answers, 'arguments.answers');
-  if (answers.some((answer) => isForUser(answer, traits))) {
-    throw invalid(
-      'arguments.answers: this client declared elicitation, so its user is asked, and not the model',
+  if (answers.some((answer) => isForUser(answer, dialect))) {
+    throw invalidField(
+      'arguments.answers: the client supports elicitation, so the user answers, not the model',
     );
   }
   return answers;
 }
 
-/** `true` if an answer fits only questions that the client asks the user. An answer without content may be to a URL. */
-function isForUser(answer: StepAnswer, { asks = [] }: DialectTraits): boolean {
+/** `true` if an answer only fits questions that the client asks the user. An answer without content may be for a URL. */
+function isForUser(answer: StepAnswer, { asks = [] }: DialectCapabilities): boolean {
   const { action, content } = Object('result' in answer ? answer.result : undefined) as Record<
     string,
     unknown
@@ -100,10 +101,37 @@ function argumentsOf({ args }: ClientCall): { readonly resumeToken?: unknown; re
   return Object(args) as { readonly resumeToken?: unknown; readonly answers?: unknown };
 }
 
-function refusedToken(): WireError {
-  return new WireError(-32602, resumeTokenRefused.message, { reason: resumeTokenRefused.reason });
+/**
+ * Reads the argument `answers` of a tool: results of MCP by step ID, as an object or its JSON text. Throws `invalid_params` for
+ * other values.
+ *
+ * Also accepts the usual shortcuts of models: a string for a sampling step, and the bare content of a form.
+ */
+function toModelAnswers(answers: unknown, where: string): readonly StepAnswer[] {
+  if (answers === undefined) return [];
+  const given = typeof answers === 'string' ? parsed(answers) : answers;
+  if (!isRecord(given)) throw invalidField(`${where}: expected an object by step ID`);
+  // The host checks the results.
+  return Object.entries(given).map(([stepId, answer]) => ({ stepId, result: toResult(answer) as Json }));
 }
 
-function invalid(message: string): SagaHostError {
-  return new SagaHostError('invalid_params', `Invalid params: ${message}`);
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function toResult(answer: unknown): unknown {
+  if (typeof answer === 'string') {
+    return {
+      role: 'assistant',
+      content: { type: 'text', text: answer },
+      model: 'the model that called',
+    };
+  }
+  // Forms are flat, so an object as content belongs to a result.
+  if (!isRecord(answer) || Object.hasOwn(answer, 'action') || isRecord(answer['content'])) return answer;
+  return { action: 'accept', content: answer };
 }

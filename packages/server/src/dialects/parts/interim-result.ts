@@ -1,10 +1,15 @@
 import { present } from '@mcp-saga/core/program';
-import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult } from '@mcp-saga/core';
+import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult, ClientNeed } from '@mcp-saga/core';
 import { toHandle } from '../../token/handles.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import { extensionKey } from '../../wire/tool-result.ts';
-import { formatExpiry, toWireStep } from '../../wire/step-requests.ts';
+import { formatExpiry, toWireStep, needOf } from '../../wire/step-requests.ts';
+import { mayAskClient } from '../../turn/answer-routes.ts';
+import type { SagaHostCore } from '../../requests/host.ts';
+import { sealedFor } from '../../token/sealed-saga.ts';
+import { resumeTokenMethod } from './begin-call.ts';
+import type { ClientCall } from '../../model/call-types.ts';
 
 /** Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the form of the saga methods. */
 export async function toInterimResult(
@@ -13,33 +18,26 @@ export async function toInterimResult(
 ): Promise<ToolResult & { readonly nextResumeToken: string }> {
   const turn = { ...suspended, token: await toHandle(host, suspended.token) };
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
+  const texts = [...content, ...onUnknown(turn), steps.length === 0 ? onWaiting(turn) : onAnswering(turn)];
   const hints = {
     expiresAt: formatExpiry(turn),
     ...present({ retryAfterMs }),
     ...(steps.length === 0 ? {} : { steps: steps.map((step) => toWireStep(step, sagaId)) }),
   };
   return {
-    content: [
-      ...[...content, ...onUnknown(turn), steps.length === 0 ? onWaiting(turn) : onAnswering(turn)].map(
-        (text) => ({
-          type: 'text',
-          text,
-        }),
-      ),
-      ...steps.flatMap(mediaOf),
-    ],
+    content: [...texts.map((text) => ({ type: 'text', text })), ...steps.flatMap(mediaOf)],
     nextResumeToken: token,
     _meta: { [extensionKey]: hints },
   };
 }
 
-/** Answers that nobody waits for: a model that is not told of them takes them for given. (W4) */
+/** Lists unused answers, because the model would otherwise rely on them. */
 function onUnknown({ unknown = [], steps }: SuspendedTurn): readonly string[] {
   if (unknown.length === 0) return [];
   const open = steps.map(({ stepId }) => JSON.stringify(stepId)).join(', ');
-  const asked = steps.length === 0 ? 'No step asks anything now' : `The steps that ask are: ${open}`;
+  const asked = steps.length === 0 ? 'No question is open now' : `Open questions: ${open}`;
   return [
-    `These are not steps of this call that ask anything, and their answers were not used: ` +
+    `Answers of steps without an open question were not used: ` +
       `${unknown.map((id) => JSON.stringify(id)).join(', ')}. ${asked}.`,
   ];
 }
@@ -63,7 +61,7 @@ function onAnswering(turn: SuspendedTurn): string {
     [
       ...(isForUser
         ? [
-            'Answer for the user only what the user has told you; ask the user whatever you do not know. Where the user ' +
+            'Answer for the user only what the user has told you; ask the user whatever you do not know. If the user ' +
               'refuses, answer {"action": "decline"}.',
           ]
         : []),
@@ -76,13 +74,12 @@ function onAnswering(turn: SuspendedTurn): string {
   ].join('\n\n');
 }
 
-/** One step, as a model can act on it. */
 function questionOf(step: ClientStep): string {
   const { type, stepId, params, reason } = step;
   const lines = type === 'sampling' ? onSampling(params) : onElicitation(params);
   return [
     `Step ${JSON.stringify(stepId)}, ${type === 'sampling' ? 'for you' : 'for the user'}:`,
-    ...(reason === undefined ? [] : [`(The last answer was not accepted: ${reason})`]),
+    ...(reason === undefined ? [] : [`(The last answer was rejected: ${reason})`]),
     ...lines,
   ].join('\n');
 }
@@ -114,7 +111,7 @@ function patternOf({ type, params }: ClientStep): string {
   return params['mode'] === 'url' ? '{"action": "accept"}' : '{"action": "accept", "content": {…}}';
 }
 
-/** The images and sounds of a conversation, which text cannot show. */
+/** Returns the images and sounds of a conversation, which text cannot show. */
 function mediaOf({ type, params }: ClientStep): readonly ContentBlock[] {
   if (type !== 'sampling') return [];
   return toMessages(params['messages']).flatMap(({ content }) =>
@@ -122,7 +119,7 @@ function mediaOf({ type, params }: ClientStep): readonly ContentBlock[] {
   );
 }
 
-// They are the author's own, and were JSON when they were asked.
+// The author's messages, checked when asked.
 function toMessages(messages: Json | undefined): readonly SamplingMessage[] {
   return messages as unknown as readonly SamplingMessage[];
 }
@@ -136,4 +133,49 @@ function inWords(ms: number): string {
   const [unit, length] = units.find(([, size]) => ms >= 2 * size) ?? units[2];
   const count = Math.ceil(ms / length);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** Returns the capabilities that a saga uses during the call. The calling model does the rest. */
+export function asksOfCall(
+  host: SagaHostCore,
+  { client }: Pick<ClientCall, 'client'>,
+): readonly ClientNeed[] {
+  return client.asks.filter((need) => mayAskClient(host, need));
+}
+
+/** Returns the steps that the client does during the call. */
+export function stepsForClient(
+  host: SagaHostCore,
+  call: Pick<ClientCall, 'client'>,
+  { steps }: Pick<SuspendedTurn, 'steps'>,
+): readonly ClientStep[] {
+  const asks = asksOfCall(host, call);
+  return steps.filter((step) => asks.includes(needOf(step)));
+}
+
+/** `true` if a call ends before the saga: only a page or the model can answer, or the wait is longer than `maxWait` ms. */
+export function endsBeforeSaga(
+  host: SagaHostCore,
+  call: Pick<ClientCall, 'method' | 'client'>,
+  turn: SuspendedTurn,
+  maxWait: number,
+): boolean {
+  if (call.method !== 'tools/call') return false;
+  const { steps, retryAfterMs = 0, hasPage = false } = turn;
+  if (steps.length === 0) return hasPage || retryAfterMs > maxWait;
+  return hasPage || stepsForClient(host, call, turn).length === 0;
+}
+
+/** Ends a call with an interim result and a resume token. The result leaves out the steps for the client. */
+export async function endWithToken(
+  host: SagaHostCore,
+  call: Pick<ClientCall, 'client'>,
+  turn: SuspendedTurn,
+): Promise<object> {
+  const forClient = stepsForClient(host, call, turn);
+  return await toInterimResult(host, {
+    ...turn,
+    token: await sealedFor(resumeTokenMethod, host.keys.sealer, turn.token),
+    steps: turn.steps.filter((step) => !forClient.includes(step)),
+  });
 }

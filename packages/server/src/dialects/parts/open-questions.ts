@@ -1,16 +1,13 @@
 import { TurnAborted, type ClientStep, type Json } from '@mcp-saga/core';
 import { toJson, type StepAnswer } from '../../wire/step-answers.ts';
 import type { HostParts, Timing } from '../../settings/host-parts.ts';
-import { sleep } from '../../settings/clock.ts';
+import { longestTimerMs, neverAborted, sleep } from '../../settings/clock.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
-import type { ClientCall } from '../../model/client-call.ts';
+import type { ClientCall } from '../../model/call-types.ts';
 import { toRequest } from '../../wire/step-requests.ts';
 
-// How often one question may be answered in a form that does not fit: a client that answers by rule never ends.
+// Limit of invalid answers to one question, since an automated client might never stop.
 const maxTries = 10;
-
-// What a timer can wait at the most: it fires at once for more.
-const longestTimeout = 2 ** 31 - 1;
 
 const requestTimedOut = -32_001;
 
@@ -19,15 +16,14 @@ const connectionClosed = -32_000;
 const invalidParams = -32_602;
 
 interface OpenQuestion {
-  /** What was asked, to tell it from what is asked under the same id later. */
+  /** Question as asked, to detect another question under the same ID. */
   readonly asked: string;
   readonly withdrawn: AbortController;
-  /** Resolves when it is answered. */
   readonly isAnswered: Promise<void>;
   answer?: StepAnswer;
 }
 
-/** Questions of one call that its client has not answered. They are withdrawn when the saga no longer asks them. */
+/** Unanswered questions of one call. Withdrawn when the saga no longer asks them. */
 export class OpenQuestions {
   readonly #call: ClientCall;
   readonly #clock: () => number;
@@ -40,10 +36,10 @@ export class OpenQuestions {
     this.#call = call;
     this.#clock = clock;
     this.#sleep = wait;
-    this.#signal = call.caller.signal ?? new AbortController().signal;
+    this.#signal = call.caller.signal ?? neverAborted();
   }
 
-  /** Asks the questions of a turn, and returns all answers, or those that came before the saga continued. Throws TurnAborted. */
+  /** Asks the questions of a turn. Returns all answers, or only the answers before the saga continued. Throws TurnAborted. */
   async answersTo({
     steps,
     retryAfterMs = 0,
@@ -61,13 +57,12 @@ export class OpenQuestions {
     if (this.#signal.aborted) throw new TurnAborted(this.#signal.reason);
     return questions.flatMap(({ answer }) => {
       if (answer === undefined) return [];
-      // It is used now: asked again, it is another question.
+      // The answer is used now. The next question under this ID is new.
       this.#open.delete(answer.stepId);
       return [answer];
     });
   }
 
-  /** Withdraws what is still open: nobody waits for it any more. */
   withdraw(): void {
     for (const [stepId, question] of this.#open) this.#withdraw(stepId, question);
   }
@@ -77,7 +72,7 @@ export class OpenQuestions {
     withdrawn.abort();
   }
 
-  /** Waits until all are answered, or the saga goes on without the client, or the call is aborted. */
+  /** Waits until all questions are answered, the saga continues without the client, or the call aborts. */
   async #answered(questions: readonly OpenQuestion[], due: number | undefined): Promise<void> {
     const waiting = new AbortController();
     const stop = (): void => waiting.abort();
@@ -103,12 +98,15 @@ export class OpenQuestions {
     if (before?.asked === asked) return before;
     if (before !== undefined) this.#withdraw(stepId, before);
     const withdrawn = new AbortController();
-    const timeout = Math.min(Math.max(1, expiresAt - this.#clock()), longestTimeout);
+    const timeout = Math.min(Math.max(1, expiresAt - this.#clock()), longestTimerMs);
     const tried = (this.#tries.get(stepId) ?? 0) + 1;
     this.#tries.set(stepId, tried);
     const sent =
       tried > maxTries
-        ? Promise.resolve({ stepId, error: { code: invalidParams, message: 'No usable answer came.' } })
+        ? Promise.resolve({
+            stepId,
+            error: { code: invalidParams, message: `No valid answer in ${maxTries} attempts.` },
+          })
         : answerOf(stepId, this.#call.send(request, { timeout, signal: withdrawn.signal }));
     const question: OpenQuestion = {
       asked,
@@ -125,14 +123,13 @@ export class OpenQuestions {
 async function answerOf(stepId: string, sent: Promise<unknown>): Promise<StepAnswer> {
   try {
     const result = await sent;
-    // As null it is asked again with the reason, like everything else that is no answer. (W4)
+    // An invalid answer becomes null, which repeats the question with the reason.
     return { stepId, result: isJson(result) ? result : null };
   } catch (error) {
     return { stepId, error: toStepFailure(error) };
   }
 }
 
-/** Whether what a client sent can be kept. */
 function isJson(value: unknown): value is Json {
   try {
     toJson(value, 'result');
@@ -142,7 +139,7 @@ function isJson(value: unknown): value is Json {
   }
 }
 
-/** What a client failed a step with. A connection that is gone fails no step: nobody is there. */
+/** Converts an error of the client. Throws TurnAborted if the connection is closed. */
 function toStepFailure(error: unknown): { readonly code: number; readonly message: string } {
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   if (code === 'REQUEST_TIMEOUT')

@@ -1,22 +1,22 @@
 import { present } from '@mcp-saga/core/program';
-import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
+import { canonicalize, createTokenId, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
 import type { HostLimits } from '../../model/host-limits.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { found, type OpenSaga } from '../../token/resolve-program.ts';
-import { sealSaga, newTokenId } from '../../token/sealed-saga.ts';
+import { sendWake } from '../../turn/settle.ts';
+import { sealSaga } from '../../token/sealed-saga.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
-import type { ClientCall } from '../../model/client-call.ts';
-import { askedNow } from './task-questions.ts';
+import type { ClientCall } from '../../model/call-types.ts';
 import { drive } from './drive-task.ts';
 import { elapse } from './elapse-task.ts';
 import type { TaskSettings } from '../../settings/task-settings.ts';
-import { createRecord, readTask, type StoredTaskRef, type TaskRecord } from './task-record.ts';
+import { createRecord, readTask, type StoredTaskRef, type TaskRecord, askedNow } from './task-record.ts';
 import { toWireTask } from './task-status.ts';
-import type { TaskStore } from '../../model/task-store.ts';
+import type { TaskStore } from '../../model/task-store-types.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
 
-/** Makes a task of a call that has nothing to ask. Undefined if no store keeps it, and steps remain or its ID would be too long. */
+/** Makes a task of a call without questions. Returns undefined if there is no store, and steps remain or the ID would be too long. */
 export async function createTask(
   host: HostParts,
   tasks: TaskSettings,
@@ -24,7 +24,7 @@ export async function createTask(
   turn: SuspendedTurn,
 ): Promise<object | undefined> {
   const sealed = found(host, await host.keys.sealer.open(turn.token, { purpose: 'token' }));
-  // From here on it is a task, by whatever the call would have gone on otherwise.
+  // The task continues under the method of the call.
   const claims = { ...sealed.saga.claims, method: call.method };
   const opened = { ...sealed, saga: { ...sealed.saga, claims } };
   const { store } = tasks;
@@ -56,11 +56,12 @@ async function withStore(
   const { sagaId } = saga;
   const createdAt = host.timing.clock();
   const expiresAt = lifeOf(host.limits, tasks, saga.claims, createdAt);
-  const claims = { ...saga.claims, jti: newTokenId(), iat: createdAt, exp: expiresAt };
+  const claims = { ...saga.claims, jti: createTokenId(), iat: createdAt, exp: expiresAt };
   const { asks, capabilities } = call.client;
   const { progressToken } = call.meta;
   const message = turn.content?.join('\n');
   const asked = askedNow({ questions: [], keys: [] }, [], turn.steps);
+  const kept = { ...saga, claims: { ...saga.claims, exp: expiresAt } };
   const record: TaskRecord = {
     ...asked,
     createdAt,
@@ -69,8 +70,8 @@ async function withStore(
     status: asked.questions.length > 0 ? 'input_required' : 'working',
     origin: await originOf(call),
     client: { asks, ...present({ capabilities }) },
-    // It never leaves the server again, and is as good as the task is.
-    token: await sealSaga(host.keys.sealer, { ...saga, claims: { ...saga.claims, exp: expiresAt } }),
+    // The token stays on the server, and is good as long as the task.
+    token: await sealSaga(host.keys.sealer, kept),
     due: createdAt + (turn.retryAfterMs ?? 0),
     ...present({ message }),
     ...(typeof progressToken === 'string' || typeof progressToken === 'number'
@@ -79,10 +80,15 @@ async function withStore(
   };
   const task: StoredTaskRef = { host, store, sagaId, claims };
   if (await createRecord(task, record)) {
+    if (opened.program?.forks === 'refuse') {
+      // The queue would not continue the first turn of a call, which may not have its token.
+      const due = turn.steps.length > 0 ? turn.due : record.due;
+      await sendWake(host, kept, { capabilities, dialect: { asks } }, { due, hasClient: true });
+    }
     call.waitUntil(drive(task, call.caller));
     return { ...record, taskId: storedTaskId(sagaId, claims) };
   }
-  // Its answer was lost, and the client repeats its last round. Another round than that one came too late.
+  // The response was lost, and the client repeats its last round. Any other round is too late.
   const known = await readTask(task);
   if (known?.record.origin !== record.origin) {
     host.observer.reject('used');
@@ -97,13 +103,13 @@ async function withoutStore(
   opened: OpenSaga,
 ): Promise<Created | undefined> {
   const { saga, program } = opened;
-  // Nobody would tell the operator's queue that it is over.
+  // The operator's queue would never learn that the saga ended.
   if (host.observer.notifiesSuspended && program?.forks === 'refuse') return undefined;
   const elapsed = await elapse(host, opened, Number.POSITIVE_INFINITY);
   if (elapsed.status !== 'over') return undefined;
   const createdAt = saga.claims.iat;
   const expiresAt = lifeOf(host.limits, tasks, saga.claims, createdAt, elapsed.at);
-  // It could be asked for no longer by the time it is over.
+  // The ID would expire before the task ends.
   if (expiresAt <= elapsed.at) return undefined;
   const taskId = await sealedTaskId(host, tasks, { ...saga, claims: { ...saga.claims, exp: expiresAt } });
   if (taskId === undefined) return undefined;
@@ -117,7 +123,7 @@ async function withoutStore(
   };
 }
 
-/** Until when a task is kept: `ttl` after it began, or after it will be over where that is known. */
+/** Returns the expiry of a task: `ttl` after its creation, or after its end if known. */
 function lifeOf(
   { maxLifetimeMs }: HostLimits,
   { ttl }: TaskSettings,

@@ -1,9 +1,8 @@
 import { TurnAborted } from '@mcp-saga/core';
-import { TokenTooLarge } from '@mcp-saga/seal';
+import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import type { Caller } from '../../model/caller.ts';
 import { cannotContinue } from '../../token/resolve-program.ts';
-import { sleep } from '../../settings/clock.ts';
-import { newTokenId } from '../../token/sealed-saga.ts';
+import { neverAborted, sleep } from '../../settings/clock.ts';
 import {
   changeRecord,
   isOpen,
@@ -16,8 +15,8 @@ import { failure } from './task-status.ts';
 import { ended, takeTurn, type TaskChange } from './task-turn.ts';
 
 /**
- * Advances a task without its client: turn after turn, each under a lease, until a question or a long wait. Never rejects.
- * If the process dies, the lease expires, and the next request for the task starts it again.
+ * Advances a task without its client, turn by turn under a lease, until a question or a long wait. Never rejects. If the process
+ * dies, the lease expires, and the next request for the task continues it.
  */
 export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> {
   const { host } = task;
@@ -31,14 +30,14 @@ export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> 
       else if (!(await waited(task))) return;
     }
   } catch (error) {
-    // Another process has it now, it was cancelled, or its turn has reported why it cannot continue.
+    // Another process runs the task, the task was cancelled, or its turn has reported an incompatibility.
     if (error instanceof TurnAborted || cannotContinue(error)) return;
-    // The lease stays: what failed is not tried again before it has run out.
+    // The turn is retried after the lease expires.
     host.observer.hooks.onError(error);
   }
 }
 
-/** Whether there is something to run in a task, and nobody who runs it. */
+/** `true` if a task has work to do, and no process does it. */
 export function isDue(record: TaskRecord, now: number): boolean {
   const { due, lease } = record;
   if (isOver(record) || (lease !== undefined && now < lease.until)) return false;
@@ -48,14 +47,14 @@ export function isDue(record: TaskRecord, now: number): boolean {
 async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
   const { limits } = task.host;
   const { clock, leaseMs } = task.host.timing;
-  const id = newTokenId();
+  const id = createTokenId();
   return await changeRecord(task, (record) => {
     const now = clock();
     if (!isDue(record, now)) return undefined;
     const answered = record.questions.filter((question) => !isOpen(question)).map(({ key }) => key);
-    // They may have come by several requests: a turn takes as many as one of them could bring.
+    // Answers may come from several requests. A turn takes as many as one request could bring.
     const keys = answered.slice(0, limits.maxAnswers);
-    // A turn that was begun before is taken again as it was: perhaps it has run.
+    // An interrupted turn is repeated unchanged, since it may have run.
     const turn = record.turn ?? { action: record.isCancelled === true ? 'cancel' : 'resume', keys };
     return { ...record, lease: { id, until: now + leaseMs }, turn };
   });
@@ -63,13 +62,13 @@ async function begin(task: StoredTaskRef): Promise<TaskRecord | undefined> {
 
 async function run(task: StoredTaskRef, record: TaskRecord, caller: Caller): Promise<void> {
   const lease = record.lease?.id;
-  // A turn that came too late is not the one that counts: another one was begun, or the task is over.
+  // A late turn does not count: another turn began, or the task has ended.
   const keep = async (kept: TaskChange): Promise<void> => {
     await changeRecord(task, (now) => (now.lease?.id === lease ? kept(now) : undefined));
   };
   const change = await renewing(task, lease, (signal) => takeTurn(task, record, { ...caller, signal })).catch(
     async (error: unknown) => {
-      // Nothing ran. Another process may serve it: the next request for the task tries again, and need not wait.
+      // Nothing ran. The next request for the task tries again at once, perhaps in another process.
       if (cannotContinue(error)) await keep(({ lease: _lease, ...left }) => left);
       throw error;
     },
@@ -77,14 +76,14 @@ async function run(task: StoredTaskRef, record: TaskRecord, caller: Caller): Pro
   try {
     await keep(change);
   } catch (error) {
-    // What it came to cannot be kept. Taken again, it would come to the same, and do it all again.
+    // The result cannot be stored. A repeated turn would have the same result, and repeat its effects.
     if (!(error instanceof TokenTooLarge)) throw error;
     task.host.observer.hooks.onError(error);
-    await keep(ended(failure('The task has come to more than can be kept.')));
+    await keep(ended(failure('The result of the task is too large to store.')));
   }
 }
 
-/** Does something under a lease that is renewed as long as it takes, and aborts it when the lease is lost. */
+/** Runs `work` under a renewed lease. Aborts the work if the lease is lost. */
 async function renewing<T>(
   task: StoredTaskRef,
   id: string | undefined,
@@ -105,7 +104,7 @@ async function renewing<T>(
           ? { ...record, lease: { id, until: clock() + leaseMs } }
           : undefined,
       );
-      if (renewed === undefined) lost.abort(new Error('The lease of a task was lost.'));
+      if (renewed === undefined) lost.abort(new Error('The lease of the task is lost.'));
       if (renewed === undefined) return;
     }
   };
@@ -118,7 +117,7 @@ async function renewing<T>(
   }
 }
 
-/** Waits until a task goes on, where that is soon and nobody else sees to it. */
+/** Waits for a task that continues soon. Returns `false` for other tasks, and for tasks of other processes. */
 async function waited(task: StoredTaskRef): Promise<boolean> {
   const { clock } = task.host.timing;
   const { maxHoldMs } = task.host.limits;
@@ -127,7 +126,7 @@ async function waited(task: StoredTaskRef): Promise<boolean> {
   const { due } = record;
   if (due === undefined || due > clock() + maxHoldMs) return false;
   const began = clock();
-  await task.host.timing.sleep(due - began, new AbortController().signal);
-  // With a clock that stands still, nothing would ever be due.
+  await task.host.timing.sleep(due - began, neverAborted());
+  // With a stopped clock, the task would never be due.
   return clock() > began;
 }

@@ -7,7 +7,7 @@ import {
   type Expectations,
   type Sealed,
 } from '@mcp-saga/seal';
-import { assertBegun, principalOf } from '../../requests/open-saga.ts';
+import { assertBegun, principalOf } from '../../requests/open-for-caller.ts';
 import type { Caller } from '../../model/caller.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { found, openSealed, type OpenSaga } from '../../token/resolve-program.ts';
@@ -15,20 +15,20 @@ import { sealSagaAs } from '../../token/sealed-saga.ts';
 import type { SealedSaga } from '../../model/sealed-saga.ts';
 import { maxTaskIdLength, type TaskSettings } from '../../settings/task-settings.ts';
 
-/** ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has this form. */
+/** Form of the ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has this form. */
 const storedForm = /^([\w-]{22})\.([\w-]{22})$/;
 
-/** What the id of a task says: which stored task it is, or, without a store, all there is of it. */
+/** Content of a task ID: the identity of a stored task or, without a store, its entire state. */
 export type OpenTaskId =
   | { readonly sagaId: string; readonly claims: Claims; readonly saga?: undefined }
   | { readonly sagaId: string; readonly claims: Claims; readonly saga: OpenSaga };
 
-/** Makes the ID of a stored task. The store has all the rest, and Claude Code refuses IDs over 128 characters. */
+/** Makes the ID of a stored task. Claude Code rejects IDs over 128 characters, so the store holds the state. */
 export function storedTaskId(sagaId: string, { jti }: Claims): string {
   return `${sagaId}.${jti}`;
 }
 
-/** Makes the ID of a task without a store, which seals its entire state. Returns undefined if it would be too long. */
+/** Makes the ID of a task without a store, which seals the entire state. Returns undefined if the ID would be too long. */
 export async function sealedTaskId(
   { keys: { sealer } }: Pick<HostParts, 'keys'>,
   { maxIdLength }: TaskSettings,
@@ -46,9 +46,11 @@ export async function sealedTaskId(
 /** Opens a task ID for its caller. Throws TokenRefused, `clock_behind`, or `version_gone`. */
 export async function openTaskId(
   host: HostParts,
-  tasks: TaskSettings,
-  taskId: unknown,
-  caller: Caller,
+  {
+    tasks,
+    taskId,
+    caller,
+  }: { readonly tasks: TaskSettings; readonly taskId: unknown; readonly caller: Caller },
 ): Promise<OpenTaskId> {
   if (typeof taskId !== 'string' || taskId.length > maxTaskIdLength) throw new TokenRefused('malformed');
   const principal = await principalOf(caller, host.gate.principal);
@@ -65,7 +67,7 @@ export async function openTaskId(
     sagaId === undefined || secret === undefined
       ? await openSealed(host.observer, host.keys.sealer, taskId, { ...expect, purpose: 'task' })
       : await openStored(host, tasks, { sagaId, secret }, { ...expect, purpose: 'blob' });
-  // The option may have been taken back since.
+  // The option may have changed since.
   if (!mayHaveTasks(tasks, principal)) throw new TokenRefused('principal');
   const { sid, claims, streams } = sealed;
   const program = host.registry.named(claims.saga.name);
@@ -74,12 +76,12 @@ export async function openTaskId(
     throw new TokenRefused('forbidden');
   assertBegun(host, claims);
   const identity = { sagaId: sid, claims };
-  // Without a stream, an ID holds no saga: IDs of stored tasks were sealed so before they became short.
+  // An ID without a stream holds no saga. Older releases sealed the IDs of stored tasks in this form.
   const isStored = sagaId !== undefined || streams.length === 0;
   return isStored ? identity : { ...identity, saga: found(host, sealed) };
 }
 
-/** Opens the record of a stored task. Its claims are those of the task. */
+/** Opens the record of a stored task. Its claims are the claims of the task. */
 async function openStored(
   { keys, observer }: HostParts,
   { store }: TaskSettings,
@@ -89,12 +91,12 @@ async function openStored(
   const stored = await store?.read(sagaId);
   if (stored === undefined) throw new TokenRefused('used');
   const sealed = await openSealed(observer, keys.responses, stored.sealed, { ...expect, sid: sagaId });
-  // Compared by digest, so that the time of the comparison says nothing about the secret.
+  // Digests are compared, to keep the secret out of the timing.
   if ((await digestText(sealed.claims.jti)) !== (await digestText(secret))) throw new TokenRefused('used');
   return sealed;
 }
 
-/** Whether a caller is given tasks: ids lie about in headers and logs, so that one is not enough by itself. (T14) */
+/** `true` if a caller may use tasks. IDs appear in headers and logs, so an ID alone is not enough. */
 export function mayHaveTasks({ bearer }: TaskSettings, principal: string | null): boolean {
   return principal !== null || bearer === 'accept';
 }

@@ -1,12 +1,13 @@
-import { present } from '@mcp-saga/core/program';
+import { isRecord, present } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
 import { toJson } from '../../wire/step-answers.ts';
 import type { Caller } from '../../model/caller.ts';
 import { reportCannotContinue, type OpenSaga } from '../../token/resolve-program.ts';
-import { SagaHostError } from '../../wire/errors.ts';
+import { atAnyTime } from '../../token/sealed-saga.ts';
+import { invalidField } from '../../wire/errors.ts';
 import type { HostParts, Observer } from '../../settings/host-parts.ts';
-import type { WireRequest } from '../../model/client-call.ts';
+import type { WireRequest } from '../../model/call-types.ts';
 import { drive, isDue } from './drive-task.ts';
 import { elapse } from './elapse-task.ts';
 import type { TaskSettings } from '../../settings/task-settings.ts';
@@ -22,7 +23,7 @@ import { detailsOf, endOf, failure, toWireTask } from './task-status.ts';
 import { ended } from './task-turn.ts';
 import { openTaskId, type OpenTaskId } from './task-id.ts';
 
-/** A request about a task. */
+/** Request for a task. */
 export interface TaskRequest {
   readonly host: HostParts;
   readonly tasks: TaskSettings;
@@ -33,10 +34,10 @@ export interface TaskRequest {
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** `tasks/get`: how far a task is. What is due in it is run beside the answer, never for it. (W7) */
+/** `tasks/get`: returns the state of a task. Due work runs after the response, never before it. */
 export async function getTask(request: TaskRequest): Promise<object> {
   const { host, tasks, taskId } = request;
-  const opened = await openedBy(request);
+  const opened = await openTaskId(host, request);
   const now = host.timing.clock();
   const facts = { pollInterval: tasks.pollInterval, now };
   if (opened.saga !== undefined) {
@@ -51,12 +52,12 @@ export async function getTask(request: TaskRequest): Promise<object> {
   return { ...toWireTask(taskId, record, facts), ...detailsOf(record) };
 }
 
-/** `tasks/update`: answers to questions of a task. Answers to what it does not ask are ignored, as MCP has it. */
+/** `tasks/update`: takes answers to questions of a task. Other answers are ignored, as MCP requires. */
 export async function updateTask(request: TaskRequest): Promise<object> {
   const { host, inputResponses } = request;
-  const opened = await openedBy(request);
+  const opened = await openTaskId(host, request);
   const sent = toResponses(inputResponses, host.limits.maxAnswers);
-  // Without a store a task asks nothing.
+  // A task without a store asks no questions.
   if (opened.saga !== undefined) {
     reportUnknown(host.observer, opened, [...sent.keys()]);
     return {};
@@ -79,18 +80,18 @@ export async function updateTask(request: TaskRequest): Promise<object> {
   return {};
 }
 
-/** `tasks/cancel`: asks a task to end. What it did is undone where its author said that this may be. (E7) */
+/** `tasks/cancel`: ends a task. A saga with `forks` is undone. */
 export async function cancelTask(request: TaskRequest): Promise<object> {
   const { host } = request;
-  const opened = await openedBy(request);
-  // Without a store there is nowhere to note it. MCP obliges nobody to stop: it only waits, and does nothing.
+  const opened = await openTaskId(host, request);
+  // Without a store, a cancellation is ignored, as MCP allows: the task only waits.
   if (opened.saga !== undefined) return {};
   const task = stored(request, opened);
   const looked = await readRecord(task);
   const undoes = await mayUndo(host, looked);
   const changed = await changeRecord(task, (record) => {
     if (isOver(record) || record.isCancelled === true) return undefined;
-    // Nothing is to be undone: what runs is aborted when its lease is found to be gone.
+    // Nothing has to be undone. A running turn aborts when its lease is gone.
     if (!undoes && record.undoes !== true && record.token === looked?.token)
       return ended({ status: 'cancelled' })(record);
     return { ...record, isCancelled: true, due: host.timing.clock() };
@@ -99,31 +100,22 @@ export async function cancelTask(request: TaskRequest): Promise<object> {
   return {};
 }
 
-/** Whether a task may have something to undo: as the saga that it is now, which may be another one than was called. */
+/** `true` if a task may have steps to undo. The saga may have continued as another one. */
 async function mayUndo(host: HostParts, record: TaskRecord | undefined): Promise<boolean> {
   if (record?.token === undefined) return false;
-  const { claims } = await host.keys.sealer.open(record.token, {
-    purpose: 'token',
-    ignoreExpiry: true,
-    allowFuture: true,
-  });
+  const { claims } = await host.keys.sealer.open(record.token, { purpose: 'token', ...atAnyTime });
   const { name, version } = claims.saga;
   const program = host.registry.version(name, version, host.timing.clock());
-  // What a version that is gone had declared, nobody knows.
+  // The declaration of a removed version is unknown.
   return program === undefined || program.forks !== undefined;
 }
 
-async function openedBy({ host, tasks, taskId, caller }: TaskRequest): Promise<OpenTaskId> {
-  return await openTaskId(host, tasks, taskId, caller);
-}
-
 function stored({ host, tasks }: TaskRequest, { sagaId, claims }: OpenTaskId): StoredTaskRef {
-  // The store was taken away since.
+  // The store was removed since.
   if (tasks.store === undefined) throw new TokenRefused('used');
   return { host, store: tasks.store, sagaId, claims };
 }
 
-/** A task that its id is all there is of, as if it had been kept. */
 async function recordOf(host: HostParts, opened: OpenSaga, now: number): Promise<TaskRecord> {
   const { claims } = opened.saga;
   const elapsed = await elapse(host, opened, now);
@@ -139,24 +131,24 @@ async function recordOf(host: HostParts, opened: OpenSaga, now: number): Promise
   };
   if (elapsed.status === 'waits') return { ...record, due: elapsed.due };
   if (elapsed.status === 'over') return { ...record, ...endOf(claims.saga.name, elapsed.turn) };
-  if (elapsed.status === 'left') {
+  if (elapsed.status === 'unavailable') {
     reportCannotContinue(host.observer, opened.saga, elapsed.error);
     return record;
   }
-  // When it was made, it only had to wait: its code is another one now.
+  // At its creation, the task only waited. The code has changed since.
   host.observer.hooks.onWarning(
-    `A task of saga '${claims.saga.name}' that was made without a store has something to run or to ask now. Give ` +
-      'the host tasks: { store } for tasks that do more than wait.',
+    `A task of saga '${claims.saga.name}' without a store needs a step or an answer since its code changed. Set ` +
+      'tasks: { store } for tasks that do more than wait.',
   );
-  return { ...record, ...failure(`'${claims.saga.name}' cannot go on.`) };
+  return { ...record, ...failure(`'${claims.saga.name}' cannot continue.`) };
 }
 
-/** Tells progress that rose since it was told last, under the token of the call. (W5) */
+/** Reports progress since the last report, under the progress token of the call. */
 async function tellProgress(request: TaskRequest, task: StoredTaskRef, record: TaskRecord): Promise<void> {
   const { progress } = record;
   if (progress?.value === undefined || progress.value <= (progress.told ?? Number.NEGATIVE_INFINITY)) return;
   const { token, value, total, message } = progress;
-  // Of two that ask at once, one tells.
+  // Of two requests at once, one reports.
   const told = await changeRecord(task, (now) =>
     now.progress?.value === value && now.progress.told === progress.told
       ? { ...now, progress: { ...now.progress, told: value } }
@@ -174,11 +166,9 @@ async function tellProgress(request: TaskRequest, task: StoredTaskRef, record: T
 }
 
 function toResponses(inputResponses: unknown, maxAnswers: number): ReadonlyMap<string, Json> {
-  if (typeof inputResponses !== 'object' || inputResponses === null || Array.isArray(inputResponses))
-    throw new SagaHostError('invalid_params', 'Invalid params: inputResponses: expected an object');
-  const entries = Object.entries(inputResponses as { readonly [key: string]: unknown });
-  if (entries.length > maxAnswers)
-    throw new SagaHostError('invalid_params', `Invalid params: inputResponses: more than ${maxAnswers}`);
+  if (!isRecord(inputResponses)) throw invalidField('inputResponses: expected an object');
+  const entries = Object.entries(inputResponses);
+  if (entries.length > maxAnswers) throw invalidField(`inputResponses: more than ${maxAnswers} step results`);
   return new Map(entries.map(([key, value]) => [key, toJson(value, 'inputResponses')]));
 }
 

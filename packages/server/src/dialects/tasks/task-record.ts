@@ -1,46 +1,45 @@
-import type { ClientNeed, Json } from '@mcp-saga/core';
+import type { ClientNeed, Json, ClientStep } from '@mcp-saga/core';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { readSealedJson } from '../../token/sealed-saga.ts';
-import type { WireRequest } from '../../model/client-call.ts';
-import type { TaskStore } from '../../model/task-store.ts';
+import type { WireRequest } from '../../model/call-types.ts';
+import type { TaskStore } from '../../model/task-store-types.ts';
+import { toRequest } from '../../wire/step-requests.ts';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
-/** A question of a task, from when it is asked until its answer is used. */
+/** Question of a task, until its answer is used. */
 export interface TaskQuestion {
-  /** What the client sees: never used for two questions. */
+  /** Key on the wire, never used for two questions. */
   readonly key: string;
   readonly stepId: string;
   readonly request: WireRequest;
   readonly answer?: { readonly result: Json };
 }
 
-/** All there is of a task between two requests. It is sealed before a store gets it. Times are ms since the epoch. */
+/** State of a task between two requests, sealed before it is stored. Times are ms since the epoch. */
 export interface TaskRecord {
   readonly createdAt: number;
-  /** When the status changed last. */
   readonly lastUpdatedAt: number;
   readonly expiresAt: number;
   readonly status: TaskStatus;
-  /** A digest of the request that made it: another request of the same saga is not given this task. */
+  /** Digest of the request that created the task. Other requests of the same saga do not get the task. */
   readonly origin: string;
-  /** What the client declared when it called. */
+  /** Capabilities that the client declared with the call. */
   readonly client: { readonly asks: readonly ClientNeed[]; readonly capabilities?: Json };
-  /** The saga's newest token, until it is over. */
+  /** Newest token of the saga. Absent: the saga has ended. */
   readonly token?: string;
   readonly questions: readonly TaskQuestion[];
-  /** How often each step was asked under a key of its own. */
+  /** Number of keys per step. */
   readonly keys: readonly (readonly [stepId: string, count: number])[];
-  /** When there is something to run; without it, only the client brings the task forward. */
+  /** Time at which the task has work to do. Absent: only the client continues the task. */
   readonly due?: number;
-  /** Who runs the turn, until when. */
+  /** Lease of the process that runs the turn. */
   readonly lease?: { readonly id: string; readonly until: number };
-  /** The turn that was begun and is not known to have ended: it is repeated as it was, or a guard refuses it. */
+  /** Turn that began and may not have finished. Repeated unchanged, since a guard would reject another request. */
   readonly turn?: { readonly action: 'resume' | 'cancel'; readonly keys: readonly string[] };
-  /** It has gone on as a saga that may have something to undo, be it in the turn that is not known to have ended. */
+  /** `true` if the saga continued as one with possible steps to undo, perhaps in the unfinished turn. */
   readonly undoes?: boolean;
-  /** The client wants it to end. */
   readonly isCancelled?: boolean;
   readonly result?: { readonly [key: string]: unknown };
   readonly error?: { readonly code: number; readonly message: string };
@@ -48,53 +47,51 @@ export interface TaskRecord {
   readonly progress?: TaskProgress;
 }
 
-/** How far a task has told that it is. */
+/** Progress of a task. */
 export interface TaskProgress {
-  /** The token of the call, which is kept to the end. */
   readonly token: string | number;
   readonly value?: number;
   readonly total?: number;
   readonly message?: string;
-  /** The last value that the client was told. */
   readonly told?: number;
 }
 
-/** A task in a store, as its handlers know it. */
+/** Stored task, for its handlers. */
 export interface StoredTaskRef {
   readonly host: HostParts;
   readonly store: TaskStore;
   readonly sagaId: string;
-  /** The claims of the task, which each of its records has sealed. */
+  /** Claims of the task, sealed into each of its records. */
   readonly claims: Claims;
 }
 
-// Tokens are granted 30 seconds of skew: the record outlives its id.
+// The record outlives its ID by the skew of tokens, 30 seconds.
 const margin = 60_000;
 
-// Writers of one task are its drive and a few requests: none of them comes first this often.
+// A task has only a few concurrent writers.
 const maxTries = 100;
 
-/** Whether a task has ended. */
+/** `true` if a task has ended. */
 export function isOver({ status }: TaskRecord): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Whether a question waits for its answer. */
+/** `true` if a question waits for its answer. */
 export function isOpen({ answer }: TaskQuestion): boolean {
   return answer === undefined;
 }
 
-/** Keeps a new task. False where the saga is one already. */
+/** Stores a new task. Returns `false` if the saga is a task already. */
 export async function createRecord(task: StoredTaskRef, record: TaskRecord): Promise<boolean> {
   return await task.store.write(task.sagaId, await seal(task, record), 0, record.expiresAt + margin);
 }
 
-/** A task as it is. */
+/** Reads the record of a task. */
 export async function readRecord(task: StoredTaskRef): Promise<TaskRecord | undefined> {
   return (await readTask(task))?.record;
 }
 
-/** A task as it is, with the claims that it was created with. */
+/** Reads a task with its original claims. */
 export async function readTask(task: StoredTaskRef): Promise<OpenTask | undefined> {
   const stored = await task.store.read(task.sagaId);
   return stored === undefined ? undefined : await open(task, stored.sealed);
@@ -105,7 +102,7 @@ interface OpenTask {
   readonly claims: Claims;
 }
 
-/** Changes a task atomically, and returns it. Writes nothing if `change` returns undefined. Throws TokenRefused if it is gone. */
+/** Changes a task atomically, and returns the new record. Writes nothing if `change` returns undefined. Throws TokenRefused. */
 export async function changeRecord(
   task: StoredTaskRef,
   change: (record: TaskRecord) => TaskRecord | undefined,
@@ -126,7 +123,7 @@ export async function changeRecord(
     // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     if (await task.store.write(task.sagaId, sealed, stored.version, after.expiresAt + margin)) return after;
   }
-  throw new Error('The store of tasks rejects each write as outdated.');
+  throw new Error(`The task store rejected ${maxTries} writes in a row as outdated.`);
 }
 
 function statusOf(record: TaskRecord): TaskStatus {
@@ -144,4 +141,29 @@ async function open({ host, sagaId, claims: known }: StoredTaskRef, sealed: stri
   const expect = { purpose: 'blob', sid: sagaId, principal, ignoreExpiry: true } as const;
   const { streams, claims } = await host.keys.responses.open(sealed, expect);
   return { record: readSealedJson(streams[0]) as TaskRecord, claims };
+}
+
+/** Returns the questions of a task after a turn. An unchanged question keeps its key and answer. Others get a new key: `target~2`. */
+export function askedNow(
+  record: Pick<TaskRecord, 'questions' | 'keys'>,
+  used: readonly string[],
+  steps: readonly ClientStep[],
+): Pick<TaskRecord, 'questions' | 'keys'> {
+  const counts = new Map(record.keys);
+  const questions = steps.map((step): TaskQuestion => {
+    const { stepId } = step;
+    const request = toRequest(step);
+    const before = record.questions.find(
+      (question) =>
+        question.stepId === stepId &&
+        !used.includes(question.key) &&
+        JSON.stringify(question.request) === JSON.stringify(request),
+    );
+    if (before !== undefined) return before;
+    const count = (counts.get(stepId) ?? 0) + 1;
+    counts.set(stepId, count);
+    // IDs of steps contain no tilde.
+    return { key: count === 1 ? stepId : `${stepId}~${count}`, stepId, request };
+  });
+  return { questions, keys: [...counts] };
 }

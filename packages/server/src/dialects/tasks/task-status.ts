@@ -7,21 +7,21 @@ import type { Json } from '@mcp-saga/core';
 
 const internalError = -32603;
 
-// No client is told to come back later than this: it may want to show that something goes on.
+// Longest polling interval, in milliseconds. Clients may want to show activity.
 const longestPoll = 30_000;
 
-/** What every answer about a task has. */
+/** Facts in every response about a task. */
 export interface TaskFacts {
   readonly status: TaskStatus;
   readonly createdAt: number;
   readonly lastUpdatedAt: number;
   readonly expiresAt: number;
-  /** When it goes on by itself, where it waits for that. */
+  /** Time at which a waiting task continues. */
   readonly due?: number | undefined;
   readonly message?: string | undefined;
 }
 
-/** A task as every answer about it has it. */
+/** Formats a task for the wire. */
 export function toWireTask(
   taskId: string,
   { status, createdAt, lastUpdatedAt, expiresAt, due, message }: TaskFacts,
@@ -39,7 +39,7 @@ export function toWireTask(
   };
 }
 
-/** What `tasks/get` says beside that. */
+/** Returns the further fields of `tasks/get`. */
 export function detailsOf({ status, questions, result, error }: TaskRecord): {
   readonly [key: string]: unknown;
 } {
@@ -58,7 +58,7 @@ export function detailsOf({ status, questions, result, error }: TaskRecord): {
   }
 }
 
-/** Ends a task with its last turn. A tool that fails has a result; `failed` is for errors of the server. */
+/** Ends a task with its last turn. A failed tool has a result; `failed` is for errors of the server. */
 export function endOf(
   saga: string,
   turn: CompletedTurn | FailedTurn,
@@ -67,27 +67,27 @@ export function endOf(
     return failure(publicMessageOf(saga, turn.error));
   return {
     status: 'completed',
-    // What a call would have got; a result inside a result is stamped by nobody else.
+    // The result of the call. No other code sets the type of a nested result.
     result: { resultType: 'complete', ...toToolResult(saga, turn) },
   };
 }
 
-/** A task that the server fails. */
+/** Ends a task with an error of the server. */
 export function failure(message: string): Pick<TaskRecord, 'status' | 'error' | 'message'> {
   return { status: 'failed', error: { code: internalError, message }, message };
 }
 
-/** The identifier of the extension. */
+/** ID of the extension. */
 export const tasksKey = 'io.modelcontextprotocol/tasks';
 
-/** Whether a client that declared these capabilities knows tasks. */
+/** `true` if a client with these capabilities supports tasks. */
 export function declaresTasks(capabilities: Json | undefined): boolean {
   const { extensions } = Object(capabilities) as { readonly extensions?: unknown };
   const declared = (Object(extensions) as { readonly [key: string]: unknown })[tasksKey];
   return typeof declared === 'object' && declared !== null;
 }
 
-/** What `-32021` names where a client has to know tasks and does not. */
+/** Data of the error -32021 for clients without tasks. */
 export const requiredCapabilities: { readonly extensions: { readonly [key: string]: object } } = {
   extensions: { [tasksKey]: {} },
 };

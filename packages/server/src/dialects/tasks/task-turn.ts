@@ -9,25 +9,25 @@ import { resume } from '../../requests/resume.ts';
 import type { SagaTurn } from '../../model/turn.ts';
 import { toToolResult } from '../../wire/tool-result.ts';
 import { isNotNow } from '../../wire/wire-error.ts';
-import { askedNow } from './task-questions.ts';
 import {
   changeRecord,
   isOpen,
   type StoredTaskRef,
   type TaskProgress,
   type TaskRecord,
+  askedNow,
 } from './task-record.ts';
 import { endOf, failure } from './task-status.ts';
 
-/** What a turn has made of a task. */
+/** Change of a task by a turn. */
 export type TaskChange = (record: TaskRecord) => TaskRecord;
 
-/** Runs the turn that a task has begun, with the answers it was begun with, and says what becomes of the task. */
+/** Runs the turn that a task began, and returns the change of the task. */
 export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: Caller): Promise<TaskChange> {
   const { token, turn } = record;
   if (token === undefined || turn === undefined) throw new TypeError('This task has no turn to run.');
   const { tasks } = task.host.offers;
-  // The token never leaves the server: it is good as long as the task.
+  // The token never leaves the server, and stays valid as long as the task.
   const { limits } = task.host;
   const host = { ...task.host, limits: { ...limits, tokenTtlMs: tasks?.ttl ?? limits.tokenTtlMs } };
   let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
@@ -47,52 +47,52 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
     const answers = record.questions
       .filter(({ key }) => turn.keys.includes(key))
       .map(({ stepId, answer }): StepAnswer => ({ stepId, result: answer?.result ?? null }));
-    const traits = { asks: record.client.asks, maxHold: 0, checkpointAfterStep: true };
+    const dialect = { asks: record.client.asks, maxHold: 0, checkpointAfterStep: true };
     const taken = await resume(host, token, answers, own, {
       methods,
       answersField: 'inputResponses',
-      traits,
-      goesOnAs: (program) => noteUndoes(task, record, program),
+      dialect,
+      beforeContinueAs: (program) => noteUndoes(task, record, program),
     });
     return gone(taken, turn.keys, progress, host.timing.clock);
   } catch (error) {
     if (error instanceof SagaHostError && error.code === 'cancel_not_offered') return cancelled(undefined);
-    // Its own token, refused: it has expired, or was revoked, or the saga was gone on with by another way.
-    if (error instanceof TokenRefused) return ended(failure(cannotGoOn));
+    // The token expired or was revoked, or another request continued the saga.
+    if (error instanceof TokenRefused) return ended(failure(cannotContinue));
     const fails = isLasting(error);
-    // What may pass is tried again when the lease is out; for as long as nobody wants the task to end.
+    // Temporary errors are retried after the lease, unless the client cancelled the task.
     if (!fails && (isPassing(error) || turn.action === 'cancel' || record.isCancelled !== true)) throw error;
     host.observer.hooks.onError(error);
-    if (turn.action === 'cancel') return ended(failure(cannotGoOn));
-    // It would come to the same for ever: what was done before this turn is undone.
+    if (turn.action === 'cancel') return ended(failure(cannotContinue));
+    // A repeated turn would fail again. The steps before it are undone.
     const undone = await takeTurn(task, { ...record, turn: { action: 'cancel', keys: [] } }, caller);
-    return fails ? (now) => ({ ...undone(now), ...failure(cannotGoOn) }) : undone;
+    return fails ? (now) => ({ ...undone(now), ...failure(cannotContinue) }) : undone;
   }
 }
 
-const cannotGoOn = 'The task cannot go on.';
+const cannotContinue = 'The task cannot continue.';
 
-/** `true` if an error says nothing of the turn: the server cannot run it now, or its lease was lost. */
+/** `true` for a temporary error: the server cannot run the turn now, or the lease was lost. */
 function isPassing(error: unknown): boolean {
   return error instanceof TurnAborted || isNotNow(error);
 }
 
-/** Whether a turn fails with this however often it is taken: what it was given, or came to, can be used or kept by nobody. */
+/** `true` for a lasting error: the input cannot be used, or the result cannot be stored. */
 function isLasting(error: unknown): boolean {
   if (isPassing(error)) return false;
   return [SagaHostError, AnswerConflict, SealError, CodecError].some((lasting) => error instanceof lasting);
 }
 
-/** Records that the next saga may have something to undo: who cancels the task from here on waits for the turn. */
+/** Records that the next saga may have steps to undo. A cancellation then waits for the turn. */
 async function noteUndoes(task: StoredTaskRef, { lease }: TaskRecord, { forks }: Program): Promise<void> {
   if (forks === undefined) return;
   const noted = await changeRecord(task, (now) =>
     now.lease?.id === lease?.id ? { ...now, undoes: true } : undefined,
   );
-  if (noted === undefined) throw new TurnAborted(new Error('The lease of a task was lost.'));
+  if (noted === undefined) throw new TurnAborted(new Error('The lease of the task is lost.'));
 }
 
-/** A task after a turn of its saga. */
+/** Returns the change of a task by a turn of its saga. */
 function gone(
   turn: SagaTurn,
   used: readonly string[],
@@ -112,7 +112,7 @@ function gone(
     const { lease: _lease, turn: _turn, due: _due, message: before, ...rest } = record;
     const asked = askedNow(record, used, steps);
     const now = clock();
-    // What was answered, or cancelled, meanwhile is due at once.
+    // Answers and cancellations that arrived meanwhile are due at once.
     const hasNews = record.isCancelled === true || !asked.questions.every(isOpen);
     const due = hasNews ? now : steps.length > 0 ? turn.due : now + (retryAfterMs ?? 0);
     const message = content?.join('\n') ?? progress?.message ?? before;
@@ -127,14 +127,13 @@ function gone(
   };
 }
 
-/** A task after its saga was cancelled, and undone as far as that goes. */
 function cancelled(turn: SagaTurn | undefined): TaskChange {
   const undone = turn?.status === 'failed' ? toToolResult(turn.saga, turn).content[0] : undefined;
   const text = undone?.type === 'text' ? (undone as { readonly text?: unknown }).text : undefined;
   return ended({ status: 'cancelled', ...(typeof text === 'string' ? { message: text } : {}) });
 }
 
-/** A task that is over keeps what clients ask for, and no more. */
+/** Ends a task. Keeps only the fields that clients read. */
 export function ended(end: Pick<TaskRecord, 'status' | 'result' | 'error' | 'message'>): TaskChange {
   return ({ createdAt, lastUpdatedAt, expiresAt, origin, client, keys, progress }) => ({
     createdAt,

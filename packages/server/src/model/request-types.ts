@@ -1,0 +1,71 @@
+import type { Program, Provenance } from '@mcp-saga/core';
+import type { SagaCaller } from './caller.ts';
+import type { DialectCapabilities } from './dialect-capabilities.ts';
+import type { SuspendedTurn } from './turn.ts';
+
+/** Options of a request to a host. */
+export interface HostRequest {
+  /** Sender of the request. Default: anonymous, with unknown capabilities. */
+  readonly caller?: SagaCaller;
+  /** Aborts the turn between two steps. Undoes nothing, and the token stays valid. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of a request to cancel a saga. */
+export interface CancelHostRequest extends HostRequest {
+  /** Reason, shown in the result. */
+  readonly reason?: string;
+}
+
+/** Facts about a start, set by dialects. */
+export interface StartRequest {
+  /**
+   * Method of the start, sealed and checked when the saga continues. Default: `host`, for arguments of server code. Only other
+   * methods allow compressed arguments.
+   */
+  readonly method?: string;
+  /** Kind of saga that the method serves. Sagas of another kind are unknown. Default: any. */
+  readonly serves?: Program['serves'];
+  /** Abilities of the dialect in this turn. */
+  readonly dialect?: DialectCapabilities;
+}
+
+/** Facts about a resume, set by dialects. */
+export interface ResumeRequest {
+  /** Methods that may have started the saga. Default: any. */
+  readonly methods?: readonly string[];
+  /** Method of another call that continues the saga, sealed from now on. Default: the same call. */
+  readonly method?: string;
+  /** Repeated call, for dialects whose clients repeat the call. */
+  readonly entry?: { readonly target: string; readonly args: unknown };
+  /** Field of the answers, for errors. @default 'answers' */
+  readonly answersField?: string;
+  /** Source of the answers. @default 'client' */
+  readonly provenance?: Provenance;
+  /** Abilities of the dialect in this turn. */
+  readonly dialect?: DialectCapabilities;
+  /** `true` if the host continues within a request, without a new round of the client. @default false */
+  readonly isOwnRound?: boolean;
+  /** `true`: a used token gets its stored response, even without its answers. Requires a guard. @default false */
+  readonly follows?: boolean;
+  /** Called before `continueAs`. An error ends the turn, and the token stays valid. */
+  readonly beforeContinueAs?: (program: Program) => Promise<void>;
+  /** Called with each committed turn, before the next turn starts. */
+  readonly onCommit?: (turn: SuspendedTurn) => Promise<void>;
+}
+
+/** Facts about a cancellation. */
+export interface CancelRequest {
+  /** Reason, shown in the result. */
+  readonly reason?: string;
+  /** Methods that may have started the saga. Set by dialects, which reject cancel tokens. */
+  readonly methods?: readonly string[];
+  /** `true` for a token that named its tenant: a cancel token, and no token of a client. @default false */
+  readonly isCancelToken?: boolean;
+}
+
+/** Facts about a status request. */
+export interface StatusRequest {
+  /** Methods that may have started the saga. Default: any. */
+  readonly methods?: readonly string[];
+}

@@ -1,0 +1,77 @@
+import { TokenRefused } from '@mcp-saga/seal';
+import { isResponse } from '../http/serve-options.ts';
+import type { Caller } from '../model/caller.ts';
+import { principalOf } from '../requests/open-for-caller.ts';
+import { withTenantOf, type SagaHostCore } from '../requests/host.ts';
+import type { HostParts } from '../settings/host-parts.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import { answerPage, type AnswerPageRequest } from './answer-page.ts';
+import { eventResponse, receiveEvent } from './event-request.ts';
+import { noticeResponse, notNow, notYours } from './page.ts';
+import { toUser } from './tickets/answerer.ts';
+import { openTicket, type OpenTicket } from './tickets/ticket.ts';
+
+/** Identifies the sender of a request, or responds in place of the page, such as with a redirect to a login. */
+export type Identify = () => Promise<Pick<Caller, 'principal' | 'authInfo'> | Response>;
+
+const paths = /\/saga\/(answer|event)\/([^/]+)$/;
+
+/** `true` for a path of an answer page or a webhook. */
+export function isAnswerPath(pathname: string): boolean {
+  return paths.test(pathname);
+}
+
+/**
+ * Responds to a request for an answer page or a webhook. Every ticket that does not open gets the same response; `onReject` gets the
+ * reason.
+ */
+export async function answerRequest(
+  core: SagaHostCore,
+  request: Request,
+  identify: Identify,
+): Promise<Response> {
+  const { observer, offers } = core;
+  const { outside } = offers;
+  const [, kind, text = ''] = paths.exec(new URL(request.url).pathname) ?? [];
+  if (outside === undefined || kind === undefined) return invalidLink();
+  try {
+    // Some programs escape the tilde behind the name of a tenant.
+    const { host, token } = await withTenantOf(core, text.replace(/%7e/i, '~'), 'link');
+    const ticket = await openTicket(host, token);
+    if (ticket.kind !== (kind === 'answer' ? 'approval' : 'event')) throw new TokenRefused('purpose');
+    if (ticket.kind === 'event') return await receiveEvent(host, outside, ticket, request);
+    const user = await userOf(core, host, ticket, identify);
+    const response = isResponse(user) ? user : await answerPage({ host, outside, ticket, request, ...user });
+    return request.method === 'HEAD' ? new Response(null, response) : response;
+  } catch (error) {
+    if (error instanceof TokenRefused) {
+      observer.reject(error.reason);
+      return invalidLink();
+    }
+    // The mailbox or the keys are down, which was reported, or a function of the host threw.
+    const isReported = error instanceof SagaHostError && ['store_down', 'keys_down'].includes(error.code);
+    if (!isReported) observer.hooks.onError(error);
+    return kind === 'event' ? eventResponse(503, 'Send the event again later.') : noticeResponse(...notNow);
+  }
+}
+
+/** Finds the user. A response of the host counts only if the link alone is not enough. */
+async function userOf(
+  { keys: { source } }: SagaHostCore,
+  host: HostParts,
+  { acceptsLink }: OpenTicket,
+  identify: Identify,
+): Promise<Pick<AnswerPageRequest, 'user'> | Response> {
+  const found = await identify();
+  if (isResponse(found)) return acceptsLink ? { user: undefined } : found;
+  const user = toUser(await principalOf(found, host.gate.principal));
+  const { tenant } = host.keys;
+  // Users of two tenants may have the same subject.
+  if (user !== undefined && tenant !== undefined && (await source?.tenants?.tenantOf(found)) !== tenant)
+    return notYours();
+  return { user };
+}
+
+function invalidLink(): Response {
+  return noticeResponse(404, 'Invalid link', 'This link is invalid. Ask for a new one.');
+}

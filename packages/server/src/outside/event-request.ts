@@ -1,0 +1,88 @@
+import type { Json } from '@mcp-saga/core';
+import { assertJson, optionError } from '@mcp-saga/core/program';
+import { digestText } from '@mcp-saga/seal';
+import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
+import { limitedText } from './posted-body.ts';
+import { plainHeaders } from './page.ts';
+import { putAnswer, readBox, slotOf } from './tickets/stored-answers.ts';
+import { digestShown, type OpenTicket } from './tickets/ticket.ts';
+
+/** Bytes of an event. */
+const maxEventBytes = 256 * 1024;
+
+/** Takes an event of another system. A repeated event gets the same response, and is stored once. */
+export async function receiveEvent(
+  host: HostParts,
+  outside: OutsideAccess,
+  ticket: OpenTicket,
+  request: Request,
+): Promise<Response> {
+  if (request.method !== 'POST') return eventResponse(405, 'Send events with POST.', { allow: 'POST' });
+  const text = await limitedText(request, maxEventBytes);
+  if (text === undefined) return eventResponse(413, 'The event is too large.');
+  if (!(await isAuthentic(host, outside, ticket, request, text)))
+    return eventResponse(401, 'The event is not authentic.');
+  const content = toContent(request, text);
+  if (content === undefined) return eventResponse(400, 'The event is not JSON.');
+  const event = await digestText(text);
+  const { level, recipient } = ticket;
+  const slot = await slotOf(ticket, { by: 'link', level, recipient, event });
+  const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
+  if (answers.some((one) => one.slot === slot)) return eventResponse(...replies.taken);
+  const at = host.timing.clock();
+  if (isClosed || at >= ticket.claims.exp) return eventResponse(...replies.closed);
+  const shown = await digestShown(ticket);
+  const answer = { by: 'link', at, approved: true, content, shown, event } as const;
+  const [status, said] = replies[await putAnswer(host, outside, ticket, answer)];
+  return eventResponse(status, said);
+}
+
+const replies = {
+  stored: [202, 'The event was received.'],
+  taken: [200, 'The event was received before.'],
+  closed: [410, 'No event is expected any more.'],
+  full: [429, 'Too many events.'],
+} as const;
+
+async function isAuthentic(
+  { observer }: HostParts,
+  { webhooks }: OutsideAccess,
+  { verify, acceptsLink }: OpenTicket,
+  { url, headers }: Request,
+  body: string,
+): Promise<boolean> {
+  if (verify === undefined) return acceptsLink;
+  try {
+    const check = Object.hasOwn(webhooks, verify) ? webhooks[verify] : undefined;
+    if (check === undefined) {
+      const problem = `outside.webhooks has no check '${verify}', which a webhook needs.`;
+      throw optionError(problem, { code: 'missing_option' });
+    }
+    const isGood: unknown = await check(new Request(url, { method: 'POST', headers, body }));
+    return isGood === true;
+  } catch (error) {
+    observer.hooks.onError(error);
+    return false;
+  }
+}
+
+/** Reads JSON, or the fields of a form. Returns undefined for other text. */
+function toContent({ headers }: Request, text: string): Json | undefined {
+  try {
+    const isForm = headers.get('content-type')?.startsWith('application/x-www-form-urlencoded') === true;
+    const content: unknown = isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text);
+    // The journal has 64 levels at most, and records the event inside its receipt.
+    assertJson(content, { where: 'event', maxDepth: 60 });
+    return content;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the response to an event. */
+export function eventResponse(status: number, text: string, headers: Record<string, string> = {}): Response {
+  return new Response(`${text}\n`, {
+    status,
+    headers: { ...plainHeaders, 'content-type': 'text/plain; charset=utf-8', ...headers },
+  });
+}

@@ -1,0 +1,80 @@
+import {
+  AuthoringError,
+  errorLink,
+  present,
+  type OutsideQuestion,
+  type RuntimeOutside,
+} from '@mcp-saga/core/program';
+import { canonicalize, deriveFromSecret, toBase64Url } from '@mcp-saga/seal';
+import type { SealedSaga } from '../../model/sealed-saga.ts';
+import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
+import { endOfLife } from '../../token/sealed-saga.ts';
+import { digestUser, toUser } from './answerer.ts';
+import { closeBox, readBox } from './stored-answers.ts';
+import { sealTicket, ticketClaims } from './ticket.ts';
+
+// Bytes of a box and of its salt.
+const idBytes = 16;
+
+/** Tickets and mailbox of a saga, for its turns. */
+export function runtimeOutside(host: HostParts, outside: OutsideAccess, saga: SealedSaga): RuntimeOutside {
+  const { sagaId, claims, state } = saga;
+  const derive = async (label: string, parts: readonly string[]): Promise<string> => {
+    const bytes = await deriveFromSecret(state.secret, label, parts);
+    return toBase64Url(bytes.subarray(0, idBytes));
+  };
+  const boxOf = (question: OutsideQuestion): Promise<string> =>
+    derive('box', [String(state.generation), canonicalize(present({ ...question }))]);
+  const saltOf = (box: string): Promise<string> => derive('slots', [box]);
+  return {
+    box: boxOf,
+    ticket: async (question, { level, recipient, began, deadline, needsQueue }) => {
+      const { kind, path, message, form, acceptsLink, verify } = question;
+      if (needsQueue) adviseOnQueue(host, outside, claims.saga.name, path);
+      const by = question.by[level] ?? null;
+      if (kind === 'approval' && by !== null && !acceptsLink && outside.mayAnswer === undefined) {
+        throw new AuthoringError(
+          `approval('${path}') has \`by\`, which needs the option auth.mayAnswer of the host: (user, by) => boolean.`,
+        );
+      }
+      if (verify !== undefined && !Object.hasOwn(outside.webhooks, verify)) {
+        throw new AuthoringError(
+          `waitFor('${path}') has verify: '${verify}', which outside.webhooks of the host does not have.`,
+        );
+      }
+      const box = await boxOf(question);
+      const user = question.allowsCaller ? undefined : toUser(claims.principal);
+      const caller = user === undefined ? undefined : await digestUser(user);
+      const expiresAt = Math.min(deadline, endOfLife(host.limits, claims));
+      const ticket = { kind, box, salt: await saltOf(box), level, recipient, message, form, by, acceptsLink };
+      const text = await sealTicket(host, sagaId, ticketClaims(claims, began, expiresAt), {
+        ...ticket,
+        ...present({ caller, verify }),
+      });
+      return `${outside.url()}/saga/${kind === 'approval' ? 'answer' : 'event'}/${text}`;
+    },
+    answers: async (box) => {
+      const { answers } = await readBox(host, outside, { id: box, salt: await saltOf(box), sagaId });
+      return answers;
+    },
+    // Changed code takes boxes from the journal, where another step may look like a delivery.
+    close: async (box) => (/^[\w-]{22}$/.test(box) ? await closeBox(host, outside, box, claims) : undefined),
+    failed: host.observer.hooks.onError,
+  };
+}
+
+/** Names of the sagas that a host has warned of. */
+const advised = new WeakMap<OutsideAccess, Set<string>>();
+
+/** Warns of reminders that wait for the client. The code of a body is opaque, so the first such step is the first sign of it. */
+function adviseOnQueue({ observer }: HostParts, outside: OutsideAccess, name: string, path: string): void {
+  const known = advised.get(outside) ?? new Set();
+  advised.set(outside, known);
+  // An operator with `onSuspended` may have a queue of their own.
+  if (observer.notifiesSuspended || known.has(name)) return;
+  known.add(name);
+  observer.hooks.onWarning(
+    `Saga '${name}' waits with reminders or escalations ('${path}'), but the host has no queue, so they are sent only when the client ` +
+      `calls. Set the option \`queue\`. See ${errorLink('missing_option')}`,
+  );
+}

@@ -1,0 +1,121 @@
+import type { Json } from '@mcp-saga/core';
+import { isRecord, present, type FormSchema, type OutsideQuestion } from '@mcp-saga/core/program';
+import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
+import { atAnyTime, readSealedJson } from '../../token/sealed-saga.ts';
+import { sealTenant } from '../../token/tenant-token.ts';
+import type { HostParts } from '../../settings/host-parts.ts';
+
+/** Question in a ticket, so that its page needs no store. */
+export interface Ticket {
+  readonly kind: OutsideQuestion['kind'];
+  /** Box of the answers in the mailbox. */
+  readonly box: string;
+  /** Secret of the box, from which slots are derived: the mailbox cannot find out who answered. */
+  readonly salt: string;
+  /** Level and recipient of the delivery. */
+  readonly level: number;
+  readonly recipient: number;
+  readonly message: string;
+  readonly form: FormSchema;
+  /** People who may answer. `null`: any user. */
+  readonly by: Json;
+  /** `true` if possession of the link is enough. */
+  readonly acceptsLink: boolean;
+  /** Digests of the issuer and the subject of the caller, who may not answer. Undefined: the caller may, or is unknown. */
+  readonly caller?: CallerDigest;
+  /** Name of the check of a webhook. */
+  readonly verify?: string;
+}
+
+/** Digests of the issuer, if any, and of the subject of a user. */
+export type CallerDigest = readonly [issuer: string | null, subject: string];
+
+/** Opened ticket. */
+export interface OpenTicket extends Ticket {
+  readonly sagaId: string;
+  readonly claims: Claims;
+}
+
+/** Members of a ticket as sealed. */
+interface Sealed {
+  readonly k: 'a' | 'e';
+  readonly b: string;
+  readonly s: string;
+  readonly n: readonly [level: number, recipient: number];
+  readonly m: string;
+  readonly f: FormSchema;
+  readonly w: Json;
+  readonly l: 0 | 1;
+  readonly c?: CallerDigest;
+  readonly v?: string;
+}
+
+/** Seals a ticket. Never compressed: the length of a link must not depend on who asks. Equal tickets have equal texts. */
+export async function sealTicket(
+  { keys }: Pick<HostParts, 'keys'>,
+  sagaId: string,
+  claims: Claims,
+  ticket: Ticket,
+): Promise<string> {
+  const sealed: Sealed = {
+    k: ticket.kind === 'approval' ? 'a' : 'e',
+    b: ticket.box,
+    s: ticket.salt,
+    n: [ticket.level, ticket.recipient],
+    m: ticket.message,
+    f: ticket.form,
+    w: ticket.by,
+    l: ticket.acceptsLink ? 1 : 0,
+    ...present({ c: ticket.caller, v: ticket.verify }),
+  };
+  const text = await keys.sealer.seal('ticket', sagaId, claims, [
+    { bytes: JSON.stringify(sealed), compress: false },
+  ]);
+  return await sealTenant(keys, sagaId, claims, text);
+}
+
+/** Opens a ticket, expired or not. Throws TokenRefused for everything else. */
+export async function openTicket(
+  { keys, gate }: Pick<HostParts, 'keys' | 'gate'>,
+  text: string,
+): Promise<OpenTicket> {
+  const { rejectIssuedBefore } = gate;
+  const expect = { purpose: 'ticket', ...atAnyTime, ...present({ rejectIssuedBefore }) } as const;
+  const { claims, sid, streams } = await keys.sealer.open(text, expect);
+  const sealed = readSealedJson(streams[0]);
+  if (!isRecord(sealed)) throw new TokenRefused('malformed');
+  const { k, b, s, n, m, f, w, l, c, v } = sealed as unknown as Sealed;
+  return {
+    kind: k === 'a' ? 'approval' : 'event',
+    box: b,
+    salt: s,
+    level: n[0],
+    recipient: n[1],
+    message: m,
+    form: f,
+    by: w,
+    acceptsLink: l === 1,
+    ...present({ caller: c, verify: v }),
+    sagaId: sid,
+    claims,
+  };
+}
+
+/** Claims of a ticket: equal for all deliveries, so that retries have the same text. */
+export function ticketClaims(of: Claims, began: number, expiresAt: number): Claims {
+  return {
+    ...of,
+    method: '',
+    entry: { target: '', argsDigest: '' },
+    principal: null,
+    turn: 0,
+    jti: '',
+    iat: Math.max(0, Math.floor(began)),
+    exp: Math.max(0, Math.floor(expiresAt)),
+  };
+}
+
+/** Digest of what a page shows: SHA-256 of the canonical JSON of message and form, in base64url. */
+export async function digestShown({ message, form }: Pick<Ticket, 'message' | 'form'>): Promise<string> {
+  return await digestText(canonicalize({ message, form }));
+}

@@ -1,0 +1,169 @@
+import { optionError, present } from '@mcp-saga/core/program';
+import { digestText, TokenRefused } from '@mcp-saga/seal';
+import { askGuard, isForgotten } from '../guard/ask-guard.ts';
+import type { Caller } from '../model/caller.ts';
+import type { DeliveryResult, QueueMessage } from '../model/queue-types.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
+import { cancelOpened, isPastPivot } from '../requests/cancel.ts';
+import { withTenantOf, type SagaHostCore } from '../requests/host.ts';
+import { isUsed } from '../requests/newest-resumption.ts';
+import { assertBegun } from '../requests/open-for-caller.ts';
+import { take, withoutAnswers } from '../requests/resumption.ts';
+import { queueDown } from '../settings/host-queue.ts';
+import type { HostParts } from '../settings/host-parts.ts';
+import { openCommitted } from '../token/resolve-program.ts';
+import { abandonedAt, atAnyTime, cancelExpiry } from '../token/sealed-saga.ts';
+import { openWake, type OpenWake } from '../token/wake-token.ts';
+import type { GuardedTurn } from '../turn/turn-lease.ts';
+import { dueOf, sendWake } from '../turn/settle.ts';
+import { NotEnded } from '../wire/errors.ts';
+
+/**
+ * Continues the saga of a queue message, as a request of its client without answers would. Once the client can no longer continue the
+ * saga, ends a saga that only the client could continue.
+ *
+ * Any error leaves the saga as it is: deliver the message again.
+ */
+export async function deliver(
+  core: SagaHostCore,
+  message: QueueMessage,
+  caller: Caller,
+): Promise<DeliveryResult> {
+  try {
+    const { token: given } = Object(message) as { readonly token?: unknown };
+    if (typeof given !== 'string') throw new TokenRefused('malformed');
+    const { host, token } = await withTenantOf(core, given, 'queue');
+    return await deliverTo(host, token, caller);
+  } catch (error) {
+    if (error instanceof TokenRefused) core.observer.reject(error.reason);
+    throw error;
+  }
+}
+
+const electedMs = 60 * 60 * 1000;
+
+async function deliverTo(host: HostParts, token: string, caller: Caller): Promise<DeliveryResult> {
+  const { guard, observer, timing } = host;
+  if (guard?.queue === undefined)
+    throw optionError('host.deliver: set the option `queue` of the host.', { code: 'missing_option' });
+  const { queue } = guard;
+  let isSent = true;
+  const own: HostParts = {
+    ...host,
+    guard: {
+      ...guard,
+      // Without the guard, the client could run the same turn.
+      onDown: 'closed',
+      queue: {
+        ...queue,
+        send: async (...sent) => {
+          isSent = (await queue.send(...sent)) && isSent;
+          return isSent;
+        },
+        // Otherwise each request of a waiting client would add a message to a queue that stores several, until the saga ends.
+        elects: async ({ sagaId, claims: { turn } }) => {
+          const now = timing.clock();
+          const claims = (key: string, ms: number): Promise<boolean> =>
+            // Steps are claimed by idempotency keys, which contain no space.
+            askGuard(observer, () => guard.store.claim(`${sagaId}:wake ${turn}${key}`, now + ms, now));
+          // The process of an earlier delivery of this message may have died before it sent.
+          const isRepeated = !(await claims(` ${await digestText(token)}`, 2 * electedMs));
+          return isRepeated || (await claims('', electedMs));
+        },
+      },
+    },
+  };
+  const woken = await withTask(own, await openWake(own, token));
+  const delivery = await delivered(own, woken, caller);
+  // The message at hand leads to the turn whose message was lost.
+  if (!isSent) throw queueDown('the message of the next turn is not stored. Deliver this message again.');
+  return delivery;
+}
+
+/** Extends the life of a saga that a client follows as a task. The token in the message may expire before the task. */
+async function withTask(host: HostParts, woken: OpenWake): Promise<OpenWake> {
+  const { saga, program } = woken;
+  const store = host.offers.tasks?.store;
+  if (program?.task === undefined || store === undefined) return woken;
+  const stored = await store.read(saga.sagaId);
+  if (stored === undefined) return woken;
+  const expect = { purpose: 'blob', sid: saga.sagaId, ...atAnyTime } as const;
+  const { claims } = await host.keys.responses.open(stored.sealed, expect);
+  const exp = Math.max(saga.claims.exp, claims.exp);
+  return { ...woken, saga: { ...saga, claims: { ...saga.claims, exp } } };
+}
+
+async function delivered(host: HostParts, first: OpenWake, caller: Caller): Promise<DeliveryResult> {
+  const { sagaId } = first.saga;
+  assertBegun(host, first.saga.claims);
+  if (isEnding(host, first)) return await ended(host, first, caller);
+  for (let woken = first; ;) {
+    let taken: GuardedTurn;
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      taken = await takeAbsent(host, woken, caller);
+    } catch (error) {
+      if (!isUsed(error)) throw error;
+      // The response has expired, or the saga was being cancelled, which the queue finishes if the client does not.
+      return await ended(host, woken, caller);
+    }
+    const { turn, isCommitted, wentOn = false, hasWaited = false } = taken;
+    if (turn.status !== 'suspended') return { status: 'ended', sagaId };
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    woken = await nextOf(host, woken, turn);
+    // A turn that ran while the message waited may have read its mailbox before the answer that woke the saga.
+    const isWoken = hasWaited && woken.due !== undefined;
+    if (!isCommitted && !wentOn && !isWoken) return { status: 'waiting', sagaId, at: timeOf(woken) };
+  }
+}
+
+/** `true` if the saga of a message must not continue, or can only continue to its end. */
+function isEnding(host: HostParts, woken: OpenWake): boolean {
+  const { claims } = woken.saga;
+  const { rejectIssuedBefore = 0 } = host.gate;
+  if (woken.due === undefined || isForgotten(host, claims.iat) || claims.iat < rejectIssuedBefore)
+    return true;
+  return host.timing.clock() >= abandonedAt(claims) && isPastPivot(woken);
+}
+
+/** Takes the turn of a message, in the place of its client. */
+async function takeAbsent(host: HostParts, woken: OpenWake, caller: Caller): Promise<GuardedTurn> {
+  const { capabilities, dialect } = woken.client;
+  const repeated = withoutAnswers(host, woken, woken.tokenBytes);
+  const request = { dialect, isOwnRound: true };
+  const client = { ...caller, ...present({ capabilities }) };
+  return await take(host, { ...repeated, request, isBehindCommit: false, isWake: true }, client);
+}
+
+/** Ends an abandoned saga. Until then, sends the message again. */
+async function ended(host: HostParts, woken: OpenWake, caller: Caller): Promise<DeliveryResult> {
+  const { saga, client } = woken;
+  const { sagaId, claims } = saga;
+  const at = abandonedAt(claims);
+  if (host.timing.clock() < at) {
+    await sendWake(host, saga, client, { due: undefined });
+    return { status: 'waiting', sagaId, at };
+  }
+  // The guard stores the turn as long as the message opens.
+  const stored = { ...saga, claims: { ...claims, exp: cancelExpiry(claims) } };
+  try {
+    await cancelOpened(host, { ...woken, saga: stored, isAbandoned: true, forward: true }, caller);
+    return { status: 'ended', sagaId };
+  } catch (error) {
+    if (isUsed(error)) return { status: 'outdated', sagaId };
+    if (error instanceof NotEnded)
+      return { status: 'waiting', sagaId, at: host.timing.clock() + error.retryAfterMs };
+    throw error;
+  }
+}
+
+/** Opens the newer turn of a saga. */
+async function nextOf(host: HostParts, { client }: OpenWake, turn: SuspendedTurn): Promise<OpenWake> {
+  const opened = await openCommitted(host, turn.token);
+  const due = dueOf(turn, opened.saga.claims.iat, opened.saga);
+  return { ...opened, due, client, tokenBytes: turn.token.length };
+}
+
+function timeOf({ due, saga }: OpenWake): number {
+  return due ?? abandonedAt(saga.claims);
+}

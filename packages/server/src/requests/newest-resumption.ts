@@ -1,0 +1,117 @@
+import { decodeHead } from '@mcp-saga/core/program';
+import { TokenRefused } from '@mcp-saga/seal';
+import type { Caller } from '../model/caller.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { SuspendedTurn } from '../model/turn.ts';
+import type { HostParts } from '../settings/host-parts.ts';
+import { openCommitted } from '../token/resolve-program.ts';
+import type { GuardedTurn } from '../turn/turn-lease.ts';
+import { stepIdsOf } from '../wire/step-answers.ts';
+import { take, withoutAnswers, type Resumption } from './resumption.ts';
+
+/**
+ * Takes the turn of a request. If the queue has continued the saga meanwhile, the request continues from the newest turn: with its
+ * answers to questions that are still open there, or with the response of that turn. Throws TokenRefused `used` if the client has
+ * used the token with other answers.
+ */
+export async function takeNewest(host: HostParts, first: Resumption, caller: Caller): Promise<GuardedTurn> {
+  const unused: string[] = [];
+  let current = first;
+  let newest: GuardedTurn | undefined;
+  for (;;) {
+    let isMoved = false;
+    let taken: GuardedTurn;
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      taken = await take(host, current, caller);
+    } catch (error) {
+      if (!isUsed(error)) throw error;
+      // The client itself has used the token of the newest turn.
+      if (current.news.size === 0 && newest !== undefined) return withUnused(newest, unused);
+      if (current.news.size === 0) throw error;
+      // A queue sends no answers. This throws if the client has sent others.
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      taken = await take(host, { ...current, answers: nothing, news: nothing }, caller);
+      isMoved = true;
+    }
+    const { turn, isCommitted } = taken;
+    const isNewest = turn.status !== 'suspended' || (!isCommitted && !leadsOn(taken));
+    let next: Resumption | undefined;
+    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+    if (turn.status === 'suspended' && (isMoved || !isNewest)) next = await behind(host, current, turn);
+    if (isMoved) unused.push(...reportUnused(host, current, next?.news));
+    if (next === undefined || (isNewest && next.news.size === 0) || (!isMoved && isCommitted))
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      return withUnused(await withRest(host, taken), unused);
+    current = isMoved ? next : { ...next, answers: nothing, news: nothing };
+    newest = taken;
+  }
+}
+
+const nothing: Resumption['news'] = new Map();
+
+/** `true` for the error of a token that was used by another request. */
+export function isUsed(error: unknown): boolean {
+  return error instanceof TokenRefused && error.reason === 'used';
+}
+
+/** `true` if a kept turn leads to a newer turn. A client must get each page, which no later turn repeats. */
+function leadsOn({ turn, wentOn = false }: GuardedTurn): boolean {
+  return turn.status === 'suspended' && wentOn && turn.hasPage !== true;
+}
+
+/** Moves a request to the token of a newer turn, with its answers to questions that are open in both turns. */
+async function behind(
+  host: HostParts,
+  { saga: before, news, at, askedAt, mayStay, request }: Resumption,
+  { token }: SuspendedTurn,
+): Promise<Resumption> {
+  const opened = await openCommitted(host, token);
+  const ids = stepIdsOf(before.state.generation);
+  const open = [...news].filter(([stepId]) => isSameQuestion(stepId, before, opened.saga));
+  return {
+    ...withoutAnswers(host, opened, token.length),
+    answers: new Map(open.map(([stepId, answer]) => [ids.toWire(stepId), answer])),
+    news: new Map(open),
+    at,
+    askedAt,
+    mayStay,
+    isBehindCommit: true,
+    request,
+  };
+}
+
+/** Reports answers to questions that are no longer open. Returns the IDs of their steps. */
+function reportUnused(
+  { observer: { hooks } }: HostParts,
+  { saga: { claims, sagaId, state }, news }: Resumption,
+  used: Resumption['news'] = nothing,
+): readonly string[] {
+  const unused = [...news.keys()].filter((stepId) => !used.has(stepId));
+  for (const stepId of unused)
+    hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: claims.saga.name, sagaId });
+  const ids = stepIdsOf(state.generation);
+  return unused.map((stepId) => ids.toWire(stepId));
+}
+
+/** `true` if a question is open in two turns, with the same parameters. */
+function isSameQuestion(stepId: string, one: SealedSaga, other: SealedSaga): boolean {
+  const digests = [one, other].map(({ state }) => decodeHead(state.program.head).asked[stepId]);
+  return one.state.generation === other.state.generation && digests[0] === digests[1];
+}
+
+/** Corrects the wait of a kept turn, which was counted from the turn. */
+async function withRest(host: HostParts, taken: GuardedTurn): Promise<GuardedTurn> {
+  const { turn, wentOn } = taken;
+  if (wentOn === undefined || turn.status !== 'suspended' || turn.retryAfterMs === undefined) return taken;
+  const { claims } = (await openCommitted(host, turn.token)).saga;
+  const passed = Math.max(0, host.timing.clock() - claims.iat);
+  return { ...taken, turn: { ...turn, retryAfterMs: Math.max(0, turn.retryAfterMs - passed) } };
+}
+
+/** Adds the IDs of answers to questions that are no longer open. */
+function withUnused(taken: GuardedTurn, unused: readonly string[]): GuardedTurn {
+  if (unused.length === 0) return taken;
+  const unknown = [...unused, ...(taken.turn.unknown ?? [])].slice(0, 5).map((id) => id.slice(0, 128));
+  return { ...taken, turn: { ...taken.turn, unknown } };
+}

@@ -1,0 +1,130 @@
+import { present, engineVersion } from '@mcp-saga/core/program';
+import { TokenRefused, type Expectations, hasBegun, type Claims, canonicalize } from '@mcp-saga/seal';
+import { isForgotten } from '../guard/ask-guard.ts';
+import type { Caller, PrincipalOption, Principal } from '../model/caller.ts';
+import { SagaHostError } from '../wire/errors.ts';
+import type { SealedToken } from '../token/handles.ts';
+import type { HostParts } from '../settings/host-parts.ts';
+import { keptBytesOf } from '../token/guard-records.ts';
+import { type OpenSaga, openSealed, found } from '../token/resolve-program.ts';
+
+/** Expectations of a request for its token, in addition to those of the host. */
+export type TokenExpectations = Omit<
+  Expectations,
+  'purpose' | 'principal' | 'engines' | 'rejectIssuedBefore' | 'allowFuture'
+> & {
+  /** Purpose of the sealed text. @default 'token' */
+  readonly purpose?: SealedToken['purpose'];
+};
+
+/** Opens a token for a turn, with all checks before the guard. */
+export async function openSaga(
+  host: HostParts,
+  token: string,
+  caller: Caller,
+  expect: TokenExpectations,
+): Promise<OpenSaga> {
+  const opened = await openForCaller(host, token, caller, expect);
+  const { claims, sagaId } = opened.saga;
+  const facts = {
+    principal: claims.principal,
+    sagaId,
+    turn: claims.turn + 1,
+    bytes: token.length,
+    inflatedBytes: opened.inflatedBytes,
+    keptBytes: keptBytesOf(host, opened.saga, token.length),
+  };
+  // The token stays valid for a later request.
+  if (!(await host.gate.rateLimit(facts))) throw rateLimited();
+  return opened;
+}
+
+/** Opens a token for a caller with access to the saga. Throws TokenRefused, `clock_behind`, or `version_gone`. */
+export async function openForCaller(
+  host: HostParts,
+  token: string,
+  caller: Caller,
+  expect: TokenExpectations,
+): Promise<OpenSaga> {
+  const principal = await principalOf(caller, host.gate.principal);
+  const { rejectIssuedBefore } = host.gate;
+  const expected: Expectations = {
+    ...expect,
+    purpose: expect.purpose ?? 'token',
+    principal,
+    engines: { min: 1, max: engineVersion },
+    allowFuture: true,
+    ...present({ rejectIssuedBefore }),
+  };
+  const sealed = await openSealed(host.observer, host.keys.sealer, token, expected);
+  if (!(await host.gate.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');
+  const saga = found(host, sealed);
+  if (saga.program?.forks !== 'accept' && isForgotten(host, sealed.claims.iat))
+    throw new TokenRefused('guard_restarted');
+  assertBegun(host, saga.saga.claims);
+  return saga;
+}
+
+/** Makes the error of a turn beyond a rate limit. */
+export function rateLimited(): SagaHostError {
+  return new SagaHostError('rate_limited', 'Too many requests. Send the request again later.');
+}
+
+/** Throws `clock_behind` for a token of the future. Call it last: only the bearer of a good token may learn about the clock. */
+export function assertBegun(
+  { timing: { clock }, observer: { reject } }: Pick<HostParts, 'timing' | 'observer'>,
+  claims: Pick<Claims, 'born' | 'iat'>,
+): void {
+  if (hasBegun(claims, clock())) return;
+  reject('not_yet_valid');
+  throw new SagaHostError(
+    'clock_behind',
+    'The server cannot continue the call now. Send the request again later.',
+    {
+      cause: new SagaHostError(
+        'clock_behind',
+        'The clock of the host is behind. Synchronize the clocks of all hosts.',
+        { public: false },
+      ),
+    },
+  );
+}
+
+/**
+ * Returns the principal to seal. Null marks anonymous callers, whose sagas no user can continue. Throws `principal_missing` if auth
+ * info has no principal.
+ */
+export async function principalOf(
+  caller: Caller,
+  option: PrincipalOption | undefined,
+): Promise<string | null> {
+  const { authInfo } = caller;
+  if (caller.principal !== undefined)
+    return sealable(caller.principal, 'caller.principal: expected a subject.');
+  if (authInfo === undefined || authInfo === null) return null;
+  if (option === undefined) {
+    throw missing(
+      'Authenticated requests require `auth.principal`. Set auth.principal: (authInfo) => ({ issuer, subject, client }); ' +
+        "or 'client-only', if all users of a client application may continue each other's sagas.",
+    );
+  }
+  if (option === 'client-only') {
+    const { clientId } = authInfo as { readonly clientId?: unknown };
+    if (typeof clientId !== 'string' || clientId === '') throw missing('The auth info has no clientId.');
+    return canonicalize({ client: clientId });
+  }
+  return sealable(
+    await option(authInfo),
+    '`auth.principal` returned no subject for an authenticated request.',
+  );
+}
+
+function sealable(principal: Principal | undefined, problem: string): string {
+  const { issuer, subject, client } = principal ?? {};
+  if (typeof subject !== 'string' || subject === '') throw missing(problem);
+  return canonicalize(issuer === undefined ? { subject, client } : { issuer, subject, client });
+}
+
+function missing(message: string): SagaHostError {
+  return new SagaHostError('principal_missing', message, { public: false });
+}

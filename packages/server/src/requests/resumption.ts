@@ -1,0 +1,200 @@
+import type { Json } from '@mcp-saga/core';
+import { decodeHead, isUnsupported, type ClientAnswer } from '@mcp-saga/core/program';
+import { digestOf } from '../guard/ask-guard.ts';
+import type { Caller } from '../model/caller.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+import type { ResumeRequest } from '../model/request-types.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { Answers, HostParts } from '../settings/host-parts.ts';
+import { neverAborted } from '../settings/clock.ts';
+import { inPlaceOf, keptBytesOf, usableOf } from '../token/guard-records.ts';
+import { standIn, versionGone, type OpenSaga } from '../token/resolve-program.ts';
+import { roundOf } from '../token/sealed-saga.ts';
+import { Lease, type Claimed, type GuardedTurn, type LeaseRequest } from '../turn/turn-lease.ts';
+import { runTurn } from '../turn/run-turn.ts';
+import { sendBegunWake } from '../turn/settle.ts';
+import type { TurnRequest } from '../turn/turn-request.ts';
+import { stepIdsOf } from '../wire/step-answers.ts';
+
+/** Opened token, and the content of its request. */
+export interface Resumption {
+  readonly opened: OpenSaga;
+  readonly saga: SealedSaga;
+  readonly tokenBytes: number;
+  /** Answers by the IDs on the wire. */
+  readonly answers: ReadonlyMap<string, ClientAnswer>;
+  /** Answers to the pending questions. */
+  readonly news: ReadonlyMap<string, ClientAnswer>;
+  /** Time of the request (ms since the epoch). */
+  readonly at: number;
+  /** Time at which the client got the questions (ms since the epoch). */
+  readonly askedAt: number;
+  /** `true` if the token may stay good after a turn without changes. */
+  readonly mayStay: boolean;
+  /** `true` if the turn follows a commit: limits were checked before. */
+  readonly isBehindCommit: boolean;
+  /** `true` for the message of a queue, which takes the place of the client. */
+  readonly isWake?: boolean;
+  readonly request: Pick<
+    ResumeRequest,
+    'dialect' | 'beforeContinueAs' | 'onCommit' | 'follows' | 'isOwnRound'
+  >;
+}
+
+/** Makes the request of a client that repeats its token without answers. */
+export function withoutAnswers(
+  host: Pick<HostParts, 'timing'>,
+  opened: OpenSaga,
+  tokenBytes: number,
+): Omit<Resumption, 'isBehindCommit'> {
+  const { saga } = opened;
+  return {
+    opened,
+    saga,
+    tokenBytes,
+    answers: new Map(),
+    news: new Map(),
+    at: host.timing.clock(),
+    askedAt: saga.claims.iat,
+    mayStay: true,
+    request: {},
+  };
+}
+
+/** Runs one turn, and the turns after its commits. */
+export async function take(host: HostParts, current: Resumption, caller: Caller): Promise<GuardedTurn> {
+  const needsWake = host.guard?.queue !== undefined && current.isWake !== true;
+  const lease = new Lease(host, current.saga, await leaseRequest(host, current, caller));
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
+    const claimed = await lease.claim();
+    if ('turn' in claimed) return claimed;
+    if (lease.isGuarded && needsWake && !onlyWaits(current)) {
+      const client = { dialect: current.request.dialect ?? {}, capabilities: caller.capabilities };
+      // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
+      await sendBegunWake(host, current.saga, client);
+    }
+    // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
+    const taken = await runTurn(host, turnRequest(host, current, caller, lease.isGuarded, claimed), lease);
+    if (!claimed.isAwaited) return taken;
+    lease.runsBehind(taken.turn);
+  }
+}
+
+/** `true` if the turn can only end a wait, for which the queue has a message. */
+function onlyWaits({ news, saga }: Resumption): boolean {
+  const { waits, others = [] } = decodeHead(saga.state.program.head);
+  return news.size === 0 && others.length === 0 && Object.keys(waits).length > 0;
+}
+
+/** Makes the request for a lease; undefined if the saga accepts forks. Guards sagas of removed versions. */
+async function leaseRequest(
+  host: HostParts,
+  current: Resumption,
+  { capabilities, signal = neverAborted() }: Caller,
+): Promise<LeaseRequest | undefined> {
+  const { saga, tokenBytes, news, at, isBehindCommit, isWake = false, request } = current;
+  const { program } = current.opened;
+  if (host.guard === undefined || program?.forks === 'accept') return undefined;
+  const { dialect = {}, follows = false, isOwnRound = false } = request;
+  const answers = withoutInstantRefusals(host.answers, current, news);
+  return {
+    action: 'resume',
+    digest: await digestOf('resume', news),
+    brought: usableOf(stepIdsOf(saga.state.generation), { answers, dialect, capabilities, at }, host.limits),
+    round: roundOf(saga, isOwnRound),
+    // A queue acts for an absent client.
+    ...(isWake ? { isWake, ends: true } : { awaits: true, follows }),
+    ...(isBehindCommit ? {} : { keptBytes: keptBytesOf(host, saga, tokenBytes) }),
+    signal,
+  };
+}
+
+/** Makes the turn of a request: with its own answers, or in the place of an interrupted request. */
+function turnRequest(
+  host: HostParts,
+  current: Resumption,
+  caller: Caller,
+  isGuarded: boolean,
+  { interrupted, isAwaited, isBehind }: Claimed,
+): TurnRequest {
+  const { opened: found, saga, answers, at, tokenBytes, mayStay, isWake = false, request } = current;
+  const { dialect = {}, beforeContinueAs, onCommit, isOwnRound = false, follows } = request;
+  // Stored answers are not treated again: another host may have other options for instant refusals.
+  const own = interrupted === undefined ? withoutInstantRefusals(host.answers, current, answers) : answers;
+  // A followed or awaited turn continues with its own answers.
+  const takesOwn = interrupted === undefined || (follows !== true && !isAwaited);
+  const answered = new Map([...(takesOwn ? own : []), ...(interrupted?.answers ?? [])]);
+  return {
+    program: standIn(found, interrupted !== undefined),
+    saga,
+    answers: answered,
+    receivedAt: interrupted === undefined ? at : interrupted.at,
+    isInterrupted: interrupted !== undefined || isBehind,
+    // With other capabilities, the turn might take another branch than the interrupted run, whose effects would be unknown.
+    caller: interrupted === undefined ? caller : inPlaceOf(interrupted, caller),
+    tokenBytes,
+    dialect: ableToTake(answered, interrupted?.dialect ?? dialect),
+    isGuarded,
+    isOwn: isOwnRound,
+    isWoken: isWake,
+    // An interrupted turn may have had effects, and uses up its token. This request still needs the token of an awaited turn. A
+    // repeated call with a resume token finds its first turn, and from there the others.
+    mayStay: isGuarded && mayStay && (isAwaited || (interrupted === undefined && !isBehind)),
+    beforeContinueAs,
+    // The turn after a commit belongs to this request again.
+    commits:
+      !isGuarded && onCommit === undefined ? undefined : interrupted === undefined ? 'continue' : 'hand over',
+    onCommit,
+    endsAfterStep: dialect.checkpointAfterStep === true && onCommit === undefined,
+    failsAs: found.program === undefined ? versionGone(saga, true) : undefined,
+  };
+}
+
+/** No token can record "method not found", so the same turn also runs the replacement of the client. */
+function ableToTake(
+  answers: ReadonlyMap<string, ClientAnswer>,
+  dialect: DialectCapabilities,
+): DialectCapabilities {
+  if (![...answers.values()].some(isUnsupported)) return dialect;
+  return { ...dialect, runs: true, defersEffects: false };
+}
+
+/** Reports refusals that are faster than any person. */
+export function reportInstantRefusals(
+  { observer, timing, answers: by }: Pick<HostParts, 'observer' | 'timing' | 'answers'>,
+  { claims, sagaId }: SealedSaga,
+  asked: ReadonlySet<string>,
+  answers: ReadonlyMap<string, ClientAnswer>,
+): void {
+  const afterMs = timing.clock() - claims.iat;
+  if (afterMs >= by.instantRefusals.withinMs) return;
+  for (const [stepId, answer] of answers) {
+    const action = asked.has(stepId) ? refusalOf(answer) : undefined;
+    if (action !== undefined)
+      observer.hooks.onInstantRefusal({ saga: claims.saga.name, sagaId, stepId, action, afterMs });
+  }
+}
+
+/** Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`. Times are in ms since the epoch. */
+function withoutInstantRefusals(
+  { instantRefusals: { withinMs, treatAs } }: Pick<Answers, 'instantRefusals'>,
+  { askedAt, at }: { readonly askedAt: number; readonly at: number },
+  answers: ReadonlyMap<string, ClientAnswer>,
+): ReadonlyMap<string, ClientAnswer> {
+  if (treatAs !== 'unsupported' || at - askedAt >= withinMs) return answers;
+  const unsupported = { code: -32_601, message: 'Refused before a person could read it.' };
+  return new Map(
+    [...answers].map(([stepId, answer]) => [
+      stepId,
+      answer.provenance === 'client' && refusalOf(answer) !== undefined
+        ? { error: unsupported, provenance: 'client' }
+        : answer,
+    ]),
+  );
+}
+
+function refusalOf(answer: ClientAnswer): 'decline' | 'cancel' | undefined {
+  const { action } = Object('result' in answer ? answer.result : undefined) as { readonly action?: Json };
+  return action === 'decline' || action === 'cancel' ? action : undefined;
+}

@@ -1,0 +1,66 @@
+import { isRecord } from '@mcp-saga/core/program';
+import type { DirectMethod, DirectRequest } from './direct-request.ts';
+
+/** Name and version of a server, as in its responses. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+}
+
+interface Fields {
+  readonly [key: string]: unknown;
+}
+
+const serverInfoKey = 'io.modelcontextprotocol/serverInfo';
+const internalError = -32_603;
+const invalidParams = -32_602;
+const missingCapability = -32_021;
+const resourceNotFound = -32_002;
+
+/** Encodes the result of a request as the SDK does. */
+export function encodeResult(
+  { id, method }: Pick<DirectRequest, 'id' | 'method'>,
+  result: object,
+  serverInfo: ServerInfo,
+): Response {
+  const fault = faultOf(method, (result as Fields)['resultType']);
+  if (fault !== undefined) return encodeError({ id }, new Error(fault));
+  return respond({ result: completeResult(result as Fields, serverInfo), jsonrpc: '2.0', id }, 200);
+}
+
+/** Encodes an error of a handler as the SDK does. */
+export function encodeError({ id }: Pick<DirectRequest, 'id'>, error: unknown): Response {
+  const { code: thrown, message = 'Internal error', data } = Object(error) as Fields;
+  const given = Number.isSafeInteger(thrown) ? thrown : internalError;
+  const code = given === resourceNotFound ? invalidParams : given;
+  const status = code === missingCapability ? 400 : 200;
+  const body = { code, message, ...(data === undefined ? {} : { data }) };
+  return respond({ jsonrpc: '2.0', id, error: body }, status);
+}
+
+function respond(message: object, status: number): Response {
+  return Response.json(message, { status, headers: { 'Content-Type': 'application/json' } });
+}
+
+/** Returns the fault of a result with a type other than its method supports. Authors can return such results. */
+function faultOf(method: DirectMethod, type: unknown): string | undefined {
+  if (method === 'tools/call' || type === undefined || type === 'complete') return undefined;
+  if (type !== 'input_required') return 'Internal error';
+  return (
+    `Handler for ${method} returned an input-required result, but only tools/call, prompts/get and resources/read ` +
+    'support input_required (protocol revision 2026-07-28)'
+  );
+}
+
+function completeResult(result: Fields, serverInfo: ServerInfo): Fields {
+  const { _meta: meta, resultType = 'complete', capabilities } = result;
+  const complete: { [key: string]: unknown } = { ...result, resultType };
+  if (isRecord(capabilities) && 'tasks' in capabilities) {
+    const { tasks: _, ...rest } = capabilities;
+    complete['capabilities'] = rest;
+  }
+  if (meta === undefined) complete['_meta'] = { [serverInfoKey]: serverInfo };
+  else if (isRecord(meta) && meta[serverInfoKey] === undefined)
+    complete['_meta'] = { ...meta, [serverInfoKey]: serverInfo };
+  return complete;
+}

@@ -1,0 +1,164 @@
+import type { Program } from '@mcp-saga/core';
+import { answerGraceMs } from '@mcp-saga/core/program';
+import type { SuspendedSagaFacts } from '../model/hooks.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import type { HostParts } from '../settings/host-parts.ts';
+import { usableOf, type RetryableRequest } from '../token/guard-records.ts';
+import { openCommitted } from '../token/resolve-program.ts';
+import { abandonedAt, atAnyTime, sealCancelToken, toSealedSaga } from '../token/sealed-saga.ts';
+import { nameTenant } from '../token/tenant-token.ts';
+import { sealWake, type AbsentClient } from '../token/wake-token.ts';
+import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
+
+/** Notifies the queues of a suspended saga. */
+interface Notice {
+  readonly ofCancel: (() => Promise<SuspendedSagaFacts>) | undefined;
+  readonly ofWake: () => Promise<void>;
+}
+
+// By turn: the queues are notified when the turn is kept.
+const notices = new WeakMap<SuspendedTurn, Notice>();
+
+/**
+ * Notifies the queues of the operator. With a guard, call after the response is kept. `isContinued`: the queue has a message that
+ * leads to this turn.
+ */
+export async function settleTurn(
+  { observer: { hooks }, guard }: HostParts,
+  turn: SagaTurn,
+  isContinued: boolean = false,
+): Promise<void> {
+  if (turn.status === 'suspended') {
+    const { ofCancel, ofWake } = notices.get(turn) ?? {};
+    if (ofCancel !== undefined) await hooks.onSuspended(await ofCancel());
+    if (!isContinued) await ofWake?.();
+    return;
+  }
+  const { saga, sagaId } = turn;
+  await hooks.onSettled({
+    saga,
+    sagaId,
+    uncompensated: turn.status === 'failed' ? turn.uncompensated : [],
+  });
+  // The queue knows nothing of a saga that ended in its first turn.
+  if (turn.turn > 1) await guard?.queue?.remove(sagaId);
+}
+
+/** Client of a turn. */
+type ClientOfTurn = Pick<RetryableRequest, 'capabilities' | 'dialect'>;
+
+/** Circumstances of a suspended turn. */
+interface Suspension {
+  /** Time from which the turn waits (ms since the epoch). */
+  readonly now: number;
+  /** `true` for a committed turn: the same run continues it. */
+  readonly isCommit: boolean;
+  /** `true` if a queue took the turn, so no client is there to continue it. */
+  readonly isWoken: boolean;
+  /** `true` if the turn changed nothing. */
+  readonly isSame: boolean;
+}
+
+/** Prepares the messages for the queues of the operator, if a guard keeps the turns of the saga. */
+export function noteSuspended(
+  host: HostParts,
+  { forks }: Partial<Pick<Program, 'forks'>>,
+  saga: SealedSaga,
+  turn: SuspendedTurn,
+  client: ClientOfTurn,
+  { now, isCommit, isWoken, isSame }: Suspension,
+): void {
+  if (host.guard === undefined || forks !== 'refuse') return;
+  const isHooked = host.observer.sealsCancelTokens && !isSame;
+  // Another run may take over a committed turn when the lease is over.
+  const due = isCommit ? now + host.timing.leaseMs : dueOf(turn, now, saga, client.dialect);
+  const wait = { due, hasClient: !isCommit && (!isWoken || turn.steps.length > 0) };
+  notices.set(turn, {
+    ofCancel: isHooked ? () => cancelFacts(host, saga, turn) : undefined,
+    ofWake: () => sendWake(host, saga, toAbsent(host, client), wait),
+  });
+}
+
+async function cancelFacts(
+  { keys }: HostParts,
+  saga: SealedSaga,
+  { saga: name, sagaId, turn }: SuspendedTurn,
+): Promise<SuspendedSagaFacts> {
+  const { cancelToken, cancelAfter } = await sealCancelToken(keys.responses, saga);
+  return { saga: name, sagaId, turn, cancelToken: nameTenant(keys, cancelToken), cancelAfter };
+}
+
+/** Prepares the messages of a kept turn again, from the token of the turn. */
+export async function noteSuspendedAgain(
+  host: HostParts,
+  turn: SagaTurn,
+  client: ClientOfTurn,
+  isCommit: boolean,
+): Promise<void> {
+  if (turn.status !== 'suspended' || !host.observer.notifiesSuspended) return;
+  const expect = { purpose: 'token', sid: turn.sagaId, ...atAnyTime } as const;
+  const saga = toSealedSaga(await host.keys.responses.open(turn.token, expect));
+  const { name, version } = saga.claims.saga;
+  const program = host.registry.version(name, version, host.timing.clock());
+  noteSuspended(host, program ?? { forks: 'refuse' }, saga, turn, client, {
+    now: saga.claims.iat,
+    isCommit,
+    isWoken: false,
+    isSame: false,
+  });
+}
+
+/** Time at which a queue continues a waiting saga (ms since the epoch). Undefined: only the client can continue the saga. */
+export function dueOf(
+  { steps, due, retryAfterMs = 0, hasPage, turn }: SuspendedTurn,
+  now: number,
+  { claims }: Pick<SealedSaga, 'claims'>,
+  { endsOnAbort = false }: DialectCapabilities = {},
+): number | undefined {
+  // The client has no token, and takes the call for failed.
+  if (endsOnAbort) return undefined;
+  // After its expiry, nothing but the end is left of a question.
+  if (steps.length > 0) return due !== undefined && due < abandonedAt(claims) ? due : undefined;
+  // A client takes the pages of a call itself. One that was to come back at once may not have its first token, and call again.
+  if (hasPage === true || (turn === 1 && retryAfterMs <= 0)) return undefined;
+  return now + retryAfterMs;
+}
+
+/**
+ * Sends the message of a saga to the queue: for `due`, or for the time at which the saga is abandoned. With `hasClient`, the client may
+ * continue the saga or answer first.
+ */
+export async function sendWake(
+  host: HostParts,
+  saga: SealedSaga,
+  client: AbsentClient,
+  { due, hasClient = false }: { readonly due: number | undefined; readonly hasClient?: boolean },
+): Promise<void> {
+  const queue = host.guard?.queue;
+  if (queue === undefined) return;
+  const at = due === undefined ? abandonedAt(saga.claims) : due + (hasClient ? answerGraceMs : 0);
+  await queue.send(await sealWake(host, saga, due, client), at);
+}
+
+/** Sends the message of a turn again, when the client has got its token from a call with several turns. */
+export async function sendWakeOf(host: HostParts, turn: SuspendedTurn, client: ClientOfTurn): Promise<void> {
+  if (host.guard?.queue === undefined) return;
+  const { saga, program } = await openCommitted(host, turn.token);
+  if (program?.forks !== 'refuse') return;
+  const due = dueOf(turn, saga.claims.iat, saga);
+  await sendWake(host, saga, toAbsent(host, client), { due, hasClient: true });
+}
+
+/** Sends the message of a begun turn, which finishes the turn if its process dies. */
+export async function sendBegunWake(host: HostParts, saga: SealedSaga, client: ClientOfTurn): Promise<void> {
+  // Nothing but the end is left of a call whose client has no token.
+  if (client.dialect.endsOnAbort === true) return;
+  await sendWake(host, saga, toAbsent(host, client), { due: host.timing.clock() + host.timing.leaseMs });
+}
+
+function toAbsent({ limits }: HostParts, { capabilities, dialect }: ClientOfTurn): AbsentClient {
+  return usableOf(noIds, { answers: new Map(), dialect, capabilities, at: undefined }, limits);
+}
+
+const noIds = { toWire: (stepId: string): string => stepId };

@@ -1,0 +1,278 @@
+import { AnswerConflict, TurnAborted, type Awaitable, type Program } from '@mcp-saga/core';
+import { TokenRefused } from '@mcp-saga/seal';
+import {
+  askGuard,
+  assertVerdict,
+  busyWait,
+  claimOf,
+  digestOf,
+  guardFull,
+  tooLate,
+  type TurnClaim,
+} from '../guard/ask-guard.ts';
+import type { Fence, GuardClaim, GuardVerdict } from '../model/guard.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import { sleep } from '../settings/clock.ts';
+import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
+import { openRequest, sealResponse, type RetryableRequest } from '../token/guard-records.ts';
+import { roundOf } from '../token/sealed-saga.ts';
+import { cannotContinue } from '../token/resolve-program.ts';
+import { repeatTurn } from './repeat-turn.ts';
+import { settleTurn } from './settle.ts';
+
+/** Request for the turn of a token. */
+export interface LeaseRequest extends TurnClaim {
+  /** `true` if the request first finishes an interrupted request. */
+  readonly awaits?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Maximum number of polls for the end of an awaited request: about 4 s. */
+const mostAwaits = 10;
+
+/** Right to run a turn. */
+export interface Claimed {
+  /** Interrupted request. */
+  readonly interrupted?: RetryableRequest | undefined;
+  /** `true` if `lost` runs with its own answers, before this request with other answers. */
+  readonly isAwaited: boolean;
+  /** `true` if an interrupted request ran before this request, and changed nothing. */
+  readonly isBehind: boolean;
+}
+
+/** Kept turn. */
+export interface GuardedTurn {
+  readonly turn: SagaTurn;
+  /** `true` for a committed turn that this run does not continue. No client gets the token. */
+  readonly isCommitted: boolean;
+  /** `true` if the turn was kept before, and its token was used. `false` for a kept turn with a good token. */
+  readonly wentOn?: boolean;
+  /** `true` for a kept turn that ran while this request waited. */
+  readonly hasWaited?: boolean;
+}
+
+/** Committed turn, and start of the next turn. */
+export interface CommittedSaga {
+  readonly turn: SuspendedTurn;
+  readonly saga: SealedSaga;
+  readonly program: Partial<Pick<Program, 'forks'>>;
+}
+
+/** Right to run the turns of a saga until the request ends. A token runs once, and a repeated request gets the same response. */
+export class Lease {
+  readonly #host: HostParts;
+  /** Undefined: the saga accepts forks, and nothing is claimed or kept. */
+  readonly #guard: GuardAccess | undefined;
+  readonly #request: LeaseRequest | undefined;
+  /** The saga as the token of the current turn holds it. */
+  #saga: SealedSaga;
+  #claim: GuardClaim | undefined;
+  #giveUp = Number.POSITIVE_INFINITY;
+  #waits = 0;
+  #isAwaited = false;
+  #isBehind = false;
+  /** Undefined while the guard is down. */
+  #fence: Fence | undefined;
+  #response: string | undefined;
+  #hasCommitted = false;
+  /** Digest of the request without answers, for the turns after a commit. */
+  #ownDigest: string | undefined;
+  /** Committed turn that another run continues. */
+  #left: SuspendedTurn | undefined;
+
+  /** @param request - undefined: the saga accepts forks, or has no token yet */
+  constructor(host: HostParts, saga: SealedSaga, request?: LeaseRequest) {
+    this.#host = host;
+    this.#saga = saga;
+    this.#request = request;
+    this.#guard = request === undefined ? undefined : host.guard;
+  }
+
+  /** `true` if a guard keeps the turns. */
+  get isGuarded(): boolean {
+    return this.#guard !== undefined;
+  }
+
+  /**
+   * Claims the turn of the token, or returns the turn that the guard kept. Waits while another process runs the same request.
+   * @throws TokenRefused `used`
+   * @throws SagaHostError `busy`, `guard_full`, `guard_down`
+   */
+  async claim(): Promise<Claimed | GuardedTurn> {
+    const isBehind = this.#isBehind;
+    this.#fence = undefined;
+    this.#isAwaited = false;
+    const request = this.#request;
+    const guard = this.#guard;
+    if (request === undefined || guard === undefined) return { isAwaited: false, isBehind };
+    const { observer, timing, limits } = this.#host;
+    if (this.#claim === undefined) {
+      this.#claim = await claimOf(this.#host, this.#saga, request);
+      this.#giveUp = timing.clock() + timing.leaseMs;
+    }
+    for (; ; this.#waits += 1) {
+      const awaits = request.awaits === true && this.#waits < mostAwaits ? { awaits: true } : {};
+      // oxlint-disable-next-line no-await-in-loop -- waits for its turn
+      const verdict = await this.#begin(guard, { ...this.#claim, ...awaits });
+      if (verdict === 'down') return { isAwaited: false, isBehind };
+      if (verdict === 'conflict') throw new TokenRefused('used');
+      if (verdict === 'full') throw guardFull(observer);
+      if (verdict === 'busy') {
+        if (request.signal.aborted || timing.clock() >= this.#giveUp) throw tooLate();
+        // oxlint-disable-next-line no-await-in-loop -- waits for its turn
+        await sleep(busyWait(this.#waits), request.signal);
+        continue;
+      }
+      if ('response' in verdict) {
+        // oxlint-disable-next-line no-await-in-loop -- the last time round
+        const repeated = await repeatTurn(this.#host, this.#saga, verdict, request);
+        return { ...repeated, hasWaited: this.#waits > 0 };
+      }
+      const { run: fence, interrupted: sealed, other: isAwaited = false } = verdict;
+      if (sealed === undefined && (request.keptBytes ?? 0) >= limits.maxKeptBytesPerSaga) {
+        // oxlint-disable-next-line no-await-in-loop -- the last time round
+        await askGuard(observer, () => guard.store.forget(fence));
+        throw guardFull(observer);
+      }
+      this.#fence = fence;
+      this.#isAwaited = isAwaited;
+      // oxlint-disable-next-line no-await-in-loop -- the last time round
+      const interrupted = sealed === undefined ? undefined : await this.#open(sealed);
+      return { interrupted, isAwaited, isBehind };
+    }
+  }
+
+  /** Ends the run of an awaited request. Throws TokenRefused `used` if the run changed the saga. */
+  runsBehind(turn: SagaTurn): void {
+    if (this.#isBehind || !isSameTurn(turn, this.#saga)) throw new TokenRefused('used');
+    this.#isBehind = true;
+    this.#waits += 1;
+  }
+
+  /** Keeps a committed turn, and begins the next one. Throws TurnAborted if another run continues, `busy`, or `guard_down`. */
+  async next({ turn, saga, program }: CommittedSaga): Promise<void> {
+    const guard = this.#guard;
+    const request = this.#request;
+    if (guard === undefined || request === undefined) return;
+    await this.#commit(turn);
+    this.#saga = saga;
+    if (program.forks === 'accept') return;
+    const { brought } = request;
+    const verdict = await this.#begin(
+      guard,
+      await claimOf(this.#host, saga, {
+        action: 'resume',
+        digest: (this.#ownDigest ??= await digestOf('resume', new Map())),
+        brought: { ...brought, answers: new Map(), at: this.#host.timing.clock() },
+        round: roundOf(saga, false),
+      }),
+    );
+    if (verdict === 'down') return;
+    if (typeof verdict === 'object' && 'run' in verdict) {
+      const { run, interrupted } = verdict;
+      this.#fence = interrupted === undefined ? run : undefined;
+      if (interrupted === undefined) return;
+      await askGuard(this.#host.observer, () => guard.store.release(run));
+    }
+    this.#leave(turn);
+  }
+
+  /** Keeps a committed turn, and ends this run. Another run claims the next turn. */
+  async handOver(turn: SuspendedTurn): Promise<never> {
+    await this.#commit(turn);
+    return this.#leave(turn);
+  }
+
+  /** Seals the response of the last turn of the request, before it is kept. */
+  async seal(turn: SagaTurn): Promise<void> {
+    if (this.#fence !== undefined && !isSameTurn(turn, this.#saga))
+      this.#response = await this.#seal(turn, false);
+  }
+
+  /** Keeps the last turn of the request, and notifies the operator's queue. Throws `busy` if the lease was lost. */
+  async finish(turn: SagaTurn): Promise<void> {
+    const response = this.#response;
+    // Without a response, other answers may follow.
+    if (response === undefined) await this.#keep((fence, { store }) => store.forget(fence));
+    else await this.#keep((fence, { store }) => store.finish(fence, response));
+    await settleTurn(this.#host, turn);
+  }
+
+  /** Ends the lease of a failed turn. Throws the error, or returns the committed turn that another run continues. */
+  async fail(error: unknown): Promise<GuardedTurn> {
+    if (this.#left !== undefined) return { turn: this.#left, isCommitted: true };
+    // Conflicts and incompatible code are found before any effect. After another error, only the same request may return.
+    // The effects of an awaited request are still unknown.
+    const isLater = cannotContinue(error);
+    await this.#release(!this.#isAwaited && (error instanceof AnswerConflict || isLater));
+    if (this.#isAwaited && isLater) throw new TokenRefused('used');
+    throw error;
+  }
+
+  async #open(sealed: string): Promise<RetryableRequest> {
+    try {
+      return await openRequest(this.#host, this.#saga, sealed);
+    } catch (error) {
+      await this.#release(false);
+      throw error;
+    }
+  }
+
+  /** Asks the guard for a turn. `down`: the guard cannot be asked, and the turn runs without it. */
+  async #begin({ store, onDown }: GuardAccess, claim: GuardClaim): Promise<GuardVerdict | 'down'> {
+    const { observer, timing } = this.#host;
+    const asked = askGuard(observer, () => store.begin({ ...claim, now: timing.clock() }));
+    const verdict = await (onDown === 'closed' ? asked : asked.catch(() => 'down' as const));
+    // Not a failure of the guard: `onDown` does not apply.
+    if (verdict !== 'down') await askGuard(observer, () => assertVerdict(verdict));
+    return verdict;
+  }
+
+  /** @param ranNothing - `true` if the token stays valid */
+  async #release(ranNothing: boolean): Promise<void> {
+    const isGood = ranNothing && !this.#hasCommitted;
+    const fence = this.#fence;
+    const store = this.#guard?.store;
+    if (fence === undefined || store === undefined) return;
+    const { observer } = this.#host;
+    await askGuard(observer, () => (isGood ? store.forget(fence) : store.release(fence))).catch(
+      () => undefined,
+    );
+  }
+
+  async #commit(turn: SuspendedTurn): Promise<void> {
+    const response = await this.#seal(turn, true);
+    await this.#keep((fence, { store }) => store.finish(fence, response));
+    this.#fence = undefined;
+    // A message of the first commit leads to the commits after it.
+    const isContinued = this.#hasCommitted;
+    this.#hasCommitted = true;
+    await settleTurn(this.#host, turn, isContinued);
+  }
+
+  #leave(turn: SuspendedTurn): never {
+    this.#left = turn;
+    throw new TurnAborted(new Error('Another run continues behind a commit.'));
+  }
+
+  async #seal(turn: SagaTurn, isCommitted: boolean): Promise<string> {
+    return await sealResponse(this.#host, this.#saga, turn, isCommitted);
+  }
+
+  /** Keeps a response. Throws `busy` for a late response: the next request of the client gets the kept one. */
+  async #keep(keep: (fence: Fence, guard: GuardAccess) => Awaitable<boolean | undefined>): Promise<void> {
+    const fence = this.#fence;
+    const guard = this.#guard;
+    if (fence === undefined || guard === undefined) return;
+    const asked = askGuard(this.#host.observer, () => keep(fence, guard));
+    // With `onDown: 'open'`, a response counts without the guard.
+    const isKept = guard.onDown === 'closed' ? asked : asked.catch(() => true);
+    if ((await isKept) === false) throw tooLate();
+  }
+}
+
+/** Returns `true` if a turn changed nothing: its token belongs to the turn of the request. */
+function isSameTurn(turn: SagaTurn, { claims }: SealedSaga): boolean {
+  return turn.status === 'suspended' && turn.turn === claims.turn;
+}

@@ -1,0 +1,340 @@
+import {
+  memoryGuard,
+  memoryTaskStore,
+  type HostHooks,
+  type KeySource,
+  type SagaCaller,
+  type SagaGuard,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
+import type { HostChanges } from '../fixtures/host-changes.ts';
+import {
+  accept,
+  hooksInto,
+  hostOf,
+  keyOf,
+  nothingTold,
+  oldKey,
+  suspended,
+  type TestHost,
+} from '../fixtures/host.ts';
+import { outcome } from '../fixtures/outcome.ts';
+import { asking } from '../fixtures/sagas.ts';
+import { deploys, hostForAll, send, ways } from '../fixtures/ways.ts';
+import { coreOf } from '../../src/saga-host.ts';
+
+/** The tenant of a test user, as in `ada@a`. */
+const tenantOf = ({ authInfo }: SagaCaller): string =>
+  String((authInfo as { readonly clientId?: string } | undefined)?.clientId).split('@')[1] ?? '';
+
+/** A user of a tenant. All have the same principal: only the keys keep tenants apart. */
+const of = (tenant: string): { readonly caller: SagaCaller } => ({
+  caller: { authInfo: { clientId: `ada@${tenant}` }, principal: { subject: 'ada', client: 'app' } },
+});
+
+const principal = (): { readonly subject: string; readonly client: string } => ({
+  subject: 'ada',
+  client: 'app',
+});
+
+/** Sources whose tenants have the same key IDs. */
+const sources: { readonly [name: string]: KeySource['load'] } = {
+  'with the same key IDs': async (tenant) => keyOf('k1', tenant.charCodeAt(0)),
+  'with the very same keys': async () => oldKey,
+};
+
+function hostOfTenants(
+  load: KeySource['load'],
+  changes: HostChanges & { readonly clock?: TestHost['clock'] } = {},
+): TestHost {
+  return hostForAll([deploys([], 'refuse')], {
+    keys: { load, tenantOf },
+    auth: { principal },
+    guard: { store: memoryGuard() },
+    ...changes,
+  });
+}
+
+describe.each(Object.entries(sources))('tenants %s', (_, load) => {
+  test.each(ways)('[T3] [T5] never open the tokens of another tenant by $name', async (way) => {
+    const host = hostOfTenants(load);
+    const token = await way.begin(host, {}, 'ada@a');
+    expect(await outcome(way, host, token, { user: 'ada@b' })).toBe('refused');
+    expect(await outcome(way, host, token, { user: 'eve@b' })).toBe('refused');
+    expect(host.told.rejections.map(({ reason }) => reason)).toEqual(['undecryptable', 'undecryptable']);
+    expect(await outcome(way, host, token, { user: 'ada@a' })).toBe('went on');
+    expect(host.told.errors).toEqual([]);
+  });
+
+  test('[T3] cannot cancel, read, or poll what belongs to another tenant', async () => {
+    const host = hostOfTenants(load);
+    const result = await send(host, 'tools/callSaga', { name: 'deploys', arguments: {} }, { user: 'ada@a' });
+    const sagaToken = result.last.result?.['sagaToken'] as string;
+    const task = await ways.find(({ name }) => name === 'tasks')!.begin(host, {}, 'ada@a');
+    const forms = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    for (const [method, params] of [
+      ['tools/cancelSaga', { sagaToken }],
+      ['requests/getStatus', { requestId: 1, resumeToken: sagaToken }],
+      ['tasks/get', { taskId: task }],
+      ['tasks/cancel', { taskId: task }],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one method after the other
+      const { last } = await send(host, method, params, { user: 'ada@b', capabilities: forms });
+      expect([method, last.error?.code]).toEqual([method, -32_602]);
+    }
+    expect(new Set(host.told.rejections.map(({ reason }) => reason))).toEqual(new Set(['undecryptable']));
+    const own = await send(host, 'tasks/get', { taskId: task }, { user: 'ada@a', capabilities: forms });
+    expect(own.last.result).toMatchObject({ status: 'input_required' });
+  });
+
+  test('[T3] have separate handles', async () => {
+    const way = ways.find(({ name }) => name === 'resume token')!;
+    const clock = testClock();
+    const host = hostOfTenants(load, { handles: { store: memoryTaskStore({ clock }) }, clock });
+    const handle = await way.begin(host, {}, 'ada@a');
+    expect(handle).toMatch(/^[\w-]{22}$/);
+    expect(await outcome(way, host, handle, { user: 'ada@b' })).toBe('refused');
+    expect(await outcome(way, host, handle, { user: 'ada@a' })).toBe('went on');
+  });
+
+  test('[T13] have separate records at a shared guard', async () => {
+    const records: string[] = [];
+    const memory = memoryGuard();
+    const store: SagaGuard = {
+      ...memory,
+      // No guard in memory any more: its records are sealed.
+      finish: (fence, response) => {
+        records.push(response);
+        return memory.finish(fence, response);
+      },
+    };
+    const { host } = hostOfTenants(load, { guard: { store } });
+    const { token, sagaId } = suspended(await host.start('deploys', {}, of('a')));
+    const answers = [accept('target', { target: 'here' })];
+    const end = await host.resume(token, answers, of('a'));
+    expect(end).toMatchObject({ result: 'Deployed to here' });
+    expect(await host.resume(token, answers, of('a'))).toEqual(end);
+    expect(records).toHaveLength(1);
+    const { source } = coreOf(host).keys;
+    const [record = ''] = records;
+    const opened = async (tenant: string): Promise<string> => {
+      const { responses } = await source!.ofCaller(of(tenant).caller);
+      return (await responses.open(record, { purpose: 'response', sid: sagaId, ignoreExpiry: true })).sid;
+    };
+    expect(await opened('a')).toBe(sagaId);
+    await expect(opened('b')).rejects.toMatchObject({ reason: 'undecryptable' });
+  });
+
+  describe('have cancel tokens with their name', () => {
+    async function abandoned(): Promise<TestHost & { readonly cancelToken: string; readonly token: string }> {
+      const cancelTokens: string[] = [];
+      const told = nothingTold();
+      const onSuspended: HostHooks['onSuspended'] = ({ cancelToken }) => cancelTokens.push(cancelToken);
+      const made = hostOfTenants(load, { hooks: { ...hooksInto(told), onSuspended } });
+      const { token } = suspended(await made.host.start('deploys', {}, of('a')));
+      made.clock.now += 2 * 60 * 60_000;
+      const [cancelToken = ''] = cancelTokens;
+      return { ...made, told, cancelToken, token };
+    }
+    const renamed = (token: string, tenant: string): string =>
+      `${Buffer.from(tenant).toString('base64url')}~${token.split('~')[1]}`;
+
+    test('[E8] which cancel without a caller', async () => {
+      const { host, cancelToken } = await abandoned();
+      expect(cancelToken).toMatch(/^YQ~ey/);
+      expect(await host.cancel(` ${cancelToken}\n`)).toMatchObject({
+        status: 'failed',
+        sagaId: expect.any(String) as string,
+      });
+      // A repeated message gets the same end.
+      expect(await host.cancel(cancelToken)).toMatchObject({ status: 'failed' });
+    });
+
+    test.each<[string, (tokens: { readonly cancelToken: string; readonly token: string }) => string]>([
+      ['a cancel token under the name of another tenant', ({ cancelToken }) => renamed(cancelToken, 'b')],
+      ['the token of a client under the name of its tenant', ({ token }) => renamed(`~${token}`, 'a')],
+      ['a name without a token', () => 'YQ~'],
+      ['two names', ({ cancelToken }) => `YQ~${cancelToken}`],
+    ])('[T5] which refuse %s', async (_name, make) => {
+      const all = await abandoned();
+      await expect(all.host.cancel(make(all), of('a'))).rejects.toMatchObject({ code: 'refused' });
+      expect(all.told.rejections).toHaveLength(1);
+    });
+
+    test.each<[string, (token: string) => string]>([
+      ['without its name', (token) => token.replace(/^.*~/, '')],
+      ['under an empty name', (token) => `~${token.split('~')[1]}`],
+      ['under a name that is not base64url', (token) => `a=~${token.split('~')[1]}`],
+    ])('[T5] which need a caller %s, whose tenant must be the same', async (_name, change) => {
+      const { host, cancelToken } = await abandoned();
+      await expect(host.cancel(change(cancelToken))).rejects.toMatchObject({ code: 'tenant_missing' });
+    });
+
+    test.each([
+      ['too long', 'b'.repeat(257)],
+      ['empty in UTF-8', '\u{FFFD}'.repeat(300)],
+    ])('[T5] which refuse a name that is %s, without a call of the source', async (_name, tenant) => {
+      const { host, cancelToken } = await abandoned();
+      await expect(host.cancel(renamed(cancelToken, tenant))).rejects.toMatchObject({
+        code: 'tenant_missing',
+      });
+    });
+
+    test('[T5] under which a valid token of a client is refused', async () => {
+      const { host } = hostOfTenants(load);
+      const { token } = suspended(await host.start('deploys', {}, of('a')));
+      for (const tenant of ['a', 'b'])
+        // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
+        await expect(host.cancel(renamed(`~${token}`, 'a'), of(tenant))).rejects.toMatchObject({
+          code: 'refused',
+        });
+      expect(await host.cancel(token, of('a'))).toMatchObject({ status: 'failed' });
+    });
+
+    test('[T5] which give a client of another tenant no access to the keys of a token', async () => {
+      const host = hostOfTenants(load);
+      const { last } = await send(
+        host,
+        'tools/callSaga',
+        { name: 'deploys', arguments: {} },
+        { user: 'ada@a' },
+      );
+      const sagaToken = renamed(`~${String(last.result?.['sagaToken'])}`, 'a');
+      const sent = await send(host, 'tools/cancelSaga', { sagaToken }, { user: 'ada@b' });
+      expect(sent.last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_saga_token' } });
+    });
+
+    test('[T5] which no dialect accepts from a client', async () => {
+      const all = await abandoned();
+      const params = { sagaToken: all.cancelToken };
+      const { last } = await send(all, 'tools/cancelSaga', params, { user: 'ada@a' });
+      expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_saga_token' } });
+    });
+  });
+});
+
+describe('a source of keys for tenants', () => {
+  test('[T7] loads the keys of each tenant once, and a failing tenant stops no other', async () => {
+    const loads: string[] = [];
+    const load = async (tenant: string): Promise<string> => {
+      loads.push(tenant);
+      if (tenant === 'down') throw new Error('down');
+      return keyOf(tenant, tenant.charCodeAt(0));
+    };
+    const { host, told } = hostOf(asking(), { keys: { load, tenantOf } });
+    const start = (tenant: string): Promise<unknown> => host.start('asking', {}, of(tenant));
+    await Promise.all([
+      start('a'),
+      start('a'),
+      start('b'),
+      expect(start('down')).rejects.toMatchObject({ code: 'keys_down' }),
+    ]);
+    await Promise.all([
+      start('a'),
+      start('b'),
+      expect(start('down')).rejects.toMatchObject({ code: 'keys_down' }),
+    ]);
+    expect(loads.toSorted()).toEqual(['a', 'b', 'down']);
+    expect(told.errors).toMatchObject([{ code: 'keys_down' }]);
+  });
+
+  test('[T5] is not called at will by a client of one tenant, nor for the keys of another', async () => {
+    const loads: string[] = [];
+    const load = async (tenant: string): Promise<string> => {
+      loads.push(tenant);
+      return keyOf(tenant, tenant.charCodeAt(0));
+    };
+    const { host, clock } = hostOf(asking(), { keys: { load, tenantOf } });
+    const { token } = suspended(await host.start('asking', {}, of('a')));
+    await host.start('asking', {}, of('b'));
+    for (let times = 0; times < 25; times += 1) {
+      clock.now += 1_000;
+      // oxlint-disable-next-line no-await-in-loop -- a flood
+      await expect(host.resume(token, [], of('b'))).rejects.toMatchObject({ reason: 'unknown_key' });
+    }
+    expect(loads).toEqual(['a', 'b', 'b', 'b']);
+  });
+
+  test('[T7] drops the least recently used keys above `maxTenants`', async () => {
+    const loads: string[] = [];
+    const load = async (tenant: string): Promise<string> => {
+      loads.push(tenant);
+      return oldKey;
+    };
+    const { host } = hostOf(asking(), { keys: { load, tenantOf, maxTenants: 2 } });
+    for (const tenant of ['a', 'b', 'a', 'c', 'a', 'c', 'b', 'c', 'a']) {
+      // oxlint-disable-next-line no-await-in-loop -- in this order
+      await host.start('asking', {}, of(tenant));
+    }
+    expect(loads).toEqual(['a', 'b', 'c', 'b', 'a']);
+  });
+
+  test.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['a number', 1],
+    ['an empty name', ''],
+    ['257 characters', 'a'.repeat(257)],
+    ['a lone surrogate', 'a\uD800'],
+  ])('[T6] serves no caller with a tenant that is %s', async (_, tenant) => {
+    const loads: string[] = [];
+    const load = (name: string): string => {
+      loads.push(name);
+      return oldKey;
+    };
+    const { host, told } = hostOf(asking(), { keys: { load, tenantOf: () => tenant as string } });
+    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'tenant_missing', public: false });
+    const { last } = await send({ host }, 'tools/callSaga', { name: 'asking', arguments: {} });
+    expect(last.error).toEqual({ code: -32_603, message: 'Internal error' });
+    expect(told.errors).toMatchObject([{ code: 'tenant_missing' }]);
+    expect(loads).toEqual([]);
+  });
+
+  test('[T6] serves a tenant of 256 characters in any script', async () => {
+    const { host } = hostOf(asking(), {
+      keys: { load: () => oldKey, tenantOf: async () => '\u{65E5}'.repeat(256) },
+    });
+    expect(await host.start('asking', {})).toMatchObject({ status: 'suspended' });
+  });
+
+  test('[T6] shows a token to an operator who passes a caller of its tenant', async () => {
+    const { host } = hostOf(asking(), { keys: { load: () => oldKey, tenantOf } });
+    const { token, sagaId } = suspended(await host.start('asking', {}, of('a')));
+    expect(await host.inspect(token, of('a'))).toMatchObject({ sagaId, keyId: 'old' });
+    await expect(host.inspect(token, of('b'))).rejects.toMatchObject({ reason: 'undecryptable' });
+    await expect(host.inspect(token)).rejects.toMatchObject({ code: 'tenant_missing' });
+  });
+
+  test('[T6] returns no sealer without a tenant', async () => {
+    const { host } = hostOf(asking(), { keys: { load: () => oldKey, tenantOf } });
+    const { token } = suspended(await host.start('asking', {}, of('a')));
+    const { sealer, responses } = coreOf(host).keys;
+    for (const one of [sealer, responses])
+      expect(() => one.open(token, { purpose: 'token' })).toThrow(
+        expect.objectContaining({ code: 'tenant_missing' }),
+      );
+  });
+
+  test('[T13] counts stored bytes of a guard separately for the same user ID in two tenants', async () => {
+    const owners = new Set<string | undefined>();
+    const memory = memoryGuard();
+    const store: SagaGuard = {
+      ...memory,
+      begin: (claim) => {
+        owners.add(claim.owner?.id);
+        return memory.begin(claim);
+      },
+    };
+    const options = { guard: { store }, clock: testClock() };
+    for (const keys of [{ load: () => oldKey, tenantOf }, oldKey]) {
+      const { host } = hostOfTenants(() => oldKey, { ...options, keys });
+      for (const tenant of ['a', 'b']) {
+        // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
+        const { token } = suspended(await host.start('deploys', {}, of(tenant)));
+        // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
+        await host.resume(token, [accept('target', { target: 'here' })], of(tenant));
+      }
+    }
+    expect(owners.size).toBe(3);
+  });
+});

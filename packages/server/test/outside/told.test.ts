@@ -1,0 +1,123 @@
+import { approval, memoryMailbox, saga, type Mailbox } from '@mcp-saga/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { completed, hostOf, suspended } from '../fixtures/host.ts';
+import { testClock } from '../fixtures/clock.ts';
+import { base, caller, day, OutsideCase, textOf, user } from './case.ts';
+
+const ann = user('ann');
+
+/** An honest mailbox with a changed method. */
+function changed(change: (honest: Mailbox) => Partial<Mailbox>): Mailbox {
+  const honest = memoryMailbox({ clock: () => 0 });
+  return { ...honest, ...change(honest) };
+}
+
+describe('the answer page', () => {
+  it('does not deny a record if only the reply of the mailbox was dropped', async () => {
+    let isLost = true;
+    const mailbox = changed((honest) => ({
+      put: async (...parts) => {
+        const result = await honest.put(...parts);
+        if (isLost) throw new Error('no reply');
+        return result;
+      },
+    }));
+    const test = new OutsideCase({}, { mailbox });
+    const turn = await test.start();
+    const page = await test.post(ann);
+    expect([page.status, await page.text()]).toEqual([503, expect.not.stringContaining('not recorded')]);
+    isLost = false;
+    expect(await (await test.get(ann)).text()).toContain('You approved');
+    expect((await test.decision(turn)).approved).toBe(true);
+  });
+
+  it('does not deny a record if another process recorded an answer that this process cannot read', async () => {
+    const mailbox = changed(() => ({ list: () => ({ answers: [], isClosed: false }) }));
+    const test = new OutsideCase({}, { mailbox });
+    await test.start();
+    await test.post(ann);
+    const page = await test.post(ann);
+    expect([page.status, await page.text()]).toEqual([503, expect.not.stringContaining('was recorded')]);
+  });
+
+  it.each([
+    ['by the link of a user', ann, undefined],
+    ['as a user, by the link of another person', undefined, ann],
+  ])('does not confirm an answer %s, which would not count', async (_, first, second) => {
+    const test = new OutsideCase({ link: 'accept', of: 2 });
+    const turn = await test.start();
+    expect((await test.post(first)).status).toBe(200);
+    for (const method of ['GET', 'HEAD'])
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await test.get(second, test.url(), method)).status).toBe(410);
+    expect((await test.post(second)).status).toBe(409);
+    suspended(await test.resume(turn));
+  });
+
+  it('sends another link if the schema rejects an answer that the form accepts', async () => {
+    const schema = z.object({ comment: z.string().regex(/^because /) });
+    const test = new OutsideCase({ schema: schema as never });
+    const turn = await test.start();
+    expect((await test.post(ann, { decision: 'approve', f0: 'why not' })).status).toBe(200);
+    const next = suspended(await test.resume(turn));
+    const answer = { decision: 'approve', f0: 'because I can' };
+    expect((await test.post(ann, answer, { url: test.url(1) })).status).toBe(200);
+    expect((await test.decision(next)).answers).toMatchObject([{ content: { comment: 'because I can' } }]);
+  });
+
+  it('sends another link if the schema throws, which is reported, and the saga continues', async () => {
+    const schema = z.object({
+      comment: z.string().transform((comment) => {
+        if (comment === 'boom') throw new Error('a mistake in the schema');
+        return comment;
+      }),
+    });
+    const test = new OutsideCase({ schema: schema as never });
+    const turn = await test.start();
+    await test.post(ann, { decision: 'approve', f0: 'boom' });
+    const next = suspended(await test.resume(turn));
+    expect(test.test.told.errors).toContainEqual(new Error('a mistake in the schema'));
+    await test.post(ann, { decision: 'approve', f0: 'fine' }, { url: test.url(1) });
+    expect((await test.decision(next)).answers).toMatchObject([{ content: { comment: 'fine' } }]);
+  });
+
+  it('accepts no form whose answer would not fit the token of the saga', async () => {
+    const test = new OutsideCase({ schema: z.object({ comment: z.string() }) as never });
+    await test.start();
+    const comment = (length: number): Promise<Response> =>
+      test.post(ann, { decision: 'approve', f0: 'x'.repeat(length) });
+    const most = 16 * 1024 - '{"comment":""}'.length;
+    const refused = await comment(most + 1);
+    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('Shorten')]);
+    expect((await comment(most)).status).toBe(200);
+  });
+
+  it('shows the same question again in a loop, and the first answer counts once', async () => {
+    const clock = testClock();
+    const urls: string[] = [];
+    const twice = saga({ name: 'twice', version: '1' }, function* () {
+      const reasons: string[] = [];
+      for (let round = 0; round < 2; round += 1) {
+        const decision = yield* approval('go', {
+          message: 'Go?',
+          link: 'accept',
+          timeoutMs: day,
+          deliver: ({ url }) => void urls.push(url),
+        });
+        reasons.push(decision.approved ? 'approved' : decision.reason);
+      }
+      return reasons.join();
+    });
+    const mailbox = memoryMailbox({ clock });
+    const { host } = hostOf(twice, { clock, outside: { url: base, mailbox }, limits: { maxHoldMs: 0 } });
+    const answer = (url: string | undefined, decision: string): Promise<Response> =>
+      host.answer(new Request(url ?? '', { method: 'POST', body: new URLSearchParams({ decision }) }));
+    const first = suspended(await host.start('twice', {}, { caller }));
+    expect((await answer(urls[0], 'approve')).status).toBe(200);
+    const second = suspended(await host.resume(first.token, [], { caller }));
+    expect((await answer(urls[1], 'deny')).status).toBe(200);
+    const { result } = completed(await host.resume(second.token, [], { caller })) as { result: unknown };
+    expect(textOf(result)).toBe('approved,denied');
+  });
+});

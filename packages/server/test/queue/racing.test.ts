@@ -1,0 +1,476 @@
+import {
+  all,
+  checkpoint,
+  continueAs,
+  createSagaHost,
+  elicit,
+  generateKey,
+  info,
+  memoryGuard,
+  poll,
+  race,
+  saga,
+  sleep,
+  step,
+  StepTimedOut,
+  TokenRefused,
+  type Program,
+  type Steps,
+} from '@mcp-saga/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { coreOf } from '../../src/saga-host.ts';
+import { deferred } from '../fixtures/deferred.ts';
+import { suspended } from '../fixtures/host.ts';
+import { hour, minute, Ok, queued, type Queued } from './queued.ts';
+
+const options = { version: '1', forks: 'refuse' } as const;
+const yes = (stepId: string, ok = true) => [
+  { stepId, result: { action: 'accept' as const, content: { ok } } },
+];
+
+const order = (body: () => Steps<unknown>): Program =>
+  saga({ name: 'order', ...options }, function* () {
+    return `got ${JSON.stringify(yield* body())}`;
+  });
+
+/** Asks its client, and polls meanwhile. The poll ends with the fourth request. */
+const asksAndPolls = (did: string[]) =>
+  order(function* () {
+    const { sure } = yield* all({
+      sure: elicit('sure', { message: 'Sure?', schema: Ok }),
+      packed: poll('packed', () => (did.push('poll') > 3 ? true : undefined), {
+        everyMs: hour,
+        totalTimeoutMs: 24 * hour,
+      }),
+    });
+    yield* step('ship', () => void did.push('ship'));
+    return sure.ok;
+  });
+
+const newest = ({ queue }: Queued) => queue.sent.at(-1)!;
+
+describe('a client beside the queue', () => {
+  it('[W4] may answer with a token that the queue has used', async () => {
+    const did: string[] = [];
+    const world = queued(asksAndPolls(did));
+    const { token } = suspended(await world.host.start('order', {}));
+    await world.next();
+    await world.next();
+    expect(did).toEqual(['poll', 'poll', 'poll']);
+    const { token: next, steps } = suspended(await world.host.resume(token, yes('sure')));
+    expect(steps).toEqual([]);
+    // Repeated, it gets the same response.
+    expect(await world.host.resume(token, yes('sure'))).toMatchObject({ token: next });
+    // With another answer, it is a fork.
+    await expect(world.host.resume(token, yes('sure', false))).rejects.toThrow(TokenRefused);
+    expect(await world.drain()).toMatchObject({ status: 'ended' });
+    const end = { status: 'completed', result: 'got true' };
+    expect(await world.host.resume(token, yes('sure'))).toMatchObject(end);
+    expect(await world.host.resume(next)).toMatchObject(end);
+    expect(did.filter((what) => what === 'ship')).toEqual(['ship']);
+  });
+
+  it('[W4] gets the newest question if its own is no longer open', async () => {
+    const world = queued(
+      order(function* () {
+        try {
+          return yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: hour });
+        } catch (error) {
+          if (!(error instanceof StepTimedOut)) throw error;
+        }
+        return yield* elicit('really', { message: 'Really?', schema: Ok });
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    expect(await world.next()).toMatchObject({ status: 'waiting' });
+    const next = suspended(await world.host.resume(token, yes('sure')));
+    expect(next).toMatchObject({ turn: 2, steps: [{ stepId: 'really' }], unknown: ['sure'] });
+    expect(await world.host.resume(next.token, yes('really'))).toMatchObject({ result: 'got {"ok":true}' });
+  });
+
+  it('[W6] waits for the rest of a wait that the queue has begun', async () => {
+    const world = queued(
+      order(function* () {
+        yield* sleep(hour);
+        yield* step('remind', () => undefined);
+        yield* sleep(hour);
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    await world.next();
+    world.clock.now += 10 * minute;
+    expect(await world.host.resume(token)).toMatchObject({
+      status: 'suspended',
+      turn: 2,
+      retryAfterMs: 50 * minute,
+    });
+  });
+
+  it('[E1] [T13] shares a turn with the queue: only one runs it, and both get its response', async () => {
+    const runs: string[] = [];
+    const world = queued(
+      order(function* () {
+        yield* sleep(hour);
+        yield* step('ship', ({ idempotencyKey }) => void runs.push(idempotencyKey));
+        yield* sleep(hour);
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    const { message, at } = newest(world);
+    world.clock.now = at;
+    const [one, other, third] = await Promise.all([
+      world.host.resume(token),
+      world.restart().deliver(message),
+      world.restart().deliver(message),
+    ]);
+    expect(one).toMatchObject({ status: 'suspended', turn: 2 });
+    expect([other, third]).toMatchObject([{ status: 'waiting' }, { status: 'waiting' }]);
+    expect(runs).toHaveLength(1);
+  });
+
+  it('[W4] [T13] may answer while the queue runs the turn', async () => {
+    const begun = deferred<() => void>();
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        const { sure } = yield* all({
+          sure: elicit('sure', { message: 'Sure?', schema: Ok }),
+          packed: poll(
+            'packed',
+            () =>
+              did.push('poll') === 1
+                ? undefined
+                : new Promise((resolve) => {
+                    begun.resolve(() => resolve(true));
+                  }),
+            { everyMs: hour, totalTimeoutMs: 24 * hour },
+          ),
+        });
+        return sure.ok;
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    const { message, at } = newest(world);
+    world.clock.now = at;
+    const delivered = world.host.deliver(message);
+    const goOn = await begun.promise;
+    const answered = world.restart().resume(token, yes('sure'));
+    goOn();
+    expect(await delivered).toMatchObject({ status: 'waiting' });
+    expect(await answered).toMatchObject({ status: 'completed', result: 'got true' });
+    expect(did).toEqual(['poll', 'poll']);
+  });
+
+  it('[E7] [E8] may cancel the newest turn with a token that the queue has used', async () => {
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* sleep(hour);
+        yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+        yield* sleep(hour);
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    await world.next();
+    const end = { status: 'failed', compensated: [{ stepId: 'pack' }, { stepId: 'charge' }] };
+    expect(await world.host.cancel(token)).toMatchObject(end);
+    expect(await world.host.cancel(token)).toMatchObject(end);
+    expect(await world.drain()).toMatchObject({ status: 'ended' });
+    expect(did).toEqual(['charge', 'pack', 'unpack', 'refund']);
+  });
+
+  it('[E8] [E9] that does not return has its interrupted request finished by the queue, with its answers', async () => {
+    const keys: string[] = [];
+    const world = queued(
+      order(function* () {
+        const { ok } = yield* elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: 2 * hour });
+        yield* step('ship', ({ idempotencyKey }) => void keys.push(idempotencyKey), {
+          compensateUnknown: () => undefined,
+        });
+        return ok;
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    const dying = world.restart({
+      guard: { store: { ...world.guard, finish: () => Promise.reject(new Error('killed')) } },
+    });
+    await expect(dying.resume(token, yes('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+    expect(await world.drain()).toMatchObject({ status: 'ended' });
+    expect(keys).toEqual([keys[0], keys[0]]);
+    expect(await world.host.resume(token, yes('sure'))).toMatchObject({ result: 'got true' });
+  });
+
+  it('[E8] [T13] continues the turn of a queue process that died', async () => {
+    const keys: string[] = [];
+    const world = queued(
+      order(function* () {
+        const { sure } = yield* all({
+          sure: elicit('sure', { message: 'Sure?', schema: Ok }),
+          later: (function* () {
+            yield* sleep(hour);
+            yield* step('ship', ({ idempotencyKey }) => void keys.push(idempotencyKey));
+          })(),
+        });
+        return sure.ok;
+      }),
+    );
+    const { token } = suspended(await world.host.start('order', {}));
+    const dying = world.restart({
+      guard: { store: { ...world.guard, finish: () => Promise.reject(new Error('killed')) } },
+    });
+    await expect(world.next(dying)).rejects.toMatchObject({ code: 'guard_down' });
+    world.clock.now += 2 * minute;
+    expect(await world.host.resume(token, yes('sure'))).toMatchObject({ result: 'got true' });
+    expect(keys).toEqual([keys[0], keys[0]]);
+  });
+
+  it('[W4] reads each page by a request of its own', async () => {
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        yield* step('read', () => void did.push('read 1'));
+        yield* checkpoint('page 1');
+        yield* step('read', () => void did.push('read 2'));
+      }),
+    );
+    const { expiresAt } = suspended(await world.host.start('order', {}));
+    expect(newest(world).at).toBe(expiresAt + minute);
+    expect(await world.next()).toMatchObject({ status: 'ended' });
+    expect(did).toEqual(['read 1']);
+  });
+
+  it('[E1] continues a saga that returned at once, because the queue waits until its first token expires', async () => {
+    const did: string[] = [];
+    const first = saga({ name: 'order', ...options, commitFirst: true }, function* () {
+      yield* step('charge', () => void did.push('charge'));
+      yield* sleep(hour);
+      return 'done';
+    });
+    const world = queued(first);
+    const { token, expiresAt } = suspended(await world.host.start('order', {}));
+    expect(newest(world).at).toBe(expiresAt + minute);
+    suspended(await world.host.resume(token));
+    expect(did).toEqual(['charge']);
+    expect(await world.next()).toMatchObject({ status: 'ended' });
+  });
+
+  it('[W3] has its capabilities stored for turns of the queue', async () => {
+    const world = queued(
+      order(function* () {
+        yield* sleep(hour);
+        return yield* elicit('gift', { message: 'As a gift?', schema: Ok, fallback: () => ({ ok: false }) });
+      }),
+    );
+    const caller = { capabilities: { sampling: {} } };
+    const { token } = suspended(await world.host.start('order', {}, { caller }));
+    expect(await world.next()).toMatchObject({ status: 'ended' });
+    expect(await world.host.resume(token, [], { caller })).toMatchObject({ result: 'got {"ok":false}' });
+    const told = queued(
+      order(function* () {
+        yield* sleep(hour);
+        return (yield* info()).capabilities;
+      }),
+    );
+    const known = suspended(await told.host.start('order', {}, { caller }));
+    expect(await told.next()).toMatchObject({ status: 'ended' });
+    expect(await told.host.resume(known.token)).toMatchObject({ result: 'got {"sampling":{}}' });
+    // A client with elicitation gets the question.
+    const asked = suspended(
+      await world.host.start('order', {}, { caller: { capabilities: { elicitation: {} } } }),
+    );
+    expect(await world.next()).toMatchObject({ status: 'waiting' });
+    expect(await world.host.resume(asked.token)).toMatchObject({ steps: [{ stepId: 'gift' }] });
+  });
+
+  it('[W1] has no token after its connection ends, so the queue only undoes the saga', async () => {
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* sleep(hour);
+        yield* step('ship', () => void did.push('ship'));
+      }),
+    );
+    const core = coreOf(world.host);
+    suspended(await core.start('order', {}, {}, { dialect: { endsOnAbort: true } }));
+    expect(await world.drain()).toMatchObject({ status: 'ended' });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
+  it('[T6] keeps its full time to answer after a turn of the queue', async () => {
+    const world = queued(
+      order(function* () {
+        try {
+          yield* race({
+            sure: elicit('sure', { message: 'Sure?', schema: Ok, timeoutMs: hour }),
+            later: sleep(3 * hour),
+          });
+        } catch (error) {
+          if (!(error instanceof StepTimedOut)) throw error;
+        }
+        return yield* elicit('really', { message: 'Really?', schema: Ok });
+      }),
+    );
+    const { token, expiresAt } = suspended(await world.host.start('order', {}));
+    expect(await world.next()).toMatchObject({ status: 'waiting', at: expiresAt + minute });
+    world.clock.now = expiresAt - minute;
+    const next = suspended(await world.host.resume(token));
+    expect(await world.host.resume(next.token, yes('really'))).toMatchObject({ result: 'got {"ok":true}' });
+  });
+
+  it('[E7] [T6] is not required to continue as another saga', async () => {
+    const second = saga(
+      { name: 'second', ...options, input: z.object({ of: z.string() }) },
+      function* ({ of }) {
+        yield* sleep(hour);
+        return `second of ${of}`;
+      },
+    );
+    const world = queued(
+      [
+        order(function* () {
+          yield* sleep(hour);
+          return yield* continueAs(second, { of: 'order' });
+        }),
+        second,
+      ],
+      {
+        auth: { authorize: ({ principal }) => principal !== undefined },
+        limits: { tokenTtlMs: 24 * hour, maxHoldMs: 0 },
+      },
+    );
+    const caller = { principal: { subject: 'ann', client: 'app' } };
+    const { token } = suspended(await world.host.start('order', {}, { caller }));
+    expect(await world.drain()).toMatchObject({ status: 'ended' });
+    expect(await world.host.resume(token, [], { caller })).toMatchObject({ result: 'second of order' });
+    await expect(world.host.resume(token)).rejects.toThrow(TokenRefused);
+  });
+});
+
+describe('a failure around the queue', () => {
+  const sleeps = (did: string[]) =>
+    order(function* () {
+      yield* sleep(hour);
+      yield* step('ship', () => void did.push('ship'));
+      yield* sleep(hour);
+    });
+
+  it('[E10] of the queue fails no turn, and the next request of the client sends the message again', async () => {
+    const world = queued(sleeps([]));
+    world.queue.isDown = true;
+    const { token } = suspended(await world.host.start('order', {}));
+    expect(world.errors).toMatchObject([{ code: 'queue_down' }]);
+    world.queue.isDown = false;
+    // Nothing is due, so the saga stays in its turn.
+    expect(await world.host.resume(token)).toMatchObject({ turn: 1 });
+    expect(world.queue.sent).toMatchObject([{ message: { turn: 1 } }]);
+    world.clock.now += hour;
+    world.queue.isDown = true;
+    suspended(await world.host.resume(token));
+    world.queue.isDown = false;
+    suspended(await world.host.resume(token));
+    expect(newest(world)).toMatchObject({ message: { turn: 2 } });
+  });
+
+  it('[E8] of the queue in a delivery causes another delivery, which repeats no effect', async () => {
+    const did: string[] = [];
+    const world = queued(sleeps(did));
+    await world.host.start('order', {});
+    const { message, at } = newest(world);
+    world.clock.now = at;
+    world.queue.isDown = true;
+    await expect(world.host.deliver(message)).rejects.toMatchObject({ code: 'queue_down' });
+    await expect(world.host.deliver(message)).rejects.toMatchObject({ code: 'queue_down' });
+    world.queue.isDown = false;
+    expect(await world.host.deliver(message)).toMatchObject({ status: 'waiting' });
+    expect(newest(world)).toMatchObject({ message: { turn: 2 } });
+    expect(did).toEqual(['ship']);
+  });
+
+  it('[E8] of a process, with a redelivery hours later, loses no turn', async () => {
+    const did: string[] = [];
+    const world = queued(sleeps(did));
+    const { expiresAt } = suspended(await world.host.start('order', {}));
+    const { message } = newest(world);
+    world.clock.now = expiresAt + 5 * hour;
+    world.queue.isDown = true;
+    await expect(world.host.deliver(message)).rejects.toMatchObject({ code: 'queue_down' });
+    world.queue.isDown = false;
+    world.clock.now += 20 * hour;
+    expect(await world.host.deliver(message)).toMatchObject({ status: 'waiting' });
+    expect(await world.next()).toMatchObject({ status: 'ended' });
+    expect(did).toEqual(['ship']);
+  });
+
+  it('[E7] [E8] of a guard that lost its turns stops a saga, and an abandoned saga is undone', async () => {
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* sleep(hour);
+        yield* step('ship', () => void did.push('ship'));
+      }),
+    );
+    const { expiresAt } = suspended(await world.host.start('order', {}));
+    world.clock.now += minute;
+    const host = world.restart({ guard: { store: memoryGuard({ clock: world.clock }) } });
+    expect(await world.next(host)).toMatchObject({ status: 'waiting', at: expiresAt + minute });
+    expect(await world.next(host)).toMatchObject({ status: 'ended' });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
+  it('[T13] of the guard stops a delivery, even if requests of clients run without the guard', async () => {
+    const did: string[] = [];
+    const world = queued(sleeps(did));
+    await world.host.start('order', {});
+    const down = world.restart({
+      guard: { store: { ...world.guard, begin: () => Promise.reject(new Error('down')) }, onDown: 'open' },
+    });
+    await expect(world.next(down)).rejects.toMatchObject({ code: 'guard_down' });
+    expect(did).toEqual([]);
+    expect(await world.next()).toMatchObject({ status: 'waiting' });
+  });
+
+  it('[E10] of a version that is not served keeps the saga unchanged', async () => {
+    const world = queued(sleeps([]));
+    await world.host.start('order', {});
+    const other = saga({ name: 'order', version: '2', forks: 'refuse' }, function* () {
+      yield* step('other', () => undefined);
+      return 'other';
+    });
+    await expect(world.next(world.restart({ sagas: [other] }))).rejects.toMatchObject({
+      code: 'version_gone',
+    });
+    expect(await world.next()).toMatchObject({ status: 'waiting' });
+  });
+
+  it('[T5] of a revoked token stops the saga, and an abandoned saga is undone', async () => {
+    const did: string[] = [];
+    const world = queued(
+      order(function* () {
+        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* sleep(hour);
+        yield* step('ship', () => void did.push('ship'));
+      }),
+    );
+    const { expiresAt } = suspended(await world.host.start('order', {}));
+    const host = world.restart({ auth: { rejectIssuedBefore: world.clock.now + 1 } });
+    expect(await world.next(host)).toMatchObject({ status: 'waiting', at: expiresAt + minute });
+    expect(await world.next(host)).toMatchObject({ status: 'ended' });
+    expect(did).toEqual(['charge', 'refund']);
+  });
+
+  it('[T12] of the configuration: a host without a queue rejects deliveries', async () => {
+    const world = queued(sleeps([]));
+    await world.host.start('order', {});
+    const without = createSagaHost({
+      sagas: [sleeps([])],
+      keys: generateKey(),
+      audience: 'shop',
+      guard: { store: world.guard },
+    });
+    await expect(without.deliver(newest(world).message)).rejects.toThrow(TypeError);
+  });
+});

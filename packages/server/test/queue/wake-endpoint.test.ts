@@ -1,0 +1,128 @@
+import { generateKey, memoryGuard, saga, sleep, step, type QueueMessage } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { describe, expect, it } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
+import { hour, recordingQueue } from './queued.ts';
+
+const signature = 'signed';
+
+function serving(change: object = {}) {
+  const clock = testClock();
+  const queue = recordingQueue();
+  const contexts: unknown[] = [];
+  const errors: unknown[] = [];
+  const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+    yield* sleep(hour);
+    yield* step('ship', ({ context }) => void contexts.push(context));
+    return 'done';
+  });
+  const server = serveSagas<{ readonly name: string }>({
+    name: 'shop',
+    version: '1.0.0',
+    sagas: [order],
+    keys: generateKey(),
+    guard: { store: memoryGuard({ clock }) },
+    queue: {
+      ...queue,
+      receive: async (request) =>
+        request.headers.get('x-signature') === signature
+          ? ((await request.json()) as QueueMessage)
+          : undefined,
+    },
+    limits: { maxHoldMs: 0 },
+    testing: { clock, environment: 'production' },
+    hooks: {
+      onTurn: () => undefined,
+      onReject: () => undefined,
+      onError: (error) => void errors.push(error),
+    },
+    ...change,
+  });
+  const post = (body: unknown, headers: Record<string, string> = {}, method = 'POST') =>
+    server.fetch(
+      new Request('http://localhost/saga/wake', {
+        method,
+        headers,
+        ...(method === 'POST' ? { body: JSON.stringify(body) } : {}),
+      }),
+      { name: 'env' },
+    );
+  const started = async (): Promise<QueueMessage> => {
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name: 'order',
+        arguments: {},
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+          'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+        },
+      },
+    };
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'order',
+    };
+    const request = new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    await (await server.fetch(request, { name: 'env' })).text();
+    const { message, at } = queue.sent.at(-1)!;
+    clock.now = at;
+    return message;
+  };
+  return { server, queue, contexts, errors, post, started };
+}
+
+describe('POST /saga/wake', () => {
+  it('[E8] delivers a message with a valid signature', async () => {
+    const { contexts, post, started, errors } = serving();
+    const message = await started();
+    expect((await post(message)).status).toBe(401);
+    expect((await post(message, { 'x-signature': 'forged' })).status).toBe(401);
+    expect(contexts).toEqual([]);
+    const response = await post(message, { 'x-signature': signature });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ status: 'ended' });
+    expect(contexts).toEqual([{ name: 'env' }]);
+    expect(errors).toEqual([]);
+  });
+
+  it('[T5] [E10] distinguishes messages that a queue may deliver again', async () => {
+    const { queue, post, started, errors } = serving();
+    const message = await started();
+    const signed = { 'x-signature': signature };
+    expect((await post({ ...message, token: 'x' }, signed)).status).toBe(422);
+    expect((await post(null, {}, 'GET')).status).toBe(405);
+    expect((await post(message, { ...signed, 'content-length': '99999999' })).status).toBe(413);
+    queue.isDown = true;
+    const ended = await post(message, signed);
+    expect(ended.status).toBe(200);
+    expect(errors).not.toEqual([]);
+  });
+
+  it('[T6] refuses other hosts and origins, and requires a signature check', async () => {
+    const { post } = serving({ http: { allowedHosts: ['shop.example'] } });
+    expect((await post({}, { 'x-signature': signature })).status).toBe(403);
+    const page = serving();
+    expect((await page.post({}, { 'x-signature': signature, origin: 'https://evil.example' })).status).toBe(
+      403,
+    );
+    const unsigned = serving({ queue: recordingQueue() });
+    expect((await unsigned.post({}, { 'x-signature': signature })).status).toBe(404);
+  });
+
+  it('[E8] has a counterpart for queues that call a function', async () => {
+    const { server, contexts, started } = serving();
+    expect(await server.deliver(await started(), { name: 'lambda' })).toMatchObject({ status: 'ended' });
+    expect(contexts).toEqual([{ name: 'lambda' }]);
+  });
+});
