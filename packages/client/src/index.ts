@@ -1,6 +1,5 @@
 /**
- * Drive a saga tool from an MCP client: fulfill what it asks turn by turn, keep it as JSON, resume it another day.
- *
+ * Calls saga tools from an MCP client: fulfills the steps of each turn, stores a saga as JSON, and resumes the saga later.
  * @module
  */
 export { callSaga, resumeSaga, type CallSagaOptions } from './saga/call-saga.ts';
@@ -20,7 +19,7 @@ export type {
   ToolResultContent,
   ToolUseContent,
   UrlElicitation,
-} from './model/client-steps.ts';
+} from './model/saga-step-types.ts';
 export type { Clock } from './runtime/clock.ts';
 export type {
   Annotations,
@@ -56,11 +55,11 @@ export type {
   NumberField,
   TextField,
 } from './model/form-field.ts';
-export type { McpClient, RequestOptions } from './model/mcp-client.ts';
+export type { McpClient, RequestOptions } from './model/mcp-client-types.ts';
 export { type SagaCall, startSaga } from './saga/start-saga.ts';
 export type { HandlerContext, StepHandlers } from './model/step-handlers.ts';
 export { SuspendedSaga } from './saga/suspended-saga.ts';
-export type { KeptSaga, ResumeOptions, ClientTurn, TurnOptions } from './model/saga-turn.ts';
+export type { KeptSaga, ResumeOptions, ClientTurn, TurnOptions } from './model/client-turn-types.ts';
 export {
   type ElicitationStep,
   type RootsStep,
@@ -71,4 +70,4 @@ export {
   type CompletedStep,
   type JsonRpcError,
   type StepResult,
-} from './model/wire.ts';
+} from './model/wire-types.ts';

@@ -17,7 +17,7 @@ const yes = { action: 'accept', content: { value: 'yes' } } as const;
 const reason = new Error('the tab was closed');
 
 test.for(connections)(
-  'keeps what was answered when it is aborted while a step is asked: $name',
+  'keeps the answers of a call that is aborted during a step: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([suspended('t1', [form('first'), form('second')]), done('ok')]);
     const { client, close } = await connect(server);
@@ -63,7 +63,7 @@ test.for(connections)(
 );
 
 test.for(connections)(
-  'keeps what was answered when it is aborted while it is sent: $name',
+  'keeps the answers of a call that is aborted during a request: $name',
   async ({ connect }) => {
     const arrived = deferred<null>();
     const never = deferred<Record<string, unknown>>();
@@ -89,7 +89,7 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('sends nothing when it was aborted before: $name', async ({ connect }) => {
+test.for(connections)('sends nothing for an aborted signal: $name', async ({ connect }) => {
   const server = new ScriptedServer([]);
   const { client, close } = await connect(server);
 
@@ -103,7 +103,7 @@ test.for(connections)('sends nothing when it was aborted before: $name', async (
   await close();
 });
 
-test.for(connections)('leaves the saga as it is when it is aborted in onTurn: $name', async ({ connect }) => {
+test.for(connections)('keeps the saga unchanged when onTurn aborts: $name', async ({ connect }) => {
   const server = new ScriptedServer([suspended('t1', [])]);
   const { client, close } = await connect(server);
   const user = new AbortController();
@@ -118,7 +118,7 @@ test.for(connections)('leaves the saga as it is when it is aborted in onTurn: $n
   await close();
 });
 
-test.for(connections)('asks nothing when the saga cannot be kept: $name', async ({ connect }) => {
+test.for(connections)('asks nothing if onTurn fails: $name', async ({ connect }) => {
   const server = new ScriptedServer([suspended('t1', [form('first')])]);
   const { client, close } = await connect(server);
   const full = new Error('the disk is full');
@@ -133,23 +133,20 @@ test.for(connections)('asks nothing when the saga cannot be kept: $name', async 
   await close();
 });
 
-test.for(connections)(
-  'cancels nothing that has ended when the signal aborts afterwards: $name',
-  async ({ connect }) => {
-    const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok'), done('after')]);
-    const { client, notified, close } = await connect(server);
-    const user = new AbortController();
+test.for(connections)('sends no cancellation for an abort after the end: $name', async ({ connect }) => {
+  const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok'), done('after')]);
+  const { client, notified, close } = await connect(server);
+  const user = new AbortController();
 
-    await callSaga(client, call, { signal: user.signal, handlers: { elicitation: () => yes } });
-    user.abort(reason);
-    await startSaga(client, call);
+  await callSaga(client, call, { signal: user.signal, handlers: { elicitation: () => yes } });
+  user.abort(reason);
+  await startSaga(client, call);
 
-    expect(notified.filter((method) => method !== 'notifications/initialized')).toStrictEqual([]);
-    await close();
-  },
-);
+  expect(notified.filter((method) => method !== 'notifications/initialized')).toStrictEqual([]);
+  await close();
+});
 
-test.for(connections)('gives a saga up and says why: $name', async ({ connect }) => {
+test.for(connections)('cancels a saga with a reason: $name', async ({ connect }) => {
   const server = new ScriptedServer([suspended('t1', [form('first')]), done('Refunded')]);
   const { client, close } = await connect(server);
   const turn = await startSaga(client, call);

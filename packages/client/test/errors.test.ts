@@ -22,7 +22,7 @@ const answer = () => ({ action: 'accept', content: { value: typed } }) as const;
 
 describe('a server without saga methods', () => {
   test.for(connections)(
-    'is told apart without a request when it declares other extensions: $name',
+    'is detected without a request if it declares other extensions: $name',
     async ({ connect }) => {
       const server = new ScriptedServer([]);
       server.extensions = { 'com.example/other': {} };
@@ -31,14 +31,13 @@ describe('a server without saga methods', () => {
       const error = await thrownBy(SagasNotSupported, callSaga(client, call));
 
       expect(error).toMatchObject({ code: 'sagas_not_supported', method: 'tools/callSaga', saga: undefined });
-      expect(error.message).toBe('The server does not offer tools/callSaga');
       expect(server.sent).toStrictEqual([]);
       await close();
     },
   );
 
   test.for(connections)(
-    'is told apart by its method-not-found when it declares none: $name',
+    'is detected by method-not-found if it declares no extensions: $name',
     async ({ connect }) => {
       const server = new ScriptedServer([]);
       server.extensions = undefined;
@@ -52,7 +51,7 @@ describe('a server without saga methods', () => {
     },
   );
 
-  test.for(connections)('hands a kept saga back: $name', async ({ connect }) => {
+  test.for(connections)('keeps a stored saga in the error: $name', async ({ connect }) => {
     const home = new ScriptedServer([suspended(secret, [form('first')])]);
     const first = await connect(home);
     const turn = await startSaga(first.client, call);
@@ -73,20 +72,17 @@ describe('a server without saga methods', () => {
     await second.close();
   });
 
-  test.for(connections)(
-    'is asked when it has the methods but declares no extension: $name',
-    async ({ connect }) => {
-      const server = new ScriptedServer([done('ok')]);
-      server.extensions = undefined;
-      const { client, close } = await connect(server);
+  test.for(connections)('receives the request if it declares no extensions: $name', async ({ connect }) => {
+    const server = new ScriptedServer([done('ok')]);
+    server.extensions = undefined;
+    const { client, close } = await connect(server);
 
-      await expect(callSaga(client, call)).resolves.toMatchObject({ content: [{ text: 'ok' }] });
-      await close();
-    },
-  );
+    await expect(callSaga(client, call)).resolves.toMatchObject({ content: [{ text: 'ok' }] });
+    await close();
+  });
 });
 
-test.for(connections)('says that a server does not offer to cancel: $name', async ({ connect }) => {
+test.for(connections)('reports a server without cancellation: $name', async ({ connect }) => {
   const server = new ScriptedServer([suspended('t1', [form('first')])]);
   server.extensions = { [SAGA_EXTENSION]: { methods: ['tools/callSaga', 'tools/resumeSaga'] } };
   const { client, close } = await connect(server);
@@ -100,7 +96,7 @@ test.for(connections)('says that a server does not offer to cancel: $name', asyn
   await close();
 });
 
-test.for(connections)('passes on why the server refuses, by its code: $name', async ({ connect }) => {
+test.for(connections)('reports the code and reason of a rejection: $name', async ({ connect }) => {
   const server = new ScriptedServer([
     suspended('t1', [form('first')]),
     () => {
@@ -160,7 +156,7 @@ const malformed: readonly (readonly [field: string, answer: Json])[] = [
 ];
 
 test.for(connections)(
-  'names the field of a malformed answer and never its value: $name',
+  'reports the field of a malformed answer, never its value: $name',
   async ({ connect }) => {
     const server = new ScriptedServer(
       malformed.flatMap(([, wrong]) => [suspended('t1', [form('first')]), wrong]),
@@ -182,64 +178,64 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('refuses a suspended saga as the answer to a cancel: $name', async ({ connect }) => {
-  const server = new ScriptedServer([suspended('t1', []), suspended(secret, [])]);
-  const { client, close } = await connect(server);
-  const turn = await startSaga(client, call);
-  if (turn.status !== 'suspended') throw new Error('completed');
-
-  await expect(cancelSaga(client, turn.saga)).rejects.toMatchObject({ field: 'state' });
-  await close();
-});
-
 test.for(connections)(
-  'prints neither token nor answer with an error or a saga: $name',
+  'rejects a suspended saga as the answer to a cancellation: $name',
   async ({ connect }) => {
-    const server = new ScriptedServer([
-      suspended(secret, [form('first')]),
-      ({ params }) => {
-        throw rpcError(-32602, `cannot open ${String(params['sagaToken'])}`);
-      },
-      suspended(secret, [form('first')]),
-      { state: 'suspended', sagaToken: secret, steps: secret },
-      suspended(secret, [form('first')]),
-      suspended(secret, [form('second')]),
-    ]);
+    const server = new ScriptedServer([suspended('t1', []), suspended(secret, [])]);
     const { client, close } = await connect(server);
-    const user = new AbortController();
-    const options = { handlers: { elicitation: answer }, maxRounds: 1, signal: user.signal };
-    const errors = [
-      await thrownBy(SagaClientError, callSaga(client, call, options)),
-      await thrownBy(SagaClientError, callSaga(client, call, options)),
-      await thrownBy(SagaClientError, callSaga(client, call, options)),
-    ];
-    user.abort();
-    errors.push(
-      await thrownBy(SagaClientError, resumeSaga(client, errors[2]?.saga ?? JSON.parse('0'), options)),
-    );
+    const turn = await startSaga(client, call);
+    if (turn.status !== 'suspended') throw new Error('completed');
 
-    expect(errors.map(({ name, code }) => `${name} ${code}`)).toStrictEqual([
-      'SagaRequestFailed saga_request_failed',
-      'SagaProtocolError saga_protocol_error',
-      'SagaRoundsExceeded saga_rounds_exceeded',
-      'SagaCallAborted saga_call_aborted',
-    ]);
-    for (const error of errors) {
-      // The first server quotes the token in its message, and the SDK's own error stays as it is in `cause`.
-      const { cause: _cause, saga, ...fields } = error;
-      const whole = error === errors[0] ? fields : error;
-      const printed = [
-        String(error),
-        error.stack,
-        JSON.stringify(error),
-        inspect(whole, { depth: 9 }),
-        inspect(saga, { depth: 9 }),
-      ].join('\n');
-      expect(printed).not.toContain(secret);
-      expect(printed).not.toContain(typed);
-      expect(saga?.toJSON().sagaToken).toBe(secret);
-    }
-    expect(errors[0]?.message).toBe('tools/resumeSaga failed: cannot open <token> (-32602)');
+    await expect(cancelSaga(client, turn.saga)).rejects.toMatchObject({ field: 'state' });
     await close();
   },
 );
+
+test.for(connections)('logs neither token nor answer of an error or a saga: $name', async ({ connect }) => {
+  const server = new ScriptedServer([
+    suspended(secret, [form('first')]),
+    ({ params }) => {
+      throw rpcError(-32602, `cannot open ${String(params['sagaToken'])}`);
+    },
+    suspended(secret, [form('first')]),
+    { state: 'suspended', sagaToken: secret, steps: secret },
+    suspended(secret, [form('first')]),
+    suspended(secret, [form('second')]),
+  ]);
+  const { client, close } = await connect(server);
+  const user = new AbortController();
+  const options = { handlers: { elicitation: answer }, maxRounds: 1, signal: user.signal };
+  const errors = [
+    await thrownBy(SagaClientError, callSaga(client, call, options)),
+    await thrownBy(SagaClientError, callSaga(client, call, options)),
+    await thrownBy(SagaClientError, callSaga(client, call, options)),
+  ];
+  user.abort();
+  errors.push(
+    await thrownBy(SagaClientError, resumeSaga(client, errors[2]?.saga ?? JSON.parse('0'), options)),
+  );
+
+  expect(errors.map(({ name, code }) => `${name} ${code}`)).toStrictEqual([
+    'SagaRequestFailed saga_request_failed',
+    'SagaProtocolError saga_protocol_error',
+    'SagaRoundsExceeded saga_rounds_exceeded',
+    'SagaCallAborted saga_call_aborted',
+  ]);
+  for (const error of errors) {
+    // The first server quotes the token in its message, and the SDK's own error stays as it is in `cause`.
+    const { cause: _cause, saga, ...fields } = error;
+    const whole = error === errors[0] ? fields : error;
+    const printed = [
+      String(error),
+      error.stack,
+      JSON.stringify(error),
+      inspect(whole, { depth: 9 }),
+      inspect(saga, { depth: 9 }),
+    ].join('\n');
+    expect(printed).not.toContain(secret);
+    expect(printed).not.toContain(typed);
+    expect(saga?.toJSON().sagaToken).toBe(secret);
+  }
+  expect(errors[0]?.message).toBe('tools/resumeSaga failed: cannot open <token> (-32602)');
+  await close();
+});

@@ -48,7 +48,7 @@ function script(): ScriptedServer {
 const call = { name: 'complex_tool', arguments: { initial_arg: 'value' } };
 
 test.for(connections)(
-  '[W1] holds the exchange of the proposal field by field: $name',
+  '[W1] sends and receives the exchange of the proposal, field by field: $name',
   async ({ connect }) => {
     const server = script();
     const { client, close } = await connect(server);
@@ -77,7 +77,7 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('sends only the news when told to: $name', async ({ connect }) => {
+test.for(connections)('sends only the answers of the turn with `news: only`: $name', async ({ connect }) => {
   const server = script();
   const { client, close } = await connect(server, {
     elicitation: () => ({ action: 'accept', content: { target: 'production' } }),

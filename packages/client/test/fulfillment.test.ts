@@ -18,7 +18,7 @@ function answered(server: ScriptedServer): unknown {
 }
 
 test.for(connections)(
-  'asks all steps of a turn at the same time and answers in the order asked: $name',
+  'asks all steps of a turn at once, and answers in their order: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([suspended('t', [form('slow'), form('fast'), sampling]), done('ok')]);
     const { client, close } = await connect(server);
@@ -52,7 +52,7 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('lets the handlers registered on the client answer: $name', async ({ connect }) => {
+test.for(connections)('uses the handlers registered on the client: $name', async ({ connect }) => {
   const server = new ScriptedServer([
     suspended('t', [form('who'), sampling, { type: 'roots', stepId: 'where' }]),
     done('ok'),
@@ -84,39 +84,36 @@ test.for(connections)('lets the handlers registered on the client answer: $name'
   await close();
 });
 
-test.for(connections)(
-  'prefers a handler it is given to one registered on the client: $name',
-  async ({ connect }) => {
-    const server = new ScriptedServer([suspended('t', [form('who')]), done('ok')]);
-    const registered = vi.fn(() => ({ action: 'decline' }) as const);
-    const { client, close } = await connect(server, { elicitation: registered });
+test.for(connections)('prefers a handler of the options to a registered one: $name', async ({ connect }) => {
+  const server = new ScriptedServer([suspended('t', [form('who')]), done('ok')]);
+  const registered = vi.fn(() => ({ action: 'decline' }) as const);
+  const { client, close } = await connect(server, { elicitation: registered });
 
-    await callSaga(client, call, { handlers: { elicitation: () => ({ action: 'cancel' }) } });
+  await callSaga(client, call, { handlers: { elicitation: () => ({ action: 'cancel' }) } });
 
-    expect(answered(server)).toStrictEqual([{ stepId: 'who', result: { action: 'cancel' } }]);
-    expect(registered).not.toHaveBeenCalled();
-    await close();
-  },
-);
+  expect(answered(server)).toStrictEqual([{ stepId: 'who', result: { action: 'cancel' } }]);
+  expect(registered).not.toHaveBeenCalled();
+  await close();
+});
 
-test.for(connections)(
-  'does not answer a step of a type that it does not know: $name',
-  async ({ connect }) => {
-    const server = new ScriptedServer([
-      suspended('t', [{ type: 'payment', stepId: 'pay', params: {} }]),
-      done('ok'),
-    ]);
-    const { client, close } = await connect(server);
+test.for(connections)('answers a step of an unknown type with an error: $name', async ({ connect }) => {
+  const server = new ScriptedServer([
+    suspended('t', [{ type: 'payment', stepId: 'pay', params: {} }]),
+    done('ok'),
+  ]);
+  const { client, close } = await connect(server);
 
-    const result = await callSaga(client, call);
+  const result = await callSaga(client, call);
 
-    expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
-    expect(answered(server)).toStrictEqual([
-      { stepId: 'pay', error: { code: -32601, message: "The client does not know steps of type 'payment'" } },
-    ]);
-    await close();
-  },
-);
+  expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
+  expect(answered(server)).toStrictEqual([
+    {
+      stepId: 'pay',
+      error: { code: -32601, message: "The client does not support steps of type 'payment'" },
+    },
+  ]);
+  await close();
+});
 
 const kinds = [
   { type: 'elicitation', step: form('it'), method: 'elicitation/create', answer: { action: 'decline' } },
@@ -131,7 +128,7 @@ const kinds = [
 
 describe.each(kinds)('a step of type $type without a handler', ({ type, step, method, answer }) => {
   test.for(connections)(
-    'nothing is asked or sent, and the error says who could: $name',
+    'asks and sends nothing, and the error names the missing handlers: $name',
     async ({ connect }) => {
       const other = type === 'elicitation' ? sampling : form('other');
       const server = new ScriptedServer([suspended('t', [other, step]), done('ok')]);
@@ -161,7 +158,7 @@ describe.each(kinds)('a step of type $type without a handler', ({ type, step, me
 });
 
 test.for(connections)(
-  'tells the server what a handler throws, and the other answers with it: $name',
+  'sends the error of a handler together with the other answers: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([
       suspended('t', [
@@ -203,7 +200,10 @@ test.for(connections)(
       { stepId: 'plain', error: { code: -32603, message: 'the dialog broke' } },
       { stepId: 'coded', error: { code: -1, message: 'rejected by the user', data: { again: true } } },
       { stepId: 'odd', error: { code: -1, message: 'its data cannot be sent' } },
-      { stepId: 'nothing', error: { code: -32603, message: 'The handler for elicitation gave no result' } },
+      {
+        stepId: 'nothing',
+        error: { code: -32603, message: 'The handler for elicitation did not return a result' },
+      },
       { stepId: 'loop', error: { code: -32603, message: expect.stringContaining('circular') } },
       { stepId: 'fine', result: { action: 'accept', content: { value: 'x' } } },
     ]);
@@ -212,7 +212,7 @@ test.for(connections)(
 );
 
 test.for(connections)(
-  'answers a step that is asked again anew and drops the answer that was refused [W4]: $name',
+  '[W4] answers a repeated step again, and drops the rejected answer: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([
       suspended('t1', [form('port'), form('host')]),
@@ -241,7 +241,7 @@ test.for(connections)(
 );
 
 test.for(connections)(
-  'shows the reason to a user whose handler is registered on the client: $name',
+  'shows the reason of a rejection by a registered handler: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([suspended('t', [form('port', { reason: 'too low' })]), done('ok')]);
     const messages: string[] = [];
@@ -259,36 +259,33 @@ test.for(connections)(
   },
 );
 
-test.for(connections)(
-  'sends the user to a page by a handler registered on the client: $name',
-  async ({ connect }) => {
-    const page = { mode: 'url', message: 'Sign in', url: 'https://example.com/' };
-    const server = new ScriptedServer([
-      suspended('t', [
-        { type: 'elicitation', stepId: 'sign-in', params: page },
-        { type: 'elicitation', stepId: 'again', params: { ...page, elicitationId: 'e1' } },
-      ]),
-      done('ok'),
-    ]);
-    const seen: object[] = [];
-    const { client, close } = await connect(server, {
-      elicitation: (params) => {
-        seen.push(params);
-        return { action: 'accept' };
-      },
-    });
+test.for(connections)('sends the user to a page by a registered handler: $name', async ({ connect }) => {
+  const page = { mode: 'url', message: 'Sign in', url: 'https://example.com/' };
+  const server = new ScriptedServer([
+    suspended('t', [
+      { type: 'elicitation', stepId: 'sign-in', params: page },
+      { type: 'elicitation', stepId: 'again', params: { ...page, elicitationId: 'e1' } },
+    ]),
+    done('ok'),
+  ]);
+  const seen: object[] = [];
+  const { client, close } = await connect(server, {
+    elicitation: (params) => {
+      seen.push(params);
+      return { action: 'accept' };
+    },
+  });
 
-    await callSaga(client, call);
+  await callSaga(client, call);
 
-    expect(seen).toMatchObject([page, page]);
-    expect(answered(server)).toStrictEqual(
-      ['sign-in', 'again'].map((stepId) => ({ stepId, result: { action: 'accept' } })),
-    );
-    await close();
-  },
-);
+  expect(seen).toMatchObject([page, page]);
+  expect(answered(server)).toStrictEqual(
+    ['sign-in', 'again'].map((stepId) => ({ stepId, result: { action: 'accept' } })),
+  );
+  await close();
+});
 
-test.for(connections)('keeps fields of the result that it does not know: $name', async ({ connect }) => {
+test.for(connections)('keeps unknown fields of a result: $name', async ({ connect }) => {
   const server = new ScriptedServer([
     done('ok', { structuredContent: { id: 1 }, isError: false, nextThing: { a: 1 }, _meta: { 'x/y': 1 } }),
   ]);

@@ -15,8 +15,8 @@ const refusing = {
     ),
 } as unknown as McpClient;
 
-describe('a saga whose token is refused', () => {
-  it('is gone: there is nothing left to keep', async () => {
+describe('a saga with a rejected token', () => {
+  it('is gone, and the error carries no saga', async () => {
     const kept = {
       format: 'mcp-saga/client@1',
       name: 'deploy',

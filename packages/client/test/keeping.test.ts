@@ -23,53 +23,50 @@ const unused: McpClient = {
   getServerCapabilities: () => undefined,
 };
 
-test.for(connections)(
-  'continues a saga kept as JSON on another client, on another day: $name',
-  async ({ connect }) => {
-    const monday = new ScriptedServer([
-      suspended('t1', [form('first')]),
-      suspended('t2', [form('second'), form('third')], { content: [{ type: 'text', text: 'Half way' }] }),
-    ]);
-    const first = await connect(monday);
-    const pages: string[] = [];
-    const left = new AbortController();
-    const leaving = callSaga(first.client, call, {
-      signal: left.signal,
-      onTurn: (saga) => {
-        pages.push(JSON.stringify(saga));
-        if (saga.turn === 2) left.abort();
-      },
-      handlers: { elicitation: () => yes },
-    });
-    await expect(leaving).rejects.toMatchObject({ code: 'saga_call_aborted' });
-    await first.close();
+test.for(connections)('continues a saga from JSON on another client: $name', async ({ connect }) => {
+  const monday = new ScriptedServer([
+    suspended('t1', [form('first')]),
+    suspended('t2', [form('second'), form('third')], { content: [{ type: 'text', text: 'Half way' }] }),
+  ]);
+  const first = await connect(monday);
+  const pages: string[] = [];
+  const left = new AbortController();
+  const leaving = callSaga(first.client, call, {
+    signal: left.signal,
+    onTurn: (saga) => {
+      pages.push(JSON.stringify(saga));
+      if (saga.turn === 2) left.abort();
+    },
+    handlers: { elicitation: () => yes },
+  });
+  await expect(leaving).rejects.toMatchObject({ code: 'saga_call_aborted' });
+  await first.close();
 
-    const tuesday = new ScriptedServer([done('ok')]);
-    const second = await connect(tuesday);
-    const asked: string[] = [];
-    const result = await resumeSaga(second.client, JSON.parse(pages.at(-1) ?? ''), {
-      handlers: {
-        elicitation: (_params, { stepId }) => {
-          asked.push(stepId);
-          return yes;
-        },
+  const tuesday = new ScriptedServer([done('ok')]);
+  const second = await connect(tuesday);
+  const asked: string[] = [];
+  const result = await resumeSaga(second.client, JSON.parse(pages.at(-1) ?? ''), {
+    handlers: {
+      elicitation: (_params, { stepId }) => {
+        asked.push(stepId);
+        return yes;
       },
-    });
+    },
+  });
 
-    expect(asked).toStrictEqual(['second', 'third']);
-    expect(tuesday.sent).toStrictEqual([
-      {
-        method: 'tools/resumeSaga',
-        params: {
-          sagaToken: 't2',
-          completedSteps: ['first', 'second', 'third'].map((stepId) => ({ stepId, result: yes })),
-        },
+  expect(asked).toStrictEqual(['second', 'third']);
+  expect(tuesday.sent).toStrictEqual([
+    {
+      method: 'tools/resumeSaga',
+      params: {
+        sagaToken: 't2',
+        completedSteps: ['first', 'second', 'third'].map((stepId) => ({ stepId, result: yes })),
       },
-    ]);
-    expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
-    await second.close();
-  },
-);
+    },
+  ]);
+  expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
+  await second.close();
+});
 
 test.for(connections)(
   'reports each suspended turn before its steps are asked: $name',
@@ -119,7 +116,7 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('loses no answer when the request that brings it fails: $name', async ({ connect }) => {
+test.for(connections)('keeps the answers when their request fails: $name', async ({ connect }) => {
   const server = new ScriptedServer([
     suspended('t1', [form('first')]),
     () => {
@@ -144,61 +141,61 @@ test.for(connections)('loses no answer when the request that brings it fails: $n
   await close();
 });
 
-test.for(connections)('stops after so many rounds and hands the saga back: $name', async ({ connect }) => {
-  const server = new ScriptedServer([
-    ...['t1', 't2', 't3'].map((token) => suspended(token, [form(`ask-${token}`)])),
-    done('ok'),
-  ]);
-  const { client, close } = await connect(server);
-  const handlers = { elicitation: () => yes };
-
-  const error = await thrownBy(SagaRoundsExceeded, callSaga(client, call, { handlers, maxRounds: 2 }));
-
-  expect(error).toMatchObject({ code: 'saga_rounds_exceeded', maxRounds: 2 });
-  expect(error.saga).toMatchObject({ turn: 3 });
-  expect(server.sent).toHaveLength(3);
-  const { saga } = error;
-  const result = saga && (await resumeSaga(client, saga, { handlers }));
-  expect(result?.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
-  await close();
-});
-
 test.for(connections)(
-  'can be driven by hand, with answers collected one by one: $name',
+  'stops after maxRounds, and returns the saga in the error: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([
-      suspended('t1', [form('first'), form('second')]),
-      suspended('t2', [form('first')]),
+      ...['t1', 't2', 't3'].map((token) => suspended(token, [form(`ask-${token}`)])),
       done('ok'),
     ]);
     const { client, close } = await connect(server);
+    const handlers = { elicitation: () => yes };
 
-    const turn = await startSaga(client, call);
-    if (turn.status !== 'suspended') throw new Error('completed');
-    const later = turn.saga.withAnswers([{ stepId: 'second', result: yes }]);
-    expect(later.pending.map(({ stepId }) => stepId)).toStrictEqual(['first']);
-    expect(turn.saga.answers).toStrictEqual([]);
+    const error = await thrownBy(SagaRoundsExceeded, callSaga(client, call, { handlers, maxRounds: 2 }));
 
-    const next = await SuspendedSaga.from(client, JSON.parse(JSON.stringify(later))).resume();
-    if (next.status !== 'suspended') throw new Error('completed');
-    const last = await next.saga.resume([{ stepId: 'first', error: { code: -1, message: 'gave up' } }]);
-
-    expect(last).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: 'ok' }] } });
-    expect(server.sent.slice(1).map(({ params }) => params)).toStrictEqual([
-      { sagaToken: 't1', completedSteps: [{ stepId: 'second', result: yes }] },
-      {
-        sagaToken: 't2',
-        completedSteps: [
-          { stepId: 'second', result: yes },
-          { stepId: 'first', error: { code: -1, message: 'gave up' } },
-        ],
-      },
-    ]);
+    expect(error).toMatchObject({ code: 'saga_rounds_exceeded', maxRounds: 2 });
+    expect(error.saga).toMatchObject({ turn: 3 });
+    expect(server.sent).toHaveLength(3);
+    const { saga } = error;
+    const result = saga && (await resumeSaga(client, saga, { handlers }));
+    expect(result?.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
     await close();
   },
 );
 
-describe('a kept saga', () => {
+test.for(connections)('a host can collect answers one by one: $name', async ({ connect }) => {
+  const server = new ScriptedServer([
+    suspended('t1', [form('first'), form('second')]),
+    suspended('t2', [form('first')]),
+    done('ok'),
+  ]);
+  const { client, close } = await connect(server);
+
+  const turn = await startSaga(client, call);
+  if (turn.status !== 'suspended') throw new Error('completed');
+  const later = turn.saga.withAnswers([{ stepId: 'second', result: yes }]);
+  expect(later.pending.map(({ stepId }) => stepId)).toStrictEqual(['first']);
+  expect(turn.saga.answers).toStrictEqual([]);
+
+  const next = await SuspendedSaga.from(client, JSON.parse(JSON.stringify(later))).resume();
+  if (next.status !== 'suspended') throw new Error('completed');
+  const last = await next.saga.resume([{ stepId: 'first', error: { code: -1, message: 'gave up' } }]);
+
+  expect(last).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: 'ok' }] } });
+  expect(server.sent.slice(1).map(({ params }) => params)).toStrictEqual([
+    { sagaToken: 't1', completedSteps: [{ stepId: 'second', result: yes }] },
+    {
+      sagaToken: 't2',
+      completedSteps: [
+        { stepId: 'second', result: yes },
+        { stepId: 'first', error: { code: -1, message: 'gave up' } },
+      ],
+    },
+  ]);
+  await close();
+});
+
+describe('a stored saga', () => {
   const kept = {
     format: 'mcp-saga/client@1',
     name: 'ship',
@@ -210,7 +207,7 @@ describe('a kept saga', () => {
     retryAt: 5,
   };
 
-  test('is the same after JSON, whatever it holds', () => {
+  test('is the same after JSON, whatever its content', () => {
     const text = fc.string({ minLength: 1 });
     const answers = fc.uniqueArray(
       fc.oneof(
@@ -262,21 +259,21 @@ describe('a kept saga', () => {
     ['completedSteps[0].stepId', { ...kept, completedSteps: [{ result: {} }] }],
     ['content', { ...kept, content: 'Half way' }],
     ['retryAt', { ...kept, retryAt: 'soon' }],
-  ] as const)('that is wrong is refused, naming the field: %s', ([field, value]) => {
+  ] as const)('rejects a stored saga with an invalid field: %s', ([field, value]) => {
     const restore = (): unknown => SuspendedSaga.from(unused, JSON.parse(JSON.stringify(value)));
     expect(restore).toThrow(KeptSagaInvalid);
     expect(restore).toThrow(expect.objectContaining({ field, code: 'kept_saga_invalid' }));
     expect(restore).not.toThrow(expect.objectContaining({ message: expect.stringContaining('secret') }));
   });
 
-  test('refuses an answer to a step that is not asked', () => {
+  test('rejects an answer to an unknown step', () => {
     const saga = SuspendedSaga.from(unused, kept);
     expect(() => saga.withAnswers([{ stepId: 'first', result: yes }])).toThrow(
-      new TypeError("No step 'first' is asked in this turn"),
+      expect.objectContaining({ code: 'invalid_option' }),
     );
   });
 
-  test('holds an answer as it was when given', () => {
+  test('keeps an answer as it was when given', () => {
     const content = { value: 'before' };
     const saga = SuspendedSaga.from(unused, kept).withAnswers([
       { stepId: 'second', result: { action: 'accept', content } },
@@ -285,12 +282,17 @@ describe('a kept saga', () => {
     expect(saga.answers.at(-1)).toMatchObject({ result: { content: { value: 'before' } } });
   });
 
-  test('that is no object is refused by resumeSaga as a rejection', async () => {
+  test('resumeSaga rejects a value that is not an object', async () => {
     const nothing: KeptSaga = JSON.parse('null');
-    await expect(resumeSaga(unused, nothing)).rejects.toThrow('This is not a kept saga: it is not an object');
+    await expect(resumeSaga(unused, nothing)).rejects.toMatchObject({
+      code: 'kept_saga_invalid',
+      field: '',
+    });
   });
 });
 
-test.for([-1, Number.NaN])('refuses %s rounds before anything is sent', async (maxRounds) => {
-  await expect(callSaga(unused, call, { maxRounds })).rejects.toThrow(RangeError);
+test.for([-1, Number.NaN])('rejects %s as maxRounds before any request', async (maxRounds) => {
+  await expect(callSaga(unused, call, { maxRounds })).rejects.toThrow(
+    expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+  );
 });

@@ -23,7 +23,7 @@ function failing(error: unknown): McpClient {
   return { request: () => Promise.reject(error), getServerCapabilities: () => ({}) };
 }
 
-test.for(connections)('keeps the saga when the connection closes under it: $name', async ({ connect }) => {
+test.for(connections)('keeps the saga when the connection closes: $name', async ({ connect }) => {
   const arrived = deferred<null>();
   const never = deferred<Record<string, unknown>>();
   const server = new ScriptedServer([
@@ -59,7 +59,7 @@ test.for(connections)('passes its request options to every request: $name', asyn
   await close();
 });
 
-test('does not quote the body of an HTTP error, which stays with the cause', async () => {
+test('does not quote the body of an HTTP error, which only the cause contains', async () => {
   let broken = false;
   const handler = createMcpHandler(() => {
     const mcp = new McpServer(
@@ -90,7 +90,7 @@ test('does not quote the body of an HTTP error, which stays with the cause', asy
 
   const error = await thrownBy(SagaRequestFailed, resumeSaga(client, turn.saga));
 
-  expect(error.message).toBe('tools/resumeSaga failed: CLIENT_HTTP_NOT_IMPLEMENTED');
+  expect(error.message).toBe('tools/resumeSaga failed: HTTP 502');
   expect(error.rpcCode).toBeUndefined();
   expect(error.saga).toMatchObject({ turn: 1 });
   await client.close();
@@ -108,7 +108,7 @@ test.for([
       },
     }),
   ],
-] as const)('knows a method that is not there by %s', async ([, cause]) => {
+] as const)('detects a missing method by %s', async ([, cause]) => {
   const error = await thrownBy(SagasNotSupported, callSaga(failing(cause), call));
   expect(error.cause).toBe(cause);
 });
@@ -117,26 +117,31 @@ test.for([
   [
     '404 of something else',
     { code: 'CLIENT_HTTP_NOT_IMPLEMENTED', data: { status: 404, text: '<html>' } },
-    'CLIENT_HTTP_NOT_IMPLEMENTED',
+    'HTTP 404',
   ],
-  ['404 of a lost session', { code: 'X', data: { status: 404, text: '{"error":{"code":-32001}}' } }, 'X'],
-  ['a status in the code, as SDK v1 has it', { code: 404, message: 'body' }, '404'],
+  [
+    '404 of a lost session',
+    { code: 'X', data: { status: 404, text: '{"error":{"code":-32001}}' } },
+    'HTTP 404',
+  ],
+  ['a code without a status', { code: 'REQUEST_TIMEOUT', message: 'body' }, 'REQUEST_TIMEOUT'],
+  ['a status in the code, as SDK v1 has it', { code: 404, message: 'body' }, 'HTTP 404'],
   ['an error without a code', { message: 'Not connected' }, 'Not connected'],
   ['nothing to go by', 'oops', 'see the cause'],
-] as const)('does not take for a missing method %s', async ([, cause, problem]) => {
+] as const)('does not report a missing method for %s', async ([, cause, problem]) => {
   const error = await thrownBy(SagaRequestFailed, callSaga(failing(cause), call));
   expect(error).toMatchObject({ message: `tools/callSaga failed: ${problem}`, rpcCode: undefined, cause });
 });
 
 test.for(['INVALID_RESULT', 'UNSUPPORTED_RESULT_TYPE'])(
-  'calls it malformed when SDK v2 does: %s',
+  'reports a malformed result if SDK v2 does: %s',
   async (code) => {
     const error = await thrownBy(SagaProtocolError, callSaga(failing({ code }), call));
     expect(error).toMatchObject({ field: 'resultType', cause: { code } });
   },
 );
 
-test('refuses an answer that is no object', async () => {
+test('refuses an answer that is not an object', async () => {
   const client: McpClient = {
     request: () => Promise.resolve('text'),
     getServerCapabilities: () => undefined,
@@ -144,7 +149,7 @@ test('refuses an answer that is no object', async () => {
   await expect(callSaga(client, call)).rejects.toMatchObject({ field: 'result' });
 });
 
-test('works with a client that keeps its handlers elsewhere, if it is given some', async () => {
+test('accepts handlers for a client that stores its own handlers differently', async () => {
   const answers = [suspended('t1', [{ type: 'roots', stepId: 'where' }]), done('ok')];
   const client: McpClient = {
     request: () => Promise.resolve(answers.shift()),
@@ -155,13 +160,13 @@ test('works with a client that keeps its handlers elsewhere, if it is given some
   );
 });
 
-test.for(connections)('gives a registered handler no peer to talk to: $name', async ({ connect }) => {
+test.for(connections)('passes no peer to a registered handler: $name', async ({ connect }) => {
   const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok')]);
   const { client, close } = await connect(server, {
     elicitation: async (_params, context) => {
       const sends = findFunctions(context).filter(([name]) => name !== 'requestState');
       expect(sends).toHaveLength(2);
-      for (const [, send] of sends) await expect(send()).rejects.toThrow('no request to relate messages to');
+      for (const [, send] of sends) await expect(send()).rejects.toThrow('cannot send related messages');
       return { action: 'accept', content: { value: 'asked nobody' } };
     },
   });
@@ -186,9 +191,9 @@ test.for([
   ['guard_down', true],
   [undefined, false],
 ] as const)(
-  '[E10] keeps the saga and says if a retry can succeed: reason %s, %s',
+  '[E10] keeps the saga, and reports if a retry can succeed: reason %s, %s',
   async ([reason, isRetryable]) => {
-    const later = Object.assign(rpcError(-32603, 'Send it again later.'), { data: { reason } });
+    const later = Object.assign(rpcError(-32603, 'Send the request again later.'), { data: { reason } });
     const kept = {
       format: 'mcp-saga/client@1',
       name: 'ship',
@@ -203,8 +208,37 @@ test.for([
   },
 );
 
-test('[E10] offers no retry of a request that was refused', async () => {
+test('[E10] a rejected request is not retryable', async () => {
   const refused = Object.assign(rpcError(-32602, 'Invalid params'), { data: { reason: 'invalid_params' } });
   const error = await thrownBy(SagaRequestFailed, callSaga(failing(refused), call));
   expect(error).toMatchObject({ reason: 'invalid_params', isRetryable: false });
+});
+
+const overHttp = connections.filter(({ name }) => name.includes('HTTP'));
+
+test.for(overHttp)('[E10] can resume after an overloaded or absent server: $name', async ({ connect }) => {
+  const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok')]);
+  const { client, close } = await connect(server);
+  const turn = await startSaga(client, call);
+  if (turn.status !== 'suspended') throw new Error('completed');
+  const handlers = { elicitation: () => ({ action: 'decline' }) as const };
+
+  for (const [status, isRetryable] of [
+    [429, true],
+    [502, true],
+    [503, true],
+    [504, true],
+    [400, false],
+    [413, false],
+    [500, false],
+  ] as const) {
+    server.proxyStatus = status;
+    const error = await thrownBy(SagaRequestFailed, resumeSaga(client, turn.saga, { handlers }));
+    expect(error).toMatchObject({ httpStatus: status, isRetryable, rpcCode: undefined });
+    expect(error.message).not.toContain('proxy answers');
+    expect(error.saga?.toJSON()).toMatchObject({ sagaToken: 't1', completedSteps: [{ stepId: 'first' }] });
+  }
+  server.proxyStatus = undefined;
+  await expect(resumeSaga(client, turn.saga, { handlers })).resolves.toMatchObject(done('ok'));
+  await close();
 });

@@ -8,7 +8,7 @@ const call = { name: 'ship' };
 const yes = { action: 'accept', content: { value: 'yes' } } as const;
 
 test.for(connections)(
-  'says why, where the same answer is refused in every round: $name',
+  'reports the reasons if every round rejects the same answer: $name',
   async ({ connect }) => {
     const refused = { reason: 'Too big: expected number to be <=8' };
     const server = new ScriptedServer([
@@ -28,9 +28,9 @@ test.for(connections)(
     const [first, second, ...more] = error.message.split('; the answer to ');
     expect([first, second]).toEqual([
       'The saga is still suspended after 2 rounds',
-      "'seats' was refused: Too big: expected number to be <=8",
+      "'seats' was rejected: Too big: expected number to be <=8",
     ]);
-    expect(more).toEqual([expect.stringMatching(/^'menu' was refused: not as <token> x{485}$/)]);
+    expect(more).toEqual([expect.stringMatching(/^'menu' was rejected: not as <token> x{485}$/)]);
     await close();
   },
 );

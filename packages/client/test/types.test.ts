@@ -15,17 +15,17 @@ import type {
   StepHandlers,
 } from '../src/index.ts';
 
-test('takes the Client of either SDK', () => {
+test('accepts the Client of either SDK', () => {
   expectTypeOf<v2.Client>().toExtend<McpClient>();
   expectTypeOf<ClientV1>().toExtend<McpClient>();
 });
 
-test("gives results that are the SDKs' results", () => {
+test('returns results with the types of the SDKs', () => {
   expectTypeOf<CallToolResult>().toExtend<v2.CallToolResult>();
   expectTypeOf<CallToolResult>().toExtend<v1.CallToolResult>();
 });
 
-test("takes the SDKs' results from handlers", () => {
+test('accepts results with the types of the SDKs from handlers', () => {
   expectTypeOf<v2.ElicitResult>().toExtend<ElicitationResult>();
   expectTypeOf<v1.ElicitResult>().toExtend<ElicitationResult>();
   expectTypeOf<v2.CreateMessageResult>().toExtend<SamplingResult>();
@@ -34,14 +34,14 @@ test("takes the SDKs' results from handlers", () => {
   expectTypeOf<v1.ListRootsResult>().toExtend<RootsResult>();
 });
 
-test("takes handlers that are written with the SDKs' parameters", () => {
+test('accepts handlers with the parameter types of the SDKs', () => {
   expectTypeOf<FormElicitation>().toExtend<v2.ElicitRequestFormParams>();
   expectTypeOf<FormElicitation>().toExtend<v1.ElicitRequestFormParams>();
   expectTypeOf<SamplingParams>().toExtend<v2.CreateMessageRequestParams>();
   expectTypeOf<SamplingParams>().toExtend<v1.CreateMessageRequestParams>();
 });
 
-test('types what a handler gets, and tells forms from pages and steps from each other', () => {
+test('types the arguments of handlers, and distinguishes forms, pages, and steps', () => {
   type Elicit = NonNullable<StepHandlers['elicitation']>;
   expectTypeOf<Parameters<Elicit>[0]>().toEqualTypeOf<ElicitationParams>();
   expectTypeOf<Extract<ElicitationParams, { mode: 'url' }>['url']>().toEqualTypeOf<string>();

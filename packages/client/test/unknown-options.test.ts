@@ -28,11 +28,11 @@ test.each([
   [() => resumeSaga(client, kept, js({ onturn: () => 1 })), 'onturn', 'onTurn'],
   [() => kept.resume([], js({ newz: 'only' })), 'newz', 'news'],
   [() => cancelSaga(client, kept, js({ resaon: 'x' })), 'resaon', 'reason'],
-])('refuses an option that does not exist, with the name that was meant: %s', async (make, option, meant) => {
+])('rejects an unknown option with a similar name: %s', async (make, option, meant) => {
   const hint = meant === undefined ? 'Its options are: ' : `Did you mean '${meant}'? Its options are: `;
   await expect(make()).rejects.toThrow(`has no option '${option}'. ${hint}`);
 });
 
-test('refuses options that are no object', async () => {
+test('rejects options that are not an object', async () => {
   await expect(callSaga(client, call, js(null as never))).rejects.toThrow(TypeError);
 });

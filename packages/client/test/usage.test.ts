@@ -35,7 +35,7 @@ async function deploy(client: McpClient, page: Page, drawer: Map<string, string>
 }
 // #endregion usage
 
-test.for(connections)('is used as its documentation shows: $name', async ({ connect }) => {
+test.for(connections)('works as the documentation shows: $name', async ({ connect }) => {
   const server = new ScriptedServer([
     suspended('t1', [form('target')]),
     () => {
@@ -77,7 +77,7 @@ async function byHand(
 }
 // #endregion by-hand
 
-test.for(connections)('is driven by hand as its documentation shows: $name', async ({ connect }) => {
+test.for(connections)('works by hand as the documentation shows: $name', async ({ connect }) => {
   const server = new ScriptedServer([
     suspended('t1', [form('a'), form('b')]),
     suspended('t2', [form('c')]),

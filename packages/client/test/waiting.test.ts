@@ -25,54 +25,48 @@ function fastClock(): Clock & { readonly slept: number[] } {
   };
 }
 
-test.for(connections)(
-  'waits as long as the server says and resumes with no news: $name',
-  async ({ connect }) => {
-    const server = new ScriptedServer([
-      suspended('t1', [form('first')]),
-      suspended('t2', [], { retryAfterMs: 30_000 }),
-      suspended('t3', []),
-      suspended('t4', [], { retryAfterMs: 0 }),
-      done('ok'),
-    ]);
-    const { client, close } = await connect(server);
-    const clock = fastClock();
-    const yes = { action: 'accept', content: { value: 'yes' } } as const;
+test.for(connections)('waits as the server asks, and resumes without answers: $name', async ({ connect }) => {
+  const server = new ScriptedServer([
+    suspended('t1', [form('first')]),
+    suspended('t2', [], { retryAfterMs: 30_000 }),
+    suspended('t3', []),
+    suspended('t4', [], { retryAfterMs: 0 }),
+    done('ok'),
+  ]);
+  const { client, close } = await connect(server);
+  const clock = fastClock();
+  const yes = { action: 'accept', content: { value: 'yes' } } as const;
 
-    await callSaga(client, call, { clock, handlers: { elicitation: () => yes } });
+  await callSaga(client, call, { clock, handlers: { elicitation: () => yes } });
 
-    expect(clock.slept).toStrictEqual([30_000]);
-    const completedSteps = [{ stepId: 'first', result: yes }];
-    expect(server.sent.slice(1).map(({ params }) => params)).toStrictEqual(
-      ['t1', 't2', 't3', 't4'].map((sagaToken) => ({ sagaToken, completedSteps })),
-    );
-    await close();
-  },
-);
+  expect(clock.slept).toStrictEqual([30_000]);
+  const completedSteps = [{ stepId: 'first', result: yes }];
+  expect(server.sent.slice(1).map(({ params }) => params)).toStrictEqual(
+    ['t1', 't2', 't3', 't4'].map((sagaToken) => ({ sagaToken, completedSteps })),
+  );
+  await close();
+});
 
-test.for(connections)(
-  'sends no answer again in a wait when told to send only the news: $name',
-  async ({ connect }) => {
-    const server = new ScriptedServer([
-      suspended('t1', [form('first')]),
-      suspended('t2', [], { retryAfterMs: 5 }),
-      done('ok'),
-    ]);
-    const { client, close } = await connect(server);
+test.for(connections)('sends no answer again after a wait with `news: only`: $name', async ({ connect }) => {
+  const server = new ScriptedServer([
+    suspended('t1', [form('first')]),
+    suspended('t2', [], { retryAfterMs: 5 }),
+    done('ok'),
+  ]);
+  const { client, close } = await connect(server);
 
-    await callSaga(client, call, {
-      clock: fastClock(),
-      news: 'only',
-      handlers: { elicitation: () => ({ action: 'decline' }) },
-    });
+  await callSaga(client, call, {
+    clock: fastClock(),
+    news: 'only',
+    handlers: { elicitation: () => ({ action: 'decline' }) },
+  });
 
-    expect(server.sent.at(-1)?.params).toStrictEqual({ sagaToken: 't2', completedSteps: [] });
-    await close();
-  },
-);
+  expect(server.sent.at(-1)?.params).toStrictEqual({ sagaToken: 't2', completedSteps: [] });
+  await close();
+});
 
 test.for(connections)(
-  'can be aborted while it waits, and waits only for the rest another day: $name',
+  'can be aborted during a wait, and later waits for the rest: $name',
   async ({ connect }) => {
     const server = new ScriptedServer([suspended('t1', [], { retryAfterMs: 30_000 }), done('ok')]);
     const { client, close } = await connect(server);
@@ -109,7 +103,7 @@ test.for(connections)('counts a wait as a round: $name', async ({ connect }) => 
   await close();
 });
 
-test('sleeps longer than the longest timer of the runtime', async () => {
+test('the clock sleeps longer than the longest timer of the runtime', async () => {
   vi.useFakeTimers();
   const month = 30 * 24 * 3_600_000;
   let awake = false;
@@ -124,7 +118,7 @@ test('sleeps longer than the longest timer of the runtime', async () => {
   expect(awake).toBe(true);
 });
 
-test('wakes up and leaves no timer behind when it is aborted', async () => {
+test('the clock wakes up at an abort, without a timer left', async () => {
   vi.useFakeTimers();
   const user = new AbortController();
   const sleeping = systemClock.sleep(1000, user.signal);

@@ -16,21 +16,21 @@ export interface TextBlock extends ContentBase {
   text: string;
 }
 
-/** An image, base64 in `data`. */
+/** Image, with base64 in `data`. */
 export interface ImageBlock extends ContentBase {
   type: 'image';
   data: string;
   mimeType: string;
 }
 
-/** Sound, base64 in `data`. */
+/** Sound, with base64 in `data`. */
 export interface AudioBlock extends ContentBase {
   type: 'audio';
   data: string;
   mimeType: string;
 }
 
-/** A link to a resource that the server can read. */
+/** Link to a resource of the server. */
 export interface ResourceLink extends ContentBase {
   type: 'resource_link';
   uri: string;
@@ -41,7 +41,7 @@ export interface ResourceLink extends ContentBase {
   size?: number;
 }
 
-/** A resource inlined into the answer. */
+/** Resource in the answer. */
 export interface EmbeddedResource extends ContentBase {
   type: 'resource';
   resource:
@@ -49,17 +49,14 @@ export interface EmbeddedResource extends ContentBase {
     | { uri: string; mimeType?: string; blob: string; _meta?: { [key: string]: unknown } };
 }
 
-/** One block of what a tool answers. */
+/** Block of a tool result. */
 export type ToolContent = TextBlock | ImageBlock | AudioBlock | ResourceLink | EmbeddedResource;
 
-/**
- * What a tool answers in the end, as `tools/call` would have answered it (MCP `CallToolResult`). Fields that this
- * package does not know are kept.
- */
+/** Result of a tool (MCP `CallToolResult`). Unknown fields are kept. */
 export interface CallToolResult {
   content: ToolContent[];
   structuredContent?: { [key: string]: unknown };
-  /** The tool ran and failed: `content` says how. */
+  /** `true` if the tool failed, with the error in `content`. */
   isError?: boolean;
   _meta?: { [key: string]: unknown };
   [key: string]: unknown;

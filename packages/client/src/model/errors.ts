@@ -1,5 +1,5 @@
-import type { SuspendedSaga } from './saga-turn.ts';
-import type { SagaMethod, SagaStep } from './wire.ts';
+import type { SuspendedSaga } from './client-turn-types.ts';
+import type { SagaMethod, SagaStep } from './wire-types.ts';
 
 const INTERNAL_ERROR = -32603;
 
@@ -49,7 +49,7 @@ export class SagasNotSupported extends SagaClientError {
   readonly method: SagaMethod;
 
   constructor(method: SagaMethod, options: SagaClientErrorOptions = {}) {
-    super(`The server does not offer ${method}`, options);
+    super(`The server does not offer ${method}. Call the tool with tools/call.`, options);
     this.method = method;
   }
 }
@@ -67,46 +67,56 @@ export class SagaProtocolError extends SagaClientError {
 }
 
 /**
- * A request failed or was refused; `cause` is the SDK's error. The saga can be resumed. If `isRetryable`, resume it later,
- * with a growing delay. Retries end by themselves: once the token has expired, the error is {@link SagaGone}.
- *
+ * A request failed or was rejected; `cause` is the SDK's error. The saga can be resumed. If `isRetryable`, resume it later,
+ * with a growing delay, until the token expires and the error is {@link SagaGone}.
  * @example
+ * ```ts
+ * declare const kept: KeptSaga;
+ *
  * try {
  *   console.log(await resumeSaga(client, kept));
  * } catch (error) {
  *   if (!(error instanceof SagaRequestFailed && error.isRetryable)) throw error;
  *   console.log('The server cannot continue now. Try again later.', error.reason);
  * }
+ * ```
  */
 export class SagaRequestFailed extends SagaClientError {
   override readonly code = 'saga_request_failed';
   readonly method: SagaMethod;
   /**
-   * Code of JSON-RPC: -32602 if an answer was refused. Undefined if no response arrived; SDK v1 has -32000 (closed) and
-   * -32001 (timeout) for that.
+   * JSON-RPC code: -32602 if an answer was refused. Undefined if no JSON-RPC response arrived; SDK v1 has -32000 (closed) and -32001
+   * (timeout) for that.
    */
   readonly rpcCode: number | undefined;
   /** The server's reason, such as `guard_down`, `busy`, or `version_gone`. */
   readonly reason: string | undefined;
+  /** Status of an HTTP response without JSON-RPC, such as 502 of a proxy. */
+  readonly httpStatus: number | undefined;
 
   constructor(
     method: SagaMethod,
     problem: string,
     rpcCode: number | undefined,
-    options: SagaClientErrorOptions & { readonly reason?: string | undefined } = {},
+    options: SagaClientErrorOptions & {
+      readonly reason?: string | undefined;
+      readonly httpStatus?: number | undefined;
+    } = {},
   ) {
     super(`${method} failed: ${problem}`, options);
     this.method = method;
     this.rpcCode = rpcCode;
     this.reason = options.reason;
+    this.httpStatus = options.httpStatus;
   }
 
   /**
-   * `true` if the server cannot answer now, and the same request may succeed later: its guard is down, the request is
-   * being run, or a deploy has reached other processes than the one that answered.
+   * `true` if the same request may succeed later: the guard is down, the request is running, a deploy has not reached the
+   * answering process, or a proxy answers with 429, 502, 503, or 504. After a proxy's answer, the outcome is unknown.
    */
   get isRetryable(): boolean {
-    return this.rpcCode === INTERNAL_ERROR && this.reason !== undefined;
+    if (this.rpcCode === INTERNAL_ERROR) return this.reason !== undefined;
+    return [429, 502, 503, 504].includes(this.httpStatus ?? 0);
   }
 }
 
@@ -118,7 +128,7 @@ export class SagaGone extends SagaClientError {
   override readonly code = 'saga_gone';
 
   constructor(options: { readonly cause?: unknown } = {}) {
-    super('The server does not continue this saga: its token is invalid or expired', options);
+    super('The token of this saga is invalid or expired. Call the tool again.', options);
   }
 }
 
@@ -127,23 +137,20 @@ export class SagaCallAborted extends SagaClientError {
   override readonly code = 'saga_call_aborted';
 
   constructor(options: SagaClientErrorOptions = {}) {
-    super(
-      options.saga ? 'The saga was left suspended: aborted' : 'The saga was aborted before it began',
-      options,
-    );
+    super(options.saga ? 'Aborted. The saga is suspended.' : 'Aborted before the saga started.', options);
   }
 }
 
 /**
  * The saga was still suspended after `maxRounds` resumptions. Resuming it starts a new count. If steps are asked again, the
- * message contains the server's reasons: a handler whose answer is refused gives the same answer in every round.
+ * message contains the server's reasons, since a handler may repeat a rejected answer in every round.
  */
 export class SagaRoundsExceeded extends SagaClientError {
   override readonly code = 'saga_rounds_exceeded';
   readonly maxRounds: number;
 
   constructor(maxRounds: number, options: SagaClientErrorOptions = {}) {
-    const what = refusalsOf(options.saga) || 'raise maxRounds or resume it';
+    const what = refusalsOf(options.saga) || 'raise maxRounds, or resume the saga';
     super(`The saga is still suspended after ${maxRounds} rounds; ${what}`, options);
     this.maxRounds = maxRounds;
   }
@@ -154,7 +161,7 @@ function refusalsOf(saga: SuspendedSaga | undefined): string | undefined {
   return saga?.steps
     .flatMap(({ stepId, reason }) => {
       const said = reason?.replaceAll(saga.toJSON().sagaToken, '<token>').slice(0, 500);
-      return said === undefined ? [] : `the answer to '${stepId}' was refused: ${said}`;
+      return said === undefined ? [] : `the answer to '${stepId}' was rejected: ${said}`;
     })
     .join('; ');
 }
@@ -164,7 +171,7 @@ export class SagaOnTurnFailed extends SagaClientError {
   override readonly code = 'saga_on_turn_failed';
 
   constructor(options: SagaClientErrorOptions = {}) {
-    super('options.onTurn failed', options);
+    super('options.onTurn failed. See the cause.', options);
   }
 }
 
@@ -183,7 +190,7 @@ export class SagaStepUnhandled extends SagaClientError {
     options: SagaClientErrorOptions = {},
   ) {
     super(
-      `Step '${stepId}' has no handler: set options.handlers.${type}, or a request handler for ${method} on the client`,
+      `Step '${stepId}' has no handler. Set options.handlers.${type}, or a request handler for ${method} on the client.`,
       options,
     );
     this.stepId = stepId;
@@ -198,7 +205,7 @@ export class KeptSagaInvalid extends SagaClientError {
   readonly field: string;
 
   constructor(field: string, problem: string) {
-    super(`This is not a kept saga: ${field === '' ? 'it' : field} ${problem}`);
+    super(`The stored saga is invalid: ${field === '' ? 'the value' : field} ${problem}.`);
     this.field = field;
   }
 }

@@ -3,7 +3,7 @@ interface FieldBase {
   description?: string;
 }
 
-/** A line of text. */
+/** Line of text. */
 export interface TextField extends FieldBase {
   type: 'string';
   minLength?: number;
@@ -12,7 +12,7 @@ export interface TextField extends FieldBase {
   default?: string;
 }
 
-/** One of several texts; `enumNames` are what the user reads. */
+/** Choice of one string. The user sees `enumNames`. */
 export interface EnumField extends FieldBase {
   type: 'string';
   enum: string[];
@@ -20,7 +20,7 @@ export interface EnumField extends FieldBase {
   default?: string;
 }
 
-/** One of several texts, each with what the user reads. */
+/** Choice of one string, each with a title for the user. */
 export interface ChoiceField extends FieldBase {
   type: 'string';
   oneOf: { const: string; title: string }[];
@@ -34,17 +34,17 @@ interface ManyBase extends FieldBase {
   default?: string[];
 }
 
-/** Any number of several texts. */
+/** Choice of several texts. */
 export interface EnumsField extends ManyBase {
   items: { type: 'string'; enum: string[] };
 }
 
-/** Any number of several texts, each with what the user reads. */
+/** Choice of several strings, each with a title for the user. */
 export interface ChoicesField extends ManyBase {
   items: { anyOf: { const: string; title: string }[] };
 }
 
-/** A number. */
+/** Number. */
 export interface NumberField extends FieldBase {
   type: 'number' | 'integer';
   minimum?: number;
@@ -58,7 +58,7 @@ export interface BooleanField extends FieldBase {
   default?: boolean;
 }
 
-/** One field of a form: MCP's flat subset of JSON Schema (`PrimitiveSchemaDefinition`). */
+/** Field of a form: MCP's flat subset of JSON Schema (`PrimitiveSchemaDefinition`). */
 export type FormField =
   | TextField
   | EnumField

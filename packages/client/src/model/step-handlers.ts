@@ -5,12 +5,12 @@ import type {
   RootsResult,
   SamplingParams,
   SamplingResult,
-} from './client-steps.ts';
-import type { ElicitationStep, RootsStep, SamplingStep } from './wire.ts';
+} from './saga-step-types.ts';
+import type { ElicitationStep, RootsStep, SamplingStep } from './wire-types.ts';
 
-/** What a handler gets besides the step. */
+/** Third argument of a handler. */
 export interface HandlerContext {
-  /** Aborts when the saga is left: close the dialog. */
+  /** Aborts with the call. Close the dialog then. */
   readonly signal: AbortSignal;
 }
 
@@ -21,12 +21,12 @@ type Handler<Params, Step, Result> = (
 ) => Result | Promise<Result>;
 
 /**
- * Fulfills the steps of a saga. An error that a handler throws goes to the server as the error of that step, with its `code` (a
- * whole number; default -32603), `message`, and `data`. All steps of a turn are asked at the same time. `step.reason` says why
- * the answer before was refused.
+ * Handlers of the steps of a saga, called for all steps of a turn at once. An error of a handler goes to the server as the
+ * error of the step, with `code` (an integer; default -32603), `message`, and `data`. `step.reason` is the reason for the
+ * rejection of an earlier answer.
  */
 export interface StepHandlers {
-  /** Asks the user: shows a form, or with `params.mode` `'url'` offers to open a page. */
+  /** Asks the user: shows a form, or offers to open a page if `params.mode` is `'url'`. */
   readonly elicitation?: Handler<ElicitationParams, ElicitationStep, ElicitationResult> | undefined;
   /** Asks the model. */
   readonly sampling?: Handler<SamplingParams, SamplingStep, SamplingResult> | undefined;

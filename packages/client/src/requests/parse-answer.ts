@@ -1,11 +1,11 @@
 import type { CallToolResult, ToolContent } from '../model/content.ts';
 import { isRecord } from '../runtime/json.ts';
-import type { SagaStep, CompletedStep, SuspendedAnswer } from '../model/wire.ts';
+import type { SagaStep, CompletedStep, SuspendedAnswer } from '../model/wire-types.ts';
 
-/** Says that `field` is not what it must be. Given by the caller, since it knows what the value is. */
+/** Creates the error for an invalid field. */
 export type Refuse = (field: string, problem: string) => Error;
 
-/** A server's answer to `tools/callSaga` or `tools/resumeSaga`; unknown fields of a result are kept. */
+/** Parses the answer to `tools/callSaga` or `tools/resumeSaga`. Keeps unknown fields of a result. */
 export function parseAnswer(value: unknown, refuse: Refuse): SuspendedAnswer | CallToolResult {
   if (!isRecord(value)) throw refuse('result', 'is not an object');
   if (value['state'] !== 'suspended') return parseResult(value, refuse);
@@ -19,11 +19,11 @@ export function parseAnswer(value: unknown, refuse: Refuse): SuspendedAnswer | C
   };
 }
 
-/** A `CallToolResult`, as deep as this package relies on it. */
+/** Parses a `CallToolResult`, as far as this package reads the result. */
 export function parseResult(value: unknown, refuse: Refuse): CallToolResult {
   if (!isRecord(value)) throw refuse('result', 'is not an object');
   if (value['content'] === undefined && value['state'] !== undefined) {
-    throw refuse('state', 'is not one that fits here');
+    throw refuse('state', 'is not a state of a result');
   }
   if (value['isError'] !== undefined && typeof value['isError'] !== 'boolean') {
     throw refuse('isError', 'is not a boolean');
@@ -34,7 +34,7 @@ export function parseResult(value: unknown, refuse: Refuse): CallToolResult {
   return { ...value, content: parseContent(value['content'], refuse) };
 }
 
-/** What is shown to the user. */
+/** Parses content for the user. */
 export function parseContent(value: unknown, refuse: Refuse): ToolContent[] {
   if (!Array.isArray(value)) throw refuse('content', 'is not an array');
   return value.map((block: unknown, index) => {
@@ -43,12 +43,12 @@ export function parseContent(value: unknown, refuse: Refuse): ToolContent[] {
   });
 }
 
-// Content is handed through to whoever shows it; which types of it exist is the specification's to change.
+// Unknown types of content pass, since later specifications can add types.
 function isContentBlock(value: unknown): value is ToolContent {
   return isRecord(value) && typeof value['type'] === 'string';
 }
 
-/** The steps of a turn. Types that are not known pass: they are answered with an error each. */
+/** Parses the steps of a turn. Unknown types pass, and are answered with an error. */
 export function parseSteps(value: unknown, refuse: Refuse): SagaStep[] {
   if (!Array.isArray(value)) throw refuse('steps', 'is not an array');
   const ids = new Set<string>();
@@ -56,7 +56,7 @@ export function parseSteps(value: unknown, refuse: Refuse): SagaStep[] {
     const path = `steps[${index}]`;
     if (!isRecord(step)) throw refuse(path, 'is not an object');
     const stepId = parseText(step['stepId'], `${path}.stepId`, refuse);
-    if (ids.has(stepId)) throw refuse(`${path}.stepId`, 'is there twice');
+    if (ids.has(stepId)) throw refuse(`${path}.stepId`, 'is a duplicate');
     ids.add(stepId);
     if (!isStep(step, path, refuse)) throw refuse(path, 'is not a step');
     return step;
@@ -87,7 +87,7 @@ function isStep(
   return true;
 }
 
-/** The answers that a saga was kept with. */
+/** Parses the answers of a stored saga. */
 export function parseAnswers(value: unknown, refuse: Refuse): CompletedStep[] {
   if (!Array.isArray(value)) throw refuse('completedSteps', 'is not an array');
   return value.map((answer: unknown, index) => {
@@ -110,13 +110,13 @@ function isAnswer(value: Readonly<Record<string, unknown>>): value is CompletedS
   );
 }
 
-/** A string with something in it. */
+/** Parses a string that is not empty. */
 export function parseText(value: unknown, field: string, refuse: Refuse): string {
-  if (typeof value !== 'string' || value === '') throw refuse(field, 'is not a string with something in it');
+  if (typeof value !== 'string' || value === '') throw refuse(field, 'is not a non-empty string');
   return value;
 }
 
-/** A time or duration in milliseconds. */
+/** Parses a time or duration in milliseconds. */
 export function parseTime(value: unknown, field: string, refuse: Refuse): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
     throw refuse(field, 'is not a number of milliseconds');

@@ -1,5 +1,4 @@
 import { neverAborts, withOwnSignal } from '../runtime/abort.ts';
-import { mayOffer } from './server-capability.ts';
 import {
   SagaCallAborted,
   type SagaClientError,
@@ -8,26 +7,26 @@ import {
   SagaRequestFailed,
   SagasNotSupported,
 } from '../model/errors.ts';
-import type { McpClient, RequestOptions } from '../model/mcp-client.ts';
+import type { McpClient, RequestOptions } from '../model/mcp-client-types.ts';
 import { isRecord } from '../runtime/json.ts';
-import type { SuspendedSaga } from '../model/saga-turn.ts';
-import type { SagaMethod } from '../model/wire.ts';
+import type { SuspendedSaga } from '../model/client-turn-types.ts';
+import { SAGA_EXTENSION, type SagaMethod } from '../model/wire-types.ts';
 
-/** One request of the extension. */
+/** Request of the extension. */
 export interface SagaRequest {
   readonly method: SagaMethod;
   readonly params: { readonly [key: string]: unknown };
 }
 
-/** How to send it. */
+/** Options of a request. */
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   readonly requestOptions?: RequestOptions | undefined;
-  /** What the errors carry. */
+  /** Saga of the errors. */
   readonly saga?: SuspendedSaga | undefined;
 }
 
-/** Sends a request and gives the raw result; every failure is an error of this package. */
+/** Sends a request, and returns the raw result. Every failure is an error of this package. */
 export async function sendRequest(
   client: McpClient,
   request: SagaRequest,
@@ -47,17 +46,29 @@ export async function sendRequest(
   }
 }
 
+/**
+ * Returns `false` if the server declares extensions without this method. Without any extension (SDK v1 before 1.29 strips
+ * extensions), the server itself rejects the request.
+ */
+function mayOffer(client: McpClient, method: SagaMethod): boolean {
+  const capabilities = client.getServerCapabilities();
+  if (!isRecord(capabilities) || !isRecord(capabilities['extensions'])) return true;
+  const offer = capabilities['extensions'][SAGA_EXTENSION];
+  if (!isRecord(offer)) return false;
+  return !Array.isArray(offer['methods']) || offer['methods'].includes(method);
+}
+
 function toSagaError(request: SagaRequest, cause: unknown, saga: SuspendedSaga | undefined): SagaClientError {
   const { method } = request;
   const error = isRecord(cause) ? cause : {};
   const { code } = error;
   if (isMethodNotFound(error)) return new SagasNotSupported(method, { cause, saga });
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
-    return new SagaProtocolError('resultType', 'is not what the protocol version demands', { cause, saga });
+    return new SagaProtocolError('resultType', 'does not fit the protocol version', { cause, saga });
   }
   const reason = isRecord(error['data']) ? error['data']['reason'] : undefined;
   if (reason === 'invalid_saga_token') return new SagaGone({ cause });
-  // HTTP errors of SDK v1 have their status in `code`; every code of JSON-RPC that MCP uses is negative.
+  // All JSON-RPC codes of MCP are negative.
   const rpcCode = typeof code === 'number' && Number.isInteger(code) && code < 0 ? code : undefined;
   if (rpcCode !== undefined) {
     return new SagaRequestFailed(method, `${publicMessage(error, request)} (${rpcCode})`, rpcCode, {
@@ -66,13 +77,16 @@ function toSagaError(request: SagaRequest, cause: unknown, saga: SuspendedSaga |
       reason: typeof reason === 'string' ? reason : undefined,
     });
   }
-  // The message of an HTTP error quotes the whole body of the response, so it stays with the cause.
-  const problem =
-    typeof code === 'string' || typeof code === 'number' ? String(code) : publicMessage(error, request);
-  return new SagaRequestFailed(method, problem, undefined, { cause, saga });
+  // HTTP errors have the status as `code` in SDK v1, and in `data` in SDK v2.
+  const status = isRecord(error['data']) ? error['data']['status'] : code;
+  const httpStatus = typeof status === 'number' ? status : undefined;
+  // The message of an HTTP error quotes the body of the response, so only the cause contains the message.
+  const problem = httpStatus === undefined ? code : `HTTP ${httpStatus}`;
+  const text = typeof problem === 'string' ? problem : publicMessage(error, request);
+  return new SagaRequestFailed(method, text, undefined, { cause, saga, httpStatus });
 }
 
-/** The message without the prefix that SDK v1 adds, and without the token should a server quote it. */
+/** Returns the message without the prefix of SDK v1, and without a quoted token. */
 function publicMessage(error: Readonly<Record<string, unknown>>, { params }: SagaRequest): string {
   if (typeof error['message'] !== 'string') return 'see the cause';
   const message = error['message'].replace(/^MCP error -?\d+: /, '');
@@ -84,7 +98,7 @@ const METHOD_NOT_FOUND = -32601;
 
 function isMethodNotFound(error: Readonly<Record<string, unknown>>): boolean {
   if (error['code'] === METHOD_NOT_FOUND) return true;
-  // Over HTTP a server of 2026-07-28 answers 404, which SDK v2 hands on as the text of a failed POST.
+  // Over HTTP, a server of 2026-07-28 answers 404, which SDK v2 reports as the text of a failed POST.
   const { data } = error;
   if (!isRecord(data) || data['status'] !== 404 || typeof data['text'] !== 'string') return false;
   try {
@@ -95,7 +109,7 @@ function isMethodNotFound(error: Readonly<Record<string, unknown>>): boolean {
   }
 }
 
-/** Result schema that accepts everything, for either SDK: this package validates results, with the field in its errors. */
+/** Result schema for either SDK that accepts everything. This package validates results itself, with the field in errors. */
 const anyResult = {
   '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
   safeParse: (data: unknown) => ({ success: true, data }),

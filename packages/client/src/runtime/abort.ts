@@ -1,9 +1,9 @@
-/** A signal that never aborts, for callers that gave none. */
+/** Returns a signal that never aborts. */
 export function neverAborts(): AbortSignal {
   return new AbortController().signal;
 }
 
-/** The outcome of `work`, or a rejection with the signal's reason as soon as it aborts. */
+/** Returns the outcome of `work`, or rejects with the signal's reason at an abort. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
@@ -13,7 +13,7 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** Runs `work` with its own signal, which follows `signal`: SDK v1 never removes its listener from a shared signal. */
+/** Runs `work` with a separate signal that follows `signal`, since SDK v1 never removes listeners. */
 export async function withOwnSignal<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,15 +1,15 @@
-/** Where the time comes from; a test passes its own. */
+/** Clock, for tests. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since the epoch. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects, if ever, because `signal` aborted. */
+  /** Resolves after `ms` milliseconds. May reject after an abort of `signal`. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-// A longer delay overflows to 1 ms in every runtime: a saga that sleeps for a month would spin.
+// Every runtime shortens a longer delay to 1 ms.
 const longestTimer = 2_147_483_647;
 
-/** The clock of the runtime. */
+/** Clock of the runtime. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {

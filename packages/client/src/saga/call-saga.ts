@@ -1,41 +1,44 @@
+import { optionError } from '../runtime/option-error.ts';
 import { abortable, neverAborts } from '../runtime/abort.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import type { CallToolResult } from '../model/content.ts';
 import { SagaCallAborted, SagaOnTurnFailed, SagaRoundsExceeded } from '../model/errors.ts';
 import { fulfillSteps } from '../steps/fulfill-steps.ts';
-import type { McpClient } from '../model/mcp-client.ts';
+import type { McpClient } from '../model/mcp-client-types.ts';
 import { beginSaga, type SagaCall } from './start-saga.ts';
 import type { StepHandlers } from '../model/step-handlers.ts';
 import { resumeNames, resumeTurn, SuspendedSaga } from './suspended-saga.ts';
-import type { KeptSaga, ResumeOptions, ClientTurn } from '../model/saga-turn.ts';
+import type { KeptSaga, ResumeOptions, ClientTurn } from '../model/client-turn-types.ts';
 
-/** How to see a saga through. */
+/** Options of {@link callSaga} and {@link resumeSaga}. */
 export interface CallSagaOptions extends ResumeOptions {
-  /** Who fulfills the steps; where one is missing, the handler registered on the client does. */
+  /** Handlers of the steps. A missing handler is replaced by the request handler of the client. */
   readonly handlers?: StepHandlers | undefined;
-  /** Called and awaited with each suspended saga before its steps are asked: store it, or show `saga.content`. */
+  /** Called with each suspended saga before its steps, and awaited. Use it to store the saga, or to show `saga.content`. */
   readonly onTurn?: ((saga: SuspendedSaga) => void | Promise<void>) | undefined;
-  /** How often the saga may be resumed before `SagaRoundsExceeded`. A wait counts too. Default 50. */
+  /** Maximum number of resumptions, including waits, before `SagaRoundsExceeded`. @default 50 */
   readonly maxRounds?: number | undefined;
 }
 
 const MAX_ROUNDS = 50;
 
-const names: NamesOf<CallSagaOptions> = {
-  ...resumeNames,
-  handlers: true,
-  onTurn: true,
-  maxRounds: true,
-};
+const names: NamesOf<CallSagaOptions> = { ...resumeNames, handlers: true, onTurn: true, maxRounds: true };
 const handlerNames: NamesOf<StepHandlers> = { elicitation: true, sampling: true, roots: true };
 
 /**
- * Calls a saga tool and sees it through: fulfills what it asks, turn after turn, until it has a result.
- *
- * @param client a connected `Client` of MCP SDK v2 or v1
- * @returns what the tool answers in the end; `isError` when it failed
- * @throws SagaClientError; its `saga` can be kept and resumed, with everything the user has answered
+ * Calls a saga tool, and fulfills its steps until the saga has a result.
+ * @param client connected `Client` of MCP SDK v2 or v1
+ * @returns the result of the tool, with `isError` after a failure
+ * @throws SagaClientError with the `saga`, which includes all answers and can be stored and resumed
+ * @example
+ * ```ts
+ * const result = await callSaga(
+ *   client,
+ *   { name: 'deploy', arguments: { service: 'shop' } },
+ *   { handlers: { elicitation: () => ({ action: 'accept', content: { sure: true } }) } },
+ * );
+ * ```
  */
 export async function callSaga(
   client: McpClient,
@@ -47,10 +50,16 @@ export async function callSaga(
 }
 
 /**
- * Continues a suspended saga: one from an error or from `onTurn`, or one that was kept as JSON, in another process or
- * on another day. Only the steps without an answer are asked.
+ * Continues a suspended saga from an error, from `onTurn`, or from JSON, also in another process. Asks only steps without an
+ * answer.
+ * @throws KeptSagaInvalid with the field, if the value is not a stored saga
+ * @throws SagaClientError as `callSaga`
+ * @example
+ * ```ts
+ * declare const stored: string; // JSON.stringify(saga)
  *
- * @throws KeptSagaInvalid naming the field when it is not a kept saga; otherwise as `callSaga`
+ * const result = await resumeSaga(client, JSON.parse(stored));
+ * ```
  */
 export async function resumeSaga(
   client: McpClient,
@@ -65,7 +74,7 @@ function assertOptions(of: string, options: CallSagaOptions): void {
   assertKnownOptions(of, options, names);
   const { handlers = {}, maxRounds = MAX_ROUNDS } = options;
   assertKnownOptions('handlers', handlers, handlerNames);
-  if (!(maxRounds >= 0)) throw new RangeError('maxRounds must be a number from 0');
+  if (!(maxRounds >= 0)) throw optionError('maxRounds must be at least 0', { type: RangeError });
 }
 
 async function seeThrough(

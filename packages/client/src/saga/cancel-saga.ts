@@ -1,25 +1,31 @@
 import type { CallToolResult } from '../model/content.ts';
 import { SagaProtocolError } from '../model/errors.ts';
-import type { McpClient } from '../model/mcp-client.ts';
+import type { McpClient } from '../model/mcp-client-types.ts';
 import { parseResult } from '../requests/parse-answer.ts';
 import { sendRequest } from '../requests/send-request.ts';
 import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import { SuspendedSaga } from './suspended-saga.ts';
-import type { KeptSaga, TurnOptions } from '../model/saga-turn.ts';
+import type { KeptSaga, TurnOptions } from '../model/client-turn-types.ts';
 
-/** How to cancel. */
+/** Options of {@link cancelSaga}. */
 export interface CancelOptions extends Omit<TurnOptions, 'clock'> {
-  /** Told to the server. */
+  /** Reason for the server. */
   readonly reason?: string | undefined;
 }
 
 const names: NamesOf<CancelOptions> = { reason: true, signal: true, requestOptions: true };
 
 /**
- * Gives a suspended saga up: the server undoes what it has done and says so. Servers offer this only where going back
- * is safe, so it may be refused; cancelling anything but the newest turn does nothing.
+ * Cancels a suspended saga. The server undoes the saga, and reports the outcome. Cancelling an older turn has no effect.
+ * @throws SagasNotSupported if the server does not offer cancellation
+ * @throws SagaRequestFailed if the server rejects the cancellation, since an undo may be unsafe
+ * @throws KeptSagaInvalid if the value is not a stored saga
+ * @example
+ * ```ts
+ * declare const saga: SuspendedSaga;
  *
- * @throws SagasNotSupported when the server does not offer it; SagaRequestFailed when it refuses; KeptSagaInvalid
+ * const { content } = await cancelSaga(client, saga, { reason: 'Wrong service' });
+ * ```
  */
 export async function cancelSaga(
   client: McpClient,

@@ -1,9 +1,9 @@
-import type { McpClient } from '../model/mcp-client.ts';
+import type { McpClient } from '../model/mcp-client-types.ts';
 import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import { takeTurn, turnNames } from './suspended-saga.ts';
-import type { ClientTurn, TurnOptions } from '../model/saga-turn.ts';
+import type { ClientTurn, TurnOptions } from '../model/client-turn-types.ts';
 
-/** Which tool to call, and with what. */
+/** Tool to call, with arguments. */
 export interface SagaCall {
   readonly name: string;
   readonly arguments?: { readonly [argument: string]: unknown } | undefined;
@@ -13,10 +13,15 @@ export interface SagaCall {
 const callNames: NamesOf<SagaCall> = { name: true, arguments: true, _meta: true };
 
 /**
- * Starts a saga and stops at its first turn, for hosts that answer its steps by hand: `turn.saga.resume(answers)`
- * takes the next one. `callSaga` does all of it.
- *
+ * Starts a saga, and returns the first turn, for hosts that answer steps themselves with `turn.saga.resume(answers)`.
  * @throws SagasNotSupported, SagaRequestFailed, SagaProtocolError, SagaCallAborted
+ * @example
+ * ```ts
+ * const turn = await startSaga(client, { name: 'deploy' });
+ * if (turn.status === 'suspended') {
+ *   await turn.saga.resume([{ stepId: 'confirm', result: { action: 'accept', content: { sure: true } } }]);
+ * }
+ * ```
  */
 export async function startSaga(
   client: McpClient,
@@ -27,9 +32,9 @@ export async function startSaga(
   return beginSaga(client, call, options);
 }
 
-/** Takes the first turn of a saga, with options that were checked. */
+/** Takes the first turn of a saga, with checked options. */
 export function beginSaga(client: McpClient, call: SagaCall, options: TurnOptions): Promise<ClientTurn> {
-  assertKnownOptions('The call of a saga', call, callNames);
+  assertKnownOptions('A saga call', call, callNames);
   const params = {
     name: call.name,
     ...(call.arguments === undefined ? {} : { arguments: call.arguments }),

@@ -1,8 +1,9 @@
+import { optionError } from '../runtime/option-error.ts';
 import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { CallToolResult } from '../model/content.ts';
 import { KeptSagaInvalid, SagaProtocolError } from '../model/errors.ts';
-import type { McpClient } from '../model/mcp-client.ts';
+import type { McpClient } from '../model/mcp-client-types.ts';
 import {
   parseAnswer,
   parseAnswers,
@@ -18,27 +19,26 @@ import type {
   ClientTurn,
   SuspendedSaga as Saga,
   TurnOptions,
-} from '../model/saga-turn.ts';
+} from '../model/client-turn-types.ts';
 import { type SagaRequest, sendRequest } from '../requests/send-request.ts';
-import type { SagaStep, CompletedStep } from '../model/wire.ts';
+import type { SagaStep, CompletedStep } from '../model/wire-types.ts';
 
-/** The names of the options of a turn. */
+/** Option names of a turn. */
 export const turnNames: NamesOf<TurnOptions> = { signal: true, requestOptions: true, clock: true };
-/** The names of the options of a turn with answers. */
+/** Option names of a turn with answers. */
 export const resumeNames: NamesOf<ResumeOptions> = { ...turnNames, news: true };
 
 const FORMAT = 'mcp-saga/client@1';
 
-/** A saga that waits for its client. */
+/** Saga that waits for its client. */
 export type SuspendedSaga = Saga;
 
 /** Reads suspended sagas. */
 export const SuspendedSaga: {
   /**
-   * A saga that was kept, on a client that is connected to the same server.
-   *
-   * @param kept what `JSON.parse` gave, or a `SuspendedSaga` of another client
-   * @throws KeptSagaInvalid naming the field that is wrong
+   * Restores a stored saga on a client of the same server.
+   * @param kept result of `JSON.parse`, or a `SuspendedSaga` of another client
+   * @throws KeptSagaInvalid with the invalid field
    */
   from(client: McpClient, kept: unknown): SuspendedSaga;
 } = { from: (client, kept) => Suspended.from(client, kept) };
@@ -80,9 +80,9 @@ class Suspended implements SuspendedSaga {
   withAnswers(answers: readonly CompletedStep[]): Suspended {
     const asked = new Set(this.steps.map(({ stepId }) => stepId));
     for (const { stepId } of answers) {
-      if (!asked.has(stepId)) throw new TypeError(`No step '${stepId}' is asked in this turn`);
+      if (!asked.has(stepId)) throw optionError(`This turn does not ask step '${stepId}'. See saga.steps.`);
     }
-    // In the order asked, not the order answered: the server takes them in that order too.
+    // In the order of the questions, which is also the order of the server.
     const all = new Map([...this.answers, ...answers.map(copyJson)].map((answer) => [answer.stepId, answer]));
     const old = this.answers.filter(({ stepId }) => !asked.has(stepId));
     const news = this.steps.flatMap(({ stepId }) => all.get(stepId) ?? []);
@@ -99,7 +99,7 @@ class Suspended implements SuspendedSaga {
   }
 }
 
-/** Sends the answers of a saga and takes the next turn, with options that were checked. */
+/** Sends the answers of a saga and takes the next turn, with checked options. */
 export function resumeTurn(client: McpClient, saga: Saga, options: ResumeOptions): Promise<ClientTurn> {
   const { name, sagaToken, completedSteps } = saga.toJSON();
   const asked = new Set(saga.steps.map(({ stepId }) => stepId));
@@ -109,14 +109,14 @@ export function resumeTurn(client: McpClient, saga: Saga, options: ResumeOptions
   return takeTurn(client, request, { name, saga, completedSteps }, options);
 }
 
-/** What a turn comes after. */
+/** State before a turn. */
 interface Before {
   readonly name: string;
   readonly completedSteps: readonly CompletedStep[];
   readonly saga?: SuspendedSaga;
 }
 
-/** Sends one request of a saga and reads what the turn came to. */
+/** Sends a request of a saga, and returns the outcome of the turn. */
 export async function takeTurn(
   client: McpClient,
   request: SagaRequest,
@@ -136,7 +136,7 @@ export async function takeTurn(
     sagaToken,
     turn: (saga?.turn ?? 0) + 1,
     steps,
-    // The answer to a step that is asked again was refused; sent once more it would contradict the new one.
+    // The answer to a repeated question was rejected, and would contradict the new answer.
     completedSteps: before.completedSteps.filter(({ stepId }) => !asked.has(stepId)),
     ...(content === undefined ? {} : { content }),
     ...(retryAfterMs === undefined ? {} : { retryAt: clock.now() + retryAfterMs }),
@@ -159,7 +159,7 @@ function parseKept(value: unknown): KeptSaga {
   if (value['format'] !== FORMAT) throw refuse('format', `is not '${FORMAT}'`);
   const { name, sagaToken, turn, steps, completedSteps, content, retryAt } = value;
   if (typeof turn !== 'number' || !Number.isInteger(turn) || turn < 1)
-    throw refuse('turn', 'is not a whole number from 1');
+    throw refuse('turn', 'is not an integer of at least 1');
   return {
     format: FORMAT,
     name: parseText(name, 'name', refuse),

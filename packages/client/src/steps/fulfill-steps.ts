@@ -1,16 +1,16 @@
 import { abortable } from '../runtime/abort.ts';
 import { SagaCallAborted, SagaStepUnhandled } from '../model/errors.ts';
-import type { McpClient } from '../model/mcp-client.ts';
+import type { McpClient } from '../model/mcp-client-types.ts';
 import { isRecord, copyJson } from '../runtime/json.ts';
 import { registeredHandler } from './registered-handler.ts';
 import type { StepHandlers } from '../model/step-handlers.ts';
-import type { SuspendedSaga } from '../model/saga-turn.ts';
-import type { SagaStep, CompletedStep, JsonRpcError, StepResult } from '../model/wire.ts';
+import type { SuspendedSaga } from '../model/client-turn-types.ts';
+import type { SagaStep, CompletedStep, JsonRpcError, StepResult } from '../model/wire-types.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 
-/** Who fulfills the steps. */
+/** Handlers of the steps. */
 export interface Fulfillment {
   readonly client: McpClient;
   readonly handlers: StepHandlers;
@@ -39,8 +39,8 @@ async function answerStep(step: SagaStep, handle: () => unknown): Promise<Comple
   const { stepId } = step;
   try {
     const result = await handle();
-    if (!isRecord(result)) throw new TypeError(`The handler for ${step.type} gave no result`);
-    // Its own type says what a handler returns; the server checks it against the step.
+    if (!isRecord(result)) throw new TypeError(`The handler for ${step.type} did not return a result`);
+    // The type of the handler fixes the result; the server checks the value.
     return copyJson<CompletedStep>({ stepId, result: result as unknown as StepResult });
   } catch (error) {
     return { stepId, error: toStepError(error) };
@@ -58,12 +58,12 @@ function handlerOf(step: SagaStep, saga: SuspendedSaga, fulfillment: Fulfillment
   const { client, handlers, signal } = fulfillment;
   const { type } = step;
   if (!Object.hasOwn(methods, type)) {
-    // A newer server sent it, and knows what this answer means.
+    // A newer server sent the step, and understands this answer.
     return () => {
-      throw new UnknownStep(`The client does not know steps of type '${type}'`);
+      throw new UnknownStep(`The client does not support steps of type '${type}'`);
     };
   }
-  // By its type, the handler fits the step.
+  // The type of the handler fits the step.
   if (handlers[type]) return () => handlers[type]?.(step.params as never, step as never, { signal });
   const registered = registeredHandler(client, methods[type]);
   if (registered === undefined) throw new SagaStepUnhandled(step, methods[type], { saga });
@@ -74,7 +74,7 @@ class UnknownStep extends Error {
   readonly code = METHOD_NOT_FOUND;
 }
 
-/** What the server is told of an error: never its stack or cause, and data only where the error was made for the wire. */
+/** Converts an error for the server, without stack and cause. Includes data only if the error has a JSON-RPC code. */
 function toStepError(error: unknown): JsonRpcError {
   if (!(error instanceof Error)) return { code: INTERNAL_ERROR, message: 'The handler failed' };
   const { message, code, data } = error as Error & { readonly code?: unknown; readonly data?: unknown };

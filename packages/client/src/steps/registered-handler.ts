@@ -1,12 +1,12 @@
-import type { McpClient } from '../model/mcp-client.ts';
-import type { SagaStep } from '../model/wire.ts';
+import type { McpClient } from '../model/mcp-client-types.ts';
+import type { SagaStep } from '../model/wire-types.ts';
 
-/** A handler that the host registered on its client with `setRequestHandler`. */
+/** Handler that the host registered with `setRequestHandler`. */
 export type RegisteredHandler = (step: SagaStep, signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Returns the handler registered on the client, with the SDK's validation around it. The only reader of private parts: both SDKs
- * have their handlers in `_requestHandlers`, and offer no other way to run one.
+ * Returns the handler registered on the client, with the validation of the SDK. Reads the private `_requestHandlers`, since both
+ * SDKs offer no other way to run a handler.
  */
 export function registeredHandler(client: McpClient, method: string): RegisteredHandler | undefined {
   const handlers: unknown = Reflect.get(client, '_requestHandlers');
@@ -23,14 +23,14 @@ function isHandler(value: unknown): value is (request: object, context: object) 
   return typeof value === 'function';
 }
 
-/** The parameters as a handler that knows nothing of sagas needs them. */
+/** Returns the parameters for a handler without saga support. */
 function paramsFor(step: SagaStep): SagaStep['params'] {
   if (step.type !== 'elicitation') return step.params;
   const { params, reason, stepId } = step;
   return {
-    // The revisions before 2026-07-28 demand the id, and their SDKs refuse a page without one.
+    // Revisions before 2026-07-28 require the ID.
     ...(params.mode === 'url' ? { ...params, elicitationId: params.elicitationId ?? stepId } : params),
-    // Parameters are all it sees, so the user is told why the form comes back where the form says what for.
+    // The handler receives parameters only, so the message contains the reason of a repeated question.
     message: reason === undefined ? params.message : `${reason}\n\n${params.message}`,
   };
 }
@@ -41,7 +41,7 @@ interface HandlerRequest {
   readonly params?: { _meta?: { [key: string]: unknown } };
 }
 
-/** The context that the SDK would have given for a request from the wire; there is no peer to send anything to. */
+/** Returns the context of the SDK for a request, without a peer for messages. */
 function contextFor(client: McpClient, request: HandlerRequest, signal: AbortSignal): object {
   const { id, method } = request;
   const meta = request.params?.['_meta'];
@@ -62,7 +62,5 @@ function contextFor(client: McpClient, request: HandlerRequest, signal: AbortSig
 }
 
 function noPeer(): Promise<never> {
-  return Promise.reject(
-    new Error('A step of a saga is fulfilled here: there is no request to relate messages to'),
-  );
+  return Promise.reject(new Error('A handler of a saga step cannot send related messages'));
 }

@@ -1,10 +1,10 @@
 import type { FormField } from './form-field.ts';
 import type { AudioBlock, ToolContent, ImageBlock, TextBlock } from './content.ts';
 
-/** A value that JSON can hold. */
+/** JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** A tool that the model may use. */
+/** Tool for the model. */
 export interface SamplingTool {
   name: string;
   description?: string;
@@ -15,7 +15,7 @@ interface ParamsBase {
   _meta?: { [key: string]: unknown };
 }
 
-/** A form to show to the user (MCP `elicitation/create`, form mode). */
+/** Form for the user (MCP `elicitation/create`, form mode). */
 export interface FormElicitation extends ParamsBase {
   mode?: 'form';
   message: string;
@@ -27,7 +27,7 @@ export interface FormElicitation extends ParamsBase {
   };
 }
 
-/** A page to send the user to (MCP `elicitation/create`, URL mode). An accept means "agreed to open it", not "done". */
+/** Page for the user (MCP `elicitation/create`, URL mode). An accept means "agreed to open the page", not "done". */
 export interface UrlElicitation extends ParamsBase {
   mode: 'url';
   message: string;
@@ -35,17 +35,17 @@ export interface UrlElicitation extends ParamsBase {
   elicitationId?: string;
 }
 
-/** What the user is asked: a form, or with `mode: 'url'` a page to visit. */
+/** Question to the user: a form, or a page with `mode: 'url'`. */
 export type ElicitationParams = FormElicitation | UrlElicitation;
 
-/** What the user said. */
+/** Answer of the user. */
 export interface ElicitationResult {
   readonly action: 'accept' | 'decline' | 'cancel';
-  /** The filled form; with `accept` only. */
+  /** Content of the form, with `accept` only. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] } | undefined;
 }
 
-/** The model wants to use a tool. */
+/** Tool call of the model. */
 export interface ToolUseContent {
   type: 'tool_use';
   id: string;
@@ -54,7 +54,7 @@ export interface ToolUseContent {
   _meta?: { [key: string]: unknown };
 }
 
-/** What a tool that the model used has answered. */
+/** Result of a tool call of the model. */
 export interface ToolResultContent {
   type: 'tool_result';
   toolUseId: string;
@@ -64,20 +64,20 @@ export interface ToolResultContent {
   _meta?: { [key: string]: unknown };
 }
 
-/** One block of a message to or from a model. */
+/** Block of a message to or from a model. */
 export type SamplingContent = TextBlock | ImageBlock | AudioBlock | ToolUseContent | ToolResultContent;
 
-/** One message to a model. */
+/** Message to a model. */
 export interface ModelMessage {
   role: 'user' | 'assistant';
   content: SamplingContent | SamplingContent[];
   _meta?: { [key: string]: unknown };
 }
 
-/** What the client's model is asked (MCP `sampling/createMessage`). */
+/** Question to the client's model (MCP `sampling/createMessage`). */
 export interface SamplingParams extends ParamsBase {
   messages: ModelMessage[];
-  /** In the model's tokens. */
+  /** Maximum number of tokens of the model. */
   maxTokens: number;
   systemPrompt?: string;
   modelPreferences?: {
@@ -94,7 +94,7 @@ export interface SamplingParams extends ParamsBase {
   toolChoice?: { mode?: 'auto' | 'required' | 'none' };
 }
 
-/** What the client's model said. */
+/** Answer of the client's model. */
 export interface SamplingResult {
   readonly role: 'user' | 'assistant';
   readonly content: object;
@@ -102,12 +102,12 @@ export interface SamplingResult {
   readonly stopReason?: string | undefined;
 }
 
-/** The client's roots are asked without parameters (MCP `roots/list`). */
+/** Parameters of a question for roots (MCP `roots/list`). */
 export interface RootsParams extends ParamsBase {
   [key: string]: unknown;
 }
 
-/** The folders or places that the client lets the server work in. */
+/** Folders or other places that the client opens to the server. */
 export interface RootsResult {
   readonly roots: readonly { readonly uri: string; readonly name?: string | undefined }[];
 }
