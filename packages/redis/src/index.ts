@@ -1,4 +1,21 @@
-/** What a fleet of saga hosts shares, kept in Redis: the guard that forbids forks, and the store of tasks. */
+/** Guard, task store, and mailbox in Redis, shared by a fleet of saga hosts. */
+/** Guard, task store, and queue in Redis, shared by a fleet of saga hosts. */
+export {
+  bullmqProcessor,
+  bullmqQueue,
+  bullmqWorkerOptions,
+  type BullmqJobLike,
+  type BullmqJobOptions,
+  type BullmqQueueLike,
+} from './bullmq-queue.ts';
 export { redisGuard } from './redis-guard.ts';
+export { redisMailbox } from './redis-mailbox.ts';
+export { redisStore } from './redis-store.ts';
 export { redisTaskStore } from './redis-task-store.ts';
-export type { IoRedisLike, NodeRedisLike, RedisClient, RedisOptions } from './redis-client.ts';
+export type {
+  IoRedisLike,
+  NodeRedisLike,
+  RedisClient,
+  RedisOptions,
+  UpstashRedisLike,
+} from './redis-client.ts';

@@ -1,21 +1,24 @@
-import type { GuardVerdict, SagaGuard } from '@mcp-saga/server';
-import type { Fence } from '@mcp-saga/server/internal';
+import type { Fence, GuardVerdict, SagaGuard } from '@mcp-saga/server/stores';
+import { connect } from './connect.ts';
 import { begin, claim, count, finish, letGo } from './guard-scripts.ts';
-import { keysOf } from './keys.ts';
 import type { RedisClient, RedisOptions } from './redis-client.ts';
-import { callId, scriptRunner } from './run-script.ts';
+import { callId } from './run-script.ts';
 
 /**
- * A guard in Redis, for hosts of any number of processes. Leases run by the clock of Redis alone. What it keeps goes by
- * itself when it has expired; Redis may not evict it sooner (`maxmemory-policy noeviction`), and should write it to disk
- * (`appendonly yes`): what it has lost is a token that can be used again. Redis 5 or newer, Valkey, Redis Cluster.
+ * Creates a guard in Redis, for hosts of any number of processes. Supports Redis 5 or newer, Valkey, and Redis Cluster. Leases use the
+ * Redis clock. Entries expire automatically. If Redis loses an entry earlier, a used token is accepted again: set `maxmemory-policy
+ * noeviction` and `appendonly yes`.
+ * @param client - connected client; the caller closes it
+ * @throws TypeError or RangeError if the client or an option is invalid
+ * @example
+ * ```ts
+ * declare const redis: RedisClient; // a connected client of `redis` or `ioredis`
  *
- * @param client - connected; it stays the caller's, to close as well
- * @throws TypeError or RangeError where the client or the options cannot be meant
+ * const guard = redisGuard(redis, { prefix: 'shop:' });
+ * ```
  */
 export function redisGuard(client: RedisClient, options: RedisOptions = {}): SagaGuard {
-  const keys = keysOf(options);
-  const run = scriptRunner(client, options);
+  const { keys, run } = connect('redisGuard', client, options);
   const end = async ({ sagaId, turn, number }: Fence, ranNothing: boolean): Promise<boolean> => {
     const [turnKey, , requestKey] = keys.turn(sagaId, turn);
     return isOne(await run(letGo, [turnKey, requestKey], [String(number), ranNothing ? '1' : '0']));
@@ -48,8 +51,8 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
       if (asked.owner === undefined || typeof verdict === 'string' || !('run' in verdict)) return verdict;
       const { id, maxBytes } = asked.owner;
       const counted = { owner: id, until: respondsUntil, bytes: asked.request?.length ?? 0 };
-      // An interrupted turn was counted when it was begun, and may always end.
-      if (verdict.begun !== undefined)
+      // An interrupted turn is already counted, and can always end.
+      if (verdict.interrupted !== undefined)
         return { ...verdict, run: withCounted(verdict.run, { ...counted, bytes: 0 }) };
       if (await add(counted, counted.bytes, maxBytes)) return { run: withCounted(verdict.run, counted) };
       await end(verdict.run, true);
@@ -69,7 +72,7 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
   };
 }
 
-/** Bytes counted for a principal at the start of a turn. */
+/** Stored bytes of a principal, counted at the start of a turn. */
 interface Counted {
   /** Digest of the principal. */
   readonly owner: string;
@@ -92,20 +95,20 @@ function verdictOf(reply: unknown, of: Pick<Fence, 'sagaId' | 'turn'>): GuardVer
   if (word === 'run') {
     const fence = { ...of, number: Number(value) };
     if (more === undefined) return { run: fence };
-    return { run: fence, begun: more, ...(isOne(other) ? { other: true } : {}) };
+    return { run: fence, interrupted: more, ...(isOne(other) ? { other: true } : {}) };
   }
   if (word === 'response' && value !== undefined) {
     return { response: value, wentOn: isOne(more), ...(isOne(other) ? { other: true } : {}) };
   }
-  throw new TypeError('Redis gave an answer that is none of the guard.');
+  throw new TypeError('Unexpected reply from the Redis guard script.');
 }
 
-/** Numbers may come as text, as a client is set up to read them. */
+/** Reads a reply of 1. Clients can be configured to return numbers as text. */
 export function isOne(reply: unknown): boolean {
   return Number(reply) === 1;
 }
 
-/** A time as Redis reads it. */
+/** Formats a time for Redis. */
 export function whole(time: number): string {
   return String(Math.ceil(time));
 }

@@ -1,41 +1,49 @@
-import { scriptingOf, type RedisClient, type RedisOptions, type RunScript } from './redis-client.ts';
+import { optionError } from './option-error.ts';
+import type { RedisClient, RedisOptions, RunScript } from './redis-client.ts';
+import { scriptingOf } from './scripting.ts';
 
 const defaultTimeout = 2_000;
 
 /**
- * Makes what runs scripts on a client: by their digest, and by their text where Redis does not know them, as after a
- * restart. A script that a connection was lost under may have run; each bears to be run again.
- *
- * @throws TypeError or RangeError where the client or the options cannot be meant
+ * Returns a function that runs scripts by digest, or by text if Redis has not cached the script. Every script can be repeated
+ * after a dropped connection.
+ * @throws TypeError or RangeError if the client or an option is invalid
  */
 export function scriptRunner(client: RedisClient, { timeoutMs = defaultTimeout }: RedisOptions): RunScript {
   const scripting = scriptingOf(client);
-  if (!(timeoutMs > 0)) throw new RangeError('timeoutMs must be more than 0 milliseconds.');
-  const digests = new Map<string, Promise<string>>();
-  const digestOf = (lua: string): Promise<string> => {
-    const known = digests.get(lua) ?? sha1(lua);
-    digests.set(lua, known);
+  if (!(timeoutMs > 0)) throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  const scripts = new Map<string, Promise<Script>>();
+  const scriptOf = (lua: string): Promise<Script> => {
+    const known = scripts.get(lua) ?? digested(scripting.textOf(lua));
+    scripts.set(lua, known);
     return known;
   };
   return async (lua, keys, values) => {
-    const digest = await digestOf(lua);
+    const { text, digest } = await scriptOf(lua);
     const run = async (): Promise<unknown> => {
       try {
         return await scripting.bySha(digest, keys, values);
       } catch (error) {
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-        return await scripting.byText(lua, keys, values);
+        // `@upstash/redis` puts its own words before the error of Redis.
+        if (!(error instanceof Error && /^(?:[^:]*: )?NOSCRIPT/.test(error.message))) throw error;
+        return await scripting.byText(text, keys, values);
       }
     };
     return await within(timeoutMs, run());
   };
 }
 
-/** Rejects when an answer takes too long. What was asked may happen all the same. */
+/** Rejects if a reply takes too long. The script may still run. */
 async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${timeout} ms.`)), timeout);
+    timer = setTimeout(
+      () =>
+        reject(
+          new Error(`Redis did not reply within ${timeout} ms. Check the connection, or raise timeoutMs.`),
+        ),
+      timeout,
+    );
   });
   try {
     return await Promise.race([answer, late]);
@@ -44,13 +52,19 @@ async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-// The name by which Redis knows a script; it protects nothing.
-async function sha1(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text));
-  return hex(new Uint8Array(digest));
+/** A script as it is sent. */
+interface Script {
+  readonly text: string;
+  readonly digest: string;
 }
 
-/** A name that no other call has: a call that a client sends twice, its connection lost, is known by it. */
+// Redis identifies scripts by SHA-1, which is not a security measure here.
+async function digested(text: string): Promise<Script> {
+  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text));
+  return { text, digest: hex(new Uint8Array(digest)) };
+}
+
+/** Returns a random call ID, which identifies a call that the client repeats after a dropped connection. */
 export function callId(): string {
   return hex(crypto.getRandomValues(new Uint8Array(8)));
 }

@@ -1,36 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { redisGuard, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
-import type { Fence } from '@mcp-saga/server/internal';
+import { redisStore, type RedisClient } from '@mcp-saga/redis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
 import { clients } from './support/clients.ts';
 
-const page = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');
-const hour = 3_600_000;
+const page = readFileSync(new URL('../../../docs/operate/fleet.md', import.meta.url), 'utf8');
 
-/** All that a guard and a store of tasks do in Redis. */
+/** All that a guard, a store of tasks, and a mailbox do in Redis. */
 async function useAll(client: RedisClient, sagaId: string): Promise<void> {
-  const guard = redisGuard(client);
+  const { guard, tasks, mailbox } = redisStore(client);
   const expiresAt = Date.now() + hour;
-  const claim = { sagaId, jti: 'x', action: 'resume', digest: 'x', leaseMs: hour, expiresAt } as const;
-  const begun = [];
-  for (const turn of [1, 2, 3]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
-    const verdict = await guard.begin({ ...claim, turn, request: 'x' });
-    if (typeof verdict === 'string' || !('run' in verdict)) throw new Error('It was begun before.');
-    begun.push(verdict.run);
-  }
-  const [one, two, three] = begun as [Fence, Fence, Fence];
+  const begin = async (turn: number) => await guard.begin(claim({ sagaId, turn, request: 'x' }));
+  const one = fenceOf(await begin(1));
+  const two = fenceOf(await begin(2));
+  const three = fenceOf(await begin(3));
   await guard.finish(one, 'sealed');
-  await guard.begin({ ...claim, turn: 1, request: 'x' });
+  await begin(1);
   await guard.release(two);
-  await guard.begin({ ...claim, turn: 2, request: 'x' });
+  await begin(2);
   await guard.forget(three);
   await guard.claim(`${sagaId}:x`, expiresAt);
-  const store = redisTaskStore(client);
-  await store.write(sagaId, 'sealed', 0, expiresAt);
-  await store.read(sagaId);
+  await tasks.write(sagaId, 'sealed', 0, expiresAt);
+  await tasks.read(sagaId);
+  await mailbox.put(sagaId, 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
+  await mailbox.close(sagaId, expiresAt);
+  await mailbox.list(sagaId);
 }
 
 describeWithRedis('a user of Redis', () => {
@@ -47,7 +43,7 @@ describeWithRedis('a user of Redis', () => {
     await server.kill();
   });
 
-  it('[T13] has to be allowed what the page on fleets says, and no less', async () => {
+  it('[T13] a Redis user needs exactly the permissions of the page on fleets', async () => {
     const rule = /^ *ACL SETUSER sagas on >PASSWORD (.+)$/m.exec(page)?.[1]?.split(' ') ?? [];
     await redis.sendCommand(['ACL', 'SETUSER', 'sagas', 'on', '>PASSWORD', ...rule]);
     const url = server.url.replace('redis://', 'redis://sagas:PASSWORD@');

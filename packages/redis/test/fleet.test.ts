@@ -55,7 +55,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     return { host, shipped, errors };
   }
 
-  it('[T13] runs a request that two processes race for in one of them', async () => {
+  it('[T13] one of two racing processes runs a request', async () => {
     const hosts = await Promise.all([1, 2].map(() => startHost([server.url, 'race:', keys])));
     onTestFinished(async () => void (await Promise.all(hosts.map((host) => host.kill()))));
     const [one, other] = hosts;
@@ -67,7 +67,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     expect([...(one?.shipped ?? []), ...(other?.shipped ?? [])]).toHaveLength(1);
   });
 
-  it('[T13] [E1] a process that is killed in a turn is replaced when its lease is out, with the same keys', async () => {
+  it('[T13] [E1] another process runs the turn of a killed one after the lease, with the same keys', async () => {
     const killed = await startHost([server.url, 'kill:', keys, 'hangs']);
     const other = await startHost([server.url, 'kill:', keys]);
     onTestFinished(async () => void (await Promise.all([killed.kill(), other.kill()])));
@@ -75,7 +75,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     void killed.ask({ do: 'resume', token, answers: accept('ship') });
     await killed.ships;
     await killed.kill();
-    // Its answers are the only ones that count, though nobody has heard how its turn ended.
+    // Only the answers of the killed turn count, although its outcome is unknown.
     expect(await other.ask({ do: 'resume', token, answers: decline('ship') })).toMatchObject({
       status: 'refused',
     });
@@ -87,7 +87,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
   });
 
   for (const client of ['redis 6', 'ioredis 6']) {
-    it(`[T13] runs nothing while Redis is gone, and goes on when it is back, by ${client}`, async () => {
+    it(`[T13] a host runs nothing while Redis is down, and continues afterwards, by ${client}`, async () => {
       const { host, shipped, errors } = await hostOf(client, {});
       const { token } = suspended(await host.start('order', {}));
       await server.kill();
@@ -101,7 +101,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     });
   }
 
-  it("[T13] runs unguarded while Redis is gone, told 'open'", async () => {
+  it("[T13] runs unguarded while Redis is down, with onDown: 'open'", async () => {
     const { host, shipped } = await hostOf('redis 6', { onDown: 'open' });
     const { token } = suspended(await host.start('order', {}));
     await server.kill();
@@ -112,26 +112,26 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     expect(shipped).toHaveLength(2);
   });
 
-  it('[T13] [E7] forgets which tokens were used when Redis loses its data, and nothing else', async () => {
+  it('[T13] [E7] a guard loses only the used tokens if Redis loses its data', async () => {
     const { host, shipped } = await hostOf('ioredis 6', {});
     const { token } = suspended(await host.start('order', {}));
     const next = suspended(await host.resume(token, accept('ship')));
     await expect(host.resume(token, decline('ship'))).rejects.toThrow(TokenRefused);
     await redis.flushall();
-    // Each saga goes on, and each repeated effect has its key; but an older token is good again, as without a guard.
+    // Each saga continues, and repeated effects keep their keys. An older token is valid again, as without a guard.
     expect(await host.resume(next.token, accept('review'))).toMatchObject({ result: 'thanks' });
     expect(await host.resume(token, decline('ship'))).toMatchObject({ status: 'failed' });
     expect(shipped).toHaveLength(1);
   });
 
-  it('[T13] waits for a slow Redis, and does not take the end of a turn from before its data was lost', async () => {
+  it('[T13] a guard waits for a slow Redis, and rejects the end of a turn from before a data loss', async () => {
     const proxy = await startSlowProxy(server.port);
     onTestFinished(() => proxy.close());
     const { host, shipped } = await hostOf('redis 6', { url: proxy.url, timeout: 30_000 });
     const { token } = suspended(await host.start('order', {}));
     proxy.hold();
     const turn = host.resume(token, accept('ship'));
-    await vi.waitFor(async () => expect(await redis.keys('fleet:*:turn:1')).not.toEqual([]));
+    await expect.poll(() => redis.keys('fleet:*:turn:1')).not.toEqual([]);
     expect(shipped).toEqual([]);
     await redis.flushall();
     const { host: other } = await hostOf('ioredis 6', {});
@@ -140,18 +140,20 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     await expect(turn).rejects.toMatchObject({ code: 'busy' });
   });
 
-  it('[T13] gives up on a Redis that takes too long; the lease it asked for has to end', async () => {
+  it('[T13] a call fails if Redis takes too long, and its lease must expire', async () => {
     const proxy = await startSlowProxy(server.port);
     onTestFinished(() => proxy.close());
     const { host, shipped, errors } = await hostOf('ioredis 6', { url: proxy.url, timeout: 50 });
     const { token } = suspended(await host.start('order', {}));
     proxy.hold();
     await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({ code: 'guard_down' });
-    expect(errors).toEqual(['Error: Redis did not answer within 50 ms.']);
+    expect(errors).toEqual([
+      'Error: Redis did not reply within 50 ms. Check the connection, or raise timeoutMs.',
+    ]);
     proxy.letGo();
     expect(shipped).toEqual([]);
     const { host: other } = await hostOf('ioredis 6', {});
-    await vi.waitFor(async () => expect(await redis.keys('fleet:*:turn:1')).not.toEqual([]));
+    await expect.poll(() => redis.keys('fleet:*:turn:1')).not.toEqual([]);
     const repeated = other.resume(token, accept('ship'));
     await pass(redis, 'fleet:', 70_000);
     expect(await repeated).toMatchObject({ status: 'suspended' });

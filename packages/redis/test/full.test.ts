@@ -1,14 +1,13 @@
 import { redisGuard } from '@mcp-saga/redis';
-import { createSagaHost, generateKey, saga, elicit, step, type GuardClaim } from '@mcp-saga/server';
-import type { Fence } from '@mcp-saga/server/internal';
+import { createSagaHost, generateKey, saga, elicit, step } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept } from './support/order.ts';
 
-const hour = 3_600_000;
 const mebibyte = 1024 * 1024;
 
 describeWithRedis('a Redis that has reached its maxmemory', () => {
@@ -28,22 +27,8 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     await server.kill();
   });
 
-  const claim = (change: Partial<GuardClaim> = {}): GuardClaim => ({
-    sagaId: 'saga',
-    turn: 1,
-    jti: 'token',
-    action: 'resume',
-    digest: 'yes',
-    leaseMs: 60_000,
-    expiresAt: Date.now() + hour,
-    ...change,
-  });
-
-  async function began(change?: Partial<GuardClaim>): Promise<Fence> {
-    const verdict = await redisGuard(redis).begin(claim(change));
-    if (typeof verdict !== 'object' || !('run' in verdict)) throw new Error('not run');
-    return verdict.run;
-  }
+  const began = async (change?: Parameters<typeof claim>[0]): Promise<ReturnType<typeof fenceOf>> =>
+    fenceOf(await redisGuard(redis).begin(claim(change)));
 
   const usedMemory = async (): Promise<number> =>
     Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
@@ -51,7 +36,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   /** Lets Redis have no more memory than it uses now. */
   const fill = (): Promise<unknown> => redis.config('SET', 'maxmemory', '1');
 
-  it('[T13] begins no more turns, however many are asked for, and does not grow', async () => {
+  it('[T13] a full Redis starts no turns and does not grow', async () => {
     const guard = redisGuard(redis);
     const limit = (await usedMemory()) + 2 * mebibyte;
     await redis.config('SET', 'maxmemory', String(limit));
@@ -68,7 +53,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     expect(await usedMemory()).toBeLessThan(limit + mebibyte / 2);
   });
 
-  it('[T13] changes nothing for a request that it refuses', async () => {
+  it('[T13] a full Redis changes nothing for a rejected request', async () => {
     const guard = redisGuard(redis);
     await guard.forget(await began({ request: 'first' }));
     await guard.release(await began({ turn: 2, request: 'first' }));
@@ -79,11 +64,11 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     await expect(guard.claim('saga:fire', Date.now() + hour)).rejects.toThrow('OOM');
     expect((await redis.keys('*')).toSorted()).toEqual(before);
     await redis.config('SET', 'maxmemory', '0');
-    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('begun', 'first');
+    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'first');
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
   });
 
-  it('[T13] finishes a turn that was begun before, and gives its response', async () => {
+  it('[T13] a full Redis finishes an open turn and returns its response', async () => {
     const guard = redisGuard(redis);
     const [one, two, three] = [await began(), await began({ turn: 2 }), await began({ turn: 3 })];
     await fill();
@@ -96,7 +81,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     expect(await guard.begin(claim({ turn: 3, digest: 'no' }))).toHaveProperty('run');
   });
 
-  it('[T13] has a host run nothing, and leaves the token good', async () => {
+  it('[T13] a host runs nothing with a full Redis, and the token stays valid', async () => {
     const did: string[] = [];
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
       yield* elicit('ship', { message: 'Ship?', schema: z.object({ ok: z.boolean() }) });

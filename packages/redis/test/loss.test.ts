@@ -20,7 +20,7 @@ import { accept, decline } from './support/order.ts';
 
 const hour = 3_600_000;
 
-// Each bullet of "What lost data means" in docs/fleet.md has its test here.
+// Each bullet of "Lost data" in docs/operate/fleet.md has its test here.
 describeWithRedis('after Redis has lost its data', () => {
   let server: RedisServer;
   let redis: Redis;
@@ -86,7 +86,7 @@ describeWithRedis('after Redis has lost its data', () => {
   const token = async (host: SagaHost, from: string, answers: StepAnswer[]): Promise<string> =>
     suspended(await host.resume(from, answers)).token;
 
-  it('[T13] [E1] repeats a request that was answered, with the same idempotency key', async () => {
+  it('[T13] [E1] a guard without data repeats an answered request with the same idempotency key', async () => {
     const { hostOf, did } = shop();
     const host = hostOf();
     const { token: first } = suspended(await host.start('order', {}));
@@ -99,7 +99,7 @@ describeWithRedis('after Redis has lost its data', () => {
     expect(new Set(did).size).toBe(1);
   });
 
-  it('[T13] [E7] takes an older token with other answers, and refuses the newest one', async () => {
+  it('[T13] [E7] a guard without data accepts an older token, and then rejects the newest one', async () => {
     const { hostOf, did } = shop();
     const host = hostOf();
     const { token: first } = suspended(await host.start('order', {}));
@@ -113,7 +113,7 @@ describeWithRedis('after Redis has lost its data', () => {
     await expect(host.resume(third, accept('review'))).rejects.toThrow(TokenRefused);
   });
 
-  it('[T13] runs a step with `once` again for an older token', async () => {
+  it('[T13] a guard without data runs a step with `once` again for an older token', async () => {
     const { hostOf, did } = shop();
     const host = hostOf();
     const { token: first } = suspended(await host.start('order', {}));
@@ -126,7 +126,7 @@ describeWithRedis('after Redis has lost its data', () => {
     expect(new Set(ships).size).toBe(1);
   });
 
-  it('[T13] [E9] does not know that a turn was interrupted, so that its effects are not named', async () => {
+  it('[T13] [E9] a guard without data does not report effects of an interrupted turn', async () => {
     const { hostOf, did, failing } = shop();
     const guard = redisGuard(redis);
     const gone = (): Promise<never> => Promise.reject(new Error('killed'));
@@ -137,11 +137,11 @@ describeWithRedis('after Redis has lost its data', () => {
     await redis.flushall();
     failing.now = true;
     const repeated = await hostOf().resume(first, accept('sure'));
-    expect(repeated).toMatchObject({ status: 'failed', compensated: [], residue: [] });
+    expect(repeated).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
     expect(did).toHaveLength(1);
   });
 
-  it('[T13] [E8] lets a message that the queue delivers late cancel a saga that went on', async () => {
+  it('[T13] [E8] a late queue message cancels a continued saga after a data loss', async () => {
     const { hostOf, did, suspensions } = shop();
     let ahead = 0;
     const guard = redisGuard(redis);
@@ -157,11 +157,14 @@ describeWithRedis('after Redis has lost its data', () => {
     const older = suspensions[1]?.cancelToken ?? '';
     await expect(host.cancel(older)).rejects.toThrow(TokenRefused);
     await redis.flushall();
-    expect(await host.cancel(older)).toMatchObject({ compensated: [{ stepId: 'charge' }], residue: [] });
+    expect(await host.cancel(older)).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+      uncompensated: [],
+    });
     expect(did.at(-1)).toBe('refund');
   });
 
-  it('[T13] [E8] refuses older tokens by `rejectIssuedBefore`, and undoes their sagas by the queue alone', async () => {
+  it('[T13] [E8] `rejectIssuedBefore` rejects older tokens, and the queue undoes their sagas', async () => {
     const { hostOf, did, suspensions } = shop();
     const host = hostOf();
     const { token: first } = suspended(await host.start('order', {}));
@@ -188,7 +191,7 @@ describeWithRedis('after Redis has lost its data', () => {
     expect(did.at(-1)).toBe('refund');
   });
 
-  it('[T13] does not know the tasks that it had', async () => {
+  it('[T13] a task store without data rejects its tasks as unknown', async () => {
     const store = redisTaskStore(redis);
     await store.write('task', 'sealed', 0, Date.now() + hour);
     await redis.flushall();

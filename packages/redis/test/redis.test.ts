@@ -1,54 +1,65 @@
-import { redisGuard, redisTaskStore, type IoRedisLike, type RedisClient } from '@mcp-saga/redis';
-import { createSagaHost, generateKey, type GuardClaim, type GuardVerdict } from '@mcp-saga/server';
-import type { Fence } from '@mcp-saga/server/internal';
-import { Redis as UpstashRedis } from '@upstash/redis';
+import {
+  redisGuard,
+  redisMailbox,
+  redisStore,
+  redisTaskStore,
+  type IoRedisLike,
+  type RedisClient,
+} from '@mcp-saga/redis';
+import { createSagaHost, generateKey } from '@mcp-saga/server';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept, order } from './support/order.ts';
 
-const hour = 3_600_000;
-
-const claim = (change: Partial<GuardClaim> = {}): GuardClaim => ({
-  sagaId: 'saga',
-  turn: 1,
-  jti: 'token',
-  action: 'resume',
-  digest: 'yes',
-  leaseMs: 60_000,
-  expiresAt: Date.now() + hour,
-  ...change,
-});
-
-function fenceOf(verdict: GuardVerdict): Fence {
-  if (typeof verdict !== 'object' || !('run' in verdict))
-    throw new Error(`not run: ${JSON.stringify(verdict)}`);
-  return verdict.run;
-}
-
-/** A client that never hears of Redis, or hears something else. */
+/** A client whose calls stay unanswered, or get another reply. */
 const silent = (answer: Promise<unknown>): IoRedisLike => ({ eval: () => answer, evalsha: () => answer });
 
-describe('what is kept in Redis', () => {
-  it('says at once what it cannot be made of', () => {
+describe('the use of Redis', () => {
+  it('rejects an unsupported client or option at once', () => {
     const client = silent(Promise.resolve());
     expect(() => redisGuard({} as RedisClient)).toThrow("a connected client of 'redis'");
-    expect(() => redisTaskStore(undefined as unknown as RedisClient)).toThrow(TypeError);
+    expect(() => redisTaskStore(undefined as unknown as RedisClient)).toThrow(
+      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+    );
     expect(() => redisGuard(client, { prefix: '{shop}:' })).toThrow('braces');
-    expect(() => redisTaskStore(client, { timeoutMs: 0 })).toThrow(RangeError);
-    expect(() => redisGuard(client, { timeoutMs: Number.NaN })).toThrow(RangeError);
+    expect(() => redisTaskStore(client, { timeoutMs: 0 })).toThrow(
+      expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+    );
+    expect(() => redisGuard(client, { timeoutMs: Number.NaN })).toThrow(
+      expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
+    );
   });
 
-  it('[T13] refuses a client of @upstash/redis by its name', () => {
-    const upstash: object = new UpstashRedis({ url: 'https://example.upstash.io', token: 'token' });
-    const client = upstash as RedisClient;
-    expect(() => redisGuard(client)).toThrow("'@upstash/redis'");
-    expect(() => redisTaskStore(client)).toThrow("'@upstash/redis'");
+  it('[T13] rejects an unknown client at construction, by its name', () => {
+    class GlideClient {
+      customCommand(): void {}
+    }
+    const given: readonly [unknown, string][] = [
+      [new GlideClient(), 'GlideClient'],
+      [{ ...silent(Promise.resolve()), internal_send_command: () => undefined }, "'redis' before version 4"],
+      ['redis://localhost', 'string'],
+      [null, 'null'],
+      [Object.create(null), 'object'],
+    ];
+    for (const [client, name] of given) {
+      for (const make of [redisGuard, redisTaskStore, redisMailbox, redisStore]) {
+        expect(() => make(client as RedisClient), name).toThrow(`Unsupported Redis client: ${name}.`);
+      }
+    }
   });
 
-  it('waits for Redis for two seconds, or as long as it is told', async () => {
+  it('rejects an unknown option by its name', () => {
+    const client = silent(Promise.resolve());
+    for (const make of [redisGuard, redisTaskStore, redisMailbox, redisStore]) {
+      expect(() => make(client, { keyPrefix: 'shop:' } as object)).toThrow("no option 'keyPrefix'");
+    }
+  });
+
+  it('waits two seconds for Redis, or `timeoutMs`', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const never = silent(new Promise(() => undefined));
@@ -56,15 +67,15 @@ describe('what is kept in Redis', () => {
     const later = expect(redisTaskStore(never, { timeoutMs: 5_000 }).read('a')).rejects.toThrow(
       'within 5000 ms',
     );
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(2));
+    await expect.poll(() => vi.getTimerCount()).toBe(2);
     await vi.advanceTimersByTimeAsync(5_000);
     await Promise.all([rejected, later]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('takes no other answer for one of the guard, nor an error for an unknown script', async () => {
+  it('rejects an unexpected reply, and distinguishes an error from an unknown script', async () => {
     await expect(redisGuard(silent(Promise.resolve('OK'))).begin(claim())).rejects.toThrow(
-      'none of the guard',
+      'Unexpected reply from the Redis guard script.',
     );
     await expect(redisGuard(silent(Promise.resolve(['what']))).begin(claim())).rejects.toThrow(TypeError);
     const oom = {
@@ -73,6 +84,10 @@ describe('what is kept in Redis', () => {
     };
     await expect(redisGuard(oom).begin(claim())).rejects.toThrow('OOM full');
     expect(await redisTaskStore(silent(Promise.resolve('OK'))).read('a')).toBeUndefined();
+    const mailbox = redisMailbox(silent(Promise.resolve('OK')));
+    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
+    await expect(mailbox.put('a', 'ada', 'x', bounds)).rejects.toThrow(TypeError);
+    expect(await mailbox.list('a')).toEqual({ answers: [], isClosed: false });
   });
 });
 
@@ -89,15 +104,20 @@ describeWithRedis('in Redis', () => {
     await server.kill();
   });
 
-  it('[T13] every key expires, and all of a saga stand on one node of a cluster', async () => {
+  it('[T13] every key expires, and all keys of a saga are on one cluster node', async () => {
     const guard = redisGuard(redis, { prefix: 'keys:' });
     const store = redisTaskStore(redis, { prefix: 'keys:' });
     await guard.finish(fenceOf(await guard.begin(claim())), 'sealed');
     await guard.begin(claim({ turn: 2 }));
     await guard.claim('saga:a step: {x}', Date.now() + hour);
     await store.write('saga', 'sealed', 0, Date.now() + hour);
+    const mailbox = redisMailbox(redis, { prefix: 'keys:' });
+    await mailbox.put('saga', 'ada', 'sealed', { expiresAt: Date.now() + hour, maxAnswers: 2 });
+    await mailbox.close('other', Date.now() + hour);
     const keys = await redis.keys('keys:*');
     expect(keys.toSorted()).toEqual([
+      'keys:{other}:box',
+      'keys:{saga}:box',
       'keys:{saga}:once:a step: {x}',
       'keys:{saga}:response:1',
       'keys:{saga}:task',
@@ -111,7 +131,7 @@ describeWithRedis('in Redis', () => {
     }
   });
 
-  it('sends a script by its text once, and again when Redis has forgotten it', async () => {
+  it('sends the text of a script once, and again after Redis lost the script', async () => {
     const sent: string[] = [];
     const spied: IoRedisLike = {
       eval: (...args) => {
@@ -132,7 +152,7 @@ describeWithRedis('in Redis', () => {
     expect(sent).toEqual(['digest', 'text', 'digest', 'digest', 'text']);
   });
 
-  it('[T13] takes a call that a client sends twice, its connection lost, for one', async () => {
+  it('[T13] a call that a client repeats after a dropped connection counts once', async () => {
     const twice: IoRedisLike = {
       eval: async (...args) => {
         await redis.eval(...args);
@@ -149,11 +169,11 @@ describeWithRedis('in Redis', () => {
     await guard.release(fence);
     const again = fenceOf(await guard.begin(claim()));
     expect(await guard.finish(again, 'sealed')).toBe(true);
-    // Of what was begun, whoever takes its place is told, the first time and the second time: it is no other call.
+    // The next claim gets the interrupted request each time, because it is not a repeated call.
     const first = await guard.begin(claim({ turn: 2, request: 'brought' }));
     expect(Object.keys(first as object)).toEqual(['run']);
     await guard.release(fenceOf(first));
-    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('begun', 'brought');
+    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
     expect(await redisGuard(redis, { prefix: 'twice:' }).finish(again, 'other')).toBe(false);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
@@ -161,16 +181,25 @@ describeWithRedis('in Redis', () => {
     expect(await store.write('a', 'one', 0, Date.now() + hour)).toBe(true);
     expect(await store.write('a', 'two', 1, Date.now() + hour)).toBe(true);
     expect(await store.read('a')).toEqual({ version: 2, sealed: 'two' });
+    const mailbox = redisMailbox(twice, { prefix: 'twice:' });
+    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
+    expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
+    expect(await mailbox.put('a', 'ada', 'two', bounds)).toBe('taken');
+    expect(await mailbox.put('a', 'eve', 'two', bounds)).toBe('full');
   });
 
-  it('[T13] refuses to forget at once what it is asked to remember: the clock of Redis is ahead', async () => {
+  it('[T13] rejects an entry that would expire at once because the Redis clock is ahead', async () => {
     const guard = redisGuard(redis, { prefix: 'ahead:' });
-    await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow('clock of Redis');
-    await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('clock of Redis');
+    await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow('Redis clock');
+    await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('Redis clock');
+    const bounds = { expiresAt: Date.now() - 1_000, maxAnswers: 1 };
+    await expect(redisMailbox(redis, { prefix: 'ahead:' }).put('a', 'ada', 'x', bounds)).rejects.toThrow(
+      'Redis clock',
+    );
     expect(await redis.keys('ahead:*')).toEqual([]);
   });
 
-  it('[T13] refuses to begin a turn if the clocks of Redis and of the host differ by more than 30 s', async () => {
+  it('[T13] rejects a turn if the clocks of Redis and host differ by more than 30 s', async () => {
     const guard = redisGuard(redis, { prefix: 'clocks:' });
     for (const seconds of [-40, 40]) {
       const asked = claim({ turn: 1, now: Date.now() + seconds * 1_000 });
@@ -184,7 +213,7 @@ describeWithRedis('in Redis', () => {
     }
   });
 
-  it('[T13] runs nothing on a host whose clock differs too much from that of Redis', async () => {
+  it('[T13] a host runs nothing if its clock differs too much from the Redis clock', async () => {
     const shipped: string[] = [];
     const errors: unknown[] = [];
     let ahead = 0;
@@ -224,8 +253,7 @@ describeWithRedis('in a cluster of Redis', () => {
   afterAll(() => server.kill());
 
   async function uses(client: RedisClient, prefix: string): Promise<void> {
-    const guard = redisGuard(client, { prefix });
-    const store = redisTaskStore(client, { prefix });
+    const { guard, tasks: store, mailbox } = redisStore(client, { prefix });
     const sagas = ['one', 'another', 'a third'];
     await Promise.all(
       sagas.map(async (sagaId) => {
@@ -234,17 +262,22 @@ describeWithRedis('in a cluster of Redis', () => {
         expect(await guard.claim(`${sagaId}:fire`, Date.now() + hour)).toBe(true);
         expect(await store.write(sagaId, 'sealed', 0, Date.now() + hour)).toBe(true);
         expect(await store.read(sagaId)).toEqual({ version: 1, sealed: 'sealed' });
+        const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
+        expect(await mailbox.put(sagaId, 'ada', 'sealed', bounds)).toBe('stored');
+        await mailbox.close(sagaId, Date.now() + hour);
+        const answers = [{ slot: 'ada', sealed: 'sealed' }];
+        expect(await mailbox.list(sagaId)).toEqual({ answers, isClosed: true });
       }),
     );
   }
 
-  it('[T13] works by the cluster client of ioredis', async () => {
+  it('[T13] works with the cluster client of ioredis', async () => {
     const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }]);
     onTestFinished(() => cluster.disconnect());
     await uses(cluster, 'ioredis:');
   });
 
-  it('[T13] works by the cluster client of redis', async () => {
+  it('[T13] works with the cluster client of redis', async () => {
     const cluster = createCluster({ rootNodes: [{ url: server.url }] });
     onTestFinished(() => cluster.destroy());
     await cluster.connect();

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { redisGuard, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
+import { redisGuard, redisMailbox, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
 import type { SagaGuard } from '@mcp-saga/server';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
@@ -8,7 +8,8 @@ import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.
 import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
 import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
-import { guardConformance, taskStoreConformance } from '../../testing/src/guard.ts';
+import { guardConformance, mailboxConformance, taskStoreConformance } from '../../testing/src/guard.ts';
+import { wokenSagasSuite } from '../../server/test/guards/woken-sagas-suite.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
 
@@ -55,6 +56,7 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       guardedHostsSuite(`by ${name}`, makeGuard);
       absentClientsSuite(`by ${name}`, makeGuard);
       repeatedTurnsSuite(`by ${name}`, makeGuard);
+      wokenSagasSuite(`by ${name}`, makeGuard);
       lostClientsSuite(`by ${name}`, makeGuard);
       interruptedTurnsSuite(`by ${name}`, makeGuard);
       const makeStore = async () => {
@@ -66,6 +68,15 @@ describeWithRedis('what every guard and store does, in Redis', () => {
         };
       };
       for (const { title, run } of taskStoreConformance(makeStore)) it(title, run);
+      const makeMailbox = async () => {
+        const { prefix, one, other, ...time } = fresh();
+        return {
+          mailbox: redisMailbox(one, { prefix }),
+          elsewhere: redisMailbox(other, { prefix }),
+          ...time,
+        };
+      };
+      for (const { title, run } of mailboxConformance(makeMailbox)) it(title, run);
     });
   }
 });

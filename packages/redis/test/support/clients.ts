@@ -1,8 +1,10 @@
+import { Redis as Upstash } from '@upstash/redis';
 import { Redis as IoRedis } from 'ioredis';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { createClient } from 'redis';
 import { createClient as createClient5 } from 'redis-5';
 import type { RedisClient } from '@mcp-saga/redis';
+import { startFakeUpstash } from '../../../../test/support/fake-upstash.ts';
 
 /** A client that is connected, and how it is closed. */
 export interface Connected {
@@ -19,7 +21,7 @@ interface NodeClient {
 }
 
 async function node(client: RedisClient & NodeClient): Promise<Connected> {
-  // Without a listener, a connection that is lost is an error nobody catches.
+  // Without a listener, a closed connection is an uncaught error.
   client.on('error', ignore);
   await client.connect();
   return { client, close: () => client.destroy() };
@@ -37,13 +39,19 @@ async function io(client: RedisClient & IoClient): Promise<Connected> {
   return { client, close: () => client.disconnect() };
 }
 
+async function upstash(url: string): Promise<Connected> {
+  const { close, ...credentials } = await startFakeUpstash(url);
+  return { client: new Upstash({ ...credentials, enableTelemetry: false }), close };
+}
+
 const atOnce = { disableOfflineQueue: true };
 const soon = { retryStrategy: () => 20 };
 
-/** Connects a client of each library, in the newest version and the one before. */
+/** Connects a client of each library, in the latest two versions. */
 export const clients: { readonly [name: string]: (url: string) => Promise<Connected> } = {
   'redis 6': (url) => node(createClient({ url, ...atOnce })),
   'redis 5': (url) => node(createClient5({ url, ...atOnce })),
   'ioredis 6': (url) => io(new IoRedis(url, soon)),
   'ioredis 5': (url) => io(new IoRedis5(url, soon)),
+  '@upstash/redis': upstash,
 };

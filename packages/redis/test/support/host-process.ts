@@ -8,7 +8,7 @@ export type Request =
   | { readonly do: 'start' }
   | { readonly do: 'resume'; readonly token: string; readonly answers: StepAnswer[] };
 
-/** What it answers: how the turn ended, and with which token or error code. */
+/** The outcome of a turn, with its token or error code. */
 export interface Reply {
   readonly status: string;
   readonly token?: string;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-// The server's clock cannot be set: what it keeps is moved into the past instead.
+// The clock of Redis cannot be set, so the script moves stored times into the past.
 const script = `
 for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do
   if redis.call('TYPE', key).ok == 'hash' then

@@ -6,7 +6,7 @@ export interface SlowProxy {
   readonly url: string;
   /** From here on it holds back. */
   hold(): void;
-  /** Hands on what was held back. */
+  /** Passes the delayed data on. */
   letGo(): void;
   close(): void;
 }

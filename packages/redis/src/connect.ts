@@ -1,0 +1,56 @@
+import { optionError } from './option-error.ts';
+import type { RedisClient, RedisOptions, RunScript } from './redis-client.ts';
+import { scriptRunner } from './run-script.ts';
+
+const optionNames: { readonly [name in keyof RedisOptions]-?: true } = { prefix: true, timeoutMs: true };
+
+/**
+ * Checks the client and the options of a store.
+ * @param maker - function that received them, for errors
+ * @throws TypeError or RangeError if the client or an option is invalid
+ */
+export function connect(
+  maker: string,
+  client: RedisClient,
+  options: RedisOptions,
+): { readonly keys: Keys; readonly run: RunScript } {
+  const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (other !== undefined) {
+    throw optionError(`${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`);
+  }
+  return { keys: keysOf(options), run: scriptRunner(client, options) };
+}
+
+/** Redis keys. The saga ID is in braces, so all keys of a saga are on one cluster node. */
+export interface Keys {
+  /** Keys of a turn, its response, and its request. */
+  turn(sagaId: string, turn: number): readonly [turn: string, response: string, request: string];
+  /** Key of a claim. `key` is `<saga id>:<name>`. */
+  claim(key: string): string;
+  task(id: string): string;
+  /** Key of a box of answers. */
+  box(name: string): string;
+  /** Key of the stored bytes of a principal. */
+  owner(id: string): string;
+}
+
+/** @throws TypeError if the prefix contains a brace */
+export function keysOf({ prefix = 'mcp-saga:' }: RedisOptions): Keys {
+  if (/[{}]/.test(prefix))
+    throw optionError('prefix must not contain braces, because they choose the cluster node of a key.');
+  return {
+    turn: (sagaId, turn) => [
+      `${prefix}{${sagaId}}:turn:${turn}`,
+      `${prefix}{${sagaId}}:response:${turn}`,
+      `${prefix}{${sagaId}}:request:${turn}`,
+    ],
+    claim: (key) => {
+      const end = key.indexOf(':');
+      const [sagaId, what] = end === -1 ? [key, ''] : [key.slice(0, end), key.slice(end + 1)];
+      return `${prefix}{${sagaId}}:once:${what}`;
+    },
+    task: (id) => `${prefix}{${id}}:task`,
+    box: (name) => `${prefix}{${name}}:box`,
+    owner: (id) => `${prefix}{${id}}:kept`,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Mailbox, PutResult } from '@mcp-saga/server/stores';
+import { connect } from './connect.ts';
+import { clock } from './guard-scripts.ts';
+import type { RedisClient, RedisOptions } from './redis-client.ts';
+import { whole } from './redis-guard.ts';
+
+// A box is a hash:
+//   =<slot>  number and content of an answer, as `<number> <sealed>`
+//   until    expiry of the box
+//   closed   set once the box is closed
+
+/** Extends the life of the box. A box without `until` is new. */
+const extend = `
+local function extend(kept, to)
+  local last = math.max(tonumber(kept or '0'), to)
+  redis.call('HSET', KEYS[1], 'until', text(last))
+  redis.call('PEXPIREAT', KEYS[1], text(last))
+end
+`;
+
+/** KEYS: box. ARGV: field of the slot, sealed answer, expiry, greatest number of answers. */
+const put: string = `${clock}${extend}
+local kept = redis.call('HMGET', KEYS[1], ARGV[1], 'closed', 'until')
+-- A repeated call after a dropped connection: two answers never seal to the same bytes.
+if kept[1] then return string.gsub(kept[1], '^%d+ ', '') == ARGV[2] and 'stored' or 'taken' end
+if kept[2] then return 'closed' end
+local count = redis.call('HLEN', KEYS[1]) - (kept[3] and 1 or 0)
+if count >= tonumber(ARGV[4]) then return 'full' end
+if tonumber(ARGV[3]) <= now then return redis.error_reply(ahead) end
+redis.call('HSET', KEYS[1], ARGV[1], text(count + 1) .. ' ' .. ARGV[2])
+extend(kept[3], tonumber(ARGV[3]))
+return 'stored'
+`;
+
+/** KEYS: box. */
+const list = `return redis.call('HGETALL', KEYS[1])`;
+
+/** KEYS: box. ARGV: expiry. */
+const close: string = `${clock}${extend}
+local kept = redis.call('HMGET', KEYS[1], 'until')
+redis.call('HSET', KEYS[1], 'closed', '1')
+extend(kept[1], tonumber(ARGV[1]))
+return 1
+`;
+
+const results: readonly string[] = ['stored', 'taken', 'closed', 'full'] satisfies readonly PutResult[];
+
+/**
+ * Creates a mailbox in Redis, for hosts of any number of processes. Supports Redis 5 or newer, Valkey, Redis Cluster, and Upstash.
+ * Boxes expire on their own. If Redis loses a box earlier, its answers are lost, and people can answer again.
+ * @param client - connected client; the caller closes the client
+ * @throws TypeError or RangeError if the client or an option is invalid
+ * @example
+ * ```ts
+ * declare const redis: RedisClient; // a connected client of `redis` or `ioredis`, or one of `@upstash/redis`
+ *
+ * const mailbox = redisMailbox(redis);
+ * ```
+ */
+export function redisMailbox(client: RedisClient, options: RedisOptions = {}): Mailbox {
+  const { keys, run } = connect('redisMailbox', client, options);
+  return {
+    put: async (box, slot, sealed, { expiresAt, maxAnswers }) => {
+      const values = [`=${slot}`, sealed, whole(expiresAt), whole(maxAnswers)];
+      const result = await run(put, [keys.box(box)], values);
+      if (results.includes(result as string)) return result as PutResult;
+      throw new TypeError('Unexpected reply from the Redis mailbox script.');
+    },
+    list: async (box) => {
+      const reply = await run(list, [keys.box(box)], []);
+      const fields = new Map<string, string>();
+      const flat = (Array.isArray(reply) ? reply : []).map(String);
+      for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] ?? '', flat[at + 1] ?? '');
+      const isClosed = fields.has('closed');
+      const answers = [...fields]
+        .filter(([field]) => field.startsWith('='))
+        .map(([field, value]) => {
+          const end = value.indexOf(' ');
+          return { number: Number(value.slice(0, end)), slot: field.slice(1), sealed: value.slice(end + 1) };
+        })
+        .toSorted((one, other) => one.number - other.number)
+        .map(({ slot, sealed }) => ({ slot, sealed }));
+      return { answers, isClosed };
+    },
+    close: async (box, expiresAt) => void (await run(close, [keys.box(box)], [whole(expiresAt)])),
+  };
+}
