@@ -1,0 +1,120 @@
+import type { SqlOptions, SqlValue } from './sql-clients.ts';
+import type { Dialect } from './dialect.ts';
+
+/** Row of a reply. */
+export type Row = { readonly [column: string]: unknown };
+
+/** Sends one statement with values, and returns the rows. `isQuery` is `false` for statements without rows. */
+export type SendStatement = (
+  sql: string,
+  values: SqlValue[],
+  isQuery: boolean,
+) => Promise<readonly unknown[]>;
+
+/** Names of all tables. */
+export interface Tables {
+  readonly schema: string;
+  readonly turns: string;
+  readonly claims: string;
+  readonly tasks: string;
+  readonly boxes: string;
+}
+
+/** A database of any kind. */
+export interface Database {
+  readonly dialect: Dialect;
+  readonly tables: Tables;
+  /** Runs a statement with parameters `$1`, `$2`, …, and returns its rows. */
+  readonly run: (sql: string, values: readonly SqlValue[]) => Promise<readonly Row[]>;
+  /** Runs a statement without rows or values: the definition of a table or an index. */
+  readonly define: (sql: string) => Promise<void>;
+}
+
+const optionNames: { readonly [name in keyof SqlOptions]-?: true } = { prefix: true, timeoutMs: true };
+
+/**
+ * Checks the options of a store, and adapts its database.
+ * @param maker - name of the calling function, for errors
+ * @throws TypeError or RangeError if an option is invalid
+ */
+export function databaseOf(
+  maker: string,
+  dialect: Dialect,
+  send: SendStatement,
+  options: SqlOptions,
+): Database {
+  const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (other !== undefined) {
+    throw optionError(`${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`);
+  }
+  const { timeoutMs = 5_000 } = options;
+  if (!(timeoutMs > 0)) throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  const tables = tablesOf(dialect, options);
+  const ask = async (sql: string, values: SqlValue[], isQuery: boolean): Promise<readonly unknown[]> => {
+    try {
+      return await within(timeoutMs, send(sql, values, isQuery));
+    } catch (error) {
+      throw reported(error, tables);
+    }
+  };
+  return {
+    dialect,
+    tables,
+    run: async (sql, values) => (await ask(sql, [...values], true)) as readonly Row[],
+    define: async (sql) => void (await ask(sql, [], false)),
+  };
+}
+
+/** @throws TypeError if the prefix is invalid */
+export function tablesOf(dialect: Dialect, { prefix = 'mcp_saga_' }: SqlOptions): Tables {
+  if (!dialect.prefix.test(prefix)) {
+    throw optionError("prefix must consist of lowercase letters, digits, and '_', like 'shop_saga_'.");
+  }
+  const name = (table: string): string => `${prefix}${table}`;
+  return {
+    schema: name('schema'),
+    turns: name('turns'),
+    claims: name('claims'),
+    tasks: name('tasks'),
+    boxes: name('boxes'),
+  };
+}
+
+/** Rejects if a reply takes too long. The statement may still run. */
+async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(
+          new Error(
+            `The database did not reply within ${timeout} ms. Check the connection, or raise timeoutMs.`,
+          ),
+        ),
+      timeout,
+    );
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Makes the error of a failed statement. Drivers add the values of a statement to errors, so only two members remain. */
+function reported(error: unknown, { turns }: Tables): Error {
+  const { message, code } = Object(error) as { readonly message?: unknown; readonly code?: unknown };
+  const text = String(message ?? error);
+  const isMissing = code === '42P01' || text.includes('no such table');
+  const hint = isMissing ? ` Create the tables (${turns} and others) with createTables() of the store.` : '';
+  return Object.assign(new Error(text + hint), typeof code === 'string' ? { code } : {});
+}
+
+/** Makes the error for a wrong option or argument, with the code `invalid_option`, and a link to its documentation. */
+export function optionError(
+  message: string,
+  { type = TypeError }: { readonly type?: TypeErrorConstructor | RangeErrorConstructor } = {},
+): TypeError {
+  const code = 'invalid_option';
+  return Object.assign(new type(`${message}\nSee docs/reference/errors.md#${code}`), { code });
+}

@@ -1,0 +1,80 @@
+import type { Database, Tables } from './database.ts';
+
+/** Statements of each version of the tables. Each can run again. */
+export function migrationsOf(tables: Tables): readonly (readonly string[])[] {
+  return [
+    [
+      `CREATE TABLE IF NOT EXISTS ${tables.schema} (version INTEGER NOT NULL PRIMARY KEY)`,
+      `CREATE TABLE IF NOT EXISTS ${tables.turns} (
+  saga TEXT NOT NULL,
+  turn BIGINT NOT NULL,
+  jti TEXT,
+  action TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  fence BIGINT NOT NULL,
+  leased_until BIGINT NOT NULL,
+  called_by TEXT NOT NULL,
+  is_again SMALLINT NOT NULL,
+  is_done SMALLINT NOT NULL,
+  request TEXT,
+  response TEXT,
+  responds_until BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  due_at BIGINT NOT NULL,
+  owner TEXT,
+  bytes BIGINT NOT NULL,
+  PRIMARY KEY (saga, turn)
+)`,
+      `CREATE INDEX IF NOT EXISTS ${index(tables.turns)}_due ON ${tables.turns} (due_at)`,
+      `CREATE INDEX IF NOT EXISTS ${index(tables.turns)}_owner ON ${tables.turns} (owner, due_at, bytes) WHERE owner IS NOT NULL`,
+      `CREATE TABLE IF NOT EXISTS ${tables.claims} (
+  claim TEXT NOT NULL PRIMARY KEY,
+  called_by TEXT NOT NULL,
+  expires_at BIGINT NOT NULL
+)`,
+      `CREATE INDEX IF NOT EXISTS ${index(tables.claims)}_due ON ${tables.claims} (expires_at)`,
+      `CREATE TABLE IF NOT EXISTS ${tables.tasks} (
+  task TEXT NOT NULL PRIMARY KEY,
+  version BIGINT NOT NULL,
+  sealed TEXT NOT NULL,
+  expires_at BIGINT NOT NULL
+)`,
+      `CREATE INDEX IF NOT EXISTS ${index(tables.tasks)}_due ON ${tables.tasks} (expires_at)`,
+      `CREATE TABLE IF NOT EXISTS ${tables.boxes} (
+  box TEXT NOT NULL PRIMARY KEY,
+  answers TEXT NOT NULL,
+  size BIGINT NOT NULL,
+  is_closed SMALLINT NOT NULL,
+  expires_at BIGINT NOT NULL
+)`,
+      `CREATE INDEX IF NOT EXISTS ${index(tables.boxes)}_due ON ${tables.boxes} (expires_at)`,
+      `INSERT INTO ${tables.schema} (version) VALUES (1) ON CONFLICT DO NOTHING`,
+    ],
+  ];
+}
+
+/** Name of an index: it has the schema of its table. */
+function index(table: string): string {
+  return table.slice(table.indexOf('.') + 1);
+}
+
+/** Creates the missing tables. Several processes can do so at once. */
+export async function createTables({ tables, define }: Database): Promise<void> {
+  for (const statement of migrationsOf(tables).flat()) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await define(statement);
+    } catch {
+      // If two processes create a table of PostgreSQL at once, one fails, and finds the table the next time.
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await define(statement);
+    }
+  }
+}
+
+/** SQL of each version, as text. */
+export function migrationTexts(tables: Tables): readonly string[] {
+  return migrationsOf(tables).map(
+    (statements, at) => `-- Tables of mcp-saga, version ${at + 1}\n${statements.join(';\n')};\n`,
+  );
+}

@@ -1,0 +1,38 @@
+// PostgreSQL stores no NUL, no client sends half of a surrogate pair, and a box is a list of words.
+const unstorable = /[%\s\p{Cc}\p{Cs}]/gu;
+const escaped = /%([0-9a-f]{4})/g;
+
+/** Escapes a text of any characters as one word. */
+export function wordOf(text: string): string {
+  return text.replaceAll(
+    unstorable,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Restores the text of a word. */
+export function textOf(word: unknown): string {
+  return String(word).replaceAll(escaped, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
+/** Length of keys beyond which their digest is stored: an index of PostgreSQL has a limit of 2,704 bytes. */
+const longest = 200;
+const digestPrefix = 'sha256:';
+
+/** Returns the stored key for a name of any length. */
+export async function keyOf(name: string): Promise<string> {
+  if (name.length <= longest && !name.startsWith(digestPrefix)) return wordOf(name);
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(wordOf(name)));
+  return digestPrefix + hex(new Uint8Array(digest));
+}
+
+/** Returns a random call ID, which identifies a call that a client repeats after a lost reply. */
+export function callId(): string {
+  return hex(crypto.getRandomValues(new Uint8Array(8)));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

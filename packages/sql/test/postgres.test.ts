@@ -1,0 +1,159 @@
+import { postgresMigrations, postgresStore, type PostgresClient } from '@mcp-saga/sql';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import {
+  describeWithPostgres,
+  startPostgres,
+  type PostgresServer,
+} from '../../../test/support/postgres-server.ts';
+import { guardConformance, mailboxConformance } from '../../testing/src/guard.ts';
+import { clockless } from './support/clockless.ts';
+import { pass } from './support/pass.ts';
+
+const hour = 3_600_000;
+
+describeWithPostgres('in PostgreSQL', () => {
+  let server: PostgresServer;
+  let made = 0;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.remove());
+
+  const poolOf = (max = 10): Pool => {
+    const pool = new Pool({ connectionString: server.url, max });
+    pool.on('error', () => undefined);
+    onTestFinished(() => pool.end());
+    return pool;
+  };
+  const freshPrefix = (): string => `own_${(made += 1)}_`;
+
+  /** As behind a pooler of transactions: each statement is on another connection, which then forgets its session. */
+  const pooled = (pool: Pool): PostgresClient => ({
+    query: async (sql, values) => {
+      const connection = await pool.connect();
+      try {
+        return await connection.query(sql, values);
+      } finally {
+        await connection.query('DISCARD ALL');
+        connection.release();
+      }
+    },
+  });
+
+  it('[T13] keeps its promises behind a transaction pooler', async () => {
+    const pool = poolOf();
+    const fresh = async () => {
+      const prefix = freshPrefix();
+      const store = postgresStore(pooled(pool), { prefix });
+      await store.createTables();
+      return { store, now: Date.now, pass: (ms: number) => pass((sql) => pool.query(sql), prefix, ms) };
+    };
+    const cases = [
+      ...guardConformance(
+        async () => {
+          const { store, ...time } = await fresh();
+          const guard = clockless(store.guard);
+          return { guard, elsewhere: guard, ...time };
+        },
+        { runs: 5 },
+      ),
+      ...mailboxConformance(async () => {
+        const { store, ...time } = await fresh();
+        return { mailbox: store.mailbox, elsewhere: store.mailbox, ...time };
+      }),
+    ];
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    for (const { run } of cases) await run();
+  });
+
+  it('allows many processes to create the tables at once', async () => {
+    const prefix = freshPrefix();
+    const stores = Array.from({ length: 8 }, () => postgresStore(poolOf(2), { prefix }));
+    await Promise.all(stores.map((store) => store.createTables()));
+    const claims = await Promise.all(
+      stores.map(async ({ guard }) => await guard.claim('saga:fire', Date.now() + hour)),
+    );
+    expect(claims.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('works with tables of a migration tool, in a schema of its own', async () => {
+    const pool = poolOf();
+    const prefix = 'billing.saga_';
+    await pool.query('CREATE SCHEMA billing');
+    for (const sql of [...postgresMigrations({ prefix }), ...postgresMigrations({ prefix })]) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await pool.query(sql);
+    }
+    const { rows } = await pool.query(
+      "SELECT tablename FROM pg_tables WHERE schemaname = 'billing' ORDER BY 1",
+    );
+    const names = ['boxes', 'claims', 'schema', 'tasks', 'turns'].map((name) => ({
+      tablename: `saga_${name}`,
+    }));
+    expect(rows).toEqual(names);
+    const { tasks } = postgresStore(pool, { prefix });
+    expect(await tasks.write('a', 'sealed', 0, Date.now() + hour)).toBe(true);
+    expect(await tasks.read('a')).toEqual({ version: 1, sealed: 'sealed' });
+  });
+
+  it('[T13] needs only permission to read and write its tables', async () => {
+    const owner = poolOf();
+    const prefix = freshPrefix();
+    await postgresStore(owner, { prefix }).createTables();
+    await owner.query("CREATE ROLE host LOGIN PASSWORD 'x'");
+    const tables = ['turns', 'claims', 'tasks', 'boxes'].map((name) => prefix + name).join(', ');
+    await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO host`);
+    const pool = new Pool({ connectionString: server.url.replace('saga@', 'host@') });
+    onTestFinished(() => pool.end());
+    const { guard, tasks, mailbox } = postgresStore(pool, { prefix });
+    const expiresAt = Date.now() + hour;
+    const turn = {
+      sagaId: 's',
+      turn: 1,
+      jti: 'x',
+      action: 'resume',
+      digest: 'x',
+      leaseMs: 1_000,
+      expiresAt,
+    } as const;
+    const verdict = await guard.begin(turn);
+    if (typeof verdict === 'string' || !('run' in verdict)) throw new Error('The turn does not run.');
+    await guard.release(verdict.run);
+    await guard.claim('s:fire', expiresAt);
+    await tasks.write('a', 'sealed', 0, expiresAt);
+    await mailbox.put('a', 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
+    await mailbox.close('a', expiresAt);
+    expect(await mailbox.list('a')).toEqual({ answers: [{ slot: 'ada', sealed: 'sealed' }], isClosed: true });
+  });
+
+  it('[T13] keeps leases, claims, and answers if the server crashes', async () => {
+    const prefix = freshPrefix();
+    const store = postgresStore(poolOf(), { prefix });
+    const { guard, mailbox } = store;
+    await store.createTables();
+    const expiresAt = Date.now() + hour;
+    const turn = {
+      sagaId: 's',
+      turn: 1,
+      jti: 'x',
+      action: 'resume',
+      digest: 'x',
+      leaseMs: hour,
+      expiresAt,
+    } as const;
+    const verdict = await guard.begin(turn);
+    if (typeof verdict === 'string' || !('run' in verdict)) throw new Error('The turn does not run.');
+    await guard.claim('s:fire', expiresAt);
+    await mailbox.put('a', 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
+    await server.kill();
+    await expect(guard.finish(verdict.run, 'sealed')).rejects.toThrow(/./);
+    await server.restart();
+    expect(await guard.begin(turn)).toBe('busy');
+    expect(await guard.finish(verdict.run, 'sealed')).toBe(true);
+    expect(await guard.begin(turn)).toMatchObject({ response: 'sealed' });
+    expect(await guard.claim('s:fire', expiresAt)).toBe(false);
+    expect(await mailbox.put('a', 'ada', 'other', { expiresAt, maxAnswers: 1 })).toBe('taken');
+  });
+});

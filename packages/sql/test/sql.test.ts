@@ -1,0 +1,317 @@
+import { PGlite } from '@electric-sql/pglite';
+import { createClient } from '@libsql/client';
+import { neon } from '@neondatabase/serverless';
+import {
+  postgresMigrations,
+  postgresStore,
+  sqliteMigrations,
+  sqliteStore,
+  type PostgresClient,
+  type SqliteClient,
+  type SqlStore,
+} from '@mcp-saga/sql';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
+import { pass } from './support/pass.ts';
+
+const silent = (answer: Promise<never>): PostgresClient => ({ query: () => answer });
+
+/** What a call throws. */
+async function errorOf(call: () => unknown): Promise<Error & { readonly code?: string }> {
+  try {
+    await call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+describe('a store in a database', () => {
+  it('[T13] rejects an invalid client at construction by its name', () => {
+    class Collection {
+      find(): void {}
+    }
+    const query = (): void => undefined;
+    const forPostgres: readonly [unknown, string][] = [
+      [new Collection(), 'Collection'],
+      [createClient({ url: ':memory:' }), 'Sqlite3Client'],
+      [Object.assign(() => undefined, { unsafe: query }), "'postgres'"],
+      [{ query, execute: query, getConnection: query }, "'mysql2'"],
+      [{ query, prepare: query }, 'Object'],
+      ['postgres://localhost', 'string'],
+      [null, 'null'],
+      [undefined, 'undefined'],
+    ];
+    for (const [client, name] of forPostgres)
+      expect(() => postgresStore(client as PostgresClient), name).toThrow(`client: ${name}.`);
+    const forSqlite: readonly [unknown, string][] = [
+      [new Collection(), 'Collection'],
+      [{ query }, 'Object'],
+      [{ query, execute: query, getConnection: query }, 'Object'],
+      ['sagas.db', 'string'],
+      [null, 'null'],
+    ];
+    for (const [client, name] of forSqlite)
+      expect(() => sqliteStore(client as SqliteClient), name).toThrow(`client: ${name}.`);
+    // It has `unsafe`, too.
+    postgresStore(neon('postgres://saga:x@db.neon.tech/saga'));
+  });
+
+  it('rejects an invalid option at construction', () => {
+    const client = silent(new Promise(() => undefined));
+    expect(() => postgresStore(client, { tablePrefix: 'x' } as object)).toThrow("no option 'tablePrefix'");
+    expect(() => postgresStore(client, { timeoutMs: 0 })).toThrow(RangeError);
+    expect(() => postgresStore(client, { timeoutMs: Number.NaN })).toThrow(RangeError);
+    for (const prefix of ['', 'Shop_', 'shop-', '1_', 'a.b.c_', 'x; DROP TABLE y; --', 'x'.repeat(99)]) {
+      expect(() => postgresStore(client, { prefix }), prefix).toThrow(TypeError);
+      expect(() => postgresMigrations({ prefix }), prefix).toThrow(TypeError);
+      expect(() => sqliteMigrations({ prefix }), prefix).toThrow(TypeError);
+    }
+    expect(() => sqliteMigrations({ prefix: 'shop.saga_' })).toThrow(TypeError);
+    expect(postgresMigrations({ prefix: 'shop.saga_' })[0]).toContain(
+      'CREATE INDEX IF NOT EXISTS saga_turns_due',
+    );
+  });
+
+  it('waits five seconds for the database, or `timeoutMs`', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const never = silent(new Promise(() => undefined));
+    const failed = [
+      expect(postgresStore(never).guard.begin(claim())).rejects.toThrow('within 5000 ms'),
+      expect(postgresStore(never, { timeoutMs: 100 }).tasks.read('a')).rejects.toThrow('within 100 ms'),
+    ];
+    await expect.poll(() => vi.getTimerCount()).toBe(2);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await Promise.all(failed);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('rejects an unexpected reply', async () => {
+    const { mailbox } = postgresStore({ query: () => Promise.resolve({ rows: [] }) });
+    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
+    await expect(mailbox.put('a', 'ada', 'x', bounds)).rejects.toThrow(TypeError);
+  });
+});
+
+let pglite: Promise<PGlite> | undefined;
+let made = 0;
+afterAll(async () => await (await pglite)?.close());
+
+interface Opened {
+  readonly prefix: string;
+  readonly store: SqlStore;
+  /** The same store, by a client whose statements all run twice, as after a lost reply. */
+  readonly twice: SqlStore;
+  readonly rows: (sql: string) => Promise<readonly { readonly [column: string]: unknown }[]>;
+}
+
+const databases: readonly [string, () => Promise<Opened>][] = [
+  [
+    'PGlite',
+    async () => {
+      // It takes seconds to start.
+      const database = await (pglite ??= PGlite.create());
+      const prefix = `test_${(made += 1)}_`;
+      const twice: PostgresClient = {
+        query: async (sql, values) => {
+          await database.query(sql, values);
+          return await database.query(sql, values);
+        },
+      };
+      return {
+        prefix,
+        store: postgresStore(database, { prefix }),
+        twice: postgresStore(twice, { prefix }),
+        rows: async (sql) => (await database.query<{ [column: string]: unknown }>(sql)).rows,
+      };
+    },
+  ],
+  [
+    'libSQL',
+    async () => {
+      const database = createClient({ url: ':memory:' });
+      onTestFinished(() => database.close());
+      const twice: SqliteClient = {
+        execute: async (statement) => {
+          await database.execute(statement);
+          return await database.execute(statement);
+        },
+      };
+      return {
+        prefix: 'mcp_saga_',
+        store: sqliteStore(database),
+        twice: sqliteStore(twice),
+        rows: async (sql) => (await database.execute(sql)).rows,
+      };
+    },
+  ],
+];
+
+describe.each(databases)('in %s', (_, open) => {
+  it('[T13] a statement that runs again after a lost reply counts once', async () => {
+    const { store, twice } = await open();
+    await store.createTables();
+    const { guard, tasks, mailbox } = twice;
+    const fence = fenceOf(await guard.begin(claim()));
+    expect(await store.guard.begin(claim())).toBe('busy');
+    await guard.release(fence);
+    const again = fenceOf(await guard.begin(claim()));
+    expect(again.number).toBeGreaterThan(fence.number);
+    expect(await guard.finish(again, 'sealed')).toBe(true);
+    expect(await guard.begin(claim())).toEqual({ response: 'sealed', wentOn: false });
+    const first = await guard.begin(claim({ turn: 2, request: 'brought' }));
+    expect(Object.keys(first as object)).toEqual(['run']);
+    await guard.release(fenceOf(first));
+    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
+    expect(await guard.finish(again, 'other')).toBe(false);
+    expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
+    expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
+    expect(await tasks.write('a', 'one', 0, Date.now() + hour)).toBe(true);
+    expect(await tasks.write('a', 'two', 1, Date.now() + hour)).toBe(true);
+    expect(await tasks.write('a', 'three', 1, Date.now() + hour)).toBe(false);
+    expect(await tasks.read('a')).toEqual({ version: 2, sealed: 'two' });
+    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
+    expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
+    expect(await mailbox.put('a', 'ada', 'two', bounds)).toBe('taken');
+    expect(await mailbox.put('a', 'eve', 'two', bounds)).toBe('full');
+  });
+
+  it('[T13] a request that waits for another gets its request, also after a lost reply', async () => {
+    const { store, twice } = await open();
+    await store.createTables();
+    await store.guard.release(fenceOf(await store.guard.begin(claim({ request: 'brought' }))));
+    const awaiting = await twice.guard.begin(claim({ digest: 'no', awaits: true }));
+    expect(awaiting).toMatchObject({ interrupted: 'brought', other: true });
+    expect(await store.guard.finish(fenceOf(awaiting), 'sealed')).toBe(true);
+  });
+
+  it('[T13] a forgotten turn and a new lease never have the same number', async () => {
+    const { store } = await open();
+    await store.createTables();
+    const numbers: number[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const fence = fenceOf(await store.guard.begin(claim()));
+      numbers.push(fence.number);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await store.guard.forget(fence)).toBe(true);
+    }
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other));
+  });
+
+  it('[T13] rejects a turn if the clocks of database and host differ by more than 30 s', async () => {
+    const { store, rows, prefix } = await open();
+    await store.createTables();
+    for (const seconds of [-40, 40]) {
+      const asked = claim({ now: Date.now() + seconds * 1_000 });
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await expect(store.guard.begin(asked)).rejects.toThrow();
+    }
+    expect(await rows(`SELECT * FROM ${prefix}turns`)).toHaveLength(0);
+    fenceOf(await store.guard.begin(claim({ now: Date.now() + 20_000 })));
+    await expect(store.guard.begin(claim({ now: Date.now() + 40_000 }))).rejects.toThrow('30 s');
+  });
+
+  it('[T13] rejects an entry that would expire at once because the clock of the database is ahead', async () => {
+    const { store } = await open();
+    await store.createTables();
+    const expiresAt = Date.now() - 1_000;
+    await expect(store.guard.begin(claim({ expiresAt }))).rejects.toThrow('clock of the database');
+    await expect(store.guard.claim('saga:fire', expiresAt)).rejects.toThrow();
+    const put = store.mailbox.put('a', 'ada', 'x', { expiresAt, maxAnswers: 1 });
+    await expect(put).rejects.toThrow();
+    expect(await store.guard.claim('saga:fire', Date.now() + hour)).toBe(true);
+    expect(await store.mailbox.list('a')).toEqual({ answers: [], isClosed: false });
+  });
+
+  it('names the function that creates missing tables', async () => {
+    const { store } = await open();
+    const { message } = await errorOf(() => store.guard.begin(claim()));
+    expect(message).toContain('createTables()');
+  });
+
+  it('[T13] an error of the database contains no sealed value', async () => {
+    const { store, rows, prefix } = await open();
+    await store.createTables();
+    for (const table of ['turns', 'tasks', 'boxes']) {
+      const column = { turns: 'digest', tasks: 'sealed', boxes: 'answers' }[table];
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await rows(`ALTER TABLE ${prefix}${table} RENAME COLUMN ${column} TO other`);
+    }
+    const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
+    const errors = await Promise.all([
+      errorOf(() => store.guard.begin(claim({ request: 'SEALED' }))),
+      errorOf(() => store.tasks.write('a', 'SEALED', 0, Date.now() + hour)),
+      errorOf(() => store.mailbox.put('a', 'ada', 'SEALED', bounds)),
+    ]);
+    for (const error of errors) {
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('SEALED');
+      expect(error.cause).toBeUndefined();
+    }
+  });
+
+  it('creates tables again without data loss', async () => {
+    const { store, rows, prefix } = await open();
+    await store.createTables();
+    await store.tasks.write('a', 'one', 0, Date.now() + hour);
+    await store.createTables();
+    expect(await store.tasks.read('a')).toEqual({ version: 1, sealed: 'one' });
+    expect((await rows(`SELECT version FROM ${prefix}schema`)).map(({ version }) => Number(version))).toEqual(
+      [1],
+    );
+  });
+
+  it('removes up to 200 expired rows on the first call and each 50th', async () => {
+    const { store, rows, prefix } = await open();
+    await store.createTables();
+    const left = async (table: string): Promise<number> =>
+      Number((await rows(`SELECT COUNT(*) AS count FROM ${prefix}${table}`))[0]?.['count']);
+    const expiresAt = Date.now() + hour;
+    for (let turn = 0; turn < 300; turn += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await store.guard.begin(claim({ turn }));
+    }
+    const writes = Array.from(
+      { length: 3 },
+      async (__, id) => await store.tasks.write(`${id}`, 'x', 0, expiresAt),
+    );
+    await Promise.all(writes);
+    await store.mailbox.put('a', 'ada', 'x', { expiresAt, maxAnswers: 1 });
+    await store.guard.claim('saga:fire', expiresAt);
+    await pass(rows, prefix, 2 * hour);
+    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([300, 3, 1, 1]);
+    // As many calls as lead to the next sweep of each store.
+    for (let count = 0; count < 50; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await store.guard.claim(`saga:${count}`, Date.now() + hour);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await store.tasks.write('new', `${count}`, count, Date.now() + hour);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await store.mailbox.put('new', `${count}`, 'x', { expiresAt: Date.now() + hour, maxAnswers: 99 });
+    }
+    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([100, 1, 1, 50]);
+  });
+
+  it('removes the response of a turn earlier than the turn, and never an interrupted request', async () => {
+    const { store, rows, prefix } = await open();
+    await store.createTables();
+    const times = { respondsUntil: Date.now() + hour, expiresAt: Date.now() + 3 * hour };
+    await store.guard.finish(fenceOf(await store.guard.begin(claim(times))), 'sealed');
+    await store.guard.release(
+      fenceOf(await store.guard.begin(claim({ ...times, turn: 2, request: 'brought' }))),
+    );
+    await pass(rows, prefix, 2 * hour);
+    for (let count = 0; count < 50; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await store.guard.claim(`saga:${count}`, Date.now() + hour);
+    }
+    const kept = await rows(`SELECT response, request, bytes FROM ${prefix}turns ORDER BY turn`);
+    expect(kept.map(({ response, request, bytes }) => [response, request, Number(bytes)])).toEqual([
+      [null, null, 0],
+      [null, 'brought', 7],
+    ]);
+    expect(await store.guard.begin(claim())).toBe('conflict');
+    expect(await store.guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
+  });
+});

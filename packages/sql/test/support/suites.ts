@@ -1,0 +1,60 @@
+import type { SqlStore } from '@mcp-saga/sql';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { absentClientsSuite } from '../../../server/test/guards/absent-clients-suite.ts';
+import { guardedHostsSuite } from '../../../server/test/guards/guarded-hosts-suite.ts';
+import { interruptedTurnsSuite } from '../../../server/test/guards/interrupted-turns-suite.ts';
+import { lostClientsSuite } from '../../../server/test/guards/lost-clients-suite.ts';
+import { repeatedTurnsSuite } from '../../../server/test/guards/repeated-turns-suite.ts';
+import { guardConformance, mailboxConformance, taskStoreConformance } from '../../../testing/src/guard.ts';
+import { clockless } from './clockless.ts';
+import type { Connected } from './databases.ts';
+import { pass } from './pass.ts';
+
+// Of all suites: several may share a server.
+let made = 0;
+
+/** Runs all suites of stores on a database. `hosts`: also those of whole hosts, which take longer. */
+export function storeSuites(
+  name: string,
+  connect: () => Promise<Connected>,
+  { runs = 50, hosts = true } = {},
+): void {
+  describe(name, () => {
+    let connected: Connected;
+
+    beforeAll(async () => {
+      connected = await connect();
+    });
+    afterAll(() => connected.close());
+
+    const fresh = async () => {
+      made += 1;
+      const prefix = `test_${made}_`;
+      const [one, other]: readonly [SqlStore, SqlStore] = connected.stores({ prefix });
+      await one.createTables();
+      return { one, other, now: Date.now, pass: (ms: number) => pass(connected.run, prefix, ms) };
+    };
+    const makeGuard = async () => {
+      const { one, other, ...time } = await fresh();
+      return { guard: clockless(one.guard), elsewhere: clockless(other.guard), ...time };
+    };
+    for (const { title, run } of guardConformance(makeGuard, { runs })) it(`[T13] ${title}`, run);
+    if (hosts) {
+      guardedHostsSuite(`by ${name}`, makeGuard);
+      absentClientsSuite(`by ${name}`, makeGuard);
+      repeatedTurnsSuite(`by ${name}`, makeGuard);
+      lostClientsSuite(`by ${name}`, makeGuard);
+      interruptedTurnsSuite(`by ${name}`, makeGuard);
+    }
+    const makeTasks = async () => {
+      const { one, other, ...time } = await fresh();
+      return { store: one.tasks, elsewhere: other.tasks, ...time };
+    };
+    for (const { title, run } of taskStoreConformance(makeTasks)) it(title, run);
+    const makeMailbox = async () => {
+      const { one, other, ...time } = await fresh();
+      return { mailbox: one.mailbox, elsewhere: other.mailbox, ...time };
+    };
+    for (const { title, run } of mailboxConformance(makeMailbox)) it(title, run);
+  });
+}
