@@ -1,0 +1,87 @@
+import { optionError } from './option-error.ts';
+import type { ObjectMethods, ObjectReply } from './saga-object.ts';
+
+/** Required methods of a binding to Durable Objects, such as `env.SAGAS`. */
+export interface DurableObjectNamespaceLike {
+  idFromName(name: string): unknown;
+  get(id: never): {
+    fetch(
+      url: string,
+      init: { readonly method: string; readonly body: string; readonly signal: AbortSignal },
+    ): PromiseLike<{ json(): Promise<unknown> }>;
+  };
+}
+
+/** Options of {@link durableObjectStore} and {@link alarmQueue}. */
+export interface DurableObjectOptions {
+  /**
+   * Maximum time to wait for a reply of an object, in milliseconds.
+   * @default 5000
+   */
+  readonly timeoutMs?: number;
+}
+
+const optionNames: { readonly [name in keyof DurableObjectOptions]-?: true } = { timeoutMs: true };
+
+/** Attempts of a call, if Cloudflare says that the call may be repeated. */
+const maxAttempts = 3;
+
+/** Calls a method of an object. A repeated call counts once. */
+export type AskObject = <Name extends keyof ObjectMethods>(
+  object: string,
+  method: Name,
+  ...args: Parameters<ObjectMethods[Name]>
+) => Promise<ReturnType<ObjectMethods[Name]>>;
+
+/**
+ * Checks the options of a store, and returns the function that calls its objects.
+ * @param maker - name of the calling function, for errors
+ * @throws TypeError or RangeError if the binding or an option is invalid
+ */
+export function objectsOf(
+  maker: string,
+  namespace: DurableObjectNamespaceLike,
+  options: DurableObjectOptions,
+): AskObject {
+  const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (other !== undefined) {
+    throw optionError(`${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`);
+  }
+  const { timeoutMs = 5_000 } = options;
+  if (!(timeoutMs > 0)) throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  const { idFromName, get } = Object(namespace) as { readonly [name: string]: unknown };
+  if (typeof idFromName !== 'function' || typeof get !== 'function') {
+    throw optionError(
+      `${maker}: expected a binding to Durable Objects, like \`env.SAGAS\`. Add the binding to wrangler.jsonc.`,
+    );
+  }
+  return async (object, method, ...args) => {
+    const body = JSON.stringify({ method, args });
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        // A stub is broken after an error.
+        const stub = namespace.get(namespace.idFromName(object) as never);
+        const init = { method: 'POST', body, signal: AbortSignal.timeout(timeoutMs) };
+        // oxlint-disable-next-line no-await-in-loop -- until an attempt succeeds
+        const response = await stub.fetch('https://saga.invalid/', init);
+        // oxlint-disable-next-line no-await-in-loop -- until an attempt succeeds
+        return resultOf(await response.json()) as never;
+      } catch (error) {
+        const { retryable, overloaded } = Object(error) as { readonly [name: string]: unknown };
+        if (attempt === maxAttempts || retryable !== true || overloaded === true) throw error;
+      }
+    }
+  };
+}
+
+/** @throws Error if the object reported one */
+function resultOf(reply: unknown): unknown {
+  const { result, error } = reply as ObjectReply;
+  if (error !== undefined) throw new Error(error);
+  return result;
+}
+
+/** Returns a random ID of a call, which identifies the call when it is repeated. */
+export function callId(): string {
+  return crypto.randomUUID();
+}

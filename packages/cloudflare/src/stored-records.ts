@@ -1,0 +1,97 @@
+import type { PutBounds, PutResult, StoredAnswer, StoredTask } from '@mcp-saga/server/stores';
+import type { Entries } from './object-storage.ts';
+
+const taskName = 'task';
+
+/** Returns the task of an object. */
+export function readTask(entries: Entries): StoredTask | undefined {
+  return entries.get(taskName) as StoredTask | undefined;
+}
+
+/** Replaces version `expected` of the task of an object, as `write` of a task store. */
+export function writeTask(entries: Entries, sealed: string, expected: number, expiresAt: number): boolean {
+  const { version, sealed: stored } = readTask(entries) ?? { version: 0 };
+  // A repeated call: two versions never seal to the same text.
+  if (version === expected + 1 && stored === sealed) return true;
+  if (version !== expected) return false;
+  entries.put(taskName, { version: expected + 1, sealed } satisfies StoredTask, expiresAt);
+  return true;
+}
+
+/** Box of an object. Each answer has a separate entry, because an entry has a limit of 2 MB. */
+interface Box {
+  readonly size: number;
+  readonly isClosed: boolean;
+}
+
+interface Answer extends StoredAnswer {
+  readonly index: number;
+}
+
+const boxName = 'box';
+const answerPrefix = 'answer ';
+
+/** Returns the box of an object. Removes what is left of an expired box. */
+function openBox(entries: Entries): Box {
+  const box = entries.get(boxName) as Box | undefined;
+  if (box === undefined) entries.clear();
+  return box ?? { size: 0, isClosed: false };
+}
+
+/** Stores a box until the latest time of its answers. */
+function putBox(entries: Entries, box: Box, expiresAt: number): void {
+  entries.put(boxName, box, Math.max(expiresAt, entries.expiryOf(boxName)));
+}
+
+/** Stores an answer in the box of an object, as `put` of a mailbox. */
+export function putAnswer(entries: Entries, slot: string, sealed: string, bounds: PutBounds): PutResult {
+  const { expiresAt, maxAnswers } = bounds;
+  const { size, isClosed } = openBox(entries);
+  const name = answerPrefix + slot;
+  const taken = entries.get(name) as Answer | undefined;
+  // A repeated call: two answers never seal to the same text.
+  if (taken !== undefined) return taken.sealed === sealed ? 'stored' : 'taken';
+  if (isClosed) return 'closed';
+  if (size >= maxAnswers) return 'full';
+  entries.assertLives(expiresAt);
+  entries.put(name, { index: size, slot, sealed } satisfies Answer);
+  putBox(entries, { size: size + 1, isClosed }, expiresAt);
+  return 'stored';
+}
+
+/** Returns the answers of the box of an object, and whether the box is closed. */
+export function listAnswers(entries: Entries): {
+  readonly answers: StoredAnswer[];
+  readonly isClosed: boolean;
+} {
+  const box = entries.get(boxName) as Box | undefined;
+  if (box === undefined) return { answers: [], isClosed: false };
+  const answers = (entries.list(answerPrefix) as readonly Answer[]).toSorted(
+    (one, other) => one.index - other.index,
+  );
+  return { answers: answers.map(({ slot, sealed }) => ({ slot, sealed })), isClosed: box.isClosed };
+}
+
+/** Closes the box of an object. */
+export function closeBox(entries: Entries, expiresAt: number): void {
+  putBox(entries, { ...openBox(entries), isClosed: true }, expiresAt);
+}
+
+const keptName = 'kept';
+/** Expiry of counted bytes, rounded up to this, in milliseconds. */
+const slotMs = 15 * 60_000;
+
+/**
+ * Adds stored bytes of the principal of an object. Returns `false` and adds nothing if the limit was reached before.
+ * @param until - time until which the bytes are stored, in milliseconds since the epoch
+ */
+export function countBytes(entries: Entries, bytes: number, until: number, maxBytes: number): boolean {
+  const kept = (entries.get(keptName) ?? []) as readonly (readonly [slot: number, bytes: number])[];
+  const slots = new Map(kept.filter(([slot]) => slot * slotMs > entries.now));
+  const total = [...slots.values()].reduce((sum, count) => sum + count, 0);
+  if (total >= maxBytes) return false;
+  const slot = Math.ceil(until / slotMs);
+  slots.set(slot, Math.max(0, (slots.get(slot) ?? 0) + bytes));
+  entries.put(keptName, [...slots], Math.max(...slots.keys()) * slotMs);
+  return true;
+}
