@@ -1,19 +1,18 @@
 import { SpanStatusCode, type Attributes, type SpanStatus } from '@opentelemetry/api';
 import type { TracedEnd, TracedEvent, TracedStep, TracedTurn } from '@mcp-saga/server/internal';
 
-// The names of what is recorded. `error.type` is OpenTelemetry's; there are no conventions for sagas. Those for MCP
-// (`mcp.method.name`, `gen_ai.tool.name`) are for the span of a request, of which a saga has many: a tool that was called
-// once would be counted once for each turn.
+// `error.type` is an OpenTelemetry convention; sagas have none. The MCP conventions (`mcp.method.name`, `gen_ai.tool.name`)
+// describe a request: with several requests in a saga, one tool call would be counted once for each turn.
 
-/** The status of a span that shows something going wrong. What was thrown may hold anything, so there is no description. */
+/** Status of a failed span. Without a description, since a thrown error may contain secrets. */
 export const fault: SpanStatus = { code: SpanStatusCode.ERROR };
 
-/** The name of a turn's span: one for each saga. */
+/** Name of the span of a turn, one for each saga. */
 export function turnName({ saga }: Pick<TracedTurn, 'saga'>): string {
   return `saga ${saga}`;
 }
 
-/** What is known of a turn when it begins. */
+/** Attributes at the start of a turn. */
 export function turnAttributes(turn: TracedTurn): Attributes {
   return {
     'saga.name': turn.saga,
@@ -25,7 +24,7 @@ export function turnAttributes(turn: TracedTurn): Attributes {
   };
 }
 
-/** What is known of a turn when it has ended. */
+/** Attributes at the end of a turn. */
 export function endAttributes({ status, errorType, tokenBytes }: TracedEnd): Attributes {
   return {
     'saga.outcome': status,
@@ -34,7 +33,7 @@ export function endAttributes({ status, errorType, tokenBytes }: TracedEnd): Att
   };
 }
 
-/** What a saga waits for: ids and kinds of the questions, or for how long. */
+/** Attributes of a suspended saga: IDs and kinds of the questions, or the time to wait. */
 export function suspendedAttributes({ asked, retryAfterMs }: TracedEnd): Attributes {
   return {
     'saga.step.ids': asked.map(({ stepId }) => stepId),
@@ -43,21 +42,18 @@ export function suspendedAttributes({ asked, retryAfterMs }: TracedEnd): Attribu
   };
 }
 
-/**
- * The name of a step's span: the id as it stands in the code, without the scopes it is in and what tells its runs in a loop apart,
- * for names are to be few.
- */
+/** Name of the span of a step: the ID without scopes and without loop counts, to keep the number of names low. */
 export function stepName({ kind, stepId }: TracedStep): string {
   const [, id = stepId] = /([^/#@(]+)(?:\(\*\))?(?:#\d+)?(?:@\d+)?$/.exec(stepId) ?? [];
   return `${kind} ${id}`;
 }
 
-/** What is known of an attempt of a step when it begins. */
+/** Attributes at the start of an attempt of a step. */
 export function stepAttributes({ kind, stepId, attempt }: TracedStep): Attributes {
   return { 'saga.step.id': stepId, 'saga.step.kind': kind, 'saga.step.attempt': attempt };
 }
 
-/** What happened to a step that has no span. */
+/** Attributes of an event of a step without a span. */
 export function eventAttributes({ stepId, kind, errorType }: TracedEvent): Attributes {
   return {
     'saga.step.id': stepId,
@@ -66,7 +62,7 @@ export function eventAttributes({ stepId, kind, errorType }: TracedEvent): Attri
   };
 }
 
-/** A token that was refused. */
+/** Span of a rejected token. */
 export function refusal(
   reason: string,
   suppressed: number,

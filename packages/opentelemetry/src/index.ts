@@ -1,2 +1,2 @@
-/** One OpenTelemetry trace over all turns of a saga, in whatever processes they run. */
+/** One OpenTelemetry trace over all turns of a saga, across processes. */
 export { openTelemetry, type OpenTelemetryOptions } from './open-telemetry.ts';

@@ -1,3 +1,4 @@
+import { optionError } from './option-error.ts';
 import {
   context,
   isSpanContextValid,
@@ -14,34 +15,38 @@ import { refusal, turnAttributes, turnName } from './attributes.ts';
 import { spanOfTurn } from './turn-span.ts';
 import { fromParent, fromTraceContext, toParent } from './trace-parent.ts';
 
-/** How sagas are traced. */
+/** Options of {@link openTelemetry}. */
 export interface OpenTelemetryOptions {
-  /** Where spans go. Default: the provider that is registered globally, whenever it is. */
+  /** Provider of the tracer. @default the global provider, at the time of each span */
   readonly tracerProvider?: TracerProvider;
   /**
-   * What becomes of the trace context that clients send in `_meta` (`traceparent`, `tracestate`):
+   * Use of the trace context that clients send in `_meta` (`traceparent`, `tracestate`):
    *
-   * - `link` (default): the turn links to the client's span. The trace, and whether it is sampled, stay yours.
-   * - `parent`: a saga that starts while no span is active joins the client's trace, and follows the client's decision on
-   *   sampling. For clients that you trust: others can have you record everything, and write into a trace they know of.
-   * - `ignore`: it is not looked at.
+   * - `link`: the turn links to the client's span. The server keeps its own trace and sampling.
+   * - `parent`: a saga that starts without an active span joins the client's trace and sampling decision. Use for trusted clients
+   *   only: other clients could force sampling, or write into a known trace.
+   * - `ignore`: no use.
+   * @default 'link'
    */
   readonly clientContext?: 'link' | 'parent' | 'ignore';
 }
 
 /**
- * Shows sagas to OpenTelemetry: `createSagaHost({ …, telemetry: openTelemetry() })`, or `serveSagas`.
- *
- * A turn is a span, and so is each attempt of a step; what a step calls nests under it, where a context manager is
- * registered. The first turn is a child of the span that is active then, and the parent of all later turns: they find it
- * in the token. Each turn links to the span that is active in its own request.
- *
- * @throws TypeError for an option that is not there
+ * Traces sagas with OpenTelemetry. Each turn and each attempt of a step is a span. With a registered context manager, spans of
+ * calls in a step are children of the step. The first turn is a child of the active span, and the parent of all later turns, by
+ * way of the token. Each turn links to the active span of the request.
+ * @throws TypeError if `clientContext` is invalid
+ * @example
+ * ```ts
+ * // For `createSagaHost` or `serveSagas`.
+ * const telemetry = openTelemetry({ clientContext: 'parent' });
+ * export const options = { telemetry };
+ * ```
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): SagaTelemetry {
   const { tracerProvider, clientContext = 'link' } = options;
   if (!['link', 'parent', 'ignore'].includes(clientContext)) {
-    throw new TypeError("clientContext: expected 'link', 'parent' or 'ignore'.");
+    throw optionError("clientContext must be 'link', 'parent', or 'ignore'.");
   }
   const tracer = (tracerProvider ?? trace).getTracer('@mcp-saga/opentelemetry');
   return {
@@ -63,7 +68,7 @@ function beginTurn(
   const client =
     turn.client === undefined || clientContext === 'ignore' ? undefined : fromTraceContext(turn.client);
   const carried = turn.parent === undefined ? undefined : fromParent(turn.parent);
-  // Where the request was traced by its own headers, the active span has the client's before it already.
+  // If the HTTP headers were traced, the active span is already part of the client's trace.
   const fromElsewhere = client?.traceId === here?.traceId ? undefined : client;
   const parent = carried ?? here ?? (clientContext === 'parent' ? client : undefined);
   const span = tracer.startSpan(
@@ -75,7 +80,7 @@ function beginTurn(
   return spanOfTurn(tracer, span, within, carried === undefined ? toParent(span.spanContext()) : turn.parent);
 }
 
-/** Links to spans that are not the parent, each once. */
+/** Returns a link to each span except the parent, without duplicates. */
 function linksTo(spans: readonly (SpanContext | undefined)[], parent: SpanContext | undefined): Link[] {
   const linked = new Map<string, Link>();
   for (const span of spans) {

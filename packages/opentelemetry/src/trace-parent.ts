@@ -1,13 +1,13 @@
 import { createTraceState, isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 import type { TraceContext } from '@mcp-saga/server';
 
-/** `version "-" trace-id "-" parent-id "-" trace-flags`, by W3C Trace Context; later versions may say more behind it. */
+/** `version "-" trace-id "-" parent-id "-" trace-flags`, by W3C Trace Context; later versions may append fields. */
 const traceparentForm = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-[\x21-\x7e]{1,200})?$/;
 
-/** The longest `tracestate` that is carried: what W3C Trace Context asks for at least. */
+/** Maximum length of a stored `tracestate`: the minimum that W3C Trace Context requires. */
 const maxTraceState = 512;
 
-/** Reads trace context as it came from outside. Undefined for what is not exactly as W3C Trace Context has it. */
+/** Parses trace context from a client. Returns undefined if W3C Trace Context does not allow the value. */
 export function fromTraceContext({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
   const [, version, traceId = '', spanId = '', flags = '', more] = traceparentForm.exec(traceparent) ?? [];
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
@@ -17,13 +17,13 @@ export function fromTraceContext({ traceparent, tracestate }: TraceContext): Spa
     spanId,
     traceFlags: Number.parseInt(flags, 16),
     isRemote: true,
-    // What is no tracestate, or too long for one, is an empty one.
+    // An invalid or overlong tracestate is empty.
     ...(state === undefined || state.serialize() === '' ? {} : { traceState: state }),
   };
   return isSpanContextValid(span) ? span : undefined;
 }
 
-/** What a token carries of a span: its `traceparent`, and after a space its `tracestate`, where it has one. */
+/** Formats a span for the token: `traceparent`, then a space and `tracestate`, if any. */
 export function toParent(span: SpanContext): string | undefined {
   if (!isSpanContextValid(span)) return undefined;
   const { traceId, spanId, traceFlags, traceState } = span;
@@ -33,7 +33,7 @@ export function toParent(span: SpanContext): string | undefined {
   return `00-${traceId}-${spanId}-${flags}${carried}`;
 }
 
-/** The span that {@link toParent} wrote; undefined for anything else. */
+/** Parses the format of {@link toParent}. Returns undefined for any other text. */
 export function fromParent(parent: string): SpanContext | undefined {
   const at = parent.indexOf(' ');
   if (at === -1) return fromTraceContext({ traceparent: parent });

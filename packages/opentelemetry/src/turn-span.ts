@@ -9,7 +9,7 @@ import {
   suspendedAttributes,
 } from './attributes.ts';
 
-/** A turn in its trace: what is told of it is recorded on its span, and its steps have spans of their own under it. */
+/** Records events of a turn on its span, and steps as child spans. */
 export function spanOfTurn(
   tracer: Tracer,
   span: Span,
@@ -33,7 +33,7 @@ export function spanOfTurn(
 }
 
 function beginStep(tracer: Tracer, turn: Context, step: TracedStep, open: Set<Span>): StepSpan {
-  // Named as the parent, not looked up: where there is no context manager, nothing is current.
+  // An explicit parent, since no span is active without a context manager.
   const span = tracer.startSpan(stepName(step), { attributes: stepAttributes(step) }, turn);
   const current = trace.setSpan(turn, span);
   open.add(span);

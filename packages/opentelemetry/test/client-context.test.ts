@@ -31,7 +31,7 @@ function hostWith(traced: Tracing, options: OpenTelemetryOptions = {}): SagaHost
 
 const fromClient: SagaCaller = { traceContext: { traceparent, tracestate: 'vendor=1' } };
 
-test('a request whose span is none is not linked to', async () => {
+test('an invalid span of a request is not linked', async () => {
   const traced = tracing();
   const host = hostWith(traced);
   const none = trace.setSpanContext(context.active(), INVALID_SPAN_CONTEXT);
@@ -42,7 +42,7 @@ test('a request whose span is none is not linked to', async () => {
 });
 
 describe('the trace context that a client sends', () => {
-  test('is linked to, and decides nothing', async () => {
+  test('is linked, and does not affect sampling', async () => {
     const traced = tracing();
     const host = hostWith(traced);
     const { token } = suspended(await host.start('asking', {}, { caller: fromClient }));
@@ -54,7 +54,7 @@ describe('the trace context that a client sends', () => {
     }
   });
 
-  test('[T2] is joined where the operator trusts its clients, with its tracestate, over all turns', async () => {
+  test("[T2] is the parent with clientContext: 'parent', with its tracestate, over all turns", async () => {
     const traced = tracing();
     const host = hostWith(traced, { clientContext: 'parent' });
     const { token } = suspended(await host.start('asking', {}, { caller: fromClient }));
@@ -68,7 +68,7 @@ describe('the trace context that a client sends', () => {
     expect((await host.inspect(token)).trace).toBe(`00-${traceId}-${idOf(one)}-01 vendor=1`);
   });
 
-  test('is not joined in a request that is traced already, but linked to', async () => {
+  test('is linked, and not the parent, in a request that is already traced', async () => {
     const traced = tracing();
     const host = hostWith(traced, { clientContext: 'parent' });
     const http = traced.provider.getTracer('http');
@@ -81,7 +81,7 @@ describe('the trace context that a client sends', () => {
     expect(linksOf(turn)).toEqual([spanId]);
   });
 
-  test('is not linked to where the active span has it before it', async () => {
+  test('is not linked if the active span already descends from it', async () => {
     const traced = tracing();
     const host = hostWith(traced);
     await traced.provider.getTracer('http').startActiveSpan('POST /mcp', async (span) => {
@@ -92,7 +92,7 @@ describe('the trace context that a client sends', () => {
     expect(linksOf(traced.span('saga asking'))).toEqual([]);
   });
 
-  test('is not looked at where the operator wants none', async () => {
+  test("is ignored with clientContext: 'ignore'", async () => {
     const traced = tracing();
     const host = hostWith(traced, { clientContext: 'ignore' });
     await host.start('asking', {}, { caller: fromClient });
@@ -100,7 +100,7 @@ describe('the trace context that a client sends', () => {
   });
 
   test.each(['link', 'parent', 'ignore'] as const)(
-    'is none where it is not as W3C has it: %s',
+    'is ignored if W3C Trace Context does not allow the value: %s',
     async (clientContext) => {
       const traced = tracing();
       const host = hostWith(traced, { clientContext });
@@ -112,15 +112,15 @@ describe('the trace context that a client sends', () => {
     },
   );
 
-  test('another way to deal with it is refused', () => {
+  test('rejects an unknown value of `clientContext`', () => {
     expect(() => openTelemetry({ clientContext: 'accept' as never })).toThrow(
-      "clientContext: expected 'link', 'parent' or 'ignore'.",
+      "clientContext must be 'link', 'parent', or 'ignore'.",
     );
   });
 });
 
 describe('[W1] a client finds its trace in the _meta of its requests', () => {
-  test('by the second SDK, over HTTP', async () => {
+  test('SDK v2 propagates the trace over HTTP', async () => {
     const traced = tracing();
     const server = serveSagas({
       name: 'shop',
@@ -155,7 +155,7 @@ describe('[W1] a client finds its trace in the _meta of its requests', () => {
     expect([0, 1, 2].map((nth) => linksOf(traced.span('saga asking', nth)))).toEqual([[spanId], [], []]);
   });
 
-  test('by the first SDK, in a session', async () => {
+  test('SDK v1 propagates the trace in a session', async () => {
     const traced = tracing();
     const host = hostWith(traced);
     const server = new ServerV1({ name: 'shop', version: '1' });

@@ -17,8 +17,8 @@ function hostWith(traced: Tracing, program: Program): SagaHost {
   return hostOf([program], { telemetry: openTelemetry({ tracerProvider: traced.provider }) });
 }
 
-describe('the span that code sees as the current one', () => {
-  test('is its own in a step, before and after it waits, in branches that run at the same time', async () => {
+describe('the active span of code', () => {
+  test('is the span of the step, before and after a wait, in concurrent branches', async () => {
     manageContext();
     const traced = tracing();
     const seen = new Map<string, (string | undefined)[]>();
@@ -40,7 +40,7 @@ describe('the span that code sees as the current one', () => {
     expect(seen.get('left')).not.toEqual(seen.get('right'));
   });
 
-  test('is the turn in a body and in a hook, and a span of its own in what answers a question here', async () => {
+  test('is the turn in bodies and hooks, and a separate span in an answer of the host', async () => {
     manageContext();
     const traced = tracing();
     const seen: { [place: string]: string | undefined } = {};
@@ -67,7 +67,7 @@ describe('the span that code sees as the current one', () => {
     expect(turn.events.map(({ name }) => name)).toEqual(['saga.step.started', 'saga.step.succeeded']);
   });
 
-  test('is the one before, when the host has answered', async () => {
+  test('is the previous span after the host has answered', async () => {
     manageContext();
     const traced = tracing();
     const plain = saga({ name: 'plain', version: '1' }, function* () {
@@ -80,7 +80,7 @@ describe('the span that code sees as the current one', () => {
     });
   });
 
-  test('comes with what else its request has in its context', async () => {
+  test('keeps the other values of the request context', async () => {
     manageContext();
     const traced = tracing();
     const tenants: unknown[] = [];
@@ -97,11 +97,11 @@ describe('the span that code sees as the current one', () => {
     expect(tenants).toEqual(['acme']);
   });
 
-  test('is found by what a step returns without having begun it', async () => {
+  test('is found by lazy values that a step returns', async () => {
     manageContext();
     const traced = tracing();
     const begun: (string | undefined)[] = [];
-    // As query builders are: what they stand for begins when they are awaited, each time they are.
+    // Like a query builder: the query begins each time that it is awaited.
     const query = {
       // oxlint-disable-next-line unicorn/no-thenable -- that is what it is
       then: (done: (rows: number) => void): void => {
@@ -118,7 +118,7 @@ describe('the span that code sees as the current one', () => {
   });
 });
 
-/** A place where so many have to come before any goes on. */
+/** A barrier for this number of callers. */
 function gathering(count: number): () => Promise<void> {
   let resolve: () => void = () => undefined;
   const promise = new Promise<void>((met) => (resolve = met));
@@ -130,8 +130,8 @@ function gathering(count: number): () => Promise<void> {
   };
 }
 
-describe('[P1] where nothing keeps a context, as on the edge', () => {
-  test('turns and steps are one trace all the same', async () => {
+describe('[P1] a runtime without a context manager', () => {
+  test('still produces one trace of turns and steps', async () => {
     const traced = tracing();
     const paying = saga({ name: 'paying', version: '1' }, function* () {
       yield* step('charge', async () => activeSpan() ?? 'none');
@@ -152,7 +152,7 @@ describe('the provider that is registered globally', () => {
     return 'done';
   });
 
-  test('is used, also where it is registered after the host is made', async () => {
+  test('is used even if it is registered after the host is created', async () => {
     const traced = tracing();
     const host = hostOf([plain], { telemetry: openTelemetry() });
     trace.setGlobalTracerProvider(traced.provider);
@@ -160,7 +160,7 @@ describe('the provider that is registered globally', () => {
     expect(traced.tree()).toBe('saga plain');
   });
 
-  test('may be none: nothing is traced, and tokens carry nothing', async () => {
+  test('may be missing: nothing is traced, and tokens contain no span', async () => {
     const host = hostOf([plain], { telemetry: openTelemetry() });
     const { token } = suspended(await host.start('plain', {}));
     expect((await host.inspect(token)).trace).toBeUndefined();
@@ -168,7 +168,7 @@ describe('the provider that is registered globally', () => {
   });
 });
 
-test('a saga that sleeps says for how long', async () => {
+test('a sleeping saga reports the time to wait', async () => {
   const traced = tracing();
   const asleep = saga({ name: 'asleep', version: '1' }, function* () {
     yield* sleep(1_000_000);
@@ -182,7 +182,7 @@ test('a saga that sleeps says for how long', async () => {
 });
 
 describe('the names of spans', () => {
-  test('are those in the code, without scopes, loops and starts, which are in the attributes', async () => {
+  test('are the IDs in the code, with scopes, loops, and starts in attributes only', async () => {
     const traced = tracing();
     const looping = saga({ name: 'looping', version: '1', forks: 'accept' }, function* () {
       for (let count = 0; count < 3; count += 1) yield* step('item', () => count);
@@ -213,7 +213,7 @@ describe('the names of spans', () => {
   });
 });
 
-test('what a step left open ends with its turn, and nothing ends twice', async () => {
+test('an open span of a step ends with its turn, and no span ends twice', async () => {
   const said: string[] = [];
   const say = (message: string): void => void said.push(message);
   diag.setLogger({
@@ -228,7 +228,7 @@ test('what a step left open ends with its turn, and nothing ends twice', async (
   const odd = saga({ name: 'odd', version: '1' }, function* () {
     yield* step('even', () => 1);
     yield* step('odd', () => {
-      // Nobody can say what this is: to look at it throws.
+      // A thrown value whose properties throw.
       throw new Proxy(
         {},
         {

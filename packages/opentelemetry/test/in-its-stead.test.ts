@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { hostOf } from './support/sagas.ts';
 import { tracing } from './support/tracing.ts';
 
-test('a fallback that is code is a span, as a step is; one that is a value is none', async () => {
+test('a fallback function is a span, and a fallback value is not', async () => {
   const traced = tracing();
   const team = saga({ name: 'team', version: '1' }, function* () {
     const { team: found } = yield* elicit('team', {

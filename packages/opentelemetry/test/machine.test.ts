@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { accept, hostOf, suspended } from './support/sagas.ts';
 import { eventsOf, idOf, tracing } from './support/tracing.ts';
 
-test('a machine is traced as a generator is', async () => {
+test('a machine is traced as a generator saga', async () => {
   let tries = 0;
   const machine = setup({
     types: { output: {} as string },

@@ -23,7 +23,7 @@ async function inRequest<T>(tracer: Tracer, name: string, work: () => Promise<T>
   });
 }
 
-/** Two hosts, as two processes have them, and what they trace. */
+/** Two hosts, as in two processes, and their spans. */
 function processes(): { readonly traced: Tracing; readonly one: SagaHost; readonly other: SagaHost } {
   const traced = tracing();
   const sagas = [order(traced)];
@@ -41,7 +41,7 @@ function ticking(): () => number {
 }
 
 describe('a saga whose turns run in different processes', () => {
-  test('[P2] is one trace: a span for each turn, one under it for each attempt of a step, and its calls under that', async () => {
+  test('[P2] is one trace of turns, attempts of steps, and their calls', async () => {
     const { traced, one, other } = processes();
     const http = traced.provider.getTracer('http');
     const first = suspended(await inRequest(http, 'POST /mcp 1', () => one.start('order', {})));
@@ -89,7 +89,7 @@ describe('a saga whose turns run in different processes', () => {
     expect(turn2.parentSpanContext).toMatchObject({ isRemote: true, spanId: idOf(turn1) });
   });
 
-  test('says what its turns did, by ids and kinds', async () => {
+  test('reports IDs and kinds of the steps of its turns', async () => {
     const { traced, one, other } = processes();
     const first = suspended(await coreOf(one).start('order', {}, {}, { method: 'tools/call' }));
     const second = suspended(await other.resume(first.token, [accept('sure', { sure: 'yes' })]));
@@ -141,7 +141,7 @@ describe('a saga whose turns run in different processes', () => {
     ]);
   });
 
-  test('shows what is undone, and a failure without what was thrown', async () => {
+  test('reports undone steps, and a failure without the thrown error', async () => {
     const { traced, one, other } = processes();
     const first = suspended(await one.start('order', {}));
     const second = suspended(await other.resume(first.token, [accept('sure', { sure: 'no' })]));
@@ -159,7 +159,7 @@ describe('a saga whose turns run in different processes', () => {
     expect(traced.span('POST /refunds').parentSpanContext?.spanId).toBe(idOf(undo));
   });
 
-  test('is no fault where the user refused', async () => {
+  test('is not a failure if the user refused', async () => {
     const { traced, one, other } = processes();
     const { token } = suspended(await one.start('order', {}));
     await other.resume(token, [{ stepId: 'sure', result: { action: 'decline' } }]);
@@ -168,7 +168,7 @@ describe('a saga whose turns run in different processes', () => {
     expect(attributes).toMatchObject({ 'saga.outcome': 'failed', 'error.type': 'elicitation_refused' });
   });
 
-  test('stays one trace where a process between two others has no telemetry', async () => {
+  test('stays one trace if a process in between has no telemetry', async () => {
     const { traced, one, other } = processes();
     const first = suspended(await one.start('order', {}));
     const silent = hostOf([order(tracing())], {
@@ -183,7 +183,7 @@ describe('a saga whose turns run in different processes', () => {
     expect(traceOf(last)).toBe(traceOf(begun));
   });
 
-  test('is followed as its first turn was sampled, whatever the next request is', async () => {
+  test('is sampled like its first turn, whatever the sampling of the next request', async () => {
     const { traced, one, other } = processes();
     const unsampled = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 0 };
     const { token } = suspended(
@@ -198,8 +198,8 @@ describe('a saga whose turns run in different processes', () => {
   });
 });
 
-describe('a request that goes no further', () => {
-  test('[T5] is a span of its own, with the reason and nothing of the token', async () => {
+describe('a request without a turn', () => {
+  test('[T5] is a separate span, with the reason and nothing of the token', async () => {
     const { traced, one } = processes();
     const http = traced.provider.getTracer('http');
     const { token } = suspended(await one.start('order', {}));
@@ -213,7 +213,7 @@ describe('a request that goes no further', () => {
     expect(refused.parentSpanContext?.spanId).toBe(idOf(traced.span('POST /mcp')));
   });
 
-  test('[T5] is not a span for each of very many', async () => {
+  test('[T5] shares spans with many other rejections', async () => {
     const { traced } = processes();
     let now = 1_760_000_000_000;
     const host = hostOf([order(traced)], {
@@ -230,14 +230,14 @@ describe('a request that goes no further', () => {
     expect(traced.spans().at(-1)?.attributes).toEqual({ 'error.type': 'malformed', 'saga.suppressed': 15 });
   });
 
-  test('[T13] is a turn in which nothing runs, where a guard knows its answer', async () => {
+  test('[T13] is a turn without steps if the guard stores the response', async () => {
     const traced = tracing();
     const { one } = guardedOrder(traced);
     const { token } = suspended(await one.start('order', {}));
     const answer = [{ stepId: 'sure', result: { action: 'decline' as const } }];
     await one.resume(token, answer);
     await one.resume(token, answer);
-    // Two turns made the answer: what is to be undone is kept before it is.
+    // The response came from two turns: the failure is stored before the undo.
     const repeated = traced.span('saga order', 3);
     expect(repeated.attributes).toMatchObject({ 'saga.turn': 2, 'saga.action': 'repeat' });
     expect(traceOf(repeated)).toBe(traceOf(traced.span('saga order')));

@@ -17,8 +17,8 @@ const states = fc
   .uniqueArray(fc.constantFrom('ot', 'dd', 'es', 'tenant@vendor'), { maxLength: 4 })
   .map((names) => names.map((name) => `${name}=s:1;${name.length}`).join(','));
 
-describe('what a token carries of a span', () => {
-  test('is the span again when it is read', () => {
+describe('the span in a token', () => {
+  test('is the same span when it is read', () => {
     const spans = fc.record({
       traceId: hex(32),
       spanId: hex(16),
@@ -41,7 +41,7 @@ describe('what a token carries of a span', () => {
     );
   });
 
-  test('is nothing of a span that is none', () => {
+  test('is missing for an invalid span', () => {
     expect(toParent({ traceId: '0'.repeat(32), spanId, traceFlags: 1 })).toBeUndefined();
     expect(toParent({ traceId, spanId: '0'.repeat(16), traceFlags: 1 })).toBeUndefined();
   });
@@ -58,10 +58,10 @@ describe('what a token carries of a span', () => {
 
 describe('trace context from outside', () => {
   test.each([
-    ['as it is', good],
+    ['unchanged', good],
     ['of a later version', `cc-${traceId}-${spanId}-01`],
     ['of a later version that says more', `cc-${traceId}-${spanId}-01-what-the-future-brings`],
-  ])('is read %s', (_, traceparent) => {
+  ])('parses a traceparent %s', (_, traceparent) => {
     expect(fromTraceContext({ traceparent })).toEqual({ traceId, spanId, traceFlags: 1, isRemote: true });
   });
 
@@ -80,12 +80,12 @@ describe('trace context from outside', () => {
     ['a long span', `00-${traceId}-${spanId}0-01`],
     ['no flags', `00-${traceId}-${spanId}`],
     ['what the future brings, and too much of it', `cc-${traceId}-${spanId}-01-${'x'.repeat(201)}`],
-  ])('is not read where it is %s', (_, traceparent) => {
+  ])('rejects a traceparent that is %s', (_, traceparent) => {
     expect(fromTraceContext({ traceparent })).toBeUndefined();
   });
 
   test.each(['', 'secret', '=', `a=${'x'.repeat(511)}`, 'A=1', 'a=é', 'a=\n'])(
-    'is read without a tracestate that is none: %j',
+    'ignores an invalid tracestate: %j',
     (tracestate) => {
       expect(fromTraceContext({ traceparent: good, tracestate })).toEqual({
         traceId,
@@ -96,7 +96,7 @@ describe('trace context from outside', () => {
     },
   );
 
-  test('never throws, and what it reads can be carried', () => {
+  test('never throws, and every parsed span can be stored', () => {
     const any = fc.oneof(
       fc.string({ unit: fc.constantFrom('0', 'a', '-', ' ', '=', ',', '\n', 'é', '\u{1f600}') }),
       fc.constantFrom(good, `${good} a=1`),

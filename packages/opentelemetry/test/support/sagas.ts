@@ -48,7 +48,7 @@ export const say = (stepId: string, text: string): StepAnswer => ({
 
 const Sure = z.object({ sure: z.string() });
 
-/** Does something of each kind; what its steps call makes a span of its own, as instrumentation of HTTP would. */
+/** Runs effects of each kind. Calls in steps create their own spans, like instrumentation of HTTP. */
 export function order({ provider }: Tracing) {
   const called = async (name: string): Promise<string> => {
     await Promise.resolve();

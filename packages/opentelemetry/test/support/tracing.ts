@@ -8,7 +8,7 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 
-/** A real provider that keeps what it exports. */
+/** A real provider that stores its exported spans. */
 export interface Tracing {
   readonly provider: TracerProvider;
   /** All spans that have ended, in that order. */
