@@ -1,7 +1,7 @@
-/** Recordings in files, for runtimes that have some: the gate in front of a deploy. */
+/** Recordings in files: the gate before a deploy. */
 export {
   replayRecordings,
-  saveRecording,
   type RecordingFile,
   type ReplayRecordingsOptions,
 } from './record/replay/recording-files.ts';
+export { saveRecording } from './record/save-recording.ts';

@@ -1,23 +1,22 @@
-/** Importing this adds the matchers for runs to vitest's `expect`: in a test, or in `setupFiles`. */
+/** Adds the matchers for runs to vitest's `expect` on import: in a test, or in `setupFiles`. */
 import { expect } from 'vitest';
 import { sagaMatchers, type IDs, type RunsExpected } from './report/matchers.ts';
 
-/** What `expect(run)` can say of a run. */
+/** Matchers of `expect(run)`. */
 export interface SagaMatchers {
   /** Matches the whole trace. `ran charge` matches `ran charge: {"id":"c1"}`; a line `…` matches any number of lines. */
   toMatchSagaTrace(expected: string | readonly string[]): void;
-  /** The client was asked these questions, and perhaps others. An id means its repetitions too, where it is not there itself. */
+  /** The client was asked these questions, and perhaps others. An unknown ID matches its repetitions. */
   toHaveAsked(ids: IDs): void;
-  /** These steps ran to their ends; or the code of each was called `times` times, failures included. */
+  /** The steps succeeded; with `times`, the code of each step was called `times` times, failures included. */
   toHaveRun(ids: IDs, options?: RunsExpected): void;
-  /** The saga failed, and these steps were undone, in this order, and no others. */
+  /** The saga failed, and undid exactly these steps, in this order. */
   toHaveCompensated(ids: IDs): void;
   /** Nothing is left that could not be undone. */
-  toLeaveNoResidue(): void;
+  toLeaveNothingUncompensated(): void;
 }
 
-// Vitest's own interface has other type parameters in every major version. What it has of chai's assertions it shows in
-// each of them.
+// Vitest's interface has other type parameters in each major version, and includes chai's assertions in all versions.
 declare global {
   // oxlint-disable-next-line typescript/no-namespace -- as chai declares it
   namespace Chai {

@@ -24,8 +24,8 @@ function buying(options: { readonly commitEach?: boolean; readonly looksUp?: boo
   return testSaga(buy, { before: () => bank.reset() }).on.elicit('sure', { sure: true });
 }
 
-describe('a process that dies before its provider is down', () => {
-  it('[E9] is told apart from a step that did nothing', async () => {
+describe('a process that dies before its provider fails', () => {
+  it('[E9] distinguishes an effect of a dead request from a step without an effect', async () => {
     const bought = testSaga(order, { input: { cents: 900 }, before: shop.reset }).on.elicit('sure', {
       sure: true,
     });
@@ -33,7 +33,7 @@ describe('a process that dies before its provider is down', () => {
     expect(await crashEverywhere(buying(), { afterCrash: 'fail' })).toEqual({ cases: 3 });
   });
 
-  it('[E9] leaves nothing standing where each step is kept', async () => {
+  it('[E9] leaves no effect if every step is committed', async () => {
     const check = ({ status }: { readonly status: string }): void => {
       if (status === 'failed') expect(bank.standing).toEqual([]);
     };
@@ -41,7 +41,7 @@ describe('a process that dies before its provider is down', () => {
     expect(await crashEverywhere(script, { afterCrash: 'fail', check })).toEqual({ cases: 3 });
   });
 
-  it('[E9] finds a step that nothing undoes or names, with a script to paste', async () => {
+  it('[E9] finds a step that is neither undone nor reported, with a script to paste', async () => {
     const script = buying({ commitEach: true, looksUp: false });
     const found = expect(crashEverywhere(script, { afterCrash: 'fail' })).rejects;
     await found.toMatchObject({ code: 'violated' });
@@ -51,12 +51,12 @@ describe('a process that dies before its provider is down', () => {
     await crashEverywhere(script, { afterCrash: 'fail', harmless: ['charge', 'ship'] });
   });
 
-  it('[E9] fails a step from a run of its code on', async () => {
+  it('[E9] fails a step from a given run of its code on', async () => {
     const failing = buying().fail.step('charge', new Error('down'), { from: 2 });
     expect(await failing.crash.after('charge').run()).toMatchObject({
       status: 'failed',
       compensated: ['charge'],
-      residue: ['turn 2'],
+      uncompensated: ['turn 2'],
     });
   });
 });

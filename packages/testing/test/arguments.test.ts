@@ -34,8 +34,8 @@ const explorers = Object.entries({
     upgradeEverywhere(given as never, agree, options as never)) as Untyped,
 }) as [string, Untyped][];
 
-describe('arguments of the kit', () => {
-  it.each(explorers)('%s refuses what is no script', async (name, explore) => {
+describe('arguments of the test kit', () => {
+  it.each(explorers)('%s refuses a value that is not a script', async (name, explore) => {
     const run = await script.run();
     for (const given of [agree, run, () => script.run(), undefined, {}]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -43,50 +43,47 @@ describe('arguments of the kit', () => {
       expect(error.code).toBe('script');
       expect(error.message).toContain(`${name}(testSaga(saga)…)`);
     }
-    expect((await errorOf(explore(run))).message).toContain('a run was given');
+    expect((await errorOf(explore(run))).message).toContain('got a run');
   });
 
-  it.each(explorers.slice(1))(
-    '%s refuses an option it does not know, and names the nearest',
-    async (_, explore) => {
-      const error = await errorOf(explore(script, { chekc: () => undefined }));
-      expect(error.code).toBe('script');
-      expect(error.message).toMatch(/no option 'chekc'\..* Did you mean 'check'\?/);
-    },
-  );
+  it.each(explorers.slice(1))('%s refuses an unknown option, and names the nearest', async (_, explore) => {
+    const error = await errorOf(explore(script, { chekc: () => undefined }));
+    expect(error.code).toBe('script');
+    expect(error.message).toMatch(/unknown option 'chekc'\..* Did you mean 'check'\?/);
+  });
 
-  it('upgradeEverywhere refuses what is no saga', async () => {
+  it('upgradeEverywhere rejects a value that is not a saga', async () => {
     const error = await errorOf(upgradeEverywhere(script, script as never));
-    expect(error.message).toContain('A script was given: give its saga.');
+    expect(error.code).toBe('script');
   });
 
-  it('testSaga refuses what is no saga, and unknown options', () => {
+  it('testSaga rejects unknown options and values that are not sagas', () => {
     expect(() => testSaga<Program>({} as never)).toThrow(/expected a saga/);
     expect(() => testSaga(agree, { inputs: {} } as never)).toThrow(
-      /no option 'inputs'\..* Did you mean 'input'\?/,
+      /unknown option 'inputs'\..* Did you mean 'input'\?/,
     );
     expect(() => testSaga(agree, 900 as never)).toThrow(/must be an object of input, clock/);
   });
 
-  it('words refuse unknown options and times that are none', () => {
+  it('rules reject unknown options and invalid times', () => {
     expect(() => script.fail.step('a', new Error('no'), { time: 1 } as never)).toThrow(
       "Did you mean 'times'?",
     );
-    expect(() => script.lose.step('a', { count: 1 } as never)).toThrow("no option 'count'");
-    expect(() => script.crash.after('a', { times: 1 } as never)).toThrow("no option 'times'");
+    expect(() => script.lose.step('a', { count: 1 } as never)).toThrow("unknown option 'count'");
+    expect(() => script.crash.after('a', { times: 1 } as never)).toThrow("unknown option 'times'");
     for (const ms of [0, -1, Number.NaN, Infinity, '1 h'] as number[]) {
-      expect(() => script.late.elicit('ok', ms)).toThrow(/positive number of milliseconds/);
-      expect(() => script.silent.elicit('ok', ms)).toThrow(/positive number of milliseconds/);
+      expect(() => script.late.elicit('ok', ms)).toThrow(/^late.elicit: .*positive number of milliseconds/);
+      expect(() => script.silent.elicit('ok', ms)).toThrow(/^silent.elicit: /);
     }
   });
 
-  it('sagaProperty refuses a script, unknown options and an invariant that is no function', () => {
-    expect(() => sagaProperty(script as never, {})).toThrow('A script was given: give its saga.');
+  it('sagaProperty rejects a script, unknown options, and an invariant that is not a function', () => {
+    expect(() => sagaProperty(script as never, {})).toThrow('Got a script: pass its saga.');
     expect(() => sagaProperty(agree, { harmles: [] } as never)).toThrow("Did you mean 'harmless'?");
     expect(() => sagaProperty(agree, {}, true as never)).toThrow(/must be a function/);
   });
 
-  it('a property that is awaited, and so never run, is an error', async () => {
+  it('a property that is not awaited is an error, because it never ran', async () => {
     const error = await errorOf(Promise.resolve(sagaProperty(agree)));
     expect(error).toMatchObject({ code: 'script' });
     expect(error.message).toContain('await fc.assert(sagaProperty(…))');
@@ -96,16 +93,12 @@ describe('arguments of the kit', () => {
 
 describe('an unknown option', () => {
   it('of `recordSagas` is refused, with the nearest known name', () => {
-    const options = { onRecordings: () => undefined, redact: (value: unknown) => value };
-    expect(() => recordSagas([agree], options as never)).toThrow(
-      /onRecordings.*Did you mean 'onRecording'\?/,
-    );
+    const options = { onTurns: () => undefined, redact: (value: unknown) => value };
+    expect(() => recordSagas([agree], options as never)).toThrow(/onTurns.*Did you mean 'onTurn'\?/);
   });
 
   it('of `testHost().client` is refused, with the nearest known name', () => {
     const host = testHost({ sagas: [agree] });
-    expect(() => host.client({ dialect: 'push', answer: {} } as never)).toThrow(
-      /answer.*Did you mean 'answers'\?/,
-    );
+    expect(() => host.client({ answer: {} } as never)).toThrow(/answer.*Did you mean 'answers'\?/);
   });
 });

@@ -14,7 +14,7 @@ describe('a test of the quickstart', () => {
     .on.sample('safety', 'Yes, all is green')
     .on.step('release', { id: 'r1' });
 
-  it('[R1] reads as a story', async () => {
+  it('[R1] has a readable script and trace', async () => {
     const run = await yes.run();
 
     expect(run.result).toBe('Released r1 to production.');
@@ -29,7 +29,7 @@ describe('a test of the quickstart', () => {
     `);
   });
 
-  it('changes one thing of a script and goes another way', async () => {
+  it('changes one line of a script and takes another branch', async () => {
     const run = await yes.on.sample('safety', 'No').run();
 
     expect(run.result).toBe('Not now.');
@@ -41,7 +41,7 @@ describe('a test of the quickstart', () => {
 describe('a test of a saga that charges and ships', () => {
   const bought = testSaga(order, { input: { cents: 900 } }).on.elicit('sure', { sure: true });
 
-  it('[E2] charges after two refusals, in no time', async () => {
+  it('[E2] charges after two failures without a real wait', async () => {
     const run = await bought.fail.step('charge', new Error('busy'), { times: 2 }).run();
 
     expect(run.result).toBe('On its way');
@@ -49,16 +49,16 @@ describe('a test of a saga that charges and ships', () => {
     expect(shop.charges.size).toBe(1);
   });
 
-  it('[E3] refunds when shipping fails', async () => {
+  it('[E3] refunds if shipping fails', async () => {
     const run = await bought.fail.step('ship', new Error('no truck')).run();
 
     expect(run.status).toBe('failed');
     expect(run).toHaveCompensated(['charge']);
-    expect(run).toLeaveNoResidue();
+    expect(run).toLeaveNothingUncompensated();
     expect(shop.charges.size).toBe(0);
   });
 
-  it('[E4] refunds what may have been charged', async () => {
+  it('[E4] refunds a charge of unknown outcome', async () => {
     const run = await bought.timeout.step('charge').run();
 
     expect(run).toHaveCompensated(['charge']);
@@ -74,7 +74,7 @@ describe('a test of a saga that charges and ships', () => {
 });
 
 describe('a test of parallel steps', () => {
-  it('[U2] waits as long as it takes, by a clock of its own', async () => {
+  it('[U2] waits as long as needed on a virtual clock', async () => {
     const run = await testSaga(quotes)
       .on.step('slow', async ({ sleep }) => {
         await sleep(60_000);

@@ -1,4 +1,4 @@
-import { elicit, saga, step } from '@mcp-saga/server';
+import { all, elicit, saga, step } from '@mcp-saga/server';
 import {
   assertDeterministic,
   crashEverywhere,
@@ -23,7 +23,7 @@ const deployed = testSaga(deploy, { input: { service: 'web' } })
   .on.sample('safety', 'Yes');
 
 describe('exploring sound sagas', () => {
-  it('[E1] [R1] finds nothing where the process dies anywhere', async () => {
+  it('[E1] [R1] finds no violation if the process dies anywhere', async () => {
     const check = (): void => {
       expect([...shop.charges.values()]).toEqual([900]);
       expect(shop.shipped.size).toBe(1);
@@ -32,12 +32,12 @@ describe('exploring sound sagas', () => {
     expect(await crashEverywhere(deployed)).toEqual({ cases: 5 });
   });
 
-  it('[E1] finds nothing where the process dies while it undoes', async () => {
+  it('[E1] finds no violation if the process dies during compensation', async () => {
     const failed = bought.fail.step('ship', new Error('no truck'));
     await crashEverywhere(failed, { check: () => expect(shop.charges.size).toBe(0) });
   });
 
-  it('[E3] [E4] finds nothing where any step fails', async () => {
+  it('[E3] [E4] finds no violation if any step fails', async () => {
     const { cases } = await failEverywhere(bought, {
       check: ({ status }) =>
         expect(shop.charges.size).toBe(status === 'completed' || shop.shipped.size === 1 ? 1 : 0),
@@ -49,7 +49,28 @@ describe('exploring sound sagas', () => {
     });
   });
 
-  it('[E7] [T13] finds that a guard refuses every other answer, and gives the same response again', async () => {
+  it('[E3] expects the undos of parallel steps in the order in which their last attempts ended', async () => {
+    const save = (id: string) =>
+      step(id, ({ idempotencyKey }) => idempotencyKey, {
+        retry: 2,
+        compensate: ({ stepKey }) => stepKey,
+        compensateUnknown: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
+      });
+    const both = saga({ name: 'both', version: '1', forks: 'refuse', commitFirst: true }, function* () {
+      yield* all({ a: save('a'), b: save('b') });
+      yield* save('end');
+      return 'saved';
+    });
+    const orders: string[] = [];
+    await failEverywhere(testSaga(both), {
+      check: ({ compensated }) => void orders.push(compensated.join(' ')),
+      harmless: ['~*'],
+    });
+    expect(orders).toContain('a b');
+    expect(orders).toContain('b a');
+  });
+
+  it('[E7] [T13] finds that a guard refuses every other answer, and repeats the response', async () => {
     const { forks } = await forkEverywhere(bought);
     expect(forks.map(({ id, answer, status }) => [id, answer, status])).toEqual([
       [undefined, undefined, 'completed'],
@@ -59,7 +80,7 @@ describe('exploring sound sagas', () => {
     ]);
   });
 
-  it('[E7] reports what goes another way where forks are not refused', async () => {
+  it('[E7] reports forks that take another branch if forks are accepted', async () => {
     const { forks } = await forkEverywhere(deployed);
     expect(forks.map(({ id, answer, status, again }) => [id, answer, status, again])).toEqual([
       ['target', undefined, 'completed', ['release']],
@@ -70,22 +91,31 @@ describe('exploring sound sagas', () => {
     ]);
   });
 
-  it('[W4] finds nothing where any question is refused or answered at the edges', async () => {
+  it('[W4] finds no violation if questions are refused or answered at the edges', async () => {
     expect(await refuseEverywhere(bought)).toEqual({ cases: 4 });
     expect(await refuseEverywhere(deployed)).toEqual({ cases: 7 });
   });
 
-  it('finds that they do the same on another machine', async () => {
+  it('finds that they are the same on another machine', async () => {
     await assertDeterministic(bought);
     await assertDeterministic(deployed);
     await assertDeterministic(testSaga(quotes).on.elicit('carrier', { carrier: 'x' }));
   });
 
-  it('[R3] finds that new code goes on with what the old began', async () => {
+  it('repeats the result of a step whose first run fails by script', async () => {
+    let runs = 0;
+    const counts = saga({ name: 'counts', version: '1' }, function* () {
+      return String(yield* step('count', () => (runs += 1), { retry: 3 }));
+    });
+    await assertDeterministic(testSaga(counts).fail.step('count', new Error('down'), { times: 1 }));
+    expect(runs).toBe(1);
+  });
+
+  it('[R3] finds no problem if new code continues the sagas of the old code', async () => {
     expect(await upgradeEverywhere(bought, order)).toEqual({ cases: 2, problems: [] });
   });
 
-  it('[R3] goes on where an open question is worded anew, and reports where it was answered before', async () => {
+  it('[R3] accepts a reworded open question, and reports a reworded answered question', async () => {
     const seats = (message: () => string) =>
       saga({ name: 'seats', version: '1' }, function* () {
         const { n } = yield* elicit('seats', { message: message(), schema: z.object({ n: z.number() }) });
@@ -115,7 +145,7 @@ describe('exploring sound sagas', () => {
     });
   });
 
-  it('[E7] reports what is undone after the end, where forks are accepted, and lets the author judge', async () => {
+  it('[E7] reports steps that a fork undoes after the end, for a check of the author', async () => {
     const keep = saga({ name: 'keep', version: '1', forks: 'accept', commitFirst: true }, function* () {
       yield* step('create', ({ idempotencyKey }) => idempotencyKey, { compensate: ({ stepKey }) => stepKey });
       const { go } = yield* elicit('go', { message: 'Keep it?', schema: z.object({ go: z.boolean() }) });
@@ -138,7 +168,7 @@ describe('exploring sound sagas', () => {
     await expect(judged).rejects.toThrow(/kept and removed[^]*await run\.at\('go'\)\.fork\('decline'\);/);
   });
 
-  it('[R5] goes on with the old version beside the new one, or says that it is gone', async () => {
+  it('[R5] continues with the old version in `previous`, or reports that the version is gone', async () => {
     const body = (id: string) =>
       function* () {
         yield* elicit('go', { message: 'On?', schema: z.object({ go: z.boolean() }) });

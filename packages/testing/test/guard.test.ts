@@ -20,12 +20,12 @@ const guardWith =
 const storeWith =
   (mistake: (sound: TaskStore) => Partial<TaskStore>) => async (): Promise<TaskStoreUnderTest> => {
     let time = Date.UTC(2030, 0, 1);
-    const sound = memoryTaskStore(() => time);
+    const sound = memoryTaskStore({ clock: () => time });
     const store = { ...sound, ...mistake(sound) };
     return { store, elsewhere: store, now: () => time, pass: async (ms) => void (time += ms) };
   };
 
-/** The titles of the cases that fail, and what they say. */
+/** Titles of the failing cases, with their errors. */
 async function failuresOf(cases: readonly ConformanceCase[]): Promise<ReadonlyMap<string, string>> {
   const failures = new Map<string, string>();
   for (const { title, run } of cases) {
@@ -38,8 +38,8 @@ async function failuresOf(cases: readonly ConformanceCase[]): Promise<ReadonlyMa
   return failures;
 }
 
-describe('the promises of a guard', () => {
-  it('[T13] hold for the one in memory', async () => {
+describe('the rules of a guard', () => {
+  it('[T13] hold for the guard in memory', async () => {
     expect(await failuresOf(guardConformance(guardWith(() => ({}))))).toEqual(new Map());
     expect(await failuresOf(taskStoreConformance(storeWith(() => ({}))))).toEqual(new Map());
   });
@@ -48,39 +48,39 @@ describe('the promises of a guard', () => {
     [
       'takes any answer for the same request',
       (sound) => ({ begin: (claim) => sound.begin({ ...claim, digest: 'one' }) }),
-      'gives the same response to the same request, and refuses another one',
+      'repeats the response to the same request, and refuses a different request',
     ],
-    ['claims a key again', () => ({ claim: () => true }), 'lets a key be claimed once, until it expires'],
+    ['claims a key again', () => ({ claim: () => true }), 'allows one claim of a key, until it expires'],
     [
       'ignores a release',
       () => ({ release: () => undefined }),
-      'leaves a released turn to the same request alone',
+      'leaves a released turn to the same request only',
     ],
     [
       'says that a late request was first',
       (sound) => ({ finish: async (...given) => (await sound.finish(...given)) || true }),
-      'leases a turn again to the same request when its lease ran out, and refuses the late finish',
+      'leases a turn again to the same request after the lease has expired, and refuses the late finish',
     ],
     [
       'counts no bytes',
       (sound) => ({ begin: ({ owner: _owner, ...claim }) => sound.begin(claim) }),
-      'begins no turn of a principal for whom it keeps enough, and any other turn',
+      'begins no turn of a principal over the limit, and begins other turns',
     ],
-  ])('[T13] are broken by one that %s', async (_, mistake, title) => {
+  ])('[T13] are violated by a guard that %s', async (_, mistake, title) => {
     const failures = await failuresOf(guardConformance(guardWith(mistake)));
     expect([...failures.keys()]).toContain(title);
   });
 
-  it('[T13] are broken by a sequence of calls, which is told as short as it was found', async () => {
+  it('[T13] report the shortest sequence of calls that violates a rule', async () => {
     const failures = await failuresOf(guardConformance(guardWith(() => ({ claim: () => true }))));
-    const told = failures.get('agrees with a model of a guard, whatever is asked in whatever order') ?? '';
+    const told = failures.get('agrees with a model of a guard, for any requests in any order') ?? '';
     const claim = (key: string): string => `    {"do":"claim","key":"s:${key}"}`;
     expect(told.split('\n').slice(4)).toEqual(
       told.includes('s:a') ? [claim('a'), claim('a')] : [claim('b'), claim('b')],
     );
   });
 
-  it('those of a store of tasks are broken by one that writes over a version that nobody read', async () => {
+  it('are violated by a task store that overwrites a version that was never read', async () => {
     const failures = await failuresOf(
       taskStoreConformance(
         storeWith((sound) => ({
@@ -89,6 +89,6 @@ describe('the promises of a guard', () => {
         })),
       ),
     );
-    expect([...failures.keys()]).toContain('writes only over the version that was read');
+    expect([...failures.keys()]).toContain('overwrites only the version of the last read');
   });
 });

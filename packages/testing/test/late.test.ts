@@ -7,7 +7,7 @@ import { errorOf } from './support/error-of.ts';
 const day = 24 * 60 * 60_000;
 
 describe('waits in the test kit', () => {
-  it('[W6] a sleep beyond the life of its saga throws ClientCannot, which its body may catch', async () => {
+  it('[W6] a sleep longer than the lifetime of its saga throws ClientCannot, which its body may catch', async () => {
     const patient = saga({ name: 'patient', version: '1' }, function* () {
       try {
         yield* sleep(30 * day);
@@ -19,7 +19,7 @@ describe('waits in the test kit', () => {
     expect((await testSaga(patient).run()).result).toBe('wait');
   });
 
-  it('[W6] waits of fractions of a millisecond are rounded up', async () => {
+  it('[W6] waits with fractions of a millisecond are rounded up', async () => {
     const offer = saga({ name: 'offer', version: '1' }, function* () {
       yield* sleep(3_600_000 / 7);
       const answer = elicit('ok', { message: 'Buy?', schema: z.object({}), timeoutMs: day / 7 });
@@ -39,10 +39,10 @@ const offer = saga({ name: 'offer', version: '1' }, function* () {
   return winner === 'answer' ? `bought: ${value.yes}` : 'withdrawn';
 });
 
-describe('time at a question', () => {
+describe('time during a question', () => {
   const bought = testSaga(offer).on.elicit('ok', { yes: true });
 
-  it('[W6] an answer is delayed: in time it counts, and after the deadline the saga has continued without it', async () => {
+  it('[W6] an answer is delayed: it counts in time, and after the deadline the saga has continued', async () => {
     const inTime = await bought.late.elicit('ok', 9 * minute).run();
     expect(inTime.result).toBe('bought: true');
     expect(inTime.trace.lines).toContain('waited 540000 ms (9 min)');
@@ -72,7 +72,7 @@ describe('time at a question', () => {
     expect(result).toBe('one: 60 s, two: 0 s');
   });
 
-  it('the last line about the time of a question holds, and is pasted', async () => {
+  it('only the last line about the time of a question is used, and is in the script to paste', async () => {
     const test = bought.silent.elicit('ok', minute).late.elicit('ok', 2 * minute);
     expect((await test.run()).result).toBe('bought: true');
     expect(test.source).toContain(".late.elicit('ok', 120000)");
@@ -84,7 +84,7 @@ describe('time at a question', () => {
     expect(String(error)).toContain("did you mean 'ok'?");
   });
 
-  it('[W4] refuseEverywhere lets each deadline pass, with a late answer and with none', async () => {
+  it('[W4] refuseEverywhere lets each deadline pass, with a late answer and without one', async () => {
     const careless = saga({ name: 'careless', version: '1' }, function* () {
       const answer = elicit('ok', { message: 'Buy?', schema: Yes });
       const { winner, value } = yield* race({ answer, late: sleep(10 * minute) });

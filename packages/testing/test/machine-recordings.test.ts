@@ -26,7 +26,7 @@ async function replayed({ recording }: Pick<SagaRun, 'recording'>, program: Prog
 }
 
 describe('a recording of a machine', () => {
-  it('is a file that reads well, turn by turn, and holds no key and no token', async () => {
+  it('is a readable file with its turns, without keys and tokens', async () => {
     const run = await shipped.fail.step('ship', new Error('no truck')).run();
     const file = join(folder, 'read', 'shipping.json');
     await run.save(file);
@@ -37,7 +37,7 @@ describe('a recording of a machine', () => {
         "kind": "turns",
         "saga": "shipping",
         "version": "1",
-        "engine": 2,
+        "engine": 3,
         "input": { "cents": 900, "card": "4111" },
         "turns": [
           { "time": "2030-01-15T12:00:00.000Z", "host": { "budget": 25000, "maxHold": 20000 } },
@@ -52,7 +52,7 @@ describe('a recording of a machine', () => {
           { "turn": 2, "kind": "step", "id": "ship", "outcome": "failed", "value": { "name": "Error", "message": "no truck" } },
           { "turn": 2, "kind": "step", "id": "~charge", "outcome": "done" }
         ],
-        "end": { "status": "failed", "error": { "name": "Error", "message": "no truck" }, "compensated": ["charge"], "residue": [] }
+        "end": { "status": "failed", "error": { "name": "Error", "message": "no truck" }, "compensated": ["charge"], "uncompensated": [] }
       }
       "
     `);
@@ -101,14 +101,14 @@ describe('a recording of a machine', () => {
       'whose step gave what JSON lacks',
       shipped.on.step('charge', () => ({ id: 'ch', at: new Date(0), big: 9n })),
     ],
-  ])('[R3] of a saga %s replays on the same code, and nothing runs', async (_, test) => {
+  ])('[R3] of a saga %s replays with the same code, and runs nothing', async (_, test) => {
     const run = await test.run();
     done.length = 0;
     await replayed(run, test.saga);
     expect(done).toEqual([]);
   });
 
-  it('says how each question was answered', async () => {
+  it('records how each question was answered', async () => {
     const outcomeOf = async (test: TestSaga): Promise<string | undefined> =>
       (await test.run()).recording.happened.find(({ turn, id }) => turn === 2 && id === 'sure')?.outcome;
     expect(await outcomeOf(shipped)).toBe('accepted');
@@ -117,7 +117,7 @@ describe('a recording of a machine', () => {
     expect(await outcomeOf(script().fail.client('sure', 'no screen'))).toBe('error');
   });
 
-  it('of a run that went back to an older token tells how that one ended', async () => {
+  it('of a fork contains the end of the fork', async () => {
     const run = await shipped.run();
     const fork = await run.at('sure').fork({ sure: false });
     expect(fork.recording.end).toMatchObject({ status: 'failed', compensated: ['charge'] });
@@ -125,7 +125,7 @@ describe('a recording of a machine', () => {
   });
 });
 
-describe('a delay of a machine that is recorded', () => {
+describe('a recorded delay of a machine', () => {
   const looking = (took: number, program = waiterOf(10_000, 5_000)): TestSaga =>
     testSaga(program).on.step('look', async ({ sleep }) => {
       await sleep(took);
@@ -134,15 +134,15 @@ describe('a delay of a machine that is recorded', () => {
 
   it.each([
     ['is held in the request', looking(0)],
-    ['is waited for between two', looking(0, waiterOf(100_000, 5_000))],
-    ['leaves what works in time', looking(4_999)],
-    ['stops what takes too long', looking(5_001)],
-    ['is over when what it is for has ended', looking(5_000)],
-  ])('[R3] %s, and passes as it did', async (_, test) => {
+    ['is waited for between two requests', looking(0, waiterOf(100_000, 5_000))],
+    ['does not stop a fast effect', looking(4_999)],
+    ['stops a slow effect', looking(5_001)],
+    ['ends together with its effect', looking(5_000)],
+  ])('[R3] %s, and replays', async (_, test) => {
     await replayed(await test.run(), test.saga);
   });
 
-  it('is seen to take another time', async () => {
+  it('shows a change of its duration', async () => {
     const parts = (program: Program, run: SagaRun): Promise<string> =>
       replayed(run, program).then(
         () => 'same',
@@ -158,7 +158,7 @@ describe('a delay of a machine that is recorded', () => {
     expect(await parts(waiterOf(9_000, 5_000), between)).toMatch(/> waits 100000 ms.+\| waited 9000 ms\n/);
   });
 
-  it('is not missed that passed at the very time at which nobody waited for it any more', async () => {
+  it('contains a delay that ended right after the step', async () => {
     const { recording } = await looking(0).run();
     const passed = (waited: number): object => {
       const raced = { turn: 1, kind: 'wait', id: '', outcome: 'passed', ms: 5_000, waited };
@@ -169,7 +169,7 @@ describe('a delay of a machine that is recorded', () => {
   });
 });
 
-it('[R3] a machine that a generator goes on as is recorded with it', async () => {
+it('[R3] a recording contains the machine that a generator continued as', async () => {
   const first: Program = saga({ name: 'first', version: '1' }, function* () {
     yield* elicit('go', { message: 'Go?', schema: z.object({}) });
     return yield* continueAs(shipping as never, input as never);
@@ -184,36 +184,32 @@ it('[R3] a machine that a generator goes on as is recorded with it', async () =>
   const recording = JSON.parse(formatRecording(run.recording)) as unknown;
   await replayRecording(recording, [first, ...sagas]);
   const now = [first, shippingOf({ commitFirst: true, ships: false })];
-  await expect(replayRecording(recording, now)).rejects.toThrow("'first', gone on says, from turn 2 on");
+  await expect(replayRecording(recording, now)).rejects.toThrow("'first' (continued), from turn 2 on");
 });
 
-describe('a file that is no recording', () => {
+describe('an invalid recording file', () => {
   it.each<[string, (file: Broken) => unknown, string]>([
-    [
-      'of another kind',
-      (file) => ({ ...file, kind: 'film' }),
-      'kind "film", which this release does not know',
-    ],
-    ['of a newer format', (file) => ({ ...file, recording: 2 }), 'format 2; this release reads format 1'],
-    ['without its turns', (file) => ({ ...file, turns: undefined }), 'its turns is no list'],
+    ['of another kind', (file) => ({ ...file, kind: 'film' }), 'Unknown kind of recording: "film"'],
+    ['of a newer format', (file) => ({ ...file, recording: 2 }), 'Unknown format of recording: 2'],
+    ['without its turns', (file) => ({ ...file, turns: undefined }), 'turns is not a list'],
     [
       'with a turn without a time',
       (file) => ({ ...file, turns: [{ host: {} }] }),
-      'its turns[0].time is no time',
+      'turns[0].time is not a time',
     ],
-    ['with a turn too few', (file) => ({ ...file, turns: file.turns.slice(1) }), 'its happened[4].turn'],
-    ['without its arguments', (file) => ({ ...file, input: undefined }), 'its input is not as it should be'],
-    ['with another saga', (file) => ({ ...file, saga: 7 }), 'its saga is not as it should be: string'],
     [
-      'with an id that is none',
-      (file) => changed(file, { id: 7 }),
-      'its happened[0].id is not as it should be',
+      'with a turn too few',
+      (file) => ({ ...file, turns: file.turns.slice(1) }),
+      'happened[4].turn is out of order',
     ],
-    ['with a run that is none', (file) => changed(file, { run: 'x' }), 'its happened[0].run is not'],
-    ['with another end', (file) => ({ ...file, end: { status: 'lost' } }), 'its end.status is not known'],
-    ['with half an end', (file) => ({ ...file, end: { status: 'failed' } }), 'its end.error is not as it'],
-    ['of turns that are none', () => [{ kind: 'turn' }], 'no turn of a saga'],
-  ])('says what is wrong with one %s', async (_, broken, message) => {
+    ['without its arguments', (file) => ({ ...file, input: undefined }), 'input is missing'],
+    ['with another saga', (file) => ({ ...file, saga: 7 }), 'saga must be of type string'],
+    ['with an invalid ID', (file) => changed(file, { id: 7 }), 'happened[0].id must be'],
+    ['with an invalid run', (file) => changed(file, { run: 'x' }), 'happened[0].run must be'],
+    ['with another end', (file) => ({ ...file, end: { status: 'lost' } }), 'end.status is unknown'],
+    ['with half an end', (file) => ({ ...file, end: { status: 'failed' } }), 'end.error must be'],
+    ['with invalid turns', () => [{ kind: 'turn' }], 'Not a recorded turn'],
+  ])('causes an error that names the problem: %s', async (_, broken, message) => {
     const { recording } = await shipped.run();
     const file = JSON.parse(formatRecording(recording)) as Broken;
     await expect(replayRecording(broken(file), [shipping])).rejects.toThrow(message);
@@ -231,7 +227,7 @@ function changed(file: Broken, fields: object): Broken {
   return { ...file, happened: [{ ...first, ...fields }, ...rest] };
 }
 
-describe('the gate before a deploy of a machine', () => {
+describe('the check of machine recordings before a deployment', () => {
   const partsAt = async (changes: ShippingChanges, test = shipped): Promise<string> => {
     const run = await test.run();
     const error: unknown = await replayed(run, shippingOf(changes)).catch((thrown: unknown) => thrown);
@@ -239,9 +235,9 @@ describe('the gate before a deploy of a machine', () => {
     return (error as Error).message;
   };
 
-  it('[R3] shows a question that says something else, and says what becomes of sagas under way', async () => {
+  it('[R3] shows a changed question, and explains the effect on sagas in flight', async () => {
     expect(await partsAt({ message: 'Really ship it?' })).toMatchInlineSnapshot(`
-      "The code of today no longer does what the recording of 'shipping' says, from turn 1 on.
+      "The current code differs from the recording of 'shipping', from turn 1 on.
 
           recorded                                | now
           quote done: 900                         | quote done: 900
@@ -252,7 +248,7 @@ describe('the gate before a deploy of a machine', () => {
           ship done                               |
           completed: "On its way, paid by ch_900" |
 
-      Sagas that have begun go on from where they are, where that still fits: a question that is open is asked again as it is now, and what they come to from there on is what the code of today does. Where that is meant, record it anew. Where it is not, or those of version '1' shall end as they began, give the changed saga a version of its own and keep this one in \`previous\`."
+      Sagas in flight continue from their state if the changed code still has that state: an open question is asked again in its new form, and the current code decides the rest. If that is intended, record again. Otherwise, or to let sagas of version '1' end as they began, give the changed saga a new version and keep this one in \`previous\`."
     `);
   });
 
@@ -262,17 +258,17 @@ describe('the gate before a deploy of a machine', () => {
     );
   });
 
-  it('shows an effect that is not run any more', async () => {
+  it('shows an effect that no longer runs', async () => {
     expect(await partsAt({ ships: false })).toContain(
       '> ship done                               | completed: "On its way, paid by ch_900"',
     );
   });
 
-  it('shows an effect that was not run before', async () => {
+  it('shows an additional effect', async () => {
     expect(await partsAt({ mails: true })).toContain('> completed: "On its way, paid by ch_900" | runs mail');
   });
 
-  it('shows a guard that decides otherwise', async () => {
+  it('shows a guard that decides differently', async () => {
     expect(await partsAt({ asksFrom: 1_000 })).toContain(
       '> asks sure: Ship it? (4111)              | runs ship',
     );
@@ -281,31 +277,31 @@ describe('the gate before a deploy of a machine', () => {
     );
   });
 
-  it('shows a delay that was changed, be it that it did not pass', async () => {
+  it('shows a changed delay, even if it did not end', async () => {
     expect(await partsAt({ patience: 60_000 })).toContain(
       '> waits, at the latest 600000 ms          | waits, at the latest 60000 ms',
     );
   });
 
-  it('shows what an effect is given', async () => {
+  it('shows a changed input of an effect', async () => {
     expect(await partsAt({ fee: 5 })).toMatch(
       /> charge done, input\.cents: 900 {2,}\| charge done, input\.cents: 905\n/,
     );
   });
 
-  it('shows a form that asks for something else', async () => {
+  it('shows a form with a changed schema', async () => {
     expect(await partsAt({ field: z.string() })).toMatch(
       /sure\.type: "boolean" +\| +params\.\S+\.sure\.type: "string"\n/,
     );
   });
 
-  it('shows arguments that are not taken any more', async () => {
+  it('shows arguments that the schema no longer accepts', async () => {
     expect(await partsAt({ input: z.object({ cents: z.string() }) })).toContain(
-      "no longer takes the arguments that the recording of 'shipping' begins with",
+      "The current code rejects the arguments of the recording of 'shipping'",
     );
   });
 
-  it('shows another end, where ends matter', async () => {
+  it('shows a changed end unless ends are ignored', async () => {
     expect(await partsAt({ says: 'Sent' })).toContain(
       '> completed: "On its way, paid by ch_900" | completed: "Sent, paid by ch_900"',
     );
@@ -313,13 +309,13 @@ describe('the gate before a deploy of a machine', () => {
     await replayRecording(recording, [shippingOf({ says: 'Sent' })], { ends: 'ignore' });
   });
 
-  it('shows an answer that is not taken any more', async () => {
+  it('shows an answer that the schema no longer accepts', async () => {
     expect(await partsAt({ field: z.boolean().refine((sure) => !sure) })).toMatch(
       /> sure accepted: \{"sure":true\} +\| sure accepted: \{"sure":true\}, not used: invalid\n/,
     );
   });
 
-  it('shows more in a turn than there was, and a promise that was an effect', async () => {
+  it('shows an additional effect in a turn, and a promise that was an effect', async () => {
     const { recording } = await shipped.run();
     const happened = recording.happened.filter(({ outcome }) => outcome !== 'waits');
     await expect(replayRecording({ ...recording, happened }, [shipping])).rejects.toThrow(
@@ -331,7 +327,7 @@ describe('the gate before a deploy of a machine', () => {
     ).rejects.toThrow(/> quote done, as step +\| quote done, as promise\n/);
   });
 
-  it('shows what is waited for and never ended then', async () => {
+  it('shows an awaited effect that had not ended', async () => {
     const { recording } = await shipped.run();
     const happened = recording.happened.map((event) =>
       event.id === 'ship' ? { ...event, outcome: 'not ended' } : event,
@@ -341,25 +337,25 @@ describe('the gate before a deploy of a machine', () => {
     );
   });
 
-  it('does not wait for ever for what checks an answer', async () => {
+  it('stops waiting for a schema that never settles', async () => {
     const never = z.boolean().refine(() => new Promise<boolean>(() => undefined));
-    expect(await partsAt({ field: never })).toMatch(/> ship done +\| does not come to an end\n/);
+    expect(await partsAt({ field: never })).toMatch(/> ship done +\| never ends\n/);
   });
 
-  it('[R5] lets a version of its own pass, and not a version that is gone', async () => {
+  it('[R5] accepts another version of the saga, and not a removed version', async () => {
     const run = await shipped.run();
     await replayed(run, shippingOf({ version: '2', ships: false, previous: [shipping] }));
-    await expect(replayed(run, shippingOf({ version: '2' }))).rejects.toThrow("served are '2'");
+    await expect(replayed(run, shippingOf({ version: '2' }))).rejects.toThrow("(served: '2')");
   });
 
-  it('says that a saga was no machine when it was recorded', async () => {
+  it('rejects a machine for a recording of a generator', async () => {
     const { recording } = await testSaga(parcel).on.elicit('sure', { sure: true }).run();
     await expect(replayRecording({ ...recording, saga: 'shipping' }, [shipping])).rejects.toThrow(
       'recorded as a generator',
     );
   });
 
-  it('is a test for each file, of machines and generators alike', async () => {
+  it('creates a test for each file, of machines and generators', async () => {
     await (await shipped.run()).save(join(folder, 'gate/machine.json'));
     await (
       await testSaga(parcel).on.elicit('sure', { sure: true }).run()

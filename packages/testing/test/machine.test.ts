@@ -71,24 +71,24 @@ describe('a machine under test', () => {
 
   beforeEach(() => charged.clear());
 
-  it('runs by a script, and tells what happened', async () => {
+  it('runs by a script, and traces the run', async () => {
     const run = await paid.run();
     expect(run.result).toBe('Paid by ch_1');
     expect(run).toHaveRun('charge', { times: 1 });
   });
 
-  it('[E3] is undone where the user says no', async () => {
+  it('[E3] compensates when the user declines', async () => {
     const run = await paid.refuse.elicit('sure@2').run();
     expect(run).toHaveCompensated(['charge']);
-    expect(run).toLeaveNoResidue();
+    expect(run).toLeaveNothingUncompensated();
     expect(charged.size).toBe(0);
   });
 
-  it('takes what a script says in place of an effect', async () => {
+  it('uses the stand-in of a script instead of an effect', async () => {
     expect((await paid.on.step('charge', { id: 'ch_9' }).run()).result).toBe('Paid by ch_9');
   });
 
-  it('hands what stands in for an effect or a promise its input', async () => {
+  it('passes the input to stand-ins for effects and promises', async () => {
     const given: unknown[] = [];
     const test = testSaga(shipping, { input: { cents: 9, card: '4111' } });
     const run = await test.on
@@ -105,7 +105,7 @@ describe('a machine under test', () => {
     expect(given).toEqual([{ cents: 9 }, { cents: 8, card: '4111' }]);
   });
 
-  it('[R1] [E1] is explored like a generator', async () => {
+  it('[R1] [E1] is explored like a generator saga', async () => {
     await crashEverywhere(paid, { check: () => expect(charged.size).toBe(1) });
     const check = ({ status }: { readonly status: string }): void =>
       expect(charged.size).toBe(status === 'completed' ? 1 : 0);
@@ -115,7 +115,7 @@ describe('a machine under test', () => {
     await assertDeterministic(paid);
   });
 
-  it('[E1] [E3] does not do again what it undid, wherever its process dies', async () => {
+  it('[E1] [E3] never repeats an undone effect, wherever the process dies', async () => {
     const sent = testSaga(orderMachine, { before: () => shop.reset() }).on.elicit('sure', {});
     const check = ({ status }: { readonly status: string }): void => {
       const stands = status === 'completed' ? 1 : 0;

@@ -22,14 +22,14 @@ function messageOf(assertion: () => void): string {
 }
 
 describe('matchers', () => {
-  it('match lines by their beginnings, and any lines by an ellipsis', () => {
+  it('match lines by their start, and any lines by an ellipsis', () => {
     expect(run).toMatchSagaTrace(['…', 'ran charge', 'asked sure', '…']);
     expect(run).toMatchSagaTrace('started order\n...\ncompleted: "On its way"\n…');
     expect(run).not.toMatchSagaTrace('…\nran char\n…');
     expect(run).not.toMatchSagaTrace('started order');
   });
 
-  it('show a diff of what differs only', () => {
+  it('show a diff of the differing lines only', () => {
     const thrown = (() => {
       try {
         expect(run).toMatchSagaTrace('started order\nran pay\nasked sure\n…');
@@ -42,12 +42,12 @@ describe('matchers', () => {
     const [expected, actual] = [thrown.expected.split('\n'), thrown.actual.split('\n')];
     expect(actual.filter((line) => !expected.includes(line))).toEqual(['ran charge: {"id":"do:charge"}']);
     expect(expected.filter((line) => !actual.includes(line))).toEqual(['ran pay']);
-    expect(thrown.message).toContain('The trace is another one. It was:\n\n    started order');
+    expect(thrown.message).toContain('The trace differs. It was:\n\n    started order');
   });
 
-  it('say what was asked and run instead, and tell the story', () => {
+  it('show the asked questions and steps that ran, with the trace', () => {
     expect(messageOf(() => expect(run).toHaveAsked('shure'))).toMatch(
-      /^The saga was expected to ask 'shure'\. It asked 'sure'\.\n\n {4}turn 1 {2}started order/,
+      /^The saga was expected to ask 'shure'\. It asked 'sure'\. Did you mean 'sure'\?\n\n {4}turn 1 {2}started order/,
     );
     expect(messageOf(() => expect(run).not.toHaveAsked(['sure', 'other']))).toMatch(
       /was not expected to ask/,
@@ -59,21 +59,21 @@ describe('matchers', () => {
     expect(messageOf(() => expect(failed).toHaveRun('ship'))).toMatch(/It ran 'ship' once, and it failed\./);
   });
 
-  it('[E3] say what was undone, and in which order', () => {
+  it('[E3] show the undone steps, in order', () => {
     expect(failed).toHaveCompensated(['charge']);
-    expect(failed).toLeaveNoResidue();
+    expect(failed).toLeaveNothingUncompensated();
     expect(messageOf(() => expect(failed).toHaveCompensated(['ship', 'charge']))).toMatch(
       /to undo 'ship', 'charge', in this order\. It undid 'charge'\./,
     );
     expect(messageOf(() => expect(run).toHaveCompensated(['charge']))).toMatch(
       /It did not fail: it was completed/,
     );
-    expect(messageOf(() => expect(failed).not.toLeaveNoResidue())).toMatch(
+    expect(messageOf(() => expect(failed).not.toLeaveNothingUncompensated())).toMatch(
       /not expected to leave nothing undone/,
     );
   });
 
-  it('take one ID or a list of them, and nothing else', () => {
+  it('accept only an ID or a list of IDs', () => {
     expect(failed).toHaveCompensated('charge');
     expect(run).toHaveAsked(['sure']);
     expect(run).toHaveRun(['charge', 'ship'], { times: 1 });
@@ -86,9 +86,9 @@ describe('matchers', () => {
     expect(() => untyped(run)['toHaveRun']?.('charge', { time: 2 })).toThrow(/Did you mean 'times'\?/);
   });
 
-  it('say where an await was forgotten', () => {
+  it('report a missing await', () => {
     expect(() => expect(testSaga(order, { input: { cents: 1 } })).toHaveRun('x')).toThrow(
-      'Was an await forgotten?',
+      'Check for a missing await.',
     );
   });
 });

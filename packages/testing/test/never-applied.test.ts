@@ -15,7 +15,7 @@ const bake = saga({ name: 'bake', version: '1', commitFirst: true, forks: 'refus
 const baked = testSaga(bake).on.elicit('date', { date: 'today' });
 const wrong = new Error('wrong');
 
-describe('a script that lets something go wrong which never comes to pass', () => {
+describe('a script with a fault that never applies', () => {
   it.each([
     [
       'a step fails',
@@ -52,20 +52,20 @@ describe('a script that lets something go wrong which never comes to pass', () =
       ".cancel.at('charge')   ('charge' is a step, and its code ran once)",
     ],
     ['a client cannot', baked.deny.client('sampling'), ".deny.client('sampling')   (no step needed it)"],
-  ])('fails, where %s', async (_, script, line) => {
+  ])('fails if %s', async (_, script, line) => {
     const { code, message } = await errorOf(script.run());
     expect(code).toBe('script');
-    expect(message).toMatch(/^This line of the script never applied, so that the run is not the one/);
+    expect(message).toMatch(/^This line of the script never applied, so the run does not test the fault/);
     expect(message).toContain(line);
     expect(message).toContain('completed: "do:charge today"');
   });
 
-  it('fails in an exploration too, which starts from it', async () => {
+  it('fails an exploration that starts from it, too', async () => {
     const { message } = await errorOf(crashEverywhere(baked.fail.step('charg', wrong).timeout.step('x')));
     expect(message).toMatch(/^These lines of the script never applied/);
   });
 
-  it('runs where a later line holds in the place of another, or where it is to hold never', async () => {
+  it('runs if a later rule replaces the fault, or if the fault applies zero times', async () => {
     const one = await baked.fail.step('charge', wrong).timeout.step('charge').run();
     expect(one.error).toMatchObject({ code: 'timeout' });
     const none = await baked.fail
@@ -76,14 +76,14 @@ describe('a script that lets something go wrong which never comes to pass', () =
     expect(none.result).toBe('do:charge now');
   });
 
-  it('runs where a fault holds less often than it may, and answers are left over behind it', async () => {
+  it('runs if a fault applies less often than allowed, with unused answers', async () => {
     const run = await baked.fail.step('charge', wrong, { times: 5 }).run();
     expect(run).toMatchObject({ status: 'failed', warnings: [] });
   });
 });
 
-describe('an answer that nobody needs', () => {
-  it('is warned of, where nothing goes wrong', async () => {
+describe('an unused answer', () => {
+  it('adds a warning to a run without faults', async () => {
     const run = await baked.on.sample('date', 'x').on.step('charg', { id: 'c' }).run();
     expect(run.warnings).toEqual([
       "This line of the script was never needed: .on.sample('date', 'x') ('date' is a question: elicit)",
@@ -101,32 +101,31 @@ describe('an answer that nobody needs', () => {
   });
 });
 
-describe('a cut that never comes to pass', () => {
+describe('a connection cut that never happens', () => {
   const answers = { date: { date: 'today' } };
 
-  it('fails the call that was to be cut', async () => {
+  it('fails the call that it was for', async () => {
     const host = testHost({ sagas: [bake] }).cutAfter('chargee');
-    const { code, message } = await errorOf(
-      host.client({ dialect: 'multi round-trip', answers }).call('bake'),
-    );
+    const { code, message } = await errorOf(host.client({ answers }).call('bake'));
     expect(code).toBe('script');
     expect(message).toBe(
-      "cutAfter('chargee') never cut a connection: no such step ran. Did you mean 'charge'? Run were: charge.",
+      "cutAfter('chargee') never cut a connection: step 'chargee' did not run. Did you mean 'charge'? Steps that ran: charge.",
     );
   });
 
-  it('fails the end of the host, where so many requests were never sent', async () => {
+  it('fails when the host closes after too few requests', async () => {
     const host = testHost({ sagas: [bake] }).cutAfter(99);
-    const client = host.client({ dialect: 'multi round-trip', answers });
+    const client = host.client({ answers });
     await client.call('bake');
-    const sent = client.exchanges.length;
     const { message } = await errorOf(host.close());
-    expect(message).toBe(`cutAfter(99) never cut a connection: no such request was sent. ${sent} were sent.`);
+    expect(message).toMatch(
+      /^cutAfter\(99\) never cut a connection: request 99 was not sent. Requests sent: \d+\.$/,
+    );
   });
 
-  it('is of another call, where two go on at once', async () => {
+  it('may belong to another of two concurrent calls', async () => {
     const host = testHost({ sagas: [bake] }).cutAfter('charge', { times: 1 });
-    const client = () => host.client({ dialect: 'multi round-trip', answers });
+    const client = () => host.client({ answers });
     const results = await Promise.all([client().call('bake'), client().call('bake')]);
     expect(results).toHaveLength(2);
     await host.close();

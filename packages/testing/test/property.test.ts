@@ -1,6 +1,6 @@
 import { Provider, SagaTestError } from '@mcp-saga/testing';
 import { formArbitrary, sagaProperty } from '@mcp-saga/testing/fast-check';
-import { elicit, saga } from '@mcp-saga/server';
+import { approval, elicit, saga } from '@mcp-saga/server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ describe('sagaProperty', () => {
     ['wherever its process dies', ['crashes', 'refusals'], 100],
     ['both at once', ['steps', 'crashes', 'refusals'], 200],
   ] as const)(
-    '[E1] [E3] [E4] holds of a sound saga, whatever is answered and %s',
+    '[E1] [E3] [E4] passes for a sound saga, whatever the answers and %s',
     async (_, faults, numRuns) => {
       const ends = new Set<string>();
       const options = {
@@ -51,8 +51,8 @@ describe('sagaProperty', () => {
         if (run.status === 'completed') {
           expect([bank.standing.length, truck.standing.length]).toEqual([1, 1]);
         } else if (!run.trace.some(({ type }) => type === 'passed')) {
-          if (!run.residue.includes('charge')) expect(bank.standing).toEqual([]);
-          if (!run.residue.includes('ship')) expect(truck.standing).toEqual([]);
+          if (!run.uncompensated.includes('charge')) expect(bank.standing).toEqual([]);
+          if (!run.uncompensated.includes('ship')) expect(truck.standing).toEqual([]);
         }
       });
       await fc.assert(property, { seed: 7, numRuns });
@@ -60,7 +60,7 @@ describe('sagaProperty', () => {
     },
   );
 
-  it('[E1] [E3] [E4] holds of a sound machine, whatever fails and wherever its process dies', async () => {
+  it('[E1] [E3] [E4] passes for a sound machine with any failure and any crash', async () => {
     const ends = new Set<string>();
     const options = {
       world: () => new World(),
@@ -71,30 +71,42 @@ describe('sagaProperty', () => {
       ends.add(run.status);
       const stands = run.status === 'completed' ? 1 : 0;
       for (const [id, { standing }] of Object.entries({ charge: bank, ship: truck })) {
-        if (!run.residue.includes(id)) expect(standing).toHaveLength(stands);
+        if (!run.uncompensated.includes(id)) expect(standing).toHaveLength(stands);
       }
     });
     await fc.assert(property, { seed: 7, numRuns: 200 });
     expect(ends).toEqual(new Set(['completed', 'failed']));
   });
 
-  it('[E3] finds an undo that was forgotten, and gives a script to paste', async () => {
+  it('[E3] finds a missing undo, and prints a script to paste', async () => {
     const error: unknown = await fc.assert(sagaProperty(forgetsUndo, {}), { seed: 7 }).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );
     const { cause } = error as { readonly cause: SagaTestError };
     expect(cause).toBeInstanceOf(SagaTestError);
-    expect(cause.message).toContain('    const run = await testSaga(forgetsUndo)');
-    expect(cause.message).toMatch(/'charge' happened, the saga failed|nobody knows whether '\w+' happened/);
+    expect(cause.message).toContain("    const run = await testSaga(yourSaga /* 'forgetsUndo' */)");
+    expect(cause.message).toMatch(/'charge' happened, the saga failed|the outcome of '\w+' is unknown/);
   });
 
-  it('finds an answer that breaks an invariant', async () => {
+  it('prints the approval that no rule of the script answers', async () => {
+    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+      yield* approval('boss', { message: 'Sure?', deliver: () => 'sent', link: 'accept', timeoutMs: 60_000 });
+      return 'done';
+    });
+    const options = { faults: [], harmless: ['*'] };
+    const property = sagaProperty(asks, options, ({ status }) => status !== 'completed');
+    await expect(fc.assert(property, { seed: 7 })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/\n +\.on\.approval\('boss', true\)\n +\.run\(\);/) as string },
+    });
+  });
+
+  it('finds an answer that violates an invariant', async () => {
     const property = sagaProperty(overflows, { faults: [] }, ({ status }) => status === 'completed');
     await expect(fc.assert(property, { seed: 7 })).rejects.toThrow(/Property failed/);
   });
 
-  it('draws answers that the schema takes, and says nothing of those that it does not', async () => {
+  it('skips answers that the schema rejects', async () => {
     const Odd = z.object({
       n: z
         .number()
@@ -111,7 +123,7 @@ describe('sagaProperty', () => {
     );
   });
 
-  it('[R3] tells of a saga that is not deterministic by its first case, of which there are no smaller ones', async () => {
+  it('[R3] reports a nondeterministic saga by its first case, without shrinking', async () => {
     const When = z.object({ date: z.iso.date(), note: z.string().max(40).optional() });
     let runs = 0;
     const varies = saga({ name: 'varies', version: '1' }, function* () {
@@ -120,10 +132,10 @@ describe('sagaProperty', () => {
     });
     const details = await fc.check(sagaProperty(varies, { faults: [] }), { seed: 7 });
     expect(details).toMatchObject({ failed: true, numRuns: 1, numShrinks: 0 });
-    expect(String(details.errorInstance)).toContain("asks 'date' otherwise in each turn");
+    expect(String(details.errorInstance)).toContain("changes the question 'date' in each turn");
   });
 
-  it('lets the timers of a test runner be heard between its runs', async () => {
+  it('lets timers of the test runner fire between runs', async () => {
     const heard: string[] = [];
     const plain = saga({ name: 'plain', version: '1' }, function* () {
       yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });

@@ -55,7 +55,7 @@ describe('providers of a test', () => {
     expect(bank.standing).toEqual([]);
   });
 
-  it('[E1] a key that no step has ends the run, in do and in undo', async () => {
+  it('[E1] an unknown key ends the run, in do and in undo', async () => {
     let calls = 0;
     const invented = await errorOf(tested(() => bank.do(`mine-${(calls += 1)}`, 'money'), refund).run());
     expect(invented).toMatchObject({ code: 'violated' });
@@ -64,7 +64,7 @@ describe('providers of a test', () => {
     expect((await errorOf(wrong.run())).message).toContain("undo('ch_1')");
   });
 
-  it('an effect after the end of its step ends the run: its promise was forgotten', async () => {
+  it('an effect after the end of its step ends the run, because its promise was not awaited', async () => {
     const soon = (work: () => unknown): void => void setImmediate(work);
     const forgets = await errorOf(tested((keys) => soon(() => pay(keys)), refund).run());
     expect(forgets).toMatchObject({ code: 'violated' });
@@ -73,7 +73,7 @@ describe('providers of a test', () => {
     expect((await errorOf(undoForgets.run())).message).toContain("undo('do:pay') after");
   });
 
-  it('[E4] what a provider still has after a failure is found without a check', async () => {
+  it('[E4] finds effects left in a provider without a check', async () => {
     const error = await errorOf(
       failEverywhere(
         tested(pay, () => undefined),
@@ -81,7 +81,7 @@ describe('providers of a test', () => {
       ),
     );
     expect(error).toMatchObject({ code: 'violated' });
-    expect(error.message).toContain("what 'pay' did is still in the provider");
+    expect(error.message).toContain("the effect of 'pay' is still in the provider");
     expect(error.message).toContain("expect(run.standing).not.toContain('pay');");
     await failEverywhere(
       tested(pay, () => undefined),
@@ -101,7 +101,7 @@ describe('providers of a test', () => {
       );
     await check(refund);
     await expect(check(() => undefined)).rejects.toMatchObject({
-      cause: { message: expect.stringContaining("what 'pay' did is still in the provider") as string },
+      cause: { message: expect.stringContaining("the effect of 'pay' is still in the provider") as string },
     });
   });
 });

@@ -18,16 +18,15 @@ import {
   type RecordedTurn,
   type RecordSagasOptions,
   type Redact,
-  type TurnsRecording,
+  type Recording,
 } from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { acts, cancelOrder, desk, waiting } from './sagas/desk.ts';
-import { order } from './sagas/order.ts';
 import { waiterOf } from './sagas/waiter.ts';
 import { done, shipping, shippingOf } from './sagas/shipping.ts';
-import type { DialectTraits } from '../../server/src/model/dialect-traits.ts';
+import type { DialectCapabilities } from '../../server/src/model/dialect-capabilities.ts';
 import { coreOf } from '../../server/src/saga-host.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turns-'));
@@ -37,7 +36,7 @@ const noon = Date.UTC(2030, 0, 15, 12);
 const accepts = (stepId: string, content: object) =>
   [{ stepId, result: { action: 'accept', content } }] as never;
 
-/** Hosts that share a key, and somebody who keeps what they record. */
+/** Hosts with one key, and the store of their recordings. */
 class Fleet {
   readonly kept: RecordedTurn[] = [];
   readonly errors: unknown[] = [];
@@ -57,7 +56,6 @@ class Fleet {
   get fresh(): SagaHost {
     return createSagaHost({
       sagas: recordSagas(this.sagas, {
-        onRecording: () => undefined,
         onTurn: (turn) => this.kept.push(JSON.parse(JSON.stringify(turn)) as RecordedTurn),
         redact: (value) => value,
         onError: (error) => this.errors.push(error),
@@ -73,12 +71,12 @@ class Fleet {
     });
   }
 
-  async start(saga: string, args: object, traits: DialectTraits = {}): Promise<SuspendedTurn> {
-    return suspended(await coreOf(this.fresh).start(saga, args, {}, { traits }));
+  async start(saga: string, args: object, dialect: DialectCapabilities = {}): Promise<SuspendedTurn> {
+    return suspended(await coreOf(this.fresh).start(saga, args, {}, { dialect }));
   }
 
-  /** Replays what was kept, on other processes of the same code. */
-  async replay(): Promise<TurnsRecording> {
+  /** Replays the stored recording on other processes with the same code. */
+  async replay(): Promise<Recording> {
     const recording = joinRecording(this.kept);
     await replayRecording(recording, this.sagas);
     return recording;
@@ -92,14 +90,14 @@ function suspended(turn: SagaTurn): SuspendedTurn {
 
 const input = { cents: 900, card: '4111' };
 
-describe('machines of a real host that are recorded', () => {
+describe('recorded machines of a real host', () => {
   beforeEach(() => {
     done.length = 0;
     acts.length = 0;
     waiting.clear();
   });
 
-  it('[R3] [P2] give each turn to whoever keeps them, from whichever process, and all of them make a recording', async () => {
+  it('[R3] [P2] report each turn from any process, and the turns join into a recording', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
     expect(await fleet.fresh.resume(token, accepts('sure', { sure: true }))).toMatchObject({
@@ -129,7 +127,7 @@ describe('machines of a real host that are recorded', () => {
     expect(done).toEqual([]);
   });
 
-  it('tell of an answer that came when its time was over', async () => {
+  it('contain an answer that arrived after the deadline', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
     fleet.time += 630_001;
@@ -143,7 +141,7 @@ describe('machines of a real host that are recorded', () => {
     await expect(replayRecording(recording, [shippingOf({ patience: 600_001 })])).rejects.toThrow('600001');
   });
 
-  it('tell of the turns that led to the end, where some were repeated or taken from an older token', async () => {
+  it('contain the turns before the end, without repeated and forked turns', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
     await fleet.start('shipping', { cents: 700, card: '5500' });
@@ -161,12 +159,12 @@ describe('machines of a real host that are recorded', () => {
     await replayRecording(shipped, [shipping]);
   });
 
-  it('make no recording before they end, or where a turn is missing', async () => {
+  it('cannot be joined before the end, or with a missing turn', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
-    expect(() => joinRecording(fleet.kept)).toThrow('None of these turns ends the saga');
+    expect(() => joinRecording(fleet.kept)).toThrow('none of these turns ends the saga');
     await fleet.fresh.resume(token, accepts('sure', { sure: true }));
-    const missing = "The turn before turn 2 of 'shipping'";
+    const missing = "the turn before turn 2 of 'shipping' is missing";
     const [first, last] = fleet.kept as [RecordedTurn, RecordedTurn];
     expect(() => joinRecording([last])).toThrow(missing);
     expect(() =>
@@ -174,12 +172,12 @@ describe('machines of a real host that are recorded', () => {
         { ...first, from: 'itself', to: 'itself' },
         { ...last, from: 'itself' },
       ]),
-    ).toThrow("The turn before turn 1 of 'shipping'");
+    ).toThrow("the turn before turn 1 of 'shipping' is missing");
     const earlier = { ...first, input: {}, time: '2029-12-31T00:00:00.000Z' };
     expect(joinRecording([earlier, first, last])).toMatchObject({ input });
   });
 
-  it('tell who cancelled them, and replay it', async () => {
+  it('contain the reason of a cancellation, and replay', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
     await fleet.fresh.cancel(token, { reason: 'too late' });
@@ -188,7 +186,7 @@ describe('machines of a real host that are recorded', () => {
     await replayRecording(recording, [shipping]);
   });
 
-  it('tell what came first of what ended at one time, who answered in the stead of a client, and what was undone', async () => {
+  it('contain the order of simultaneous ends, stand-in answers, and undos', async () => {
     const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'a line' } } as const;
     const fleet = new Fleet(
       {},
@@ -231,14 +229,14 @@ describe('machines of a real host that are recorded', () => {
     expect(acts).toEqual([]);
   });
 
-  it.each<[string, DialectTraits]>([
-    ['hands out a token after each step', { checkpointAfterStep: true }],
-    ['only looks how far they are, every other time', { runs: false }],
-    ['leaves what there is to run for later, every other time', { defersEffects: true }],
-  ])('replay as they were served, by one that %s', async (_, traits) => {
+  it.each<[string, DialectCapabilities]>([
+    ['returns a token after each step', { checkpointAfterStep: true }],
+    ['only reads the state in every other turn', { runs: false }],
+    ['defers effects in every other turn', { defersEffects: true }],
+  ])('replay if the dialect %s', async (_, dialect) => {
     const fleet = new Fleet();
     fleet.sagas = [shippingOf({ mails: true })];
-    let turn: SagaTurn = await fleet.start('shipping', input, traits);
+    let turn: SagaTurn = await fleet.start('shipping', input, dialect);
     for (let looks = false; turn.status === 'suspended'; looks = !looks) {
       const [question] = turn.steps;
       const answers = question === undefined ? [] : accepts(question.stepId, { sure: true });
@@ -246,23 +244,23 @@ describe('machines of a real host that are recorded', () => {
         turn.token,
         answers,
         {},
-        traits.checkpointAfterStep !== true && !looks ? {} : { traits },
+        dialect.checkpointAfterStep !== true && !looks ? {} : { dialect },
       );
     }
     expect(turn).toMatchObject({ status: 'completed' });
-    const { turns } = await fleet.replay();
+    const { turns = [] } = await fleet.replay();
     expect(turns.length).toBeGreaterThan(2);
-    const facts = traits.runs === false ? { budget: 'over' } : traits;
+    const facts = dialect.runs === false ? { budget: 'over' } : dialect;
     expect(turns.map(({ host }) => host)).toContainEqual(expect.objectContaining(facts));
   });
 
-  it('replay what was undone in the turn after the one that came to it, where their tokens are used once', async () => {
+  it('replay an undo in the turn after the failure, if forks are refused', async () => {
     const fleet = new Fleet();
     fleet.sagas = [shippingOf({ forks: 'refuse' })];
     const { token } = await fleet.start('shipping', input);
     const end = await fleet.fresh.resume(token, accepts('sure', { sure: false }));
     expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
-    const { turns, happened } = await fleet.replay();
+    const { turns = [], happened } = await fleet.replay();
     expect(turns.map(({ host: { checkpointBeforeUndo } }) => checkpointBeforeUndo)).toEqual([
       undefined,
       true,
@@ -271,23 +269,23 @@ describe('machines of a real host that are recorded', () => {
     expect(happened.filter(({ turn }) => turn === 3)).toMatchObject([{ id: '~charge', outcome: 'done' }]);
   });
 
-  it.each<[string, DialectTraits, object]>([
-    ['cannot be kept waiting', { maxWait: () => 5_000 }, { status: 'failed' }],
+  it.each<[string, DialectCapabilities, object]>([
+    ['cannot wait', { maxWait: () => 5_000 }, { status: 'failed' }],
     ['are held in parts', { holdsParts: true }, { status: 'suspended', retryAfterMs: 80_000 }],
-  ])('replay as they waited, where clients %s', async (_, traits, turn) => {
+  ])('replay their waits if clients %s', async (_, dialect, turn) => {
     const sleep = async (ms: number): Promise<void> => {
       fleet.time += ms;
     };
     const fleet = new Fleet({}, { testing: { sleep } });
     fleet.sagas = [waiterOf(100_000, 5_000)];
-    const first = await coreOf(fleet.fresh).start('waiter', {}, {}, { traits });
+    const first = await coreOf(fleet.fresh).start('waiter', {}, {}, { dialect });
     expect(first).toMatchObject(turn);
     fleet.time += 80_000;
     if (first.status === 'suspended') await fleet.fresh.resume(first.token);
     await fleet.replay();
   });
 
-  it('replay as their clock went, be it that it went on with each look', async () => {
+  it('replay with the recorded times, even if each read of the clock advanced it', async () => {
     const fleet = new Fleet({}, { testing: { clock: () => (fleet.time += 7) } });
     const { token } = await fleet.start('shipping', input);
     fleet.time += 599_990;
@@ -295,7 +293,7 @@ describe('machines of a real host that are recorded', () => {
     await fleet.replay();
   });
 
-  it('tell what was begun before, and is not begun again', async () => {
+  it('contain effects of earlier turns that had not ended', async () => {
     const fleet = new Fleet();
     fleet.sagas = [shippingOf({ once: true })];
     const { token } = await fleet.start('shipping', input);
@@ -304,10 +302,10 @@ describe('machines of a real host that are recorded', () => {
     expect(await fleet.fresh.resume(token, accepts('sure', { sure: true }))).toMatchObject({
       status: 'failed',
     });
-    expect(await fleet.replay()).toMatchObject({ end: { compensated: ['charge'], residue: [] } });
+    expect(await fleet.replay()).toMatchObject({ end: { compensated: ['charge'], uncompensated: [] } });
   });
 
-  it('tell whose answer did not count', async () => {
+  it('contain the provenance of refused answers', async () => {
     const fleet = new Fleet();
     const { token } = await fleet.start('shipping', input);
     const asked = await coreOf(fleet.fresh).resume(
@@ -322,7 +320,7 @@ describe('machines of a real host that are recorded', () => {
     });
   });
 
-  it('replay where what checks an answer takes its time', async () => {
+  it('replay with a slow asynchronous schema', async () => {
     const slow = z.boolean().refine(async () => {
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       return true;
@@ -334,7 +332,7 @@ describe('machines of a real host that are recorded', () => {
     await fleet.replay();
   });
 
-  it('keep nothing that was redacted, and still replay where the shape was kept', async () => {
+  it('contain no redacted value of a machine, and replay if the shape is the same', async () => {
     const redact: Redact = (value, { kind, id, part }) => {
       if (kind === 'input') return { ...(value as typeof input), card: 'xxxx' };
       if (id === 'charge') return part === 'given' ? null : { id: 'payment' };
@@ -350,12 +348,12 @@ describe('machines of a real host that are recorded', () => {
     expect(text).not.toContain('ch_900');
     const recording = joinRecording(fleet.kept);
     await replayRecording(recording, [shipping]);
-    // What was redacted is not compared: that it is asked is.
+    // A redacted text is not compared, but the question itself is.
     await replayRecording(recording, [shippingOf({ message: 'Well?', says: 'Sent' })]);
     await expect(replayRecording(recording, [shippingOf({ question: 'well' })])).rejects.toThrow('asks well');
   });
 
-  it('name what they left behind by nothing that could be found out by trying', async () => {
+  it('contain state names as a keyed digest that cannot be guessed', async () => {
     const fleets = [new Fleet(), new Fleet()];
     for (const fleet of fleets) await fleet.start('shipping', input);
     const [one, other] = fleets.map(({ kept }) => kept[0]);
@@ -367,19 +365,13 @@ describe('machines of a real host that are recorded', () => {
   it.each<[string, Partial<RecordSagasOptions>]>([
     ['redact', { redact: () => fails() }],
     ['onTurn', { onTurn: () => fails() }],
-  ])('go on when %s throws', async (_, recording) => {
+  ])('continue if %s throws', async (_, recording) => {
     const fleet = new Fleet(recording);
     const { token } = await fleet.start('shipping', input);
     expect(await fleet.fresh.resume(token, accepts('sure', { sure: true }))).toMatchObject({
       status: 'completed',
     });
     expect(fleet.errors).toMatchObject([{ message: 'oops' }, { message: 'oops' }]);
-  });
-
-  it('need somebody who keeps their turns', () => {
-    const options = { onRecording: () => undefined, redact: () => null };
-    expect(() => recordSagas([order, shipping], options)).toThrow("'shipping' is a saga of a machine");
-    expect(recordSagas([order], options)).toHaveLength(1);
   });
 });
 

@@ -5,7 +5,14 @@ import {
   type SagaHost,
   type SuspendedTurn,
 } from '@mcp-saga/server';
-import { recordSagas, replayRecording, type Recording, type Redact } from '@mcp-saga/testing';
+import {
+  joinRecording,
+  recordSagas,
+  replayRecording,
+  type RecordedTurn,
+  type Recording,
+  type Redact,
+} from '@mcp-saga/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { order } from './sagas/order.ts';
 import { shop } from './sagas/shop.ts';
@@ -14,7 +21,7 @@ const accept = [{ stepId: 'sure', result: { action: 'accept', content: { sure: t
 
 function recordingHost(
   redact: Redact,
-  onRecording?: () => never,
+  onTurn?: () => never,
 ): { readonly fresh: () => SagaHost; readonly kept: Recording[]; readonly errors: unknown[] } {
   const kept: Recording[] = [];
   const errors: unknown[] = [];
@@ -23,7 +30,7 @@ function recordingHost(
   const fresh = (): SagaHost =>
     createSagaHost({
       sagas: recordSagas([order], {
-        onRecording: onRecording ?? ((recording) => kept.push(recording)),
+        onTurn: onTurn ?? ((turn) => kept.push(joinRecording([turn]))),
         redact,
         onError: (error) => errors.push(error),
       }),
@@ -35,7 +42,7 @@ function recordingHost(
   return { fresh, kept, errors };
 }
 
-/** Each turn on a host that knows nothing of the one before. */
+/** Runs each turn on a new host. */
 async function seen(
   fresh: () => SagaHost,
 ): Promise<{ readonly tokens: readonly string[]; readonly end: unknown }> {
@@ -44,10 +51,10 @@ async function seen(
   return { tokens: [one.token, two.token], end: await fresh().resume(two.token, accept) };
 }
 
-describe('sagas of a real host that are recorded', () => {
+describe('recorded sagas of a real host', () => {
   beforeEach(() => shop.reset());
 
-  it('give a recording of the whole saga at its end, from the journal that the last request brought', async () => {
+  it('contain the whole saga at its end, from the last journal', async () => {
     const { fresh, kept } = recordingHost((value) => value);
     const { tokens, end } = await seen(fresh);
     expect(end).toMatchObject({ result: 'On its way' });
@@ -63,7 +70,7 @@ describe('sagas of a real host that are recorded', () => {
     await replayRecording(JSON.parse(text).at(0), [order]);
   });
 
-  it('keep nothing that was redacted, and still replay where the shape was kept', async () => {
+  it('contain no redacted value of a saga, and replay if the shape is the same', async () => {
     const { fresh, kept } = recordingHost((value, { kind, id }) =>
       kind === 'input' ? { cents: 1 } : id === 'charge' ? { id: 'payment' } : value,
     );
@@ -72,6 +79,15 @@ describe('sagas of a real host that are recorded', () => {
     expect(text).not.toContain('900');
     expect(text).not.toContain([...shop.charges.keys()][0]);
     await replayRecording(kept[0], [order]);
+  });
+
+  it('are rejected with the field of their journal that is invalid', async () => {
+    const turns: RecordedTurn[] = [];
+    const { fresh } = recordingHost((value) => value, ((turn: RecordedTurn) => turns.push(turn)) as never);
+    await seen(fresh);
+    const [turn] = turns as [RecordedTurn];
+    const happened = turn.happened.map(({ kind, id, outcome }) => ({ kind, id, outcome }));
+    expect(() => joinRecording([{ ...turn, happened }])).toThrow('happened[0].letter must be of type string');
   });
 
   it.each<[string, Redact, (() => never) | undefined]>([
@@ -83,14 +99,14 @@ describe('sagas of a real host that are recorded', () => {
       undefined,
     ],
     [
-      'onRecording',
+      'onTurn',
       (value) => value,
       () => {
         throw new Error('oops');
       },
     ],
-  ])('go on when %s throws', async (_, redact, onRecording) => {
-    const { fresh, errors } = recordingHost(redact, onRecording);
+  ])('continue if %s throws', async (_, redact, onTurn) => {
+    const { fresh, errors } = recordingHost(redact, onTurn);
     expect((await seen(fresh)).end).toMatchObject({ status: 'completed' });
     expect(errors).toMatchObject([{ message: 'oops' }]);
   });

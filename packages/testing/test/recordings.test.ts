@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { continueAs, elicit, saga, sleep, step, type Program } from '@mcp-saga/server';
 import { replayRecording, testSaga, type Recording } from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { order } from './sagas/order.ts';
 import * as parcels from './sagas/parcel.ts';
@@ -27,7 +28,7 @@ async function thrownBy(work: Promise<unknown>): Promise<string> {
 }
 
 describe('a recording', () => {
-  it('is a file that reads well, and holds no key and no token', async () => {
+  it('is a readable file without keys and tokens', async () => {
     const run = await testSaga(order, { input: { cents: 900 } })
       .on.elicit('sure', { sure: true })
       .fail.step('ship', new Error('no truck'))
@@ -40,7 +41,7 @@ describe('a recording', () => {
         "recording": 1,
         "saga": "order",
         "version": "1",
-        "engine": 2,
+        "engine": 3,
         "input": { "cents": 900 },
         "happened": [
           { "turn": 2, "kind": "step", "id": "charge", "outcome": "done", "value": { "id": "do:charge" }, "letter": "s", "fingerprint": 0 },
@@ -48,12 +49,23 @@ describe('a recording', () => {
           { "turn": 3, "kind": "step", "id": "ship", "outcome": "failed", "value": { "name": "Error", "message": "no truck" }, "letter": "f", "fingerprint": 0 },
           { "turn": 3, "kind": "step", "id": "~charge", "outcome": "done", "letter": "v", "fingerprint": 0 }
         ],
-        "end": { "status": "failed", "error": { "name": "Error", "message": "no truck" }, "compensated": ["charge"], "residue": [] }
+        "end": { "status": "failed", "error": { "name": "Error", "message": "no truck" }, "compensated": ["charge"], "uncompensated": [] }
       }
       "
     `);
     expect(JSON.parse(text)).toEqual(run.recording);
     for (const { token } of run.points) expect(text).not.toContain(token);
+    const url = pathToFileURL(join(folder, 'by url', 'order.json'));
+    await run.save(url);
+    expect(readFileSync(url, 'utf8')).toBe(text);
+  });
+
+  it('is not written without a file system, as in a browser', async () => {
+    const run = await testSaga(parcel).on.elicit('sure', { sure: true }).run();
+    vi.stubGlobal('process', undefined);
+    const saved = await run.save('parcel.json').catch((error: unknown) => error);
+    vi.unstubAllGlobals();
+    expect(saved).toMatchObject({ code: 'script' });
   });
 
   it.each<[string, Program, () => Promise<{ readonly recording: Recording }>]>([
@@ -105,13 +117,13 @@ describe('a recording', () => {
           .on.elicit('carrier', { carrier: 'x' })
           .run(),
     ],
-  ])('[R3] of a saga %s replays on the same code', async (_, program, run) => {
+  ])('[R3] of a saga %s replays with the same code', async (_, program, run) => {
     const { recording } = await run();
     const kept = JSON.parse(JSON.stringify(recording)) as unknown;
     await expect(replayRecording(kept, [program])).resolves.toBeUndefined();
   });
 
-  it('[R2] keeps what JSON lacks', async () => {
+  it('[R2] contains values that JSON lacks', async () => {
     const dates = saga({ name: 'dates', version: '1' }, function* () {
       const { at, big } = yield* step('read', async () => ({ at: new Date(0), big: 9n, none: undefined }));
       return `${at.toISOString()} ${big}`;
@@ -125,7 +137,7 @@ describe('a recording', () => {
     });
   });
 
-  it('says how long a saga waited', async () => {
+  it('contains the waits of a saga', async () => {
     const napping = saga({ name: 'napping', version: '1' }, function* () {
       yield* sleep(60_000);
       return yield* step('ring', async () => 'ring');
@@ -135,7 +147,7 @@ describe('a recording', () => {
     await replayRecording(recording, [napping]);
   });
 
-  it('of a saga that starts over holds what it went on as', async () => {
+  it('of a saga that continues as another saga contains both', async () => {
     const count: Program = saga(
       { name: 'count', version: '1', input: z.object({ n: z.number() }) },
       function* ({ n }) {
@@ -155,13 +167,13 @@ describe('a recording', () => {
   });
 });
 
-describe('the gate before a deploy', () => {
+describe('the check of recordings before a deployment', () => {
   const recorded = async (): Promise<Recording> =>
     (await testSaga(parcel).on.elicit('sure', { sure: true }).run()).recording;
 
-  it('[R3] shows a renamed step beside what was recorded', async () => {
+  it('[R3] shows a renamed step beside the recorded step', async () => {
     expect(await thrownBy(replayRecording(await recorded(), [parcels.renamed]))).toMatchInlineSnapshot(`
-      "The code of today no longer does what the recording of 'parcel' says.
+      "The current code differs from the recording of 'parcel'.
 
           recorded                     | now
           pack done: "box-1"           | pack done: "box-1"
@@ -169,13 +181,13 @@ describe('the gate before a deploy', () => {
         > ship done: "on its way"      | runs deliver
           completed: "sent"            |
 
-      Sagas of version '1' that have come this far cannot go on with it. Give the changed saga a version of its own and keep this one in \`previous\`, or put what is new behind \`if (yield* patched(…))\`."
+      Sagas of version '1' in flight cannot continue from here. Give the changed saga a new version and keep this one in \`previous\`, or put the change behind \`if (yield* patched(…))\`."
     `);
   });
 
-  it('[R3] shows a question that says something else', async () => {
+  it('[R3] shows a reworded question beside the recorded question', async () => {
     expect(await thrownBy(replayRecording(await recorded(), [parcels.reworded]))).toMatchInlineSnapshot(`
-      "The code of today no longer does what the recording of 'parcel' says.
+      "The current code differs from the recording of 'parcel'.
 
           recorded                | now
           pack done: "box-1"      | pack done: "box-1"
@@ -183,11 +195,11 @@ describe('the gate before a deploy', () => {
           ship done: "on its way" |
           completed: "sent"       |
 
-      Sagas of version '1' that have come this far cannot go on with it. Give the changed saga a version of its own and keep this one in \`previous\`, or put what is new behind \`if (yield* patched(…))\`."
+      Sagas of version '1' in flight cannot continue from here. Give the changed saga a new version and keep this one in \`previous\`, or put the change behind \`if (yield* patched(…))\`."
     `);
   });
 
-  it('shows a step too many, one too few, and another end', async () => {
+  it('shows an additional step, a missing step, and another result', async () => {
     expect(await thrownBy(replayRecording(await recorded(), [parcels.longer]))).toContain(
       '> completed: "sent"            | runs mail',
     );
@@ -200,11 +212,11 @@ describe('the gate before a deploy', () => {
     await replayRecording(await recorded(), [parcels.otherwise], { ends: 'ignore' });
   });
 
-  it('[R5] lets a patch and a version of its own pass, and not a version that is gone', async () => {
+  it('[R5] accepts a patch and another version, and not a removed version', async () => {
     await replayRecording(await recorded(), [parcels.patchedParcel]);
     await replayRecording(await recorded(), [parcels.versioned]);
     expect(await thrownBy(replayRecording(await recorded(), [parcels.dropped]))).toContain(
-      "is of version '1' of 'parcel', which is not served any more: served are '2'.",
+      "Version '1' of 'parcel', the version of the recording of 'parcel', is no longer served (served: '2')",
     );
   });
 
@@ -219,7 +231,28 @@ describe('the gate before a deploy', () => {
     expect(shop.charges.size).toBe(0);
   });
 
-  it('is a test for each file, and is not open where there is none', async () => {
+  it('shows an undo that was not recorded, and the new result of the saga', async () => {
+    const keeping = (fails: boolean): Program =>
+      saga({ name: 'keeping', version: '1', forks: 'accept' }, function* () {
+        yield* step('keep', () => 'kept', { compensate: () => undefined });
+        if (fails) throw new RangeError('full');
+      });
+    const { recording } = await testSaga(keeping(false)).run();
+    expect(await thrownBy(replayRecording(recording, [keeping(true)]))).toMatch(
+      /undoes ~keep.*; failed: RangeError: full/,
+    );
+  });
+
+  it('records an error that JSON lacks', async () => {
+    const odd = saga({ name: 'odd', version: '1' }, function* () {
+      yield* step('look', () => 1);
+      throw Symbol('odd');
+    });
+    const { recording } = await testSaga(odd).run();
+    expect(recording.end).toMatchObject({ error: { message: 'a symbol was thrown' } });
+  });
+
+  it('creates a test for each file, and rejects a path without files', async () => {
     const run = await testSaga(parcel).on.elicit('sure', { sure: true }).run();
     await run.save(join(folder, 'gate/one.json'));
     await run.save(join(folder, 'gate/more/two.json'));
@@ -232,12 +265,10 @@ describe('the gate before a deploy', () => {
       '/one.json',
     ]);
     await Promise.all(all.slice(1).map(({ replay }) => replay()));
-    await expect(all[0]?.replay()).rejects.toThrow('This is no recording of a saga.');
+    await expect(all[0]?.replay()).rejects.toThrow('Not a recording of a saga');
     expect(replayRecordings(join(folder, 'gate/*.json'), { sagas })).toHaveLength(1);
     expect(replayRecordings(join(folder, 'gate/one.json'), { sagas })).toHaveLength(1);
     expect(replayRecordings(join(folder, 'gate'), { sagas })).toHaveLength(3);
-    expect(() => replayRecordings(join(folder, 'nowhere/*.json'), { sagas })).toThrow(
-      'No recordings are found',
-    );
+    expect(() => replayRecordings(join(folder, 'nowhere/*.json'), { sagas })).toThrow('No recordings found');
   });
 });

@@ -12,8 +12,8 @@ import {
   joinRecording,
   recordSagas,
   replayRecording,
-  type JournalRecording,
   type RecordedTurn,
+  type Recording,
   type Redact,
 } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
@@ -41,10 +41,10 @@ async function taken(program: Program, options: Parameters<typeof recordSagas>[1
   return turn;
 }
 
-async function recorded(redact: Redact, program = bookOf()): Promise<JournalRecording> {
+async function recorded(redact: Redact, program = bookOf()): Promise<Recording> {
   const kept: string[] = [];
-  await taken(program, { redact, onRecording: (recording) => kept.push(JSON.stringify(recording)) });
-  return JSON.parse(kept[0] ?? '') as JournalRecording;
+  await taken(program, { redact, onTurn: (turn) => kept.push(JSON.stringify(joinRecording([turn]))) });
+  return JSON.parse(kept[0] ?? '') as Recording;
 }
 
 const held: Redact = (value, { id }) => (id === 'hold' ? { id: 'room' } : value);
@@ -56,32 +56,29 @@ async function messageOf(work: Promise<unknown>): Promise<string> {
   return (error as Error).message;
 }
 
-describe('a recording of which something was redacted', () => {
+describe('a recording with redacted values', () => {
   it.each<[string, Redact]>([
     ['a result', held],
     ['an input', anyone],
     ['both', (value, of) => held(anyone(value, of), of)],
     ['an answer', (value, { id }) => (id === 'book' ? { sure: false } : value)],
-  ])(
-    '[R3] replays on the same code, where questions, inputs and the end are made of %s',
-    async (_, redact) => {
-      const recording = await recorded(redact);
-      await replayRecording(recording, [bookOf()]);
-      const text = JSON.stringify({ ...recording, end: undefined });
-      if (redact !== held) return;
-      expect(text).not.toContain('4711');
-    },
-  );
+  ])('[R3] replays with the same code if questions, inputs, and the result contain %s', async (_, redact) => {
+    const recording = await recorded(redact);
+    await replayRecording(recording, [bookOf()]);
+    const text = JSON.stringify({ ...recording, end: undefined });
+    if (redact !== held) return;
+    expect(text).not.toContain('4711');
+  });
 
-  it('[R3] replays where sagas that do not fit are undone', async () => {
+  it("[R3] replays with onMismatch: 'compensate'", async () => {
     const program = bookOf({ onMismatch: 'compensate' });
     const recording = await recorded(held, program);
     await replayRecording(recording, [program]);
     const changed = bookOf({ onMismatch: 'compensate', pays: 'charge' });
-    expect(await messageOf(replayRecording(recording, [changed]))).toContain("'hold' was redacted");
+    expect(await messageOf(replayRecording(recording, [changed]))).toContain("Redacted: 'hold'.");
   });
 
-  it('[R3] replays where what undoes a step by its name was redacted with it', async () => {
+  it('[R3] replays if the arguments of a named compensator were redacted', async () => {
     const recording = await recorded(held, named());
     expect(recording.happened).toMatchObject([
       { kind: 'step', id: 'hold', redacted: ['value'] },
@@ -91,7 +88,7 @@ describe('a recording of which something was redacted', () => {
     await replayRecording(recording, [named()]);
   });
 
-  it('says what was redacted, and nothing where nothing was', async () => {
+  it('lists the redacted values, if any', async () => {
     expect(await recorded(held)).toMatchObject({
       happened: [{ id: 'greet' }, { id: 'hold', redacted: ['value'] }, { id: 'book' }, { id: 'pay' }],
     });
@@ -99,24 +96,24 @@ describe('a recording of which something was redacted', () => {
     expect(JSON.stringify(await recorded((value) => value))).not.toContain('redacted');
   });
 
-  it('[R3] is compared in full as far as nothing was redacted', async () => {
+  it('[R3] is compared in full before the first redacted value', async () => {
     const recording = await recorded(held);
     const message = await messageOf(replayRecording(recording, [bookOf({ hello: 'Hi' })]));
     expect(message).toContain('asks greet: Hi Ada?');
-    expect(message).not.toContain('redacted');
+    expect(message).not.toContain('Redacted');
     const whole = await recorded((value) => value);
     await messageOf(replayRecording(whole, [bookOf({ result: 'done' })]));
-    // As one of an older release, that says nothing of what was redacted.
-    const unmarked: unknown = JSON.parse(JSON.stringify(recording).replace('"redacted":["value"],', ''));
+    // A recording of an older release, without the redaction marks.
+    const unmarked: unknown = JSON.parse(JSON.stringify(recording).replace(',"redacted":["value"]', ''));
     expect(unmarked).not.toEqual(recording);
     expect(await messageOf(replayRecording(unmarked, [bookOf()]))).toContain('asks book: Book room?');
   });
 
-  it('[R3] is compared by kind and id behind it, and says why that is all', async () => {
+  it('[R3] compares only kinds and IDs after a redacted value, and explains why', async () => {
     const recording = await recorded(held);
     await replayRecording(recording, [bookOf({ result: 'done' })]);
     expect(await messageOf(replayRecording(recording, [bookOf({ pays: 'charge' })]))).toMatchInlineSnapshot(`
-      "The code of today no longer does what the recording of 'book' says.
+      "The current code differs from the recording of 'book'.
 
           recorded                            | now
           greet accepted: {}                  | greet accepted: {}
@@ -125,26 +122,26 @@ describe('a recording of which something was redacted', () => {
         > pay done: "paid"                    | runs charge "room"
           completed: "r-4711 is booked: true" |
 
-      'hold' was redacted; what is made of it cannot be compared. Where the saga decides by that, or makes ids or keys of it, have \`redact\` keep so much of it and record it anew. Where that is not why:
+      Redacted: 'hold'. Values derived from redacted values are not compared. If a decision, an ID, or a key depends on such a value, let \`redact\` keep enough of it, and record again. Otherwise:
 
-      Sagas of version '1' that have come this far cannot go on with it. Give the changed saga a version of its own and keep this one in \`previous\`, or put what is new behind \`if (yield* patched(…))\`."
+      Sagas of version '1' in flight cannot continue from here. Give the changed saga a new version and keep this one in \`previous\`, or put the change behind \`if (yield* patched(…))\`."
     `);
     const renamed = await messageOf(replayRecording(recording, [bookOf({ holds: 'reserve' })]));
-    expect(renamed).not.toContain('redacted');
+    expect(renamed).not.toContain('Redacted');
     const emptied = await recorded((value, { id }) => (id === 'hold' ? { id: '' } : value));
     const decided = await messageOf(replayRecording(emptied, [bookOf()]));
-    expect(decided).toContain("'hold' was redacted; what is made of it cannot be compared.");
+    expect(decided).toContain("Redacted: 'hold'.");
     expect(decided).toContain('failed: TypeError: no room');
   });
 
-  it('[R3] is compared as to what was asked for an answer that was redacted', async () => {
+  it('[R3] compares the question of a redacted answer', async () => {
     const recording = await recorded((value, { id }) => (id === 'greet' ? { hidden: true } : value));
     const message = await messageOf(replayRecording(recording, [bookOf({ hello: 'Hi' })]));
     expect(message).toContain('asks greet: Hi Ada?');
-    expect(message).not.toContain('redacted');
+    expect(message).not.toContain('Redacted');
   });
 
-  it('[R3] tells a question from a step of the same id behind it', async () => {
+  it('[R3] distinguishes a question from a step with the same ID after a redacted value', async () => {
     const asked = saga({ name: 'book', version: '1', input }, function* () {
       yield* elicit('greet', { message: 'Hello Ada?', schema: z.object({}) });
       const room = yield* step('hold', () => ({ id: '' }));
@@ -154,7 +151,7 @@ describe('a recording of which something was redacted', () => {
     expect(await messageOf(replayRecording(await recorded(held), [asked]))).toContain('runs book');
   });
 
-  it('[R3] is told apart where a body asks otherwise each time', async () => {
+  it('[R3] reports a body that asks differently in each replay after a redacted value', async () => {
     let time = 0;
     const varying = saga({ name: 'book', version: '1', input }, function* () {
       yield* elicit('greet', { message: 'Hello Ada?', schema: z.object({}) });
@@ -162,36 +159,35 @@ describe('a recording of which something was redacted', () => {
       return 'greeted';
     });
     const message = await messageOf(replayRecording(await recorded(anyone), [varying]));
-    expect(message).toContain('The input was redacted; what is made of it cannot be compared.');
-    // As it was recorded, as it is now, and only as far as there.
+    expect(message).toContain('Redacted: the input.');
+    // One replay of the recorded code, one of the current code, and one up to this point.
     expect(time).toBe(3);
   });
 
-  it('names all that was redacted before', async () => {
+  it('lists the redacted values before the mismatch', async () => {
     const recording = await recorded((value, of) => held(anyone(value, of), of));
     const message = await messageOf(replayRecording(recording, [bookOf({ pays: 'charge' })]));
-    expect(message).toContain("The input and 'hold' were redacted; what is made of them cannot be compared.");
+    expect(message).toContain("Redacted: the input and 'hold'.");
     const { message: both } = await replayRecording(await recorded(held, named()), [named('charge')]).then(
       () => new Error('the same'),
       (error: Error) => error,
     );
-    expect(both).toContain("\n'hold' was redacted;");
+    expect(both).toContain("Redacted: 'hold'.");
   });
 
-  it('is not read where its marks are not as they should be', async () => {
+  it('is rejected if its redaction marks are malformed', async () => {
     const recording = await recorded(held);
     await expect(replayRecording({ ...recording, redacted: true }, [bookOf()])).rejects.toThrow(
-      'its redacted is not as it should be',
+      'redacted must be of type array',
     );
   });
 });
 
-describe('a recording of a machine of which something was redacted', () => {
+describe('a recording of a machine with redacted values', () => {
   const turnsOf = async (redact: Redact): Promise<readonly RecordedTurn[]> => {
     const turns: RecordedTurn[] = [];
     const options = {
       redact,
-      onRecording: () => undefined,
       onTurn: (turn: RecordedTurn) => turns.push(JSON.parse(JSON.stringify(turn)) as RecordedTurn),
     };
     await taken(machineOf(), options);
@@ -203,28 +199,25 @@ describe('a recording of a machine of which something was redacted', () => {
   it.each<[string, Redact]>([
     ['a result', value],
     ['an input', anyone],
-  ])(
-    '[R3] replays on the same code, where questions, inputs and the end are made of %s',
-    async (_, redact) => {
-      const recording = joinRecording(await turnsOf(redact));
-      await replayRecording(recording, [machineOf()]);
-    },
-  );
+  ])('[R3] replays with the same code if questions, inputs, and the result contain %s', async (_, redact) => {
+    const recording = joinRecording(await turnsOf(redact));
+    await replayRecording(recording, [machineOf()]);
+  });
 
-  it('[R3] is compared in full as far as nothing was redacted, and by kind and id behind it', async () => {
+  it('[R3] is compared in full before the first redacted value, and by kind and ID after it', async () => {
     const turns = await turnsOf(value);
     const greeted = await messageOf(replayRecording(turns, [machineOf({ hello: 'Hi' })]));
     expect(greeted).toMatch(/> asks greet: Hello Ada\? +\| asks greet: Hi Ada\?/);
-    expect(greeted).not.toContain('redacted');
+    expect(greeted).not.toContain('Redacted');
     const paid = await messageOf(replayRecording(turns, [machineOf({ pays: 'charge' })]));
-    expect(paid).toContain("'hold' was redacted; what is made of it cannot be compared.");
+    expect(paid).toContain("Redacted: 'hold'.");
     expect(paid).toMatch(/> pay done: .*\| runs charge/);
     await messageOf(replayRecording(turns, [machineOf({ asks: 'reserve' })]));
     const whole = await turnsOf((given) => given);
     expect(JSON.stringify(whole)).not.toContain('redacted');
   });
 
-  it('is compared in full where only what steps were given was redacted', async () => {
+  it('is compared in full if only inputs of steps were redacted', async () => {
     const turns = await turnsOf((given, { part, id }) => (part === 'given' && id === 'greet' ? null : given));
     const { end } = joinRecording(turns);
     await replayRecording(turns, [machineOf()]);

@@ -38,13 +38,13 @@ const greet = saga({ name: 'greet', version: '1' }, function* () {
   return `Hello ${name} (${size})`;
 });
 
-describe('answers', () => {
-  it('says what was asked where nobody answers, with a line to paste', async () => {
+describe('a script', () => {
+  it('without an answer to a question fails with a line to paste', async () => {
     const { code, message } = await errorOf(testSaga(greet).on.elicit('nam', { name: 'x' }).run());
     expect(code).toBe('unanswered');
     expect(message).toBe(
       [
-        "Nobody answers 'name'. The saga 'greet' asks the user:",
+        "No answer to 'name'. The saga 'greet' asks the user:",
         '',
         '    Who are you?',
         '    Be honest.',
@@ -59,15 +59,15 @@ describe('answers', () => {
         '',
         "or refuse it: .refuse.elicit('name')",
         '',
-        'The script answers: nam.',
+        "The script answers 'nam'. Did you mean 'name'?",
       ].join('\n'),
     );
-    // What it says to paste is an answer.
+    // The suggested line is a valid answer.
     const run = await testSaga(greet).on.elicit('name', { name: 'name', size: 's' }).run();
     expect(run.result).toBe('Hello name (s)');
   });
 
-  it('[W4] says what is wrong with an answer that the schema does not take', async () => {
+  it('[W4] fails with the reason if the schema rejects an answer', async () => {
     const { code, message } = await errorOf(
       testSaga(greet).on.elicit('name', { name: 'x', size: 's' }).run(),
     );
@@ -77,7 +77,16 @@ describe('answers', () => {
     expect(message).toContain('name: string from 2');
   });
 
-  it('[W4] tells a function why its answer was not accepted, and lets it try again', async () => {
+  it('[W4] may refuse with a function of the question', async () => {
+    const answers = [{ name: 'x', size: 's' }, 'decline' as const];
+    const run = await testSaga(greet)
+      .on.elicit('name', () => answers.shift() ?? 'cancel')
+      .run();
+    expect(run.status).toBe('failed');
+    expect(run.trace.lines).toContain('declined name');
+  });
+
+  it('[W4] may answer with a function, which runs again with the reason of a rejection', async () => {
     const run = await testSaga(greet)
       .on.elicit('name', ({ before, reason }) => ({
         name: before === 0 ? 'x' : 'Jo',
@@ -88,7 +97,7 @@ describe('answers', () => {
     expect(run.trace.lines).toContainEqual(expect.stringMatching(/^asked name again: name: Too small/));
   });
 
-  it('refuses, dismisses, and answers with an error', async () => {
+  it('may decline, cancel, or answer with an error', async () => {
     const refused = await testSaga(greet).refuse.elicit('name').run();
     expect(refused.error).toMatchObject({ code: 'elicitation_refused', action: 'decline' });
     expect(refused).toMatchSagaTrace(
@@ -100,7 +109,7 @@ describe('answers', () => {
     expect(failed.error).toMatchObject({ name: 'ClientError', message: 'no screen' });
   });
 
-  it('answers repeated questions by their one id, and one of them by its own', async () => {
+  it('answers repeated questions by a common ID, and one of them by its own ID', async () => {
     const twice = saga({ name: 'twice', version: '1' }, function* () {
       const names: string[] = [];
       for (let n = 0; n < 3; n += 1) {
@@ -116,7 +125,7 @@ describe('answers', () => {
     expect((await run.at('name#2').fork({ name: 'xx', size: 'm' })).result).toBe('n0?,xx,n2?');
   });
 
-  it('[W3] denies what the client cannot do', async () => {
+  it('[W3] may remove a capability of the client', async () => {
     const run = await testSaga(deploy, { input: { service: 'web' } })
       .on.elicit('target', { target: 'staging' })
       .deny.client('sampling')
@@ -124,7 +133,7 @@ describe('answers', () => {
     expect(run.error).toMatchObject({ code: 'client_cannot', need: 'sampling' });
   });
 
-  it('[W3] is refused where the client lacks what the saga needs', async () => {
+  it('[W3] fails if the client lacks a required capability', async () => {
     const needy = saga({ name: 'needy', version: '1', needs: ['sampling'] }, function* () {
       return (yield* sample('model', { messages: [], maxTokens: 5 })).model;
     });
@@ -133,7 +142,7 @@ describe('answers', () => {
     expect(run).toMatchSagaTrace("started needy\nwas refused: 'needy' needs sampling");
   });
 
-  it('answers pages, roots and models', async () => {
+  it('answers pages, roots, and models', async () => {
     const tour = saga({ name: 'tour', version: '1' }, function* () {
       yield* elicitUrl('page', { message: 'Sign in', url: 'https://example.com/' });
       const roots = yield* listRoots('roots');
@@ -154,8 +163,8 @@ describe('answers', () => {
   });
 });
 
-describe('the world of a run', () => {
-  it('has a clock of its own, which waits pass at once', async () => {
+describe('the simulated world of a run', () => {
+  it('has a virtual clock, on which waits end at once', async () => {
     const nap = saga({ name: 'nap', version: '1' }, function* () {
       const before = yield* now();
       yield* sleep(90 * 60_000);
@@ -166,7 +175,7 @@ describe('the world of a run', () => {
     expect(run).toMatchSagaTrace('started nap\nwaited 5400000 ms\ncompleted');
   });
 
-  it('draws the same by the same seed, and other things by another', async () => {
+  it('draws the same values with the same seed, and others with another seed', async () => {
     const draw = saga({ name: 'draw', version: '1' }, function* () {
       return `${yield* random()} ${yield* uuid()} ${(yield* info()).sagaId}`;
     });
@@ -179,7 +188,7 @@ describe('the world of a run', () => {
     expect(other.result).not.toBe(one.result);
   });
 
-  it('gives steps their context, and readable idempotency keys', async () => {
+  it('passes a context and readable idempotency keys to steps', async () => {
     const seen: unknown[] = [];
     const look = saga({ name: 'look', version: '1' }, function* () {
       yield* step(
@@ -196,7 +205,7 @@ describe('the world of a run', () => {
     expect(seen).toEqual([{ db: 1 }, 'do:a', 7, 'do:a(k)']);
   });
 
-  it('stands in for polls, and tells what was told', async () => {
+  it('replaces polls, and traces progress and logs', async () => {
     const build = saga({ name: 'build', version: '1' }, function* () {
       yield* progress(1, 2, 'building');
       const state = yield* poll('state', () => undefined as string | undefined, {
@@ -223,7 +232,7 @@ describe('the world of a run', () => {
     expect(run).toHaveRun('state', { times: 3 });
   });
 
-  it('waits for code that does real work, while time stands still beside it', async () => {
+  it('waits for real work while the virtual clock stops', async () => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       const { real } = yield* all({
         real: step('real', () => new Promise<string>((resolve) => void setTimeout(resolve, 30, 'done')), {
@@ -237,7 +246,7 @@ describe('the world of a run', () => {
     expect(run.result).toBe('done');
   });
 
-  it('goes on as another saga, whose steps end in @n', async () => {
+  it('continues as another saga, whose step IDs end in @n', async () => {
     const count: Saga<z.ZodObject<{ n: z.ZodNumber }>, undefined> = saga(
       { name: 'count', version: '1', input: z.object({ n: z.number() }) },
       function* ({ n }) {
@@ -256,7 +265,7 @@ describe('the world of a run', () => {
     expect(run.effects.map(({ key }) => key)).toEqual(['do:count', 'do:count@1', 'do:count@2']);
   });
 
-  it('says where a saga does not end', async () => {
+  it('reports a saga that does not end', async () => {
     const endless = saga({ name: 'endless', version: '1' }, function* () {
       for (;;) yield* checkpoint();
     });
@@ -265,10 +274,10 @@ describe('the world of a run', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('faults in a script', () => {
   const bought = testSaga(order, { input: { cents: 900 } }).on.elicit('sure', { sure: true });
 
-  it('[E1] sends a request again whose process died, and whose response was lost', async () => {
+  it('[E1] repeat a request after a crash and after a dropped response', async () => {
     const run = await bought.crash.after('charge').crash.before('ship').lose.response(3).run();
     expect(run.result).toBe('On its way');
     expect(run.effects.map(({ id, runs }) => [id, runs])).toEqual([
@@ -282,27 +291,27 @@ describe('what goes wrong', () => {
     );
   });
 
-  it('[E3] names what could not be undone', async () => {
+  it('[E3] lead to steps that could not be undone, which the run lists', async () => {
     const run = await bought.fail
       .step('ship', new Error('no truck'))
       .fail.undo('charge', new Error('bank closed'))
       .run();
-    expect(run.residue).toEqual(['charge']);
+    expect(run.uncompensated).toEqual(['charge']);
     expect(run).toHaveCompensated([]);
-    expect(run).not.toLeaveNoResidue();
+    expect(run).not.toLeaveNothingUncompensated();
     expect(run).toMatchSagaTrace(
       '…\nfailed to undo charge: Error: bank closed\nleft charge\nfailed: Error: no truck',
     );
   });
 
-  it('[E6] cancels where it is told to', async () => {
+  it('[E6] include a cancellation at the given question', async () => {
     const run = await bought.cancel.at('sure', 'changed my mind').run();
     expect(run.error).toMatchObject({ code: 'saga_cancelled' });
     expect(run).toHaveCompensated(['charge']);
     expect(run.trace.lines).toContain('was cancelled: changed my mind');
   });
 
-  it('holds a fault as often as it is told, and then the one before it', async () => {
+  it('apply the given number of times, and then the earlier fault applies', async () => {
     const run = await bought.fail
       .step('charge', new Error('one'), { times: 1 })
       .lose.step('charge', { times: 1 })
@@ -316,14 +325,14 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('time travel', () => {
+describe('a fork in a script', () => {
   const deployed = testSaga(deploy, { input: { service: 'web' } })
     .steps<{ target: { target: 'staging' | 'production' }; safety: string; release: { id: string } }>()
     .on.elicit('target', { target: 'staging' })
     .on.sample('safety', 'Yes')
     .on.step('release', { id: 'r1' });
 
-  it('[E7] goes back to a question and answers it otherwise', async () => {
+  it('[E7] returns to a question and answers it differently', async () => {
     const run = await deployed.run();
     const fork = await run.at('target').fork({ target: 'production' });
     expect(fork.result).toBe('Released r1 to production.');
@@ -342,9 +351,9 @@ describe('time travel', () => {
     expect((await fork.back(1).fork()).result).toBe('Released r1 to production.');
   });
 
-  it('says where it cannot go back to', async () => {
+  it('is rejected at unknown questions and turns', async () => {
     const run = await deployed.run();
-    expect(() => run.at('release')).toThrow("'release' was not asked. Asked were: target, safety.");
+    expect(() => run.at('release')).toThrow("'release' was not asked. Questions of the run: target, safety.");
     expect(() => run.back(3)).toThrow('back(1) to back(2)');
   });
 
@@ -410,10 +419,10 @@ class Delegating implements Program {
 
 describe('a script without the arguments of its saga', () => {
   it.each<[string, object | undefined, string]>([
-    ['has none', undefined, 'and there is no `input` in them. '],
-    ['has other options', { seed: 2 }, 'and there is no `input` in them. '],
-    ['has others', { input: { servise: 'web' } }, 'and theirs is {"servise":"web"}. '],
-  ])('is told to give an input, where it %s', async (_, options, told) => {
+    ['has none', undefined, 'as `input`: got none. '],
+    ['has other options', { seed: 2 }, 'as `input`: got none. '],
+    ['has others', { input: { servise: 'web' } }, 'as `input`: got {"servise":"web"}. '],
+  ])('fails with an error about `input` if it %s', async (_, options, told) => {
     const error: unknown = await testSaga(deploy, options as never)
       .run()
       .catch((thrown: unknown) => thrown);
@@ -424,20 +433,35 @@ describe('a script without the arguments of its saga', () => {
     expect(message).toContain('testSaga(saga, { input: { … } })');
   });
 
-  it('is told to give an input, where it has them in the place of its options', () => {
+  it('explains `input` if arguments are passed as options', () => {
     expect(() => testSaga(deploy, { service: 'web' } as never)).toThrow(
-      /no option 'service'.*The arguments of the saga are `input`\./,
+      /unknown option 'service'.*The arguments of the saga are `input`\./,
     );
   });
 });
 
-describe('a program', () => {
-  it('is tested by its interface, whatever made it', async () => {
+describe('a program of another package', () => {
+  it('is tested by its interface', async () => {
     const run = await testSaga(new Delegating(deploy), { input: { service: 'web' } })
       .on.elicit('target', { target: 'staging' })
       .on.sample('safety', 'Yes')
       .on.step('release', { id: 'r1' })
       .run();
     expect(run.result).toBe('Released r1 to staging.');
+  });
+});
+
+describe('the warnings of a run', () => {
+  it('report once what the author can change, and nothing that only a server has', async () => {
+    const waits = saga({ name: 'waits', version: '1', task: 'prefer' }, function* () {
+      const year = 365 * 24 * 3_600_000;
+      yield* poll('later', ({ attempt }) => (attempt > 3 ? true : undefined), {
+        everyMs: 60_000,
+        totalTimeoutMs: year,
+      });
+      return '';
+    });
+    const run = await testSaga(waits).run();
+    expect(run.warnings).toEqual([expect.stringContaining("'later'")]);
   });
 });

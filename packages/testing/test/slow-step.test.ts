@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { toldWhenSlow } from '../src/world/perform-step.ts';
 
-it('names the step whose code runs long, once, and waits for it', async () => {
+it('reports a slow step once, and waits for the step', async () => {
   const told: string[] = [];
   const result = await new Promise((resolve) => {
     let end: (value: string) => void = () => undefined;
@@ -19,7 +19,7 @@ it('names the step whose code runs long, once, and waits for it', async () => {
   expect(told).toEqual([expect.stringContaining("The code of step 'bake' has been running for 0 s.")]);
 });
 
-it('tells nothing of one that ends', async () => {
+it('does not report a step that ends in time', async () => {
   const told: string[] = [];
   const work = Promise.resolve('done');
   expect(await toldWhenSlow('bake', work, { afterMs: 0, tell: (warning) => told.push(warning) })).toBe(

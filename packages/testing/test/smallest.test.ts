@@ -1,10 +1,11 @@
-import { elicit, saga, step } from '@mcp-saga/server';
+import { approval, elicit, saga, step, waitFor } from '@mcp-saga/server';
 import {
   assertDeterministic,
   crashEverywhere,
   failEverywhere,
   forkEverywhere,
   testSaga,
+  type SagaRun,
   type TestSaga,
   upgradeEverywhere,
 } from '@mcp-saga/testing';
@@ -15,10 +16,11 @@ import { bank, readsDate, renamesStep } from './broken/sagas.ts';
 import { messageOf } from './support/error-of.ts';
 
 const Go = z.object({ go: z.boolean() });
+const Paid = z.object({ status: z.string() });
 
 beforeEach(() => bank.reset());
 
-/** Asks, and ships what nothing brings back where the thanks cannot be said. */
+/** Asks, and ships without an undo before a step that may fail. */
 const ships = saga({ name: 'ships', version: '1', commitFirst: true, forks: 'accept' }, function* () {
   const { go } = yield* elicit('go', { message: 'On?', schema: Go });
   if (go) yield* step('ship', ({ idempotencyKey }) => idempotencyKey);
@@ -35,16 +37,16 @@ describe('the smallest case', () => {
       .on.step('nothing', 1);
     expect(await messageOf(failEverywhere(script))).toContain(
       [
-        '    const run = await testSaga(ships)',
+        "    const run = await testSaga(yourSaga /* 'ships' */)",
         "      .on.elicit('go', { go: true })",
         "      .fail.step('thank', new Error('refused'))",
         '      .run();',
-        "    expect([...run.compensated, ...run.residue]).toContain('ship');",
+        "    expect([...run.compensated, ...run.uncompensated]).toContain('ship');",
       ].join('\n'),
     );
   });
 
-  it('has no lines that let something go wrong which never comes to pass', async () => {
+  it('has no faults that never apply', async () => {
     const script = testSaga(ships).on.elicit('go', { go: true }).timeout.step('never') as TestSaga;
     const each: Case = { when: 'When it is run', script, fault: [] };
     const baseline = await explored(script);
@@ -59,10 +61,10 @@ describe('the smallest case', () => {
 
   it('has the lines that the script lacks', async () => {
     const message = await messageOf(failEverywhere(testSaga(ships)));
-    expect(message).toMatch(/await testSaga\(ships\)\n +\.on\.elicit\('go', \{ go: \w+ \}\)/);
+    expect(message).toMatch(/await testSaga\(yourSaga [^)]*\)\n +\.on\.elicit\('go', \{ go: \w+ \}\)/);
   });
 
-  it('[E7] is that of all forks, not the first one that fails', async () => {
+  it('[E7] is the smallest of all failing forks, and not the first one', async () => {
     const script = testSaga(ships).on.elicit('go', { go: false }).on.step('ship', 'shipped');
     const check = (fork: { readonly status: string }): void => {
       if (fork.status === 'completed') throw new Error('it goes on');
@@ -72,7 +74,7 @@ describe('the smallest case', () => {
     expect(message).toMatch(/\d of \d cases fail/);
     expect(message).toContain(
       [
-        '    const run = await testSaga(ships)',
+        "    const run = await testSaga(yourSaga /* 'ships' */)",
         "      .on.elicit('go', { go: false })",
         '      .run();',
       ].join('\n'),
@@ -81,38 +83,62 @@ describe('the smallest case', () => {
     expect(message).not.toContain("on.step('ship'");
   });
 
-  it('[R3] is told of an upgrade, as a script for both versions', async () => {
+  it('[E7] has the approval that only a fork asks for', async () => {
+    const reviews = saga({ name: 'reviews', version: '1', forks: 'accept' }, function* () {
+      const { go } = yield* elicit('go', { message: 'On?', schema: Go });
+      const link = 'accept';
+      yield* waitFor('paid', { schema: Paid, register: () => 'told', link, timeoutMs: 60_000 });
+      if (!go) yield* approval('boss', { message: 'Sure?', deliver: () => 'sent', link, timeoutMs: 60_000 });
+      return go ? 'done' : 'stopped';
+    });
+    const script = testSaga(reviews).on.event('paid', { status: 'paid' });
+    const check = (fork: SagaRun): void => {
+      if (fork.status === 'completed' && fork.result === 'stopped') throw new Error('it stops');
+    };
+    const message = await messageOf(forkEverywhere(script, { check, harmless: ['*'] }));
+    expect(message).toContain(
+      [
+        "      .on.event('paid', { status: 'paid' })",
+        "      .on.elicit('go', { go: true })",
+        "      .on.approval('boss', true)",
+        '      .run();',
+        "    const fork = await run.at('go').fork({ go: false });",
+      ].join('\n'),
+    );
+  });
+
+  it('[R3] is a script for both versions of an upgrade', async () => {
     const { old, next } = renamesStep;
     const script = testSaga(old).on.step('nothing', 1);
     const message = await messageOf(upgradeEverywhere(script, next));
     expect(message).toMatch(
-      /const script = testSaga\(renamesStep\)[^]*;\n +await upgradeEverywhere\(script, next\);/,
+      /const script = testSaga\(yourSaga \/\* .renamesStep. \*\/\)[^]*;\n +await upgradeEverywhere\(script, next\);/,
     );
     expect(message).not.toContain('.timeout');
   });
 
-  it('[R3] is told of a check that fails after an upgrade', async () => {
+  it('[R3] contains the check that fails after an upgrade', async () => {
     const check = (): void => {
       throw new Error('it is another one');
     };
     const message = await messageOf(upgradeEverywhere(testSaga(ships), ships, { check }));
-    expect(message).toMatch(/^When version '1' goes on after turn 1: it is another one/);
+    expect(message).toMatch(/^When version '1' continues after turn 1: it is another one/);
     expect(message).toContain('await upgradeEverywhere(script, next);');
   });
 
-  it('[R3] is told of what depends on its machine', async () => {
+  it('[R3] is a script for a saga that depends on its machine', async () => {
     const script = testSaga(readsDate).on.elicit('other', { go: true }).on.elicit('sure', { sure: true });
     expect(await messageOf(assertDeterministic(script))).toContain(
       [
         '    await assertDeterministic(',
-        '      testSaga(readsDate)',
+        "      testSaga(yourSaga /* 'readsDate' */)",
         "        .on.elicit('sure', { sure: true }),",
         '    );',
       ].join('\n'),
     );
   });
 
-  it('[E1] is that of several crashes, where one does not show it', async () => {
+  it('[E1] contains several crashes if one crash causes no failure', async () => {
     let died = 0;
     const script = testSaga(ships, { before: () => void (died = 0), restart: () => void (died += 1) });
     const check = (): void => {
@@ -120,12 +146,12 @@ describe('the smallest case', () => {
     };
     const message = await messageOf(crashEverywhere(script, { check }));
     expect(message).toMatch(/^When the process dies at one place after the other: too many/);
-    // It takes two requests, and one more for each that dies.
+    // Two requests are needed, and one more for each crash.
     expect(message.match(/\.(?:crash|lose)\./g)).toHaveLength(3);
   });
 });
 
-describe('an undo that fails on top of a step', () => {
+describe('an undo that fails after a failing step', () => {
   const pays = (refund: (key: string) => void) =>
     saga({ name: 'pays', version: '1', forks: 'refuse', commitFirst: true }, function* () {
       yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
@@ -135,7 +161,7 @@ describe('an undo that fails on top of a step', () => {
       return 'paid';
     });
 
-  it('[E3] is done again by its key, and named where it never works', async () => {
+  it('[E3] repeats an undo by its key, and reports an undo that always fails', async () => {
     const keys = new Set<string>();
     const script = testSaga(
       pays((key) => void keys.add(key)),
@@ -143,11 +169,11 @@ describe('an undo that fails on top of a step', () => {
     );
     const check = ({ compensated }: { readonly compensated: readonly string[] }): void =>
       expect(keys.size).toBe(compensated.includes('charge') ? 1 : 0);
-    // Three faults of each step, and two of the undo.
+    // Three faults of each step, and two faults of the undo.
     expect(await failEverywhere(script, { check, harmless: ['ship'] })).toEqual({ cases: 8 });
   });
 
-  it('[E3] is told to send its key, where it does not', async () => {
+  it('[E3] gets advice to send the key of an undo', async () => {
     const refunds = saga({ name: 'refunds', version: '1', commitFirst: true, forks: 'refuse' }, function* () {
       yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
         compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
@@ -157,7 +183,7 @@ describe('an undo that fails on top of a step', () => {
     });
     const message = await messageOf(failEverywhere(testSaga(refunds), { harmless: ['ship'] }));
     expect(message).toMatch(/^When 'ship' fails, and the undo of 'charge' loses its response once: /);
-    expect(message).toContain('never looks at its idempotency key');
+    expect(message).toContain('idempotencyKey');
     expect(message).toContain("\n      .lose.step('~charge', { times: 1 })\n");
   });
 });

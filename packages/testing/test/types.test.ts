@@ -1,6 +1,6 @@
 import { testSaga, type TestSaga } from '@mcp-saga/testing';
 import { elicit, saga, step, type Saga } from '@mcp-saga/server';
-import { describe, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { deploy } from './sagas/deploy.ts';
 
@@ -31,7 +31,17 @@ describe('types', () => {
     expectTypeOf<Awaited<ReturnType<(typeof script)['run']>>['result']>().toEqualTypeOf<{ ok: boolean }>();
   });
 
-  it('are those of its steps, once they are named', () => {
+  it('need no arguments if each has a default', async () => {
+    const input = z.object({ page: z.number().default(1) });
+    const listed = saga({ name: 'listed', version: '1', input }, function* ({ page }) {
+      return yield* step('list', () => `page ${page}`);
+    });
+    expect((await testSaga(listed).run()).result).toBe('page 1');
+    // @ts-expect-error -- of another type
+    testSaga(listed, { input: { page: 'one' } });
+  });
+
+  it('include those of its steps if they are declared', () => {
     const script = testSaga(typed, { input: { n: 5 } }).steps<{ sure: { sure: boolean }; a: number }>();
     expectTypeOf(script).toEqualTypeOf<TestSaga<typeof typed, { sure: { sure: boolean }; a: number }>>();
     script.on.elicit('sure', { sure: true }).on.elicit('sure', ({ before }) => ({ sure: before > 1 }));

@@ -1,5 +1,14 @@
-import { replayRecording, testSaga, upgradeEverywhere } from '@mcp-saga/testing';
-import { checkpoint, elicit, sample, saga, type Program } from '@mcp-saga/server';
+import { replayRecording, testSaga, upgradeEverywhere, type SagaRun } from '@mcp-saga/testing';
+import {
+  checkpoint,
+  elicit,
+  sample,
+  saga,
+  sleep,
+  step,
+  type PreviousProgram,
+  type Program,
+} from '@mcp-saga/server';
 import { elicit as elicitInMachine, machineSaga } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
@@ -21,7 +30,7 @@ function greets(message: string, maxTokens: number) {
   });
 }
 
-/** Asks in a state, and goes on to another one. */
+/** Asks in a state, and continues to another state. */
 function cake(first: string, invoked: string): Program {
   const machine = setup({
     actors: { ask: elicitInMachine({ message: 'When?', schema: When }) },
@@ -32,14 +41,15 @@ function cake(first: string, invoked: string): Program {
       [first]: { invoke: { id: invoked, src: 'ask', onDone: 'done' } },
       done: { type: 'final' },
     },
+    output: 'baked',
   });
   return machineSaga({ name: 'cake', version: '1', forks: 'accept' }, machine);
 }
 
 const script = testSaga(greets('When?', 60)).on.elicit('date', { date: 'now' }).on.sample('greeting', 'Hi');
 
-describe('[R3] a saga in flight that new code cannot go on with', () => {
-  it('is told of with the texts of both, where a question was worded anew', async () => {
+describe('[R3] a saga in flight that new code cannot continue', () => {
+  it('shows both texts of a reworded question', async () => {
     const message = await messageOf(upgradeEverywhere(script, greets('When, dear?', 60)));
     expect(message).toContain(
       "recorded: elicit 'date': When?\n        now asks: elicit 'date': When, dear? (with other content)",
@@ -47,28 +57,85 @@ describe('[R3] a saga in flight that new code cannot go on with', () => {
     expect(message).toContain("yield* patched('…')");
   });
 
-  it('is told that what is not to be seen differs, where the texts are the same', async () => {
+  it('explains a difference outside of equal texts', async () => {
     const line = 'A birthday greeting for Ann, in one line, with content.';
     const upgraded = await messageOf(upgradeEverywhere(script, greets('When?', 99)));
     expect(upgraded).toContain(
-      `now asks: sample 'greeting': ${line} (the same text: what else it asks with differs)`,
+      `now asks: sample 'greeting': ${line} (the text is the same, but other parameters differ)`,
     );
     const { recording } = await script.run();
     const replayed = await messageOf(replayRecording(recording, [greets('When?', 99)]));
-    expect(replayed.replaceAll(/ \|| {2,}/g, ' ')).toContain('(the same text');
+    expect(replayed.replaceAll(/[|\s]+/g, ' ')).toContain(
+      '(the text is the same, but other parameters differ)',
+    );
     // Lines are broken between words.
     expect(replayed).toMatch(/for Ann, in one line, +\|.*\n +with content\. +\|/);
   });
 
-  it('is told what does not fit, where a machine was changed', async () => {
+  it('shows the incompatibilities of a changed machine', async () => {
     const asked = testSaga(cake('asking', 'day')).on.elicit('day', { date: 'now' });
     const message = await messageOf(upgradeEverywhere(asked, cake('asking', 'date')));
-    expect(message).toContain(
-      "The machine of saga 'cake' was changed, and a saga under way does not fit it any more: ",
-    );
+    expect(message).toContain("saga 'cake'");
     expect(message).toMatch(/no active state invokes the actor 'day' any more/);
-    expect(message).toContain('the ids of what they invoke there, must stay');
+    expect(message).toContain('the IDs of their invokes');
     expect(message).not.toContain('patched');
     expect(message).not.toContain("machine ''");
+  });
+});
+
+describe('[R5] an older version with a date', () => {
+  const until = new Date('2027-01-01');
+  const asks = (version: string, id: string, previous: readonly PreviousProgram[] = []) =>
+    saga({ name: 'asks', version, previous }, function* () {
+      const { date } = yield* elicit(id, { message: 'When?', schema: When });
+      return date;
+    });
+  const old = asks('1', 'date');
+  const next = asks('2', 'day', [{ saga: old, until }]);
+
+  it('continues at the default time of a run, which is later', async () => {
+    const asked = testSaga(old).on.elicit('date', { date: 'now' });
+    expect(await upgradeEverywhere(asked, next)).toEqual({ cases: 1, problems: [] });
+  });
+
+  it.each([
+    ['before', until.getTime() - 1, 0],
+    ['after', until.getTime(), 1],
+  ] as const)('continues or not by the clock of the script: %s the date', async (_, clock, expected) => {
+    const asked = testSaga(old, { clock }).on.elicit('date', { date: 'now' });
+    const { problems } = await upgradeEverywhere(asked, next, { reportOnly: true });
+    expect(problems).toHaveLength(expected);
+  });
+});
+
+describe('a saga in flight that the same body can continue', () => {
+  const waits = (forks: 'refuse' | undefined) =>
+    saga({ name: 'waits', version: '1', ...(forks && { forks }) }, function* () {
+      yield* step('look', () => 1);
+      yield* sleep(3_600_000);
+      return 'done';
+    });
+
+  it.each([
+    ['keeps its guard', 'refuse', 'refuse'],
+    ['gets its first guard', undefined, 'refuse'],
+    ['has no guard any more', 'refuse', undefined],
+  ] as const)('[T13] [R3] is continued after a wait if it %s', async (_, before, after) => {
+    const check = ({ result }: { readonly result: unknown }): void => expect(result).toBe('done');
+    const report = await upgradeEverywhere(testSaga(waits(before)), waits(after), { check });
+    expect(report).toEqual({ cases: 1, problems: [] });
+  });
+
+  it('[T13] rejects a second use after the upgrade of a token that the old code used', async () => {
+    const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
+      const { date } = yield* elicit('date', { message: 'When?', schema: When });
+      yield* sleep(3_600_000);
+      return date;
+    });
+    const check = async (run: SagaRun): Promise<void> => {
+      const { status, points } = await run.at('date').fork({ date: 'later' });
+      expect([status, points]).toEqual(['refused', []]);
+    };
+    await upgradeEverywhere(testSaga(asks).on.elicit('date', { date: 'now' }), asks, { check });
   });
 });

@@ -1,5 +1,6 @@
-import { generateKey, createSagaHost, memoryGuard } from '@mcp-saga/server';
-import { tamper, testHost, wireWays, type TestHost, type WireClient, type WireWay } from '@mcp-saga/testing';
+import { callSaga } from '@mcp-saga/client';
+import { createSagaHost, generateKey, memoryGuard, saga, sleep } from '@mcp-saga/server';
+import { testHost, type TestHost, type WireClient } from '@mcp-saga/testing';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parcelService } from './sagas/parcel-service.ts';
@@ -16,48 +17,36 @@ afterEach(() => wire.close());
 
 const call = (client: WireClient) => client.call('parcel_service', { cents: 900 });
 
-describe.each(wireWays)('a client in memory: $dialect, $era', (way: WireWay) => {
-  it('[W1] calls a saga and answers what it asks, by a clock of its own', async () => {
+describe.each(['2026-07-28', '2025-11-25'] as const)('the SDK client of MCP %s', (era) => {
+  it('[W1] calls a saga and answers its questions, on the clock of the host', async () => {
     const before = wire.clock.now();
-    const client = wire.client({ ...way, answers });
-    expect(await call(client)).toMatchObject({ content: [{ text: 'Enjoy' }] });
+    expect(await call(wire.client({ era, answers }))).toMatchObject({ content: [{ text: 'Enjoy' }] });
     expect(wire.clock.now() - before).toBeGreaterThanOrEqual(5_000);
     expect(wire.effects).toMatchObject([
       { id: 'charge', runs: 1 },
       { id: 'ship', runs: 1 },
     ]);
-    expect(shop.shipped.size).toBe(1);
+    expect(wire.asked.map(({ stepId }) => stepId)).toEqual(['sure', 'word']);
   });
 
-  it('[E3] refuses, and what was done is undone', async () => {
-    const client = wire.client({ ...way, answers: { sure: 'decline' } });
-    expect(await call(client)).toMatchObject({ isError: true });
+  it('[E3] declines, and the saga undoes its steps', async () => {
+    expect(await call(wire.client({ era, answers: { sure: 'decline' } }))).toMatchObject({ isError: true });
     expect(shop.charges.size).toBe(0);
     expect(wire.effects).toMatchObject([{ id: 'charge' }, { id: '~charge' }]);
   });
 
-  it('[E1] is cut after a step that has a token before it, and the step has one key', async () => {
-    wire.cutAfter('ship');
-    const client = wire.client({ ...way, answers });
-    expect(await call(client)).toMatchObject({ content: [{ text: 'Enjoy' }] });
-    // A session that is cut takes its call along: the client can only call anew.
-    const isLost = way.dialect === 'push';
-    expect(wire.effects.filter(({ id }) => id === 'ship')).toHaveLength(isLost ? 2 : 1);
-  });
-
-  it('[W4] says what it was asked and has no answer to', async () => {
-    const client = wire.client({ ...way, answers: { word: 'Enjoy' } });
-    await expect(call(client)).rejects.toMatchObject({
+  it('[W4] rejects the call with the question that has no answer', async () => {
+    await expect(call(wire.client({ era, answers: { word: 'Enjoy' } }))).rejects.toMatchObject({
       code: 'unanswered',
       message: expect.stringContaining('Ship it for 900?') as unknown,
     });
   });
 
-  it('answers by a function of the question', async () => {
+  it('answers questions of a wire by a function', async () => {
     const asked: string[] = [];
     const client = wire.client({
-      ...way,
-      answers: ({ id, message }) => {
+      era,
+      answers: async ({ id, message }) => {
         asked.push(`${id}: ${message}`);
         return id === 'sure' ? { sure: true } : 'Bye';
       },
@@ -65,77 +54,84 @@ describe.each(wireWays)('a client in memory: $dialect, $era', (way: WireWay) => 
     expect(await call(client)).toMatchObject({ content: [{ text: 'Bye' }] });
     expect(asked).toEqual(['sure: Ship it for 900?', 'word: A word to the customer?']);
   });
-});
 
-const withTokens = wireWays.filter(({ dialect }) => dialect !== 'push' && dialect !== 'resumable requests');
-
-describe.each(withTokens)('a token on the wire: $dialect, $era', (way) => {
-  it('[T1] is refused however it was tampered with, and nothing runs', async () => {
-    const honest = wire.client({ ...way, user: 'alice', answers });
-    await call(honest);
-    await call(honest);
-    const [token = ''] = honest.tokens;
-    for (const { how, token: forged } of tamper(token, honest.tokens.at(-1))) {
-      const mallory = wire.client({ ...way, user: 'alice', answers, token: () => forged });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const error: unknown = await call(mallory).catch((thrown: unknown) => thrown);
-      expect({ how, error }).toMatchObject({ how, error: { name: 'WireError', rpcCode: -32602 } });
-    }
-    // The two honest calls.
-    expect(wire.effects.filter(({ id }) => id === 'ship')).toHaveLength(2);
+  it('declares the capabilities of the test', async () => {
+    const result = await call(wire.client({ era, capabilities: {} }));
+    expect(result).toMatchObject({ nextResumeToken: expect.any(String) as unknown });
   });
 
-  it('[T6] is of one user: another one cannot go on with it', async () => {
-    const alice = wire.client({ ...way, user: 'alice', answers: { sure: 'decline' } });
-    await call(alice);
-    const bob = wire.client({ ...way, user: 'bob', answers, token: () => alice.tokens[0] ?? '' });
-    await expect(call(bob)).rejects.toMatchObject({ name: 'WireError', rpcCode: -32602 });
+  it('[T6] is one user, whose token the host refuses from others', async () => {
+    const [alice, bob] = ['alice', 'bob'].map((user) => wire.client({ era, user, capabilities: {} }));
+    const { nextResumeToken: resumeToken } = await call(alice as WireClient);
+    const more = { cents: 900, resumeToken, answers: { sure: { sure: false } } };
+    await expect((bob as WireClient).call('parcel_service', more)).rejects.toMatchObject({ code: -32_602 });
+    const next = { nextResumeToken: expect.any(String) as unknown };
+    expect(await (alice as WireClient).call('parcel_service', more)).toMatchObject(next);
   });
 });
 
-describe('a host on the wire', () => {
-  it('[E1] double charges where the very first answer is lost, which commitFirst is for', async () => {
-    await call(wire.cutAfter(1).client({ dialect: 'saga methods', answers }));
-    expect(wire.effects.filter(({ id }) => id === 'charge')).toHaveLength(2);
+describe('a connection cut', () => {
+  it('[E1] aborts the request after a step, and the client repeats it with the same key', async () => {
+    wire.cutAfter('ship');
+    expect(await call(wire.client({ answers }))).toMatchObject({ content: [{ text: 'Enjoy' }] });
+    expect(wire.effects).toMatchObject([{ id: 'charge' }, { id: 'ship', runs: 2 }]);
   });
 
-  it('[T13] answers a request again whose answer was lost, and runs nothing', async () => {
+  it('[T13] drops the response to a request, and the host repeats the response without running anything', async () => {
     wire.cutAfter(2);
-    const client = wire.client({ dialect: 'saga methods', answers });
-    expect(await call(client)).toMatchObject({ content: [{ text: 'Enjoy' }] });
+    expect(await call(wire.client({ answers }))).toMatchObject({ content: [{ text: 'Enjoy' }] });
     expect(wire.effects).toMatchObject([
       { id: 'charge', runs: 1 },
       { id: 'ship', runs: 1 },
     ]);
-    expect(client.exchanges.map(({ method, error }) => (error === undefined ? method : 'cut'))).toEqual([
-      'tools/callSaga',
-      'cut',
-      'tools/resumeSaga',
-      'tools/resumeSaga',
-    ]);
   });
 
-  it('gives up where its client does not try again', async () => {
+  it('[E1] charges twice if the first response is dropped, which commitFirst prevents', async () => {
+    wire.cutAfter(1);
+    await call(wire.client({ answers }));
+    expect(wire.effects.filter(({ id }) => id === 'charge')).toHaveLength(2);
+  });
+
+  it('rejects the call of a client without retries', async () => {
     wire.cutAfter('charge');
-    const client = wire.client({ dialect: 'multi round-trip', answers, whenCut: 'throw' });
-    await expect(call(client)).rejects.toMatchObject({ name: 'WireCut' });
-  });
-
-  it('[T2] refuses a token of yesterday', async () => {
-    const client = wire.client({
-      dialect: 'saga methods',
-      answers: {
-        ...answers,
-        sure: () => {
-          wire.clock.pass(25 * 60 * 60 * 1000);
-          return { sure: true };
-        },
-      },
+    await expect(call(wire.client({ answers, whenCut: 'throw' }))).rejects.toMatchObject({
+      code: 'wire_cut',
     });
-    await expect(call(client)).rejects.toThrow('Invalid or expired sagaToken');
   });
 
-  it('takes requests of any method, and servers with more than sagas', async () => {
+  it.each<string | number>(['ship', 1])('closes a session, and its call fails: %s', async (after) => {
+    wire.cutAfter(after);
+    const client = wire.client({ era: '2025-11-25', answers });
+    await expect(call(client)).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+  });
+});
+
+describe('a host on the wire', () => {
+  it('serves other clients by `fetch`, and the SDK client with the saga methods', async () => {
+    const client = await wire.client({ answers }).connect();
+    const result = await callSaga(
+      client,
+      { name: 'parcel_service', arguments: { cents: 900 } },
+      { clock: wire.clock },
+    );
+    expect(result).toMatchObject({ content: [{ text: 'Enjoy' }] });
+    expect((await wire.fetch('http://localhost/mcp')).ok).toBe(false);
+  });
+
+  it('has waited when a client returns to a sleeping saga', async () => {
+    const napping = saga({ name: 'napping', version: '1' }, function* () {
+      yield* sleep(600_000);
+      return 'awake';
+    });
+    const napped = testHost({ sagas: [napping] });
+    const client = napped.client({ capabilities: {} });
+    const { nextResumeToken: resumeToken } = await client.call('napping');
+    const before = napped.clock.now();
+    expect(await client.call('napping', { resumeToken })).toMatchObject({ content: [{ text: 'awake' }] });
+    expect(napped.clock.now() - before).toBeGreaterThan(500_000);
+  });
+
+  it('serves other tools than sagas', async () => {
     const more = testHost(
       { sagas: [parcelService] },
       {
@@ -146,14 +142,15 @@ describe('a host on the wire', () => {
         },
       },
     );
-    const client = more.client({ dialect: 'multi round-trip' });
-    const { tools } = await client.send('tools/list');
+    const client = more.client();
+    const { tools } = await (await client.connect()).listTools();
     expect(tools).toMatchObject([{ name: 'hello' }, { name: 'parcel_service' }]);
     expect(await client.call('hello')).toMatchObject({ content: [{ text: 'hello' }] });
-    await expect(client.call('nothing')).rejects.toMatchObject({ name: 'WireError' });
+    await expect(client.call('nothing')).rejects.toMatchObject({ code: -32_602 });
+    await more.close();
   });
 
-  it('can be one that exists already', async () => {
+  it('may be an existing host', async () => {
     const host = createSagaHost({
       sagas: [parcelService],
       keys: generateKey(),
@@ -164,16 +161,7 @@ describe('a host on the wire', () => {
       tasks: { bearer: 'accept' },
       hooks: { onTurn: () => undefined },
     });
-    const client = testHost(host).client({
-      dialect: 'saga methods',
-      answers: { sure: 'decline' },
-    });
+    const client = testHost(host).client({ answers: () => 'decline' });
     expect(await client.call('parcel_service', { cents: 1 })).toMatchObject({ isError: true });
-  });
-
-  it('has no client that speaks what its era does not know', () => {
-    expect(() => wire.client({ dialect: 'push', era: '2026-07-28' })).toThrow(
-      "No client of 2026-07-28 speaks 'push': it is of 2025-11-25.",
-    );
   });
 });

@@ -1,12 +1,11 @@
-import type { GuardVerdict } from '@mcp-saga/server';
-import type { Fence } from '@mcp-saga/server/internal';
+import type { Fence, GuardVerdict } from '@mcp-saga/server/stores';
 import { SagaTestError } from '../values/errors.ts';
 import { seeded } from '../values/seeded-random.ts';
 import { messageOfError, show } from '../values/show.ts';
 import { same } from './conformance-case.ts';
 import type { GuardUnderTest } from './guard-requests.ts';
 
-// Time passes in steps that are no part of any of these: a real clock goes on by itself a little.
+// Time passes in steps that divide none of these: a real clock advances a little in between.
 const step = 45_000;
 const lease = 60_000;
 const responds = 110_000;
@@ -27,7 +26,7 @@ type Command =
   | { readonly do: 'claim'; readonly key: string }
   | { readonly do: 'pass' };
 
-/** Draws calls of requests that repeat, fork, die, or arrive late. */
+/** Draws calls of repeated, forked, dying, and late requests. */
 function drawCommands(random: () => number): readonly Command[] {
   const below = (limit: number): number => Math.floor(random() * limit);
   const one = <T>(...of: readonly T[]): T => of[below(of.length)] as T;
@@ -52,14 +51,14 @@ function drawCommands(random: () => number): readonly Command[] {
 
 interface Turn {
   readonly request: string;
-  /** Sealed request, if it can be stored. */
+  /** Sealed request, if storable. */
   readonly brought: string | undefined;
   readonly digest: string;
   readonly begun: number;
-  /** Time of its last lease, from which its response is stored. */
+  /** Time of the last lease, when the storage period of the response begins. */
   leasedAt: number;
   leases: number[];
-  /** `true` if it was leased before, except for a request that awaited it. */
+  /** `true` after a first lease, except for a request that awaited the lease. */
   isAgain: boolean;
   leasedUntil: number;
   response?: string;
@@ -112,22 +111,16 @@ class Model {
     const { brought } = turn;
     const isRequest = turn.request === request && (turn.digest === digest || follows);
     const isAwaited = awaits && turn.request === request && !isRequest;
-    if (isAwaited && brought !== undefined && turn.response === undefined) {
+    const isEnded = ends && turn.request === `${jti} resume`;
+    const isFollowed = turn.request === request && turn.digest !== digest && follows;
+    const takesOver = isAwaited || isEnded || isFollowed;
+    if (takesOver && brought !== undefined && turn.response === undefined) {
       if (this.#time < turn.leasedUntil) return 'busy';
       const { isAgain } = turn;
-      const leased = { ...this.#leased(turn), begun: brought, other: true };
+      const leased = { ...this.#leased(turn), interrupted: brought };
+      if (!isAwaited) return leased;
       turn.isAgain = isAgain;
-      return leased;
-    }
-    const isEnded = ends && turn.request === `${jti} resume`;
-    if (isEnded && brought !== undefined && turn.response === undefined) {
-      if (this.#time < turn.leasedUntil) return 'busy';
-      return { ...this.#leased(turn), begun: brought };
-    }
-    const isFollowed = turn.request === request && turn.digest !== digest && follows;
-    if (isFollowed && brought !== undefined && turn.response === undefined) {
-      if (this.#time < turn.leasedUntil) return 'busy';
-      return { ...this.#leased(turn), begun: brought };
+      return { ...leased, other: true };
     }
     const isDone = isEnded && turn.response !== undefined;
     if (turn.request !== request && !isDone) return 'conflict';
@@ -143,7 +136,7 @@ class Model {
     }
     if (this.#time < turn.leasedUntil) return 'busy';
     if (turn.digest !== digest) return 'conflict';
-    return { ...this.#leased(turn), ...(brought === undefined ? {} : { begun: brought }) };
+    return { ...this.#leased(turn), ...(brought === undefined ? {} : { interrupted: brought }) };
   }
 
   finish(number: number, response: string): boolean {
@@ -231,7 +224,7 @@ async function agreesIn(
   for (const [index, command] of commands.entries()) {
     const asked = index % 2 === 0 ? guard : elsewhere;
     const at = now();
-    // The newest leases first: those before them are over, most of the time.
+    // Newest leases first: older leases are over, most of the time.
     const number = 'lease' in command ? fences.length - 1 - command.lease : 0;
     const fence = fences[number];
     if (command.do === 'begin') {

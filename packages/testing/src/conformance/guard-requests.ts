@@ -1,7 +1,7 @@
-import type { GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server';
-import type { Fence } from '@mcp-saga/server/internal';
+import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '@mcp-saga/server/stores';
 import { SagaTestError } from '../values/errors.ts';
 import { show } from '../values/show.ts';
+import { hour } from './conformance-case.ts';
 
 /** A guard under test, and its clock. */
 export interface GuardUnderTest {
@@ -14,22 +14,20 @@ export interface GuardUnderTest {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-/** Milliseconds. */
-export const hour = 3_600_000;
-
 /** @throws SagaTestError `violated` if the turn does not run */
 export function fenceOf(verdict: GuardVerdict): Fence {
   if (typeof verdict === 'object' && 'run' in verdict) return verdict.run;
-  throw new SagaTestError('violated', `Expected that the turn runs, and got ${show(verdict)}.`);
+  throw new SagaTestError('violated', `Expected the turn to run, but the guard returned ${show(verdict)}.`);
 }
 
-/** Request that was stored with a turn. */
-export const begunOf = (verdict: GuardVerdict): unknown => (verdict as { readonly begun?: unknown }).begun;
-/** Response of a turn that ended. */
+/** Request stored with a turn. */
+export const begunOf = (verdict: GuardVerdict): unknown =>
+  (verdict as { readonly interrupted?: unknown }).interrupted;
+/** Response of an ended turn. */
 export const responseOf = (verdict: GuardVerdict): unknown =>
   (verdict as { readonly response?: unknown }).response;
 
-/** A new guard, and requests to it. */
+/** A new guard with its requests. */
 export interface AskedGuard extends GuardUnderTest {
   /** Makes a request for turn 1, with changes. */
   readonly claim: (change?: Partial<GuardClaim>) => GuardClaim;
@@ -37,7 +35,7 @@ export interface AskedGuard extends GuardUnderTest {
   readonly begin: (change?: Partial<GuardClaim>) => Promise<GuardVerdict>;
 }
 
-/** Makes a guard, and requests to it. */
+/** Makes a guard with its requests. */
 export async function setUpGuard(make: () => Promise<GuardUnderTest>): Promise<AskedGuard> {
   const { guard, elsewhere, now, pass } = await make();
   const claim = (change: Partial<GuardClaim> = {}): GuardClaim => ({

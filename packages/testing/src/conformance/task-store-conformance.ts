@@ -1,5 +1,5 @@
-import type { TaskStore } from '@mcp-saga/server';
-import { same, type ConformanceCase } from './conformance-case.ts';
+import type { TaskStore } from '@mcp-saga/server/stores';
+import { collectCases, hour, same, type ConformanceCase } from './conformance-case.ts';
 
 /** A store of tasks under test, and its clock. */
 export interface TaskStoreUnderTest {
@@ -12,29 +12,26 @@ export interface TaskStoreUnderTest {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-const hour = 3_600_000;
-
 /**
- * The promises that every store of tasks has to keep: each a test for any test runner.
- *
+ * Returns the guarantees of every task store, as tests for any test runner.
  * @param make - makes a store that has stored nothing yet; called for each test
- *
  * @example
  * ```ts
+ * import { memoryTaskStore } from '@mcp-saga/server';
+ * import { it } from 'vitest';
+ *
  * const make = async () => {
  *   let time = 0;
- *   const store = memoryTaskStore(() => time);
+ *   const store = memoryTaskStore({ clock: () => time });
  *   return { store, elsewhere: store, now: () => time, pass: async (ms: number) => void (time += ms) };
  * };
  * for (const { title, run } of taskStoreConformance(make)) it(title, run);
  * ```
  */
 export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): readonly ConformanceCase[] {
-  const cases: ConformanceCase[] = [];
-  const test = (title: string, run: () => Promise<void>): void => void cases.push({ title, run });
+  const { cases, test } = collectCases(make);
 
-  test('writes only over the version that was read', async () => {
-    const { store, elsewhere, now } = await make();
+  test('overwrites only the version of the last read', async ({ store, elsewhere, now }) => {
     const later = now() + hour;
     same(await store.read('a'), undefined);
     same(await store.write('a', 'x', 1, later), false);
@@ -46,8 +43,7 @@ export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): r
     same(await store.read('b'), undefined);
   });
 
-  test('lets one of many writers through', async () => {
-    const { store, elsewhere, now } = await make();
+  test('accepts one of many concurrent writes', async ({ store, elsewhere, now }) => {
     await store.write('a', 'first', 0, now() + hour);
     const written = await Promise.all(
       Array.from({ length: 20 }, async (_, index) =>
@@ -58,8 +54,7 @@ export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): r
     same(await store.read('a'), { version: 2, sealed: `writer ${written.indexOf(true)}` });
   });
 
-  test('forgets what has expired, and each write says anew when that is', async () => {
-    const { store, now, pass } = await make();
+  test('removes expired entries, and each write sets a new expiry', async ({ store, now, pass }) => {
     await store.write('a', 'one', 0, now() + hour);
     await pass(hour / 2);
     await store.write('a', 'two', 1, now() + hour);
@@ -71,8 +66,7 @@ export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): r
     same(await store.read('a'), { version: 1, sealed: 'three' });
   });
 
-  test('keeps what is sealed as it is, empty, long or not of ASCII', async () => {
-    const { store, now } = await make();
+  test('stores sealed text unchanged: empty, long, or outside of ASCII', async ({ store, now }) => {
     for (const [index, sealed] of ['', `${'x'.repeat(1_000_000)} \u0000 € 🙂`].entries()) {
       same(await store.write('a', sealed, index, now() + hour), true);
       same(await store.read('a'), { version: index + 1, sealed });

@@ -10,7 +10,7 @@ interface Ran {
   readonly turn: number;
 }
 
-/** Cases in which the process dies after a step, and that step or the first one fails when the request is sent again. */
+/** Cases: the process dies after a step, and this or the first step fails when the request is sent again. */
 export function thenFailing(test: TestSaga, { run }: Explored): readonly Case[] {
   const all = ranIn(run.trace);
   return all.flatMap((last): readonly Case[] => {
@@ -45,18 +45,18 @@ function ranIn(trace: Explored['run']['trace']): readonly Ran[] {
   return list;
 }
 
-/** Reports an effect of a request that died if the saga failed as though the effect had not happened. */
+/** Reports an effect of a dead request if the saga failed as though the effect had not happened. */
 export function deniedEffect(explored: Explored, options: ExploreOptions): Violation | undefined {
   const { run, world } = explored;
   if (run.status !== 'failed') return undefined;
   const left = forgotten(explored, options);
   if (left !== undefined) return left;
-  const { trace, residue, compensated } = run;
+  const { trace, uncompensated, compensated } = run;
   const isPastPivot = trace.some((entry) => entry.type === 'passed' && entry.kind === 'pivot');
-  // A turn is named in place of all steps that it may have executed.
-  if (isPastPivot || residue.some((id) => /^turn \d+$/.test(id))) return undefined;
+  // A named turn covers all steps of the turn.
+  if (isPastPivot || uncompensated.some((id) => /^turn \d+$/.test(id))) return undefined;
   const known = new Set(trace.flatMap(({ ...entry }) => (entry.type === 'ran' ? [entry.id] : [])));
-  for (const id of [...compensated, ...residue]) known.add(id);
+  for (const id of [...compensated, ...uncompensated]) known.add(id);
   const denied = world.ledger.effects.find(
     ({ id }) => !id.startsWith('~') && !known.has(id) && !isHarmless(id, options),
   );
@@ -64,10 +64,10 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
   const { id } = denied;
   return {
     what:
-      `'${id}' happened in a request that died, the saga failed when that was sent again, and nothing undoes or names '${id}'. ` +
-      'Give the step compensateUnknown: ({ stepKey, idempotencyKey }) => …, or at least compensate, so that it is named. ' +
-      "That a request died is known only to a guard: declare forks: 'refuse'. If it does no harm, say so: " +
+      `'${id}' happened in a request that died, the repeated request failed, and nothing undoes or names '${id}'. ` +
+      'Add `compensateUnknown: ({ stepKey, idempotencyKey }) => …` to the step, or at least `compensate`, to name the step. ' +
+      "Only a guard knows of interrupted requests: declare forks: 'refuse'. If the effect does no harm, pass " +
       `{ harmless: ['${id}'] }.`,
-    expects: `expect([...run.compensated, ...run.residue]).toContain(${toSource(id)});`,
+    expects: `expect([...run.compensated, ...run.uncompensated]).toContain(${toSource(id)});`,
   };
 }

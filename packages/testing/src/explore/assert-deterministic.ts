@@ -1,6 +1,7 @@
 import { SagaTestError } from '../values/errors.ts';
 import { indented, showAll, showError } from '../values/show.ts';
-import type { World, Tape } from '../world/world.ts';
+import { OutsideWorld } from '../world/outside-world.ts';
+import type { World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { lineOf, type ByEvent, type TraceEntry, type TraceEvent } from '../report/trace.ts';
 import { baselineOf } from './baseline.ts';
@@ -9,14 +10,23 @@ import { perturbations, standStill, type Perturbation } from './perturbation.ts'
 import { shrunk } from './shrink.ts';
 
 /**
- * Runs a script, and then again with another clock, other randomness, another time zone, and another language, with the recorded
- * results, answers, and times. The saga must ask and run the same.
- *
+ * Runs a script, and then again with another clock, other randomness, another time zone (not in browsers), and another
+ * language, with the recorded results, answers, and times. The saga must ask and run the same.
  * @throws SagaTestError `not_deterministic`: the first step that differs, the cause, and the smallest script that shows it
+ * @example
+ * ```ts
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('ship', ({ idempotencyKey }) => api.ship(idempotencyKey));
+ *   return 'done';
+ * });
+ * await assertDeterministic(testSaga(order));
+ * ```
  */
 export async function assertDeterministic(script: Script): Promise<ExploreReport> {
   const test = scriptOf('assertDeterministic', script);
-  // On a machine that stands still, so that each thing that varies can be told from the others.
+  // On a simulated machine without changes, to tell the causes apart.
   const still = standStill();
   try {
     const baseline = await baselineOf(test);
@@ -57,7 +67,8 @@ async function onAnotherMachine(
   try {
     await explored(test, (each) => {
       worlds.push(each);
-      each.playback = world.tape satisfies Tape;
+      each.playback = world.tape;
+      each.outside = new OutsideWorld(each, new Map(world.outside.asked));
     });
   } catch (error) {
     thrown = error;
@@ -73,7 +84,7 @@ async function onAnotherMachine(
   const [here, elsewhere] = [one[at], two[at]];
   const id = here?.id ?? elsewhere?.id;
   const what =
-    `${id === undefined ? 'how it ends' : `'${id}'`} is the first that differs:\n\n` +
+    `First difference: ${id === undefined ? 'the end' : `'${id}'`}.\n\n` +
     `    here:  ${here?.line ?? 'nothing more'}\n    there: ${elsewhere?.line ?? 'nothing more'}`;
   return { id, what, cause: thrown };
 }
@@ -84,7 +95,7 @@ function different(
 ): SagaTestError {
   return new SagaTestError(
     'not_deterministic',
-    `With ${what}, the saga '${script.saga.name}' does something else with the same answers and results. ${found.what}\n\n` +
+    `The saga '${script.saga.name}' is not deterministic: with ${what}, and the same answers and results, its run differs. ${found.what}\n\n` +
       `${advice}\n\nThe smallest case, to paste into a test:\n\n` +
       indented(`await assertDeterministic(\n${script.source.replaceAll(/^/gm, '  ')},\n);`),
     found.cause === undefined ? undefined : { cause: found.cause },
@@ -112,7 +123,7 @@ const told: Partial<ByEvent<string>> = {
   failed: what,
   passed: what,
   undone: what,
-  residue: what,
+  uncompensated: what,
   told: lineOf,
   completed: ({ result }) => `completed: ${showAll(result)}`,
   gaveUp: lineOf,

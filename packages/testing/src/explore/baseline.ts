@@ -1,15 +1,18 @@
+import { SagaError } from '@mcp-saga/server';
+import { isAuthoringError } from '@mcp-saga/server/internal';
 import { indented, messageOfError, showError } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { assertApplied } from '../run/never-applied.ts';
+import type { SagaRun } from '../run/saga-run.ts';
 import type { TestSaga } from '../run/test-saga.ts';
 import { explored, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
-/** Runs a script undisturbed, to compare its cases with. Throws `script` if a fault never applied, `violated` for a mistake. */
+/** Runs a script undisturbed, as the baseline of its cases. Throws `script` if a fault never applied, `violated` for a mistake. */
 export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']): Promise<Explored> {
   const baseline = await explored(test);
   assertApplied(baseline.world);
-  const slip = programmingError(baseline);
-  if (slip !== undefined) throw inUndisturbed(baseline, slip.what, baseline.run.error);
+  const mistake = programmingError(baseline.run);
+  if (mistake !== undefined) throw inUndisturbed(baseline, mistake.what, baseline.run.error);
   try {
     await check?.(baseline.run);
   } catch (error) {
@@ -28,22 +31,35 @@ function inUndisturbed({ world }: Explored, what: string, cause: unknown): SagaT
 
 const slips = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
 
-/** Reports a saga that fails by a mistake in its own code, unless the undisturbed saga fails too. */
-export function programmingError({ run, world }: Explored, baseline?: Explored): Violation | undefined {
+/** Reports a saga that fails by a mistake in its code, unless the undisturbed saga fails by one, too. */
+export function programmingError(run: SagaRun, baseline?: SagaRun): Violation | undefined {
   const { error } = run;
-  if (run.status !== 'failed' || !(error instanceof Error) || !slips.has(error.name)) return undefined;
-  if (baseline?.run.status === 'failed') return undefined;
-  // What a step threw reaches the saga as a StepError that has its name: the script or the step's code did that.
-  const { stepId } = error as { readonly stepId?: unknown };
-  if (
-    typeof stepId === 'string' ||
-    world.trace.some((entry) => entry.type === 'failed' && entry.error === error)
-  ) {
+  if (run.status !== 'failed' || !(error instanceof Error)) return undefined;
+  const what = isRejected(error) ? rejected(error) : slip(error, run);
+  if (what === undefined || (baseline !== undefined && programmingError(baseline) !== undefined))
     return undefined;
-  }
+  return { what, expects: `expect(run.error).not.toMatchObject({ name: '${error.name}' });` };
+}
+
+/** `true` if the engine or the host rejected the code of the saga or its result. */
+function isRejected(error: Error): boolean {
+  // A step may throw an error with any code.
+  return (
+    (error instanceof SagaError && error.code === 'invalid_result' && !('stepId' in error)) ||
+    isAuthoringError(error)
+  );
+}
+
+function rejected(error: Error): string {
+  return `it fails because of a mistake in its code: ${showError(error)}`;
+}
+
+/** Describes an error that the body throws by mistake. */
+function slip(error: Error, { trace }: SagaRun): string | undefined {
+  // An error of a step reaches the saga as a StepError of the same name: no mistake of the body.
+  const isOfStep =
+    'stepId' in error || trace.some((entry) => entry.type === 'failed' && entry.error === error);
+  if (!slips.has(error.name) || isOfStep) return undefined;
   const where = /^\s+at .*?\(?((?:file:\/\/)?\/[^)\s]+)\)?$/m.exec(error.stack ?? '')?.[1];
-  return {
-    what: `its body throws a ${showError(error)}${where === undefined ? '' : ` (${where})`}. It does not reckon with that.`,
-    expects: `expect(run.error).not.toMatchObject({ name: '${error.name}' });`,
-  };
+  return `its body throws a ${showError(error)}${where === undefined ? '' : ` (${where})`}, a mistake in its code.`;
 }

@@ -1,5 +1,5 @@
 import { show } from '../values/show.ts';
-import type { Effect } from '../world/effect-ledger.ts';
+import type { Effect } from '../world/world-effects.ts';
 import type { Rule } from '../script/script-rules.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { toSource } from '../script/script-source.ts';
@@ -23,30 +23,33 @@ import { deniedEffect, thenFailing } from './after-crash.ts';
 
 /** Options of `crashEverywhere`. */
 export interface CrashOptions extends ExploreOptions {
-  /** `accept`: a client that loses its first response starts another saga, so first steps may run twice. Default `refuse`. */
+  /** `accept`: first steps may run twice, as a client without its first response starts another saga. @default 'refuse' */
   readonly firstRequest?: 'accept' | 'refuse';
-  /** Outcome of the step when the request is sent again. `fail`: its provider is down. Default `succeed`. */
+  /** Outcome of the step when the request is sent again. `fail`: its provider is down. @default 'succeed' */
   readonly afterCrash?: 'fail' | 'succeed';
 }
 
 const crashNames: NamesOf<CrashOptions> = { ...exploreNames, firstRequest: true, afterCrash: true };
 
 /**
- * Lets the process die before and after each step and undo, and drops the response of each turn; the client sends its request
- * again. Reports another result, other effects, an effect that runs twice without its idempotency key, and a step that runs
- * again although the client has a token from after it.
+ * Kills the process before and after each step and undo, and drops the response of each turn; the client sends its request again. Reports a
+ * different result, different effects, an effect that runs twice without its idempotency key, and a step that runs again although the
+ * client has a later token.
  *
- * With `afterCrash: 'fail'`, the process dies after each step, and the step fails when the request is sent again: a saga that
- * fails by that must undo or name each effect, those of the request that died included.
+ * With `afterCrash: 'fail'`, the process dies after each step, and the step fails when the request is sent again. A saga that then fails
+ * must undo or name each effect, including those of the interrupted request.
  *
- * A first run dies at each place in turn. Only if that run fails, each place gets a run of its own.
- *
+ * A first run dies at each place in turn. Only if this run fails, each place gets a separate run.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
- *
  * @example
  * ```ts
- * await crashEverywhere(script);
- * await crashEverywhere(script, { afterCrash: 'fail' });
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('ship', ({ idempotencyKey }) => api.ship(idempotencyKey));
+ *   return 'done';
+ * });
+ * await crashEverywhere(testSaga(order, { before: () => api.reset() }), { afterCrash: 'fail', harmless: ['ship'] });
  * ```
  */
 export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
@@ -58,13 +61,15 @@ export async function crashEverywhere(script: Script, options: CrashOptions = {}
     test,
     baseline,
     check: options.check,
+    onCase: options.onCase,
     judge: (crashed, before) =>
       fails
-        ? (deniedEffect(crashed, options) ?? programmingError(crashed, before))
+        ? (deniedEffect(crashed, options) ?? programmingError(crashed.run, before.run))
         : differenceOf(before, crashed, options),
   });
-  const swept = fails ? undefined : await find(sweepOf(test, baseline));
-  if (!fails && swept === undefined) return { cases: cases.length };
+  const single = fails || options.onCase !== undefined;
+  const swept = single ? undefined : await find(sweepOf(test, baseline));
+  if (!single && swept === undefined) return { cases: cases.length };
   const findings = await findingsIn(cases, find);
   const found = findings.length === 0 && swept !== undefined ? [swept] : findings;
   return await reported(found, cases.length, find);
@@ -88,7 +93,7 @@ function casesOf(script: TestSaga, { world }: Explored): readonly Case[] {
   return [...crashes, ...losses];
 }
 
-/** One run that dies at every place. A step that follows another in a request dies only after it: the place before is the same. */
+/** One run that dies at every place. A step after another in a request dies only afterwards: the place before is the same. */
 function sweepOf(test: TestSaga, { world }: Explored): Case {
   const rules: Rule[] = [];
   for (const [id, runs] of world.runs) {
@@ -119,30 +124,30 @@ function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptio
 function differentEnd({ run }: Explored, { run: other, world }: Explored): Violation | undefined {
   if (other.status !== run.status) {
     return {
-      what: `it ${other.status}, and without that it ${run.status}.`,
+      what: `the saga ${other.status}; undisturbed, the saga ${run.status}.`,
       expects: `expect(run.status).toBe(${toSource(run.status)});`,
     };
   }
   // New idempotency keys and a new saga id may stand in the result.
-  if (world.restarts === 0 && !isSameValue(other.result, run.result)) {
+  if (run.status === 'completed' && world.restarts === 0 && !isSameValue(other.result, run.result)) {
     return {
-      what: `it returns ${show(other.result)}, and without that ${show(run.result)}. Does it keep something in a variable outside of its body?`,
+      what: `the saga returns ${show(other.result)}; undisturbed, ${show(run.result)}. Check the saga for state in a variable outside of its body.`,
       expects: `expect(run.result).toEqual(${toSource(run.result)});`,
     };
   }
-  for (const what of ['compensated', 'residue'] as const) {
-    // A step that fails in the repetition has an unknown outcome there: it may be undone or named in addition.
+  for (const what of ['compensated', 'uncompensated'] as const) {
+    // A failure in the repetition has an unknown outcome: the step may be undone or named in addition.
     const known = other[what].filter((id) => run[what].includes(id) || !isUnknown(id, world));
     if (isSameValue(known, run[what])) continue;
     return {
-      what: `what was ${what === 'residue' ? 'left' : 'undone'} is ${show(other[what])}, and without that ${show(run[what])}.`,
+      what: `${what} are ${show(other[what])}; undisturbed, ${show(run[what])}.`,
       expects: `expect(run.${what}).toEqual(${toSource(run[what])});`,
     };
   }
   return undefined;
 }
 
-/** `true` for a step that failed after a process died, and for the turn in which it died. */
+/** `true` for a step with a failure after a crash, and for the turn of the crash. */
 function isUnknown(id: string, { trace }: Explored['world']): boolean {
   const died = trace.findIndex(({ type }) => type === 'crashed' || type === 'lost');
   if (died === -1) return false;
@@ -157,10 +162,10 @@ function repeatedBeforeToken({ world }: Explored, options: CrashOptions): Violat
   if (first === undefined) return undefined;
   return {
     what:
-      `${nameOf(first.id)} happens twice. It runs in the first request, before the client has a token: the client can only ` +
-      'call anew, which is a new saga with new idempotency keys. Hand out a token first: commitFirst: true in the options of ' +
-      'the saga, or a question or checkpoint() before it. If to do it twice does no harm, say so: ' +
-      `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all of them.`,
+      `${nameOf(first.id)} happens twice. The step runs in the first request, before the client has a token: the client can only ` +
+      'start a new saga, with new idempotency keys. Give the client a token first: `commitFirst: true` in the options of the ' +
+      'saga, or a question or checkpoint() before the step. If a second effect does no harm, pass ' +
+      `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all first steps.`,
     expects: `expect(run.effects.filter(({ id }) => id === ${toSource(first.id)})).toHaveLength(1);`,
   };
 }
@@ -174,13 +179,16 @@ function differentEffects({ world }: Explored, { world: other }: Explored): Viol
   const did = 'expect(run.effects.map(({ id }) => id))';
   if (added !== undefined) {
     return {
-      what: `it does ${nameOf(added)}, which it does not do without that.`,
+      what: `the saga runs ${nameOf(added)}, which does not run undisturbed.`,
       expects: `${did}.not.toContain(${toSource(added)});`,
     };
   }
   const missing = [...known].find((id) => !found.has(id));
   if (missing === undefined) return undefined;
-  return { what: `it never does ${nameOf(missing)}.`, expects: `${did}.toContain(${toSource(missing)});` };
+  return {
+    what: `the saga never runs ${nameOf(missing)}.`,
+    expects: `${did}.toContain(${toSource(missing)});`,
+  };
 }
 
 function repeated(baseline: Explored, { world }: Explored, options: CrashOptions): Violation | undefined {
@@ -191,7 +199,7 @@ function repeated(baseline: Explored, { world }: Explored, options: CrashOptions
     const turns = new Set(effect.turns).size;
     if (turns > new Set(known?.turns).size && known !== undefined) {
       return {
-        what: `${nameOf(effect.id)} runs again in turn ${effect.turns.at(-1)}, though the client had a token behind it.`,
+        what: `${nameOf(effect.id)} runs again in turn ${effect.turns.at(-1)}, although the client has a later token.`,
         expects: `expect(new Set(${effectOf(effect.id)}?.turns).size).toBe(${new Set(known.turns).size});`,
       };
     }
@@ -201,19 +209,29 @@ function repeated(baseline: Explored, { world }: Explored, options: CrashOptions
   return undefined;
 }
 
-/** Reports an effect that ran more than once and never read its key. */
-export function carelessly({ id, took, standIn, runs }: Effect): Violation | undefined {
+/** Reports the first effect, not declared harmless, that repeated and never read its key. */
+export function firstCareless(
+  effects: readonly Effect[],
+  options: Pick<ExploreOptions, 'harmless'>,
+): Violation | undefined {
+  return effects
+    .filter(({ id }) => !isHarmless(id, options))
+    .map(carelessly)
+    .find(Boolean);
+}
+
+function carelessly({ id, took, standIn, runs }: Effect): Violation | undefined {
   if (took || standIn || runs < 2) return undefined;
   const undo = id.startsWith('~');
   const example = undo
     ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
     : '(step) => bank.charge(amount, step.idempotencyKey)';
-  const once = undo ? '' : 'Where the provider knows no keys, use once: true, which needs a guard. ';
+  const once = undo ? '' : 'If the provider has no idempotency keys, use once: true, which needs a guard. ';
   return {
     what:
-      `${nameOf(id)} happens ${runs} times, and its code never looks at its idempotency key, so that nobody can tell the second ` +
-      `time from the first. Send idempotencyKey along: ${example}. ${once}If it only reads, or to repeat it does no harm, say ` +
-      `so: { harmless: ['${id}'] }.`,
+      `${nameOf(id)} happens ${runs} times, and its code never reads its idempotency key: the provider cannot recognize the ` +
+      `repetition. Send idempotencyKey to the provider: ${example}. ${once}If the step only reads, or a repetition does no harm, ` +
+      `pass { harmless: ['${id}'] }.`,
     expects: `expect(${effectOf(id)}).toMatchObject({ took: true });`,
   };
 }

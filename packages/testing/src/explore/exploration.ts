@@ -1,32 +1,48 @@
 import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
-import { autoAnswerOn } from '../world/answer-question.ts';
+import { autoAnswerOn } from '../world/world-answers.ts';
 import { isFault, wasApplied } from '../run/never-applied.ts';
 import type { Rule } from '../script/script-rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { indented, messageOfError, oneLine } from '../values/show.ts';
+import type { Trace } from '../report/trace.ts';
 import { World } from '../world/world.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { gist, isSameMessage, shrunk } from './shrink.ts';
 
 /** Options of most explorers. */
 export interface ExploreOptions<Run = SagaRun> {
-  /** Steps that only read, or may run twice or stay as they are: IDs, or their beginnings with `*`. */
+  /** Steps that only read, or that may run twice or stay done: IDs, or prefixes with `*`. */
   readonly harmless?: readonly string[];
-  /** Throws if a case left its run, or the fakes of the test, as they must not be. */
+  /** Throws if a case left its run, or the fakes of the test, in a wrong state. */
   readonly check?: (run: Run) => unknown;
+  /** Receives each case after its run. */
+  readonly onCase?: (explored: ExploredCase) => void;
 }
 
-/** Result of an exploration that found nothing wrong. */
+/** Case of an explorer, for a report of all cases. */
+export interface ExploredCase {
+  /** Begins a sentence: `When the process dies after 'charge'`. */
+  readonly when: string;
+  /** Script of the case, with its fault. */
+  readonly script: Script;
+  readonly trace: Trace;
+  /** Finding; undefined if the case holds. */
+  readonly what: string | undefined;
+  /** Line of a test that fails in this case, unless the run itself throws. */
+  readonly expects: string | undefined;
+}
+
+/** Result of an exploration without findings. */
 export interface ExploreReport {
-  /** Number of cases that ran, without the undisturbed run. */
+  /** Number of cases, without the undisturbed run. */
   readonly cases: number;
 }
 
-/** What is wrong with a case. */
+/** Fault of a case. */
 export interface Violation {
   readonly what: string;
-  /** The line of a test that fails for it. */
+  /** Line of a test that fails in this case. */
   readonly expects: string;
 }
 
@@ -34,10 +50,10 @@ export interface Violation {
 export interface Case {
   /** Begins a sentence: `When the process dies after 'charge'`. */
   readonly when: string;
-  /** The script. The report drops each of its lines that the failure does not need. */
+  /** The script. The report drops unneeded lines. */
   readonly script: TestSaga;
   readonly fault: readonly Rule[];
-  /** The script contains the lines of the fault, so that the report can drop them too. */
+  /** The script contains the fault, and the report may drop lines of the fault too. */
   readonly sweeps?: true;
   /** The report begins with the finding of the lowest rank. Default 0. */
   readonly rank?: number;
@@ -45,7 +61,7 @@ export interface Case {
   readonly paste?: (test: TestSaga, expects?: string) => string;
 }
 
-/** Runs a case, and returns what is wrong with it. `prepare` is given when a case is made smaller. */
+/** Runs a case, and returns its finding. `prepare` is set when a case is made smaller. */
 export type Find<C extends Case = Case> = (
   each: C,
   prepare?: (world: World) => void,
@@ -57,13 +73,13 @@ export interface Explored {
   readonly world: World;
 }
 
-/** A case that fails. */
+/** A failing case. */
 export interface Finding<C extends Case = Case> {
   readonly case: C;
   readonly what: string;
-  /** The line of a test that fails for it, unless the run itself throws. */
+  /** Line of a test that fails in this case, unless the run itself throws. */
   readonly expects?: string | undefined;
-  /** Answers to questions that the script does not answer. */
+  /** Auto-answers to questions without a rule. */
   readonly autoAnswered: readonly Rule[];
   readonly story: string | undefined;
   readonly unused?: readonly Rule[];
@@ -75,26 +91,28 @@ export interface Judgement {
   readonly test: TestSaga;
   readonly baseline: Explored;
   readonly check: ((run: SagaRun, each: Case) => unknown) | undefined;
+  readonly onCase?: ExploreOptions['onCase'];
+  /** Changes a finding, or drops it. */
+  readonly revise?: (finding: Finding) => Finding | undefined;
   /** Compares the run of a case with the run of its script without the fault. */
   readonly judge: (disturbed: Explored, before: Explored, each: Case) => Violation | undefined;
 }
 
-/** The names of the options that most explorers take. */
-export const exploreNames: NamesOf<ExploreOptions> = { harmless: true, check: true };
+/** Names of the common options. */
+export const exploreNames: NamesOf<ExploreOptions> = { harmless: true, check: true, onCase: true };
 
-/** Checks the arguments of the explorer `of`, and makes a script of them. Throws `script`. */
+/** Checks the arguments of the explorer `of`, and returns the script. Throws `script`. */
 export function scriptOf(of: string, script: Script, options: object = {}, names: object = {}): TestSaga {
   const { saga, options: ofTest, rules } = Object(script) as Partial<Script>;
   if (saga === undefined || ofTest === undefined || !Array.isArray(rules)) {
-    const what =
-      'points' in Object(script) ? 'a run was given, without its script' : 'something else was given';
+    const what = 'points' in Object(script) ? 'got a run; pass its script' : 'got something else';
     throw new SagaTestError('script', `${of}: expected a script, ${of}(testSaga(saga)…): ${what}.`);
   }
   assertKnownOptions(of, options, names);
   return new TestSaga(saga, ofTest, rules);
 }
 
-/** Runs a script, and gives the simplest answer to each question that it does not answer. */
+/** Runs a script, and auto-answers each question without a rule. */
 export async function explored(test: TestSaga, prepare?: (world: World) => void): Promise<Explored> {
   const world = new World(test.options, test.rules);
   autoAnswerOn(world);
@@ -102,24 +120,38 @@ export async function explored(test: TestSaga, prepare?: (world: World) => void)
   return { run: await test.runOn(world), world };
 }
 
-/** Makes the function that runs a case and judges it. */
-export function judging({ test, baseline, check, judge }: Judgement): Find {
+/** Makes the function to run and judge a case. */
+export function judging({ test, baseline, check, onCase, judge, revise = (it) => it }: Judgement): Find {
   return async (each, prepare) => {
     const still = each.sweeps === true ? without(each.script, each.fault) : each.script;
     const before = isSame(still, test) ? baseline : await explored(still);
     const disturbed = disturb(each);
     let seen: World | undefined;
     let ran = false;
-    const found = (what: string, rest: Pick<Finding, 'expects' | 'cause'>): Finding => ({
-      case: each,
-      what,
-      autoAnswered: seen?.autoAnswered ?? [],
-      story: seen === undefined ? undefined : String(seen.trace),
-      unused: disturbed.rules.filter(
-        (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
-      ),
-      ...rest,
-    });
+    const judged = (finding?: Finding): Finding | undefined => {
+      if (prepare === undefined && each.sweeps !== true && seen !== undefined)
+        onCase?.({
+          when: each.when,
+          script: disturbed,
+          trace: seen.trace,
+          what: finding?.what,
+          expects: finding?.expects,
+        });
+      return finding;
+    };
+    const found = (what: string, rest: Pick<Finding, 'expects' | 'cause'>): Finding | undefined =>
+      judged(
+        revise({
+          case: each,
+          what,
+          autoAnswered: seen?.autoAnswered ?? [],
+          story: seen === undefined ? undefined : String(seen.trace),
+          unused: disturbed.rules.filter(
+            (rule) => seen !== undefined && isFault(rule) && !wasApplied(seen, rule),
+          ),
+          ...rest,
+        }),
+      );
     try {
       const { run, world } = await explored(disturbed, (made) => {
         seen = made;
@@ -129,7 +161,7 @@ export function judging({ test, baseline, check, judge }: Judgement): Find {
       if (violation !== undefined) return found(violation.what, { expects: violation.expects });
       ran = true;
       await check?.(run, each);
-      return undefined;
+      return judged();
     } catch (error) {
       const expects = ran ? 'await check(run); // yours' : undefined;
       return found(messageOfError(error), { expects, cause: error });
@@ -145,7 +177,7 @@ function isSame({ rules }: TestSaga, other: TestSaga): boolean {
   return rules.length === other.rules.length && rules.every((rule, at) => rule === other.rules[at]);
 }
 
-/** Runs cases one after the other, as they may share fakes, and throws `violated` for the smallest that fails. */
+/** Runs cases in sequence, as cases may share fakes, and throws `violated` for the smallest failing case. */
 export async function explore<C extends Case>(
   cases: readonly C[],
   find: Find<C>,
@@ -156,7 +188,7 @@ export async function explore<C extends Case>(
   return await reported([...first, ...(await findingsIn(more, find))], cases.length + more.length, find);
 }
 
-/** Runs cases one after the other, and returns those that fail. */
+/** Runs cases in sequence, and returns the failing cases. */
 export async function findingsIn<C extends Case>(
   cases: readonly C[],
   find: Find<C>,
@@ -169,7 +201,7 @@ export async function findingsIn<C extends Case>(
   return findings;
 }
 
-/** Throws `violated` if a case fails: the smallest one, as a script to paste, and its trace. */
+/** Throws `violated` if a case fails: the smallest case, as a script to paste, and its trace. */
 export async function reported<C extends Case>(
   findings: readonly Finding<C>[],
   cases: number,
@@ -202,9 +234,9 @@ export async function reported<C extends Case>(
       causes.set(cause, [...(causes.get(cause) ?? []), other]);
     }
     lines.push('', `${others.length + 1} of ${cases} cases fail.`);
-    if (alike.length > 0) lines.push('', 'The same is wrong in:', '', ...alike);
+    if (alike.length > 0) lines.push('', 'The same problem occurs in:', '', ...alike);
     if (causes.size > 0)
-      lines.push('', 'Something else is wrong in:', '', ...[...causes.values()].flatMap(toldOnce));
+      lines.push('', 'Other problems occur in:', '', ...[...causes.values()].flatMap(toldOnce));
   }
   throw new SagaTestError('violated', lines.join('\n'), { cause: smallest.cause });
 }
@@ -228,7 +260,7 @@ function toldOnce(findings: readonly Finding[] = []): readonly string[] {
   return [`    ${first.case.when}${more}:`, `        ${oneLine(first.what.split('\n', 1)[0] ?? '')}`];
 }
 
-/** The finding, with the answers that its script lacks and without the lines that it does not need. */
+/** The finding, with the auto-answers and without unneeded lines. */
 async function smallestOf<C extends Case>(finding: Finding<C>, find: Find<C>): Promise<Finding<C>> {
   const again = async (script: TestSaga): Promise<Finding<C> | undefined> => {
     const found = await find({ ...finding.case, script }, withoutAutoAnswers);
@@ -237,12 +269,12 @@ async function smallestOf<C extends Case>(finding: Finding<C>, find: Find<C>): P
   const { autoAnswered } = finding;
   const script = finding.case.script.with(...autoAnswered);
   const found = autoAnswered.length === 0 ? finding : await again(script).catch(() => undefined);
-  // A failure that does not repeat is reported as it is.
+  // A failure without a repetition is reported as found.
   if (found === undefined) return finding;
   return (await shrunk({ script, found }, again)).found;
 }
 
-/** Leaves questions that a script does not answer without an answer, as a pasted script does. */
+/** Disables auto-answers, as a pasted script has none. */
 export function withoutAutoAnswers(world: World): void {
   world.autoAnswer = undefined;
 }

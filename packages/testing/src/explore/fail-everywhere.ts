@@ -1,66 +1,66 @@
 import type { Rule } from '../script/script-rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
-import { carelessly, nameOf } from './crash-everywhere.ts';
+import { firstCareless, nameOf } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import {
   explore,
   exploreNames,
-  isHarmless,
   judging,
   scriptOf,
   type Case,
   type Explored,
   type ExploreOptions,
   type ExploreReport,
-  type Find,
   type Finding,
-  type Violation,
 } from './exploration.ts';
 import { forgotten, keptUndone } from './nothing-forgotten.ts';
 
 /**
- * Lets each step fail, time out, and lose its response after its effect. A saga that fails by that must undo every effect, last
- * first, or name it as residue.
+ * Makes each step fail, time out, and lose its response after its effect. A saga that then fails must undo every effect in reverse order,
+ * or name it as uncompensated.
  *
- * In the simplest case that calls it, each undo also loses its response once, and must use the same key again; and fails each
- * time, and must be named. If the saga accepts forks, the process also dies once after the undo, and then nothing fails: the saga
- * must not complete without the effect. `check` does not see runs that leave residue by a failing undo.
- *
+ * In the simplest case that calls it, each undo also loses its response once, and must then use the same key again. It also fails each
+ * time, and must then be named. If the saga accepts forks, the process also dies once after the undo, and then nothing fails: the saga must
+ * not complete without the effect. `check` does not receive runs whose undo fails.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
+ * @example
+ * ```ts
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('ship', ({ idempotencyKey }) => api.ship(idempotencyKey));
+ *   return 'done';
+ * });
+ * await failEverywhere(testSaga(order));
+ * ```
  */
 export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf('failEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
   // Known when a case has run.
-  const undos = new Map<Case, readonly string[]>();
-  const left = new Map<Case, readonly string[]>();
-  const attempts = new Map<Case, number>();
-  const found = judging({
+  const ran = new Map<Case, Explored>();
+  const find = judging({
     test,
     baseline,
     check: (run, { fault }) =>
-      fault.length === 1 || run.residue.length === 0 ? options.check?.(run) : undefined,
+      fault.length === 1 || run.uncompensated.length === 0 ? options.check?.(run) : undefined,
+    onCase: options.onCase,
     judge: (failed, before, each) => {
-      undos.set(
-        each,
-        [...failed.world.runs.keys()].filter((id) => id.startsWith('~')),
-      );
-      left.set(each, leftIn(failed));
-      attempts.set(each, attemptsIn(each, failed));
+      ran.set(each, failed);
       return (
         forgotten(failed, options) ??
-        undoneTwice(failed, options) ??
+        firstCareless(
+          failed.world.ledger.effects.filter(({ id }) => id.startsWith('~')),
+          options,
+        ) ??
         keptUndone(failed, options) ??
-        programmingError(failed, before)
+        programmingError(failed.run, before.run)
       );
     },
+    revise: (finding) => adviseOnUnknown(finding, ran.get(finding.case)),
   });
-  const find: Find = async (each, prepare) => {
-    const finding = await found(each, prepare);
-    return finding === undefined ? undefined : adviseOnUnknown(finding, left.get(each) ?? []);
-  };
   const cases = casesOf(test, baseline);
-  return await explore(cases, find, () => furtherCasesOf(cases, undos, attempts));
+  return await explore(cases, find, () => furtherCasesOf(cases, ran));
 }
 
 function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
@@ -82,15 +82,12 @@ function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
   });
 }
 
-/** Cases in which each undo fails once, in the simplest case that calls it. Their number grows with the number of steps. */
-function furtherCasesOf(
-  cases: readonly Case[],
-  undos: ReadonlyMap<Case, readonly string[]>,
-  attempts: ReadonlyMap<Case, number>,
-): readonly Case[] {
+/** Cases with one failing undo, each in the simplest case that calls the undo. The number grows with the number of steps. */
+function furtherCasesOf(cases: readonly Case[], ran: ReadonlyMap<Case, Explored>): readonly Case[] {
   const first = new Map<string, Case>();
   for (const each of cases.toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0))) {
-    for (const id of undos.get(each) ?? []) if (!first.has(id)) first.set(id, each);
+    for (const id of ran.get(each)?.world.runs.keys() ?? [])
+      if (id.startsWith('~') && !first.has(id)) first.set(id, each);
   }
   return Array.from(first).flatMap(([id, base]) => {
     const { when, script, fault } = base;
@@ -100,14 +97,14 @@ function furtherCasesOf(
       fault: [...fault, rule],
       rank: 3 + index,
     }));
-    return script.saga.forks === 'refuse'
-      ? further
-      : [...further, onceOnly(id, base, attempts.get(base) ?? 1)];
+    return script.saga.forks === 'refuse' ? further : [...further, onceOnly(id, base, ran.get(base))];
   });
 }
 
-/** Case in which the process dies after an undo, and the step does not fail again. */
-function onceOnly(undo: string, { when, script, fault }: Case, times: number): Case {
+/** Case: the process dies after an undo, and the step does not fail again. */
+function onceOnly(undo: string, { when, script, fault }: Case, ran: Explored | undefined): Case {
+  const [failing] = fault;
+  const times = (failing !== undefined && 'id' in failing ? ran?.world.runs.get(failing.id) : undefined) ?? 1;
   const crash: Rule = { kind: 'crash', id: undo, when: 'after', run: 1 };
   return {
     when: `${when}, but only until the process dies after ${nameOf(undo)}`,
@@ -117,10 +114,6 @@ function onceOnly(undo: string, { when, script, fault }: Case, times: number): C
   };
 }
 
-function attemptsIn({ fault: [rule] }: Case, { world }: Explored): number {
-  return rule !== undefined && 'id' in rule ? (world.runs.get(rule.id) ?? 1) : 1;
-}
-
 function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
   return [
     ['loses its response once', { kind: 'lose', id, times: 1 }],
@@ -128,24 +121,15 @@ function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
   ];
 }
 
-function undoneTwice({ world }: Explored, options: ExploreOptions): Violation | undefined {
-  const undone = world.ledger.effects.filter(({ id }) => id.startsWith('~') && !isHarmless(id, options));
-  return undone.map(carelessly).find(Boolean);
-}
-
 /** Adds advice on `compensateUnknown` to a failed check of an unknown outcome. */
-function adviseOnUnknown(finding: Finding, left: readonly string[]): Finding {
+function adviseOnUnknown(finding: Finding, ran: Explored | undefined): Finding {
   const [rule] = finding.case.fault;
   if (rule === undefined || (rule.kind !== 'lose' && rule.kind !== 'timeout')) return finding;
   const { id } = rule;
-  if (!left.includes(id)) return finding;
+  // Its undo never ran.
+  if (ran?.run.uncompensated.includes(id) !== true || ran.world.runs.has(`~${id}`)) return finding;
   const advice =
-    `Nobody knows whether '${id}' happened, so that its compensate was not called, and it is left as residue. Give it ` +
-    'compensateUnknown: ({ stepKey, idempotencyKey }) => …, which undoes it by the key it was done with, if it was.';
+    `The outcome of '${id}' is unknown: the saga did not call its \`compensate\`, and left '${id}' uncompensated. Add ` +
+    '`compensateUnknown: ({ stepKey, idempotencyKey }) => …` to the step, which undoes the effect by stepKey, if there is one.';
   return { ...finding, what: `${finding.what}\n\n${advice}` };
-}
-
-/** Residue that was never undone. */
-function leftIn({ run, world }: Explored): readonly string[] {
-  return run.residue.filter((id) => !world.runs.has(`~${id}`));
 }

@@ -1,20 +1,17 @@
-import type { ClientStep } from '@mcp-saga/server';
 import { edgesOf } from '../script/form-edges.ts';
 import { formOf, type Content } from '../script/form-content.ts';
-import type { Point } from '../run/play.ts';
+import type { Point } from '../world/world.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { messageOfError, show } from '../values/show.ts';
 import { toSource } from '../script/script-source.ts';
 import type { World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
-import { carelessly } from './crash-everywhere.ts';
-import { baselineOf } from './baseline.ts';
+import { firstCareless } from './crash-everywhere.ts';
+import { baselineOf, programmingError } from './baseline.ts';
 import {
   explore,
   explored,
-  exploreNames,
-  isHarmless,
   scriptOf,
   type Case,
   type ExploreOptions,
@@ -24,7 +21,7 @@ import {
   type Violation,
 } from './exploration.ts';
 
-/** An older token that was used again, and its outcome. */
+/** An older token, used again, and its outcome. */
 export interface Fork {
   /** Question of the token; undefined if it asked none. */
   readonly id: string | undefined;
@@ -32,9 +29,9 @@ export interface Fork {
   /** Other answer; undefined: the same. */
   readonly answer: unknown;
   readonly status: SagaRun['status'];
-  /** Steps of the first run that it undid. */
+  /** Undone steps of the first run. */
   readonly undone: readonly string[];
-  /** Steps that ran again, under the same idempotency key. */
+  /** Repeated steps, under the same idempotency key. */
   readonly again: readonly string[];
 }
 
@@ -47,19 +44,28 @@ export interface ForkReport extends ExploreReport {
 export type ForkCheck = (fork: SagaRun, first: SagaRun) => unknown;
 
 /**
- * Uses each token of a run again after its end, with the same answers and with others. Under `forks: 'refuse'` the same request must
- * get the same response and run nothing again, and another request must be refused. Without a guard, each repeated effect must
- * use its idempotency key.
+ * Uses each token of a run again after its end, with the same answers and with others. Under `forks: 'refuse'` the same request must get
+ * the same response and run nothing again, and another request must be refused. Without a guard, each repeated effect must use its
+ * idempotency key.
  *
- * The report says what forks undid after the saga ended. Whether that does harm only `check` can tell.
- *
+ * The report lists what forks undid after the saga ended. Only `check` can decide if that does harm.
  * @throws SagaTestError `violated`: the smallest such fork, as a script to paste
+ * @example
+ * ```ts
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('ship', ({ idempotencyKey }) => api.ship(idempotencyKey));
+ *   return 'done';
+ * });
+ * await forkEverywhere(testSaga(order));
+ * ```
  */
 export async function forkEverywhere(
   script: Script,
-  options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck } = {},
+  options: Omit<ExploreOptions, 'check' | 'onCase'> & { readonly check?: ForkCheck } = {},
 ): Promise<ForkReport> {
-  const test = scriptOf('forkEverywhere', script, options, exploreNames);
+  const test = scriptOf('forkEverywhere', script, options, { harmless: true, check: true });
   const { run: baseline } = await baselineOf(test);
   const forks: Fork[] = [];
   const find: Find<ForkCase> = async (each, prepare) => {
@@ -95,14 +101,15 @@ function casesOf(script: TestSaga, point: Point, index: number): readonly ForkCa
 
 async function forked(
   each: ForkCase,
-  options: Omit<ExploreOptions, 'check'> & { readonly check?: ForkCheck },
+  options: Omit<ExploreOptions, 'check' | 'onCase'> & { readonly check?: ForkCheck },
   prepare?: (world: World) => void,
 ): Promise<{ readonly fork: Fork; readonly finding: Finding<ForkCase> | undefined }> {
   const { script: test, index, id, answer } = each;
   const { run: first, world } = await explored(test, prepare);
   const point = first.points[index] as Point;
-  if (point.asked[0]?.stepId !== id) throw new TypeError('A smaller script goes another way.');
+  if (point.asked[0]?.stepId !== id) throw new TypeError('A smaller script behaves differently.');
   const before = new Map(first.effects.map(({ key, runs }) => [key, runs]));
+  const ran = world.ledger.runs;
   const fork = await first.back(first.points.length - index).fork(answer as object | undefined);
   const effects = world.ledger.effects;
   const again = effects
@@ -112,11 +119,8 @@ async function forked(
   const seen: Fork = { id, turn: point.turn, answer, status: fork.status, undone, again };
   const violation =
     test.saga.forks === 'refuse'
-      ? guarded(first, fork, answer, world.ledger.runs - sum(before.values()))
-      : effects
-          .filter((effect) => !isHarmless(effect.id, options))
-          .map(carelessly)
-          .find(Boolean);
+      ? guarded(first, fork, answer, world.ledger.runs - ran)
+      : (firstCareless(effects, options) ?? mistakeIn(fork));
   const found = violation ?? (await checked(() => options.check?.(fork, first)));
   if (found === undefined) return { fork: seen, finding: undefined };
   const place = id === undefined ? `back(${first.points.length - index})` : `at(${toSource(id)})`;
@@ -138,9 +142,16 @@ function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): 
     const what = `it is ${fork.status}, though the saga refuses forks.`;
     return fork.status === 'refused' ? undefined : { what, expects: "expect(fork.status).toBe('refused');" };
   }
-  if (fork.status === first.status && isSameValue(fork.result, first.result)) return undefined;
-  const what = `the same request gets another response: it is ${fork.status} with ${show(fork.result)}.`;
-  return { what, expects: 'expect([fork.status, fork.result]).toEqual([run.status, run.result]);' };
+  const compared = first.status === 'completed' ? 'result' : 'status';
+  if (fork.status === first.status && isSameValue(fork[compared], first[compared])) return undefined;
+  const given = fork.status === 'completed' ? ` with ${show(fork.result)}` : '';
+  const what = `the same request gets another response: it is ${fork.status}${given}.`;
+  return { what, expects: `expect(fork.${compared}).toEqual(run.${compared});` };
+}
+
+function mistakeIn(fork: SagaRun): Violation | undefined {
+  const mistake = programmingError(fork);
+  return mistake && { ...mistake, expects: mistake.expects.replace('run.error', 'fork.error') };
 }
 
 async function checked(check: () => unknown): Promise<Violation | undefined> {
@@ -152,20 +163,16 @@ async function checked(check: () => unknown): Promise<Violation | undefined> {
   }
 }
 
-// One of each kind: a refusal, and the first content at an edge that is another one.
+// A refusal, and the first different content at an edge.
 function othersFor({ asked, answers }: Point): readonly unknown[] {
   const [step] = asked;
   if (step === undefined) return [];
   const given = answers.find(({ stepId }) => stepId === step.stepId);
-  const result: unknown = given !== undefined && 'result' in given ? given.result : undefined;
-  return others(step, result);
-}
-
-function others({ type, params }: ClientStep, given: unknown): readonly unknown[] {
-  switch (type) {
+  switch (step.type) {
     case 'elicitation': {
-      const form = formOf(params);
-      const { content, action } = Object(given) as { readonly content?: Content; readonly action?: string };
+      const form = formOf(step.params);
+      const result: unknown = given !== undefined && 'result' in given ? given.result : undefined;
+      const { content, action } = Object(result) as { readonly content?: Content; readonly action?: string };
       const edges = form === undefined ? [] : edgesOf(form, content);
       const other = edges.find((edge) => !isSameValue(edge.content, content))?.content;
       return [...(action === 'decline' ? [] : ['decline']), ...(other === undefined ? [] : [other])];
@@ -175,10 +182,4 @@ function others({ type, params }: ClientStep, given: unknown): readonly unknown[
     case 'roots':
       return [];
   }
-}
-
-function sum(numbers: Iterable<number>): number {
-  let total = 0;
-  for (const number of numbers) total += number;
-  return total;
 }

@@ -1,6 +1,6 @@
 import { seeded } from '../values/seeded-random.ts';
 
-/** A change of the machine that a saga must not depend on. */
+/** A change of the machine. A saga must not depend on the machine. */
 export interface Perturbation {
   readonly what: string;
   /** Likely cause in a saga, and its fix. */
@@ -9,87 +9,74 @@ export interface Perturbation {
   readonly apply: () => () => void;
 }
 
-/** All changes that `assertDeterministic` tries. */
+/** All changes of `assertDeterministic`. */
 export const perturbations: readonly Perturbation[] = [
   {
-    what: 'nothing different but that it is run once more',
+    what: 'a second run without changes',
     advice:
-      'Its body depends on what was before: a variable outside of it, a cache, the order of an object from outside, an ' +
-      'effect that is not in a step. Read it in a step, which is journalled.',
+      'The body depends on earlier runs: an outside variable, a cache, the order of an outside object, or an effect outside of ' +
+      'steps. Read such values in a step: the journal keeps its result.',
     apply: () => () => undefined,
   },
   {
-    what: 'another time on the clock of the machine',
+    what: 'another time of the machine',
     advice:
-      'Its body reads the time of the machine: Date.now(), new Date(), performance.now(). Read it with yield* now(), which is ' +
-      'journalled.',
-    apply: laterTime,
+      'The body reads the time of the machine: Date.now(), new Date(), performance.now(). Use yield* now(), which is journaled.',
+    apply: () => anotherTime(globalThis.Date.now() + shift),
   },
   {
     what: 'other numbers of Math.random()',
     advice:
-      'Its body draws randomness: Math.random(), crypto.randomUUID(). Draw it with yield* random() or yield* uuid(), which are ' +
-      'the same on every replay.',
-    apply: otherRandomness,
+      'The body draws randomness: Math.random(), crypto.randomUUID(). Use yield* random() or yield* uuid(), which are the same ' +
+      'on every replay.',
+    apply: () => inverseOf(randomness(seeded(2))),
   },
   {
     what: 'another time zone',
     advice:
-      'Its body depends on the time zone of the machine: getHours(), toLocaleString(). Use the UTC methods, or name the zone: ' +
+      'The body depends on the time zone of the machine: getHours(), toLocaleString(). Use the UTC methods, or name the zone: ' +
       "toLocaleString('en', { timeZone: 'UTC' }).",
     apply: anotherTimeZone,
   },
   {
     what: 'another language of the machine',
     advice:
-      'Its body depends on the language of the machine: toLocaleString(), localeCompare(), Intl without a locale. Name the ' +
-      'locale, compare with < and >, or do it in a step.',
+      'The body depends on the language of the machine: toLocaleString(), localeCompare(), Intl without a locale. Name the ' +
+      'locale, compare with < and >, or format in a step.',
     apply: anotherLocale,
   },
 ];
 
 /** Stops the clock of the machine, and repeats its random numbers after `again`. */
 export function standStill(): { readonly again: () => void; readonly end: () => void } {
-  const real = globalThis.Date.now();
   let random = seeded(1);
-  const restore = [anotherTime(() => real), ...randomness(() => random())];
   return {
     again: () => {
       random = seeded(1);
     },
-    end: () => {
-      for (const back of restore.toReversed()) back();
-    },
+    end: inverseOf([anotherTime(globalThis.Date.now()), ...randomness(() => random())]),
   };
 }
+
+const inverseOf = (inverses: readonly (() => void)[]) => (): void => {
+  for (const restore of inverses.toReversed()) restore();
+};
 
 const shift = 400 * 24 * 60 * 60 * 1000 + 12_345_678;
 
-function laterTime(): () => void {
-  const later = globalThis.Date.now() + shift;
-  return anotherTime(() => later);
-}
-
-function anotherTime(now: () => number): () => void {
+function anotherTime(now: number): () => void {
   const Real = globalThis.Date;
   const Other = new Proxy(Real, {
     construct: (target, args: unknown[], newTarget) =>
-      Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget as typeof Date) as object,
-    apply: () => new Real(now()).toString(),
-    get: (target, name) => (name === 'now' ? now : (Reflect.get(target, name) as unknown)),
+      Reflect.construct(target, args.length === 0 ? [now] : args, newTarget as typeof Date) as object,
+    apply: () => new Real(now).toString(),
+    get: (target, name) => (name === 'now' ? () => now : (Reflect.get(target, name) as unknown)),
   });
   globalThis.Date = Other;
-  const restore = replaced(performance, 'now', () => now() % 1e9);
+  const restore = replaced(performance, 'now', () => now % 1e9);
   return () => {
     globalThis.Date = Real;
     restore();
-  };
-}
-
-function otherRandomness(): () => void {
-  const restore = randomness(seeded(2));
-  return () => {
-    for (const back of restore.toReversed()) back();
   };
 }
 
@@ -100,22 +87,24 @@ function randomness(random: () => number): readonly (() => void)[] {
 }
 
 function anotherTimeZone(): () => void {
-  const before = process.env['TZ'];
+  // A page cannot change its time zone.
+  const { env } = globalThis.process ?? { env: {} };
+  const before = env['TZ'];
   // Fourteen hours ahead: another day at most times.
-  process.env['TZ'] = before === 'Pacific/Kiritimati' ? 'Pacific/Pago_Pago' : 'Pacific/Kiritimati';
+  env['TZ'] = before === 'Pacific/Kiritimati' ? 'Pacific/Pago_Pago' : 'Pacific/Kiritimati';
   return () => {
-    if (before === undefined) delete process.env['TZ'];
-    else process.env['TZ'] = before;
+    if (before === undefined) delete env['TZ'];
+    else env['TZ'] = before;
   };
 }
 
-// Its i is not ours, its numbers have points for commas, its alphabet another order.
+// Turkish: another uppercase of i, points for commas, another alphabetical order.
 const otherLocale = 'tr-TR';
 
 function anotherLocale(): () => void {
   const { prototype: date } = globalThis.Date;
   const { prototype: text } = String;
-  const restore = [
+  return inverseOf([
     withLocale(date, 'toLocaleString', 0),
     withLocale(date, 'toLocaleDateString', 0),
     withLocale(date, 'toLocaleTimeString', 0),
@@ -127,10 +116,7 @@ function anotherLocale(): () => void {
     ...(['DateTimeFormat', 'NumberFormat', 'Collator', 'PluralRules', 'ListFormat'] as const).map((name) =>
       withConstructor(name),
     ),
-  ];
-  return () => {
-    for (const back of restore) back();
-  };
+  ]);
 }
 
 function withLocale(owner: object, name: string, at: number): () => void {

@@ -3,6 +3,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { edgesOf } from '../script/form-edges.ts';
 import { formOf, type Content } from '../script/form-content.ts';
 import type { Rule } from '../script/script-rules.ts';
+import type { AskedOutside } from '../world/outside-world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import {
@@ -14,33 +15,42 @@ import {
   type Explored,
   type ExploreOptions,
   type ExploreReport,
-  type Find,
 } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
 
 /**
- * Declines and dismisses each question, and answers it at the edges of its schema: smallest, largest, empty, longest, each choice,
- * left out. A model says nothing, or fails. A question with a deadline is answered after it, and never.
+ * Declines and dismisses each question, and answers it at the edges of its schema: smallest, largest, empty, longest, each choice, left
+ * out. A model says nothing, or fails. A question with a deadline is answered after it, and never. An approval is denied, and neither an
+ * approval nor an event is answered, or it is answered after its deadline.
  *
- * A saga that fails by that must undo every effect or name it as residue, and never fails by a mistake in its own code. Answers
- * that the schema rejects are skipped.
- *
+ * A saga that then fails must undo every effect or name it as uncompensated, and must never fail because of a mistake in its own code.
+ * Answers that the schema rejects are skipped.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
+ * @example
+ * ```ts
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('ship', ({ idempotencyKey }) => api.ship(idempotencyKey));
+ *   return 'done';
+ * });
+ * await refuseEverywhere(testSaga(order));
+ * ```
  */
 export async function refuseEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
   const test = scriptOf('refuseEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
-  const found = judging({
+  const find = judging({
     test,
     baseline,
     check: options.check,
-    judge: (refused, before) => forgotten(refused, options) ?? programmingError(refused, before),
+    onCase: options.onCase,
+    judge: (refused, before) => forgotten(refused, options) ?? programmingError(refused.run, before.run),
+    revise: (finding) =>
+      finding.cause instanceof SagaTestError && finding.cause.code === 'answer_not_accepted'
+        ? undefined
+        : finding,
   });
-  const find: Find = async (each, prepare) => {
-    const finding = await found(each, prepare);
-    const { cause } = finding ?? {};
-    return cause instanceof SagaTestError && cause.code === 'answer_not_accepted' ? undefined : finding;
-  };
   return await explore(casesOf(test, baseline), find);
 }
 
@@ -56,16 +66,35 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
     }
     for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);
   }
-  return [...asked.values()].flatMap((step) =>
+  const outside = [...baseline.world.outside.asked.values()].flatMap((question) =>
+    outsideRules(question).map(([how, rule], rank): Case => ({
+      when: `When '${question.id}' is ${how}`,
+      script: test,
+      fault: [rule],
+      rank,
+    })),
+  );
+  const steps = [...asked.values()].flatMap((step) =>
     [...rulesFor(step, answers.get(step.stepId)), ...timesFor(step.stepId, deadlines.get(step.stepId))].map(
-      ([how, rule], rank) => ({
-        when: `When '${step.stepId}' is ${how}`,
-        script: test,
-        fault: [rule],
-        rank,
-      }),
+      ([how, rule], rank) => ({ when: `When '${step.stepId}' is ${how}`, script: test, fault: [rule], rank }),
     ),
   );
+  return [...steps, ...outside];
+}
+
+/** Everybody denies, nobody answers, and the answers come after the deadline. */
+function outsideRules({
+  id,
+  question: { kind: what },
+  began,
+  deadline,
+}: AskedOutside): readonly (readonly [string, Rule])[] {
+  const rule = (given: boolean): Rule => ({ kind: 'outside', id, what, given: given ? [] : false });
+  return [
+    ...(what === 'approval' ? [['denied by everybody', rule(false)] as const] : []),
+    ['answered by nobody', rule(true)],
+    ['answered a minute after its deadline', { kind: 'late', id, ms: deadline - began + 60_000 }],
+  ];
 }
 
 /** Answers after the deadline of a question, and no answer at all. */

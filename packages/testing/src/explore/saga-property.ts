@@ -1,17 +1,17 @@
 import { indented } from '../values/show.ts';
 import * as fc from 'fast-check';
 import type { ClientStep, Program } from '@mcp-saga/server';
-import { answerOf } from '../world/answer-question.ts';
+import { answerOf } from '../world/world-answers.ts';
 import { SagaTestError, type TestErrorCode } from '../values/errors.ts';
-import { carelessly } from './crash-everywhere.ts';
-import { isHarmless, type Explored, type Violation } from './exploration.ts';
+import { firstCareless } from './crash-everywhere.ts';
+import type { Explored, Violation } from './exploration.ts';
 import { forgotten, keptUndone } from './nothing-forgotten.ts';
 import { programmingError } from './baseline.ts';
 import { formArbitrary } from '../script/form-arbitrary.ts';
 import { formOf } from '../script/form-content.ts';
 import type { StandIn } from '../script/script-answers.ts';
 import { wasApplied } from '../run/never-applied.ts';
-import { kindOfStep } from '../report/question-text.ts';
+import { kindOfStep } from '../report/trace-questions.ts';
 import { answeringKinds, type Rule } from '../script/script-rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { scriptSource } from '../script/script-source.ts';
@@ -40,7 +40,7 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly answers?: { readonly [id: string]: fc.Arbitrary<unknown> };
   /** Faults: steps that fail, time out, or lose their responses; crashes; refusals. Default: all. */
   readonly faults?: readonly ('steps' | 'crashes' | 'refusals')[];
-  /** Steps that only read, or may run twice or stay as they are. */
+  /** Steps that only read, or may run twice or stay done. */
   readonly harmless?: readonly string[];
 }
 
@@ -57,15 +57,20 @@ const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = {
 type Draw = fc.GeneratorValue;
 
 /**
- * Makes a property for `fc.assert`. With any answers, failures, and crashes, a saga that fails must undo or name its effects,
- * repeated effects must use their keys, no run fails by a mistake in the code, and the invariant holds.
- *
+ * Creates a property for `fc.assert`. With any answers, failures, and crashes, a saga that fails must undo or name its effects, repeated
+ * effects must use their keys, no run may fail because of a mistake in the code, and the invariant must hold.
  * @param invariant - throws or returns `false` if it does not hold
  * @throws SagaTestError `script` for invalid arguments, and when the property is awaited without `fc.assert`
- *
  * @example
  * ```ts
- * await fc.assert(sagaProperty(order, { input: fc.record({ cents: fc.nat() }) }));
+ * import { saga, step } from '@mcp-saga/server';
+ * import fc from 'fast-check';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('look', () => api.look());
+ *   return 'done';
+ * });
+ * await fc.assert(sagaProperty(order, { harmless: ['look'] }, (run) => run.errors.length === 0));
  * ```
  */
 export function sagaProperty<W = undefined>(
@@ -77,10 +82,10 @@ export function sagaProperty<W = undefined>(
   assertKnownOptions('sagaProperty', options, propertyNames);
   if (typeof invariant !== 'function')
     throw new SagaTestError('script', 'sagaProperty: the invariant must be a function of a run.');
-  // Whether the last run showed a saga that does something else each time: what is drawn for it differs as well.
+  // `true` if the last run was not deterministic: the drawn values differ as well.
   let isUnsteady = false;
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
-    // What runs in promises alone would keep the timeout of a test runner from being heard.
+    // Promises alone would starve the timeout of the test runner.
     await breathe();
     const { input, world: makeWorld, context, providers, steps, ...others } = options;
     const { answers, faults, harmless = [], ...rest } = others;
@@ -108,7 +113,7 @@ export function sagaProperty<W = undefined>(
       noted(drawn, draw(stepRules, id, goesWrong.has('steps'), goesWrong.has('crashes')));
     simulated.autoAnswer = (step) => {
       const rule = draw(answerRule, step, answers?.[step.stepId], goesWrong.has('refusals'));
-      // Asked again, it was not accepted: what was answered before is not part of the script.
+      // A repeated question: the rejected answer is no part of the script.
       if (step.reason !== undefined)
         drawn.splice(
           drawn.findLastIndex((each) => 'id' in each && each.id === rule.id),
@@ -124,27 +129,27 @@ export function sagaProperty<W = undefined>(
       expects = violation?.expects ?? 'await invariant(run, world); // yours';
       if (violation !== undefined) throw new SagaTestError('violated', violation.what);
       if ((await invariant(run, world)) === false)
-        throw new SagaTestError('violated', 'the invariant does not hold.');
+        throw new SagaTestError('violated', 'the invariant returned false.');
     } catch (error) {
       isUnsteady = error instanceof SagaTestError && unsteady.has(error.code);
-      // A schema that takes less than its form says: that draw tells nothing.
+      // The schema is stricter than the form: skip this draw.
       if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
-      // What was drawn for a step that did not come so far has no place in a test: there it would be held against it.
+      // Omits unreached steps: an unused fault fails a pasted test.
       const heard = drawn.filter((rule) => answeringKinds.has(rule.kind) || wasApplied(simulated, rule));
-      const script = scriptSource(saga.name, test.options, [...stands, ...heard]);
+      const script = scriptSource(saga.name, test.options, [...stands, ...heard, ...simulated.autoAnswered]);
       throw told(error, expects === undefined ? script : `const run = ${script}\n${expects}`, simulated);
     }
   });
-  // There is no end to smaller cases of a saga that varies, and the first one says it all.
+  // A saga without determinism shrinks forever, and the first case is enough.
   const shrink = property.shrink.bind(property);
   property.shrink = (value) => (isUnsteady ? fc.Stream.nil() : shrink(value));
-  // An awaited property runs nothing, so that its test would always pass.
+  // An awaited property runs nothing, and the test would always pass.
   // oxlint-disable-next-line unicorn/no-thenable -- it is an error to await it
   Object.defineProperty(property, 'then', {
     get: () => {
       throw new SagaTestError(
         'script',
-        'A property was awaited, which runs nothing. Write await fc.assert(sagaProperty(…)).',
+        'sagaProperty: an awaited property runs nothing. Write await fc.assert(sagaProperty(…)).',
       );
     },
   });
@@ -155,21 +160,20 @@ const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>(['not_determ
 
 function wrong(explored: Explored, harmless: readonly string[]): Violation | undefined {
   const { world: simulated } = explored;
-  const effects = simulated.ledger.effects.filter(({ id }) => !isHarmless(id, { harmless }));
   return (
-    programmingError(explored) ??
+    programmingError(explored.run) ??
     forgotten(explored, { harmless }) ??
     keptUndone(explored, { harmless }) ??
-    effects.map(carelessly).find(Boolean)
+    firstCareless(simulated.ledger.effects, { harmless })
   );
 }
 
 function told(error: unknown, script: string, simulated: World): SagaTestError {
-  const what = error instanceof Error ? error.message : 'something was thrown that is no error';
+  const what = error instanceof Error ? error.message : 'a value was thrown that is not an error';
   return new SagaTestError(
     'violated',
-    `${what}\n\nTo paste into a test (of fast-check's report only the seed brings it back, and not the path: values are drawn as ` +
-      `the saga goes):\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(simulated.trace))}`,
+    `${what}\n\nTo reproduce, paste into a test, or run fast-check with the same seed (not path: values are drawn during the ` +
+      `run):\n\n${indented(script)}\n\nWhat happened:\n\n${indented(String(simulated.trace))}`,
     { cause: error },
   );
 }

@@ -1,15 +1,15 @@
 import type { TestSaga } from '../run/test-saga.ts';
 
-// A saga of a few steps is run in a millisecond or so; one of hundreds shall not take for ever to be told of.
+// A run of a few steps takes about a millisecond. Bounds the time for sagas of hundreds of steps.
 const maxTries = 64;
 
-/** A script, and its finding. */
+/** A script with its finding. */
 export interface Shrunk<T> {
   readonly script: TestSaga;
   readonly found: T;
 }
 
-/** Drops lines that a failure does not need, in a limited number of runs. `again` returns the finding of a smaller script. */
+/** Drops unneeded lines of a failing script, in a limited number of runs. `again` returns the finding of a smaller script. */
 export async function shrunk<T>(
   given: Shrunk<T>,
   again: (script: TestSaga) => Promise<T | undefined>,

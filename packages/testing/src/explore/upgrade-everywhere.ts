@@ -3,12 +3,13 @@ import { ReplayMismatch, type Program } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import { begin, play } from '../run/play.ts';
 import { SagaRun } from '../run/saga-run.ts';
-import { Serving } from '../run/serving.ts';
+import { Serving } from '../run/run-host.ts';
 import { World } from '../world/world.ts';
-import { autoAnswerOn } from '../world/answer-question.ts';
+import { autoAnswerOn } from '../world/world-answers.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
 import { assertSaga, type NamesOf } from '../values/known-options.ts';
+import { wrapProgram } from '../values/wrap-program.ts';
 import { baselineOf } from './baseline.ts';
 import { explored, scriptOf, withoutAutoAnswers, type ExploreReport } from './exploration.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
@@ -18,7 +19,7 @@ import { cannotGoOn, linesOf, textsIn, type Texts, type UpgradeProblem } from '.
 export interface UpgradeOptions {
   /** Returns the problems instead of throwing. Default false. */
   readonly reportOnly?: boolean;
-  /** Throws if an upgraded run is not as it must be. */
+  /** Throws if an upgraded run is wrong. */
   readonly check?: (run: SagaRun) => unknown;
 }
 
@@ -30,11 +31,21 @@ export interface UpgradeReport extends ExploreReport {
 }
 
 /**
- * Runs a script with the old code to each of its tokens, and continues with the new code, as a deployment does with sagas in
- * flight.
+ * Runs a script with the old code up to each of its tokens, and continues with the new code, as a deployment does with sagas in flight.
+ * Ignores `until` of the new code unless the script sets a `clock`.
+ * @throws SagaTestError `violated`: each token that the new code cannot continue, side by side, and the smallest script for the first one
+ * @example
+ * ```ts
+ * import { elicit, saga } from '@mcp-saga/server';
  *
- * @throws SagaTestError `violated`: each token that the new code cannot continue, side by side, and the smallest script for the
- *   first one
+ * const order = (message: string) =>
+ *   saga({ name: 'order', version: '1' }, function* () {
+ *     yield* elicit('sure', { message, schema: z.object({ sure: z.boolean() }) });
+ *     return 'done';
+ *   });
+ * const script = testSaga(order('Sure?')).on.elicit('sure', { sure: true });
+ * await upgradeEverywhere(script, order('Really?'));
+ * ```
  */
 export async function upgradeEverywhere(
   script: Script,
@@ -57,7 +68,7 @@ export async function upgradeEverywhere(
     const smallest = await smallestOf(old.with(...autoAnswered), next, first, options);
     const told =
       first.problem === undefined
-        ? `When version '${next.version}' goes on after turn ${baseline.points[first.index]?.turn}: ${first.what}`
+        ? `When version '${next.version}' continues after turn ${baseline.points[first.index]?.turn}: ${first.what}`
         : cannotGoOn(old.saga, next, problems, {
             old: textsIn(baseline.trace),
             next: await textsOf(new TestSaga(next, old.options, old.rules)),
@@ -76,7 +87,7 @@ export async function upgradeEverywhere(
 interface Upgraded {
   readonly world: World;
   readonly problem?: UpgradeProblem;
-  /** Description of the problem; undefined if there is none. */
+  /** Description of the problem, if any. */
   readonly what?: string;
   readonly cause?: unknown;
 }
@@ -95,7 +106,7 @@ async function upgraded(
   world.mayMismatch = true;
   await begin(world, old.saga);
   const before = new Serving(old.saga, world);
-  const to = new Serving(next, world, before);
+  const to = new Serving(old.options.clock === undefined ? withoutUntil(next) : next, world, before);
   const handover = { at: index + 1, to };
   const run = new SagaRun(next, world, to, await play(old.saga, world, before, { handover }));
   if (isProblem(run, baseline)) {
@@ -112,6 +123,11 @@ async function upgraded(
   } catch (error) {
     return { world, what: messageOfError(error), cause: error };
   }
+}
+
+/** Serves older versions at any time: the default clock of a run is later than a date of today's code. */
+function withoutUntil(next: Program): Program {
+  return wrapProgram(next, ({ previous }) => ({ previous: previous.map(({ saga }) => ({ saga })) }));
 }
 
 /** Questions of the new code from its start. */

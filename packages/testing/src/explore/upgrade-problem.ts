@@ -3,13 +3,13 @@ import type { StepFacts } from '@mcp-saga/server/internal';
 import { oneLine, showError } from '../values/show.ts';
 import type { Trace } from '../report/trace.ts';
 
-/** A saga that the new code cannot continue. */
+/** A saga in flight, incompatible with the new code. */
 export interface UpgradeProblem {
   /** Turn of its token. */
   readonly turn: number;
-  /** Questions that it waited for. */
+  /** Open questions. */
   readonly waitedFor: readonly string[];
-  /** Entry of the journal; undefined if it failed for another reason. */
+  /** Entry of the journal; undefined for another reason. */
   readonly recorded: StepFacts | undefined;
   /** Commands of the new code. */
   readonly asked: readonly StepFacts[];
@@ -44,7 +44,7 @@ export function linesOf(
   const differs = !same
     ? ''
     : now === before
-      ? ' (the same text: what else it asks with differs)'
+      ? ' (the text is the same, but other parameters differ)'
       : ' (with other content)';
   return [where, `    recorded: ${before}`, `    now asks: ${now}${differs}`];
 }
@@ -52,13 +52,13 @@ export function linesOf(
 export function adviceOn(problems: readonly UpgradeProblem[]): string {
   if (problems.every(({ error }) => isMachine(error))) {
     return (
-      'States that sagas in flight stand in, and the ids of what they invoke there, must stay. Keep them; or bring the state along with ' +
-      'migrate; or raise the version and let the old code end what it began: previous: [{ saga: old }].'
+      'Keep the states of sagas in flight and the IDs of their invokes, or migrate the state with `migrate`. Otherwise raise the ' +
+      'version, and let the old code end its sagas: previous: [{ saga: old }].'
     );
   }
   return (
-    'Steps that sagas in flight have in their journals must keep their ids, their order and what they ask. Put a change ' +
-    "behind if (yield* patched('…')); or raise the version and let the old code end what it began: previous: [{ saga: old }]."
+    'Steps in the journals of sagas in flight must keep their IDs, order, and questions. Put a change behind ' +
+    "if (yield* patched('…')), or raise the version and let the old code end its sagas: previous: [{ saga: old }]."
   );
 }
 
@@ -70,7 +70,7 @@ export function cannotGoOn(
   texts: { readonly old: Texts; readonly next: Texts },
 ): string {
   return [
-    `Version '${next.version}' of '${next.name}' cannot go on with sagas that version '${old.version}' began:`,
+    `Version '${next.version}' of '${next.name}' cannot continue sagas of version '${old.version}':`,
     '',
     ...problems.flatMap((problem) => linesOf(problem, texts).map((line) => `    ${line}`)),
     '',
@@ -78,7 +78,7 @@ export function cannotGoOn(
   ].join('\n');
 }
 
-// A machine has no journal: its mismatch says in words what does not fit.
+// A machine has no journal: the message of the mismatch explains the difference.
 function isMachine(error: unknown): boolean {
   return error instanceof Error && error.name === 'MachineMismatch';
 }

@@ -1,18 +1,20 @@
+import { isRecord } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
-import { recordingVersion } from './recorded-event.ts';
-import type { Recording } from './journal-recording.ts';
-import type { RecordedTurn } from './turns-recording.ts';
+import { recordingVersion, type RecordedTurn, type Recording } from './recording.ts';
 
 type Fields = { readonly [name: string]: unknown };
 
-/** Type of a field by name, with `?` if it may be absent, or a check. */
+/** Type of a field by name, with `?` if optional, or a check. */
 type Shape = { readonly [name: string]: string | ((value: unknown, at: string) => void) };
 
 /** Checks the form of a recording. Throws `script`, with the broken field. */
 export function assertRecording(value: unknown): asserts value is Recording {
   const { recording, kind = 'journal', happened, end } = fieldsOf(value);
   if (recording === undefined || !Array.isArray(happened) || end === undefined)
-    throw new SagaTestError('script', 'This is no recording of a saga.');
+    throw new SagaTestError(
+      'script',
+      'Not a recording of a saga: a recording has the fields `recording`, `happened`, and `end`.',
+    );
   assertVersion(recording);
   if (kind === 'journal') assertShape(value, { ...head, input: 'json', happened: each(entry), end: ending });
   else if (kind === 'turns') {
@@ -28,7 +30,7 @@ export function assertRecording(value: unknown): asserts value is Recording {
   } else
     throw new SagaTestError(
       'script',
-      `This is a recording of kind ${JSON.stringify(kind)}, which this release does not know.`,
+      `Unknown kind of recording: ${JSON.stringify(kind)}. This release reads 'journal' and 'turns'.`,
     );
 }
 
@@ -36,16 +38,18 @@ export function assertRecording(value: unknown): asserts value is Recording {
 export function assertTurn(value: unknown): asserts value is RecordedTurn {
   const { recording, kind } = fieldsOf(value);
   if (recording === undefined || kind !== 'turn')
-    throw new SagaTestError('script', 'This is no turn of a saga that was recorded.');
+    throw new SagaTestError('script', 'Not a recorded turn: pass turns that `recordSagas` gave to `onTurn`.');
   assertVersion(recording);
-  const { turn: _, ...happened } = turnEvent;
+  const { turn: _, ...machine } = turnEvent;
+  const { journal } = value as { readonly journal?: unknown };
   assertShape(value, {
     ...head,
     ...beginning,
     turn: 'number',
     from: 'string?',
     to: 'string?',
-    happened: each(happened),
+    journal: 'boolean?',
+    happened: each(journal === true ? entry : machine),
     end: (end, at) => {
       if (end !== undefined) ending(end, at);
     },
@@ -58,7 +62,8 @@ const entry: Shape = { ...event, letter: 'string', fingerprint: 'number' };
 const turnEvent: Shape = { ...event, turn: 'number', run: 'number?', ms: 'number?', waited: 'number?' };
 const beginning: Shape = {
   time: (time, at) => {
-    if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) throw broken(at, 'is no time');
+    if (typeof time !== 'string' || Number.isNaN(Date.parse(time)))
+      throw broken(at, 'is not a time in ISO 8601');
   },
   host: 'object',
 };
@@ -66,13 +71,13 @@ const beginning: Shape = {
 function ending(end: unknown, at: string): void {
   const { status } = fieldsOf(end);
   const shape = ends[typeof status === 'string' ? status : ''];
-  if (shape === undefined) throw broken(`${at}.status`, 'is not known');
+  if (shape === undefined) throw broken(`${at}.status`, 'is unknown');
   assertShape(end, shape, `${at}.`);
 }
 
 const ends: { readonly [status: string]: Shape | undefined } = {
   completed: { result: 'json' },
-  failed: { error: 'object', compensated: 'array', residue: 'array' },
+  failed: { error: 'object', compensated: 'array', uncompensated: 'array' },
   continued: { saga: 'string', version: 'string' },
 };
 
@@ -80,7 +85,7 @@ function assertVersion(recording: unknown): void {
   if (recording !== recordingVersion)
     throw new SagaTestError(
       'script',
-      `This is a recording of format ${JSON.stringify(recording)}; this release reads format ${String(recordingVersion)}.`,
+      `Unknown format of recording: ${JSON.stringify(recording)}. This release reads format ${recordingVersion}.`,
     );
 }
 
@@ -88,14 +93,14 @@ function assertTurns(turns: number, happened: readonly { readonly turn: number }
   let turn = 1;
   for (const [index, { turn: at }] of happened.entries()) {
     if (!Number.isInteger(at) || at < turn || at > turns)
-      throw broken(`happened[${index}].turn`, 'does not follow from what stands before it');
+      throw broken(`happened[${index}].turn`, 'is out of order');
     turn = at;
   }
 }
 
 function each(shape: Shape): (list: unknown, at: string) => void {
   return (list, at) => {
-    if (!Array.isArray(list)) throw broken(at, 'is no list');
+    if (!Array.isArray(list)) throw broken(at, 'is not a list');
     for (const [index, item] of list.entries()) assertShape(item, shape, `${at}[${index}].`);
   };
 }
@@ -107,19 +112,19 @@ function assertShape(value: unknown, shape: Shape, prefix = ''): void {
     const field = fields[name];
     if (typeof check === 'function') check(field, at);
     else if (!(check.endsWith('?') && field === undefined) && !isA(check.replace('?', ''), field))
-      throw broken(at, `is not as it should be: ${check.replace('?', '')}`);
+      throw broken(at, check === 'json' ? 'is missing' : `must be of type ${check.replace('?', '')}`);
   }
 }
 
 function isA(type: string, value: unknown): boolean {
   if (type === 'json') return value !== undefined;
   if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'object') return isRecord(value);
   return typeof value === type;
 }
 
 function broken(at: string, why: string): SagaTestError {
-  return new SagaTestError('script', `This recording is broken: its ${at} ${why}.`);
+  return new SagaTestError('script', `Broken recording: ${at} ${why}.`);
 }
 
 function fieldsOf(value: unknown): Fields {

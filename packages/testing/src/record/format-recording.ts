@@ -1,6 +1,18 @@
-import type { Recording } from './journal-recording.ts';
+import type { Recording } from './recording.ts';
 
-/** Formats a recording for a file: one event a line, so that a diff is easy to read. */
+/**
+ * Formats a recording for a file: an event per line, for readable diffs.
+ * @example
+ * ```ts
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('ship', () => api.ship());
+ *   return 'done';
+ * });
+ * console.log(formatRecording((await testSaga(order).run()).recording));
+ * ```
+ */
 export function formatRecording(recording: Recording): string {
   const fields = Object.entries(recording).map(
     ([name, value]) => `  ${JSON.stringify(name)}: ${field(name, value)}`,

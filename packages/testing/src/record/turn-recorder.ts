@@ -1,63 +1,68 @@
 import type { Program } from '@mcp-saga/server';
 import {
+  keyText,
+  present,
   runtimeAfter,
   type ClientAnswer,
   type EndRequest,
   type Outcome,
   type ProgramState,
   type Runtime,
+  type SagaHistory,
 } from '@mcp-saga/server/internal';
-import { kindOfStep } from '../report/question-text.ts';
-import { questionKey, type HostFacts, type RawEvent } from './turns-recording.ts';
+import { kindOfStep } from '../report/trace-questions.ts';
+import { questionKey, type HostFacts, type RecordedEvent } from './recording.ts';
 import { toJson } from './recorded-event.ts';
-import { thrownToJson } from './thrown-values.ts';
-import { answerEvent } from './turn-answers.ts';
+import { thrownToJson } from './recorded-errors.ts';
+import { answerEvent } from './recorded-answers.ts';
 
-/** Start of a turn, and what to do in it. */
+/** Start of a turn, and its runtime. */
 export interface TurnRequest {
-  readonly program: Pick<Program, 'advance' | 'asked'>;
+  readonly program: Pick<Program, 'advance' | 'asked' | 'history'>;
   readonly state: ProgramState;
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   readonly runtime: Runtime;
   readonly end: EndRequest | undefined;
-  /** Called for each turn that ends by a commit, with the outcome of that turn. */
+  /** Called for each turn that ends by a commit, with its outcome. */
   readonly onCommit?: (noted: NotedTurn, outcome: Outcome) => Promise<void>;
 }
 
-/** Recorded facts of a turn. */
 export interface NotedTurn {
   readonly request: Pick<TurnRequest, 'state' | 'runtime' | 'end'>;
   /** When the turn began, in milliseconds since the epoch. */
   readonly began: number;
-  readonly events: readonly RawEvent[];
+  readonly events: readonly RecordedEvent[];
   readonly host: HostFacts;
+  /** Journal of a generator that ended. */
+  readonly journal?: SagaHistory;
 }
 
-type Commit = NonNullable<Runtime['commit']>;
+type Commit = NonNullable<Runtime['turn']['commit']>;
 type CommitPoint = Parameters<Commit>[0];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Takes a turn, and records what comes into it and what it asks. */
+/** Takes a turn, and records answers, steps, waits, and questions; of a generator only the journal and questions. */
 export class TurnRecorder {
   #request: TurnRequest;
   #began: number;
-  #events: RawEvent[] = [];
-  readonly #running = new Set<RawEvent>();
+  #events: RecordedEvent[] = [];
+  readonly #running = new Set<RecordedEvent>();
   readonly #runs = new Map<string, number>();
   readonly #kinds = new Map<string, string>();
   readonly #paths = new Map<string, string>();
-  readonly #routes = new Map<string, ReturnType<Runtime['route']>>();
+  readonly #routes = new Map<string, ReturnType<Runtime['questions']['route']>>();
   readonly #refused = new Set<string>();
   #claims: boolean[] = [];
   #random: number[] = [];
-  #came: readonly RawEvent[] = [];
+  #came: readonly RecordedEvent[] = [];
   #ignored: Outcome['ignored'] = [];
   #now: number;
   #over = false;
+  #endedAt: ProgramState | undefined;
 
   constructor(request: TurnRequest) {
     this.#request = request;
-    this.#began = request.runtime.now();
+    this.#began = request.runtime.time.now();
     this.#now = this.#began;
   }
 
@@ -67,6 +72,7 @@ export class TurnRecorder {
     this.close();
     this.#ignored = outcome.ignored;
     if (outcome.status === 'suspended') this.#came = cameTo(outcome, this.#now);
+    else this.#endedAt = outcome.state;
     return outcome;
   }
 
@@ -75,16 +81,25 @@ export class TurnRecorder {
   }
 
   get noted(): NotedTurn {
-    return { request: this.#request, began: this.#began, events: this.events, host: this.#host };
+    const journal = this.#endedAt && this.#request.program.history?.(this.#endedAt);
+    return {
+      request: this.#request,
+      began: this.#began,
+      events: this.events,
+      host: this.#host,
+      ...present({ journal }),
+    };
   }
 
-  get events(): readonly RawEvent[] {
+  get events(): readonly RecordedEvent[] {
     const unended = Array.from(this.#running, (event) => ({ ...event, outcome: 'not ended' }));
     return [...this.#answers(), ...this.#events, ...unended, ...this.#came];
   }
 
   get #host(): HostFacts {
-    const { deadline, maxHold, maxWait, tokenBytes, ...runtime } = this.#request.runtime;
+    const { turn, time } = this.#request.runtime;
+    const { deadline } = turn;
+    const { maxHold, maxWait } = time;
     const facts: Mutable<HostFacts> = {};
     if (deadline !== undefined) {
       const budget = deadline - this.#began;
@@ -92,11 +107,11 @@ export class TurnRecorder {
     }
     if (Number.isFinite(maxHold)) facts.maxHold = maxHold;
     if (Number.isFinite(maxWait)) facts.maxWait = maxWait;
-    if (runtime.holdsParts) facts.holdsParts = true;
-    if (runtime.commitsEach) facts.checkpointAfterStep = true;
-    if (runtime.commit !== undefined) facts.checkpointBeforeUndo = true;
-    if (runtime.defersEffects === true) facts.defersEffects = true;
-    if (tokenBytes > 0) facts.hasToken = true;
+    if (time.holdsParts) facts.holdsParts = true;
+    if (turn.commitsEach) facts.checkpointAfterStep = true;
+    if (turn.commit !== undefined) facts.checkpointBeforeUndo = true;
+    if (turn.defersEffects === true) facts.defersEffects = true;
+    if (turn.tokenBytes > 0) facts.hasToken = true;
     if (this.#routes.size > 0) facts.routes = Object.fromEntries(this.#routes);
     if (this.#refused.size > 0) facts.refused = [...this.#refused];
     if (this.#claims.includes(false)) facts.claims = this.#claims;
@@ -104,77 +119,90 @@ export class TurnRecorder {
     return facts;
   }
 
-  #answers(): readonly RawEvent[] {
+  #answers(): readonly RecordedEvent[] {
     const { program, state, answers } = this.#request;
     const why = new Map(this.#ignored.map(({ stepId, why: reason }) => [stepId, reason]));
     return program.asked(state).flatMap((id) => {
       const answer = answers.get(id);
       if (answer === undefined) return [];
-      const reason = why.get(id);
-      const event = answerEvent(id, answer, this.#kinds.get(id));
-      return [reason === undefined ? event : { ...event, reason }];
+      return [{ ...answerEvent(id, answer, this.#kinds.get(id)), ...present({ reason: why.get(id) }) }];
     });
   }
 
   #runtime(): Runtime {
-    const { runtime } = this.#request;
+    const { runtime, program } = this.#request;
+    if (program.history !== undefined) return runtime;
+    const { claim } = runtime.effects;
     return {
       ...runtime,
-      // It stands still between two things that happen, so that a replay finds the very times that the turn found.
-      now: () => this.#now,
-      random: () => {
-        const drawn = runtime.random();
-        this.#random.push(drawn);
-        return drawn;
+      turn: {
+        ...runtime.turn,
+        ...(runtime.turn.commit === undefined ? {} : { commit: (point: CommitPoint) => this.#commit(point) }),
       },
-      sleep: async (ms, signal) => {
-        await runtime.sleep(ms, signal);
-        if (!signal.aborted) this.#note({ kind: 'wait', id: '', outcome: 'passed', ms });
+      time: {
+        ...runtime.time,
+        // Stands still between two events: a replay finds the same times.
+        now: () => this.#now,
+        random: () => {
+          const drawn = runtime.time.random();
+          this.#random.push(drawn);
+          return drawn;
+        },
+        sleep: async (ms, signal) => {
+          await runtime.time.sleep(ms, signal);
+          if (!signal.aborted) this.#note({ kind: 'wait', id: '', outcome: 'passed', ms });
+        },
       },
-      route: (question) => {
-        const route = runtime.route(question);
-        if (route !== 'ask') this.#routes.set(questionKey(question), route);
-        return route;
+      questions: {
+        ...runtime.questions,
+        route: (question) => {
+          const route = runtime.questions.route(question);
+          if (route !== 'ask') this.#routes.set(questionKey(question), route);
+          return route;
+        },
+        accepts: (provenance, question) => {
+          const counts = runtime.questions.accepts(provenance, question);
+          if (!counts) this.#refused.add(`${provenance} ${questionKey(question)}`);
+          return counts;
+        },
+        sample: (params, step) => {
+          const id = this.#paths.get(step.idempotencyKey) ?? '';
+          return this.#noted('sample', id, params, () => runtime.questions.sample(params, step)) as never;
+        },
       },
-      accepts: (provenance, question) => {
-        const counts = runtime.accepts(provenance, question);
-        if (!counts) this.#refused.add(`${provenance} ${questionKey(question)}`);
-        return counts;
-      },
-      sample: (params, step) => {
-        const id = this.#paths.get(step.idempotencyKey) ?? '';
-        return this.#noted('sample', id, params, () => runtime.sample(params, step)) as never;
-      },
-      ...(runtime.claim === undefined
-        ? {}
-        : {
-            claim: async (key: string) => {
-              const free = (await runtime.claim?.(key)) ?? true;
-              this.#claims.push(free);
-              return free;
-            },
+      effects: {
+        ...runtime.effects,
+        claim:
+          claim &&
+          (async (key) => {
+            const free = await claim(key);
+            this.#claims.push(free);
+            return free;
           }),
-      ...(runtime.commit === undefined ? {} : { commit: (point: CommitPoint) => this.#commit(point) }),
-      idempotencyKey: async (path, key, direction) => {
-        const made = await runtime.idempotencyKey(path, key, direction);
-        this.#paths.set(made, path);
-        return made;
+        idempotencyKey: async (path, key, direction) => {
+          const made = keyText(await runtime.effects.idempotencyKey(path, key, direction));
+          this.#paths.set(made, path);
+          return made;
+        },
+        perform: (call) =>
+          this.#noted(call.kind, call.path, call.step.input, () =>
+            runtime.effects.perform === undefined ? call.run(call.step) : runtime.effects.perform(call),
+          ),
       },
-      observe: (event) => {
-        if (event.type === 'answered' || event.type === 'asked') this.#kinds.set(event.path, event.kind);
-        runtime.observe(event);
+      observer: {
+        ...runtime.observer,
+        observe: (event) => {
+          if (event.type === 'answered' || event.type === 'asked') this.#kinds.set(event.path, event.kind);
+          runtime.observer.observe(event);
+        },
       },
-      perform: (call) =>
-        this.#noted(call.kind, call.path, call.step.input, () =>
-          runtime.perform === undefined ? call.run(call.step) : runtime.perform(call),
-        ),
     };
   }
 
   /** Ends the turn at a commit, and begins the next one. */
   async #commit(point: CommitPoint): ReturnType<Commit> {
     const { runtime, onCommit, program } = this.#request;
-    const next = await runtime.commit?.(point);
+    const next = await runtime.turn.commit?.(point);
     if (next === undefined) return undefined;
     this.#ignored = point.ignored;
     this.#came = cameTo(point, this.#now);
@@ -186,13 +214,13 @@ export class TurnRecorder {
       answers: new Map(),
       runtime: runtimeAfter(runtime, next),
       end: undefined,
-      ...(onCommit === undefined ? {} : { onCommit }),
+      ...present({ onCommit }),
     };
     [this.#events, this.#claims, this.#random, this.#came, this.#ignored] = [[], [], [], [], []];
     this.#runs.clear();
     this.#routes.clear();
     this.#refused.clear();
-    this.#now = Math.max(this.#now, runtime.now());
+    this.#now = Math.max(this.#now, runtime.time.now());
     this.#began = this.#now;
     return next;
   }
@@ -202,7 +230,7 @@ export class TurnRecorder {
     const run = (this.#runs.get(id) ?? 0) + 1;
     this.#runs.set(id, run);
     const { value: given } = resultOf(input);
-    const facts = { ...(run === 1 ? {} : { run }), ...(given === undefined ? {} : { given }) };
+    const facts = { ...(run === 1 ? {} : { run }), ...present({ given }) };
     const running = { kind, id, outcome: 'running', ...facts };
     this.#running.add(running);
     try {
@@ -216,16 +244,16 @@ export class TurnRecorder {
     }
   }
 
-  #ended(running: RawEvent, ended: RawEvent): void {
-    // What ends when the turn has is one that had not ended.
+  #ended(running: RecordedEvent, ended: RecordedEvent): void {
+    // Recorded as not ended: the turn ended before.
     if (this.#over) return;
     this.#running.delete(running);
     this.#note(ended);
   }
 
-  #note(event: RawEvent): void {
+  #note(event: RecordedEvent): void {
     if (this.#over) return;
-    const now = Math.max(this.#now, this.#request.runtime.now());
+    const now = Math.max(this.#now, this.#request.runtime.time.now());
     const waited = now - this.#now;
     this.#now = now;
     this.#events.push(waited === 0 ? event : { ...event, waited });
@@ -235,32 +263,18 @@ export class TurnRecorder {
 function cameTo(
   { steps, retryAfterMs, deadline }: Extract<Outcome, { readonly status: 'suspended' }>,
   now: number,
-): readonly RawEvent[] {
-  const asked = steps.map((step): RawEvent => {
+): readonly RecordedEvent[] {
+  const asked = steps.map((step): RecordedEvent => {
     const { stepId: id, params, reason } = step;
-    return {
-      kind: kindOfStep(step),
-      id,
-      outcome: 'asked',
-      given: params,
-      ...(reason === undefined ? {} : { reason }),
-    };
+    return { kind: kindOfStep(step), id, outcome: 'asked', given: params, ...present({ reason }) };
   });
   if (asked.length > 0 && deadline === undefined) return asked;
-  return [
-    ...asked,
-    {
-      kind: 'wait',
-      id: '',
-      outcome: 'waits',
-      ...(retryAfterMs === undefined ? {} : { ms: retryAfterMs }),
-      ...(deadline === undefined ? {} : { latest: deadline - now }),
-    },
-  ];
+  const latest = deadline === undefined ? undefined : deadline - now;
+  return [...asked, { kind: 'wait', id: '', outcome: 'waits', ...present({ ms: retryAfterMs, latest }) }];
 }
 
 /** Outcome of code; if the value cannot be encoded, the reason. */
-function resultOf(result: unknown): Pick<RawEvent, 'outcome' | 'value'> {
+function resultOf(result: unknown): Pick<RecordedEvent, 'outcome' | 'value'> {
   if (result === undefined) return { outcome: 'done' };
   try {
     return { outcome: 'done', value: toJson(result) };

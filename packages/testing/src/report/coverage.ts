@@ -19,24 +19,35 @@ export interface OneSagaCoverage {
   readonly saga: string;
   readonly runs: number;
   readonly steps: readonly StepCoverage[];
-  /** Counted transitions between steps, and from `start` and to `completed` and `failed`. */
-  readonly edges: readonly { readonly from: string; readonly to: string; readonly times: number }[];
 }
 
 interface Counts {
   runs: number;
   readonly steps: Map<string, { kind: StepCoverage['kind']; readonly seen: Map<CoverageOutcome, number> }>;
-  readonly edges: Map<string, Map<string, number>>;
 }
 
 const collecting = new Set<SagaCoverage>();
 
 /** Reports a run to all collectors. */
-export function noteRun(program: Program, run: Pick<ReportedRun, 'trace' | 'status'>): void {
+export function noteRun(program: Program, run: Pick<ReportedRun, 'trace'>): void {
   for (const coverage of collecting) coverage.note(program.name, run);
 }
 
-/** Collects all later runs, of explorers too. Call it at the top of a test file. Counts only steps that a run reached. */
+/**
+ * Collects all later runs, of explorers too. Call at the top of a test file. Counts only reached steps.
+ * @example
+ * ```ts
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const coverage = sagaCoverage();
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* step('ship', () => api.ship());
+ *   return 'done';
+ * });
+ * await testSaga(order).run();
+ * console.log(String(coverage), coverage.missing);
+ * ```
+ */
 export function sagaCoverage(): SagaCoverage {
   const coverage = new SagaCoverage();
   collecting.add(coverage);
@@ -47,22 +58,14 @@ export function sagaCoverage(): SagaCoverage {
 export class SagaCoverage {
   readonly #sagas = new Map<string, Counts>();
 
-  /** Stops collecting. */
   stop(): void {
     collecting.delete(this);
   }
 
-  /** Counts a run. */
-  note(saga: string, { trace, status }: Pick<ReportedRun, 'trace' | 'status'>): void {
-    const counts: Counts = this.#sagas.get(saga) ?? { runs: 0, steps: new Map(), edges: new Map() };
+  note(saga: string, { trace }: Pick<ReportedRun, 'trace'>): void {
+    const counts: Counts = this.#sagas.get(saga) ?? { runs: 0, steps: new Map() };
     this.#sagas.set(saga, counts);
     counts.runs += 1;
-    let from = 'start';
-    const goTo = (to: string): void => {
-      const ends = counts.edges.get(from) ?? new Map<string, number>();
-      counts.edges.set(from, ends.set(to, (ends.get(to) ?? 0) + 1));
-      from = to;
-    };
     for (const entry of trace) {
       const found = outcomeOf(entry);
       if (found === undefined) continue;
@@ -71,15 +74,12 @@ export class SagaCoverage {
       counts.steps.set(id, step);
       if (found.outcome === undefined) continue;
       step.seen.set(found.outcome, (step.seen.get(found.outcome) ?? 0) + 1);
-      const node = found.outcome === 'undone' ? `undo ${id}` : id;
-      if (node !== from) goTo(node);
     }
-    goTo(status);
   }
 
   /** Coverage by saga. */
   get sagas(): readonly OneSagaCoverage[] {
-    return Array.from(this.#sagas, ([saga, { runs, steps, edges }]) => ({
+    return Array.from(this.#sagas, ([saga, { runs, steps }]) => ({
       saga,
       runs,
       steps: Array.from(steps, ([id, { kind, seen }]) => ({
@@ -90,9 +90,6 @@ export class SagaCoverage {
         ),
         missing: possible[kind].filter((outcome) => !seen.has(outcome)),
       })),
-      edges: Array.from(edges, ([from, ends]) =>
-        Array.from(ends, ([to, times]) => ({ from, to, times })),
-      ).flat(),
     }));
   }
 
@@ -118,29 +115,6 @@ export class SagaCoverage {
         ].join('\n');
       })
       .join('\n\n');
-  }
-
-  /** Formats a Mermaid flowchart of transitions, with missing outcomes dashed. */
-  toMermaid(): string {
-    const lines = ['flowchart TD'];
-    for (const [index, { saga, steps, edges }] of this.sagas.entries()) {
-      const names = new Map<string, string>();
-      const node = (id: string): string => {
-        const known = names.get(id);
-        if (known !== undefined) return known;
-        const name = `s${index}n${names.size}`;
-        names.set(id, name);
-        return `${name}["${quoted(id)}"]`;
-      };
-      lines.push(`    subgraph saga${index}["${quoted(saga)}"]`);
-      for (const { from, to, times } of edges) lines.push(`        ${node(from)} -->|${times}| ${node(to)}`);
-      for (const { id, missing } of steps) {
-        for (const outcome of missing)
-          lines.push(`        ${node(id)} -.-> ${names.get(id) ?? ''}${outcome}["never ${word(outcome)}"]`);
-      }
-      lines.push('    end');
-    }
-    return `${lines.join('\n')}\n`;
   }
 }
 
@@ -183,5 +157,3 @@ function outcomeOf(entry: TraceEntry): Found | undefined {
 
 // A question is dismissed; cancelled is a saga.
 const word = (outcome: CoverageOutcome): string => (outcome === 'cancelled' ? 'dismissed' : outcome);
-
-const quoted = (id: string): string => id.replaceAll('"', '#quot;');

@@ -1,7 +1,6 @@
 /** Line of an expected trace that matches any number of lines. */
 const anything = new Set(['…', '...']);
 
-/** Result of a comparison. */
 export interface TraceMatch {
   readonly pass: boolean;
   /** Expected trace for a diff: a matching line is the actual one. */
@@ -28,7 +27,7 @@ export function matchTrace(actual: readonly string[], expected: string | readonl
     } else {
       shown.push(line);
       const later = indexOf(actual, line, at);
-      // A line that comes later: what stands before it was not expected.
+      // A later line matches: the lines before are unexpected.
       if (later !== -1) {
         shown[shown.length - 1] = actual[later] as string;
         at = later + 1;

@@ -2,7 +2,7 @@ import { indented } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions } from '../values/known-options.ts';
 import { matchTrace } from './match-trace.ts';
-import { idsMeant } from '../values/step-ids.ts';
+import { idsMeant, suggestId } from '../values/step-ids.ts';
 import type { ReportedRun, TraceEntry } from './trace.ts';
 
 /** Result of a matcher for vitest, jest, and bun. */
@@ -38,8 +38,8 @@ export const sagaMatchers = {
       pass,
       message: () =>
         pass
-          ? `The trace is as it was not to be:\n\n${indented(sides.actual)}`
-          : `The trace is another one. It was:\n\n${indented(sides.actual)}`,
+          ? `Expected another trace, but it was:\n\n${indented(sides.actual)}`
+          : `The trace differs. It was:\n\n${indented(sides.actual)}`,
       ...sides,
     };
   },
@@ -54,8 +54,8 @@ export const sagaMatchers = {
     const asked = idsOf(run, 'asked');
     const wasAsked = (id: string): boolean => idsMeant(id, asked).length > 0;
     const pass = isNegated(this) ? ids.some(wasAsked) : ids.every(wasAsked);
-    return said(run, pass, `to ask ${quoted(ids)}`, `It asked ${quoted(asked)}`, {
-      // Other questions may be asked as well: they are no part of the difference.
+    return said(run, pass, `to ask ${quoted(ids)}`, `It asked ${quoted(asked)}.${suggestions(ids, asked)}`, {
+      // Other questions are allowed, and no part of the difference.
       expected: isNegated(this) ? [] : ids,
       actual: ids.flatMap((id) => (wasAsked(id) ? [id] : [])),
     });
@@ -86,8 +86,8 @@ export const sagaMatchers = {
     const told = counts.find((each) => each.pass === pass);
     const did =
       told === undefined || told.attempts === 0
-        ? `It ran ${quoted([...new Set(idsOf(run, 'ran'))])}`
-        : `It ran ${quoted([told.id])} ${count(told.attempts)}${told.ran ? '' : ', and it failed'}`;
+        ? `It ran ${quoted([...new Set(idsOf(run, 'ran'))])}.${suggestions(ids, all)}`
+        : `It ran ${quoted([told.id])} ${count(told.attempts)}${told.ran ? '' : ', and it failed'}.`;
     return said(run, pass, wanted, did, {});
   },
   toHaveCompensated(
@@ -103,17 +103,20 @@ export const sagaMatchers = {
     const order = !pass && sorted(actual) === sorted(ids) ? ', in another order' : '';
     const did =
       run.status === 'failed'
-        ? `It undid ${quoted(actual)}${order}`
-        : `It did not fail: it was ${run.status}`;
+        ? `It undid ${quoted(actual)}${order}.`
+        : `It did not fail: it was ${run.status}.`;
     return said(run, pass, `to undo ${quoted(ids)}, in this order`, did, { expected: ids, actual });
   },
-  toLeaveNoResidue(this: MatcherState | void, received: unknown): MatcherResult {
+  toLeaveNothingUncompensated(this: MatcherState | void, received: unknown): MatcherResult {
     const run = runOf(received);
-    const residue = [...run.residue];
-    return said(run, residue.length === 0, 'to leave nothing undone', `It left ${quoted(residue)}`, {
-      expected: [],
-      actual: residue,
-    });
+    const uncompensated = [...run.uncompensated];
+    return said(
+      run,
+      uncompensated.length === 0,
+      'to leave nothing undone',
+      `It left ${quoted(uncompensated)}.`,
+      { expected: [], actual: uncompensated },
+    );
   },
 } as const;
 
@@ -133,9 +136,14 @@ function said(
   const story = (): string => `\n\n${indented(String(run.trace))}`;
   return {
     pass,
-    message: () => `The saga was ${pass ? 'not ' : ''}expected ${wanted}. ${did}.${story()}`,
+    message: () => `The saga was ${pass ? 'not ' : ''}expected ${wanted}. ${did}${story()}`,
     ...sides,
   };
+}
+
+/** Sentences that suggest the nearest ID for each expected ID without a match. */
+function suggestions(ids: readonly string[], known: readonly string[]): string {
+  return ids.map((id) => (idsMeant(id, known).length > 0 ? '' : suggestId(id, known))).join('');
 }
 
 function isNegated(state: MatcherState | void): boolean {
@@ -149,7 +157,10 @@ function idsOf(run: ReportedRun, type: TraceEntry['type']): readonly string[] {
 function runOf(received: unknown): ReportedRun {
   const { trace, compensated } = Object(received) as Partial<ReportedRun>;
   if (trace === undefined || compensated === undefined) {
-    throw new TypeError('Expected a run of a saga: expect(await testSaga(…).run()). Was an await forgotten?');
+    throw new SagaTestError(
+      'script',
+      'Expected a run of a saga: expect(await testSaga(…).run()). Check for a missing await.',
+    );
   }
   return received as ReportedRun;
 }

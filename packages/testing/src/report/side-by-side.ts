@@ -1,4 +1,3 @@
-/** A line in two columns. */
 export interface Row {
   readonly recorded: string;
   readonly now: string;
@@ -7,7 +6,7 @@ export interface Row {
 }
 
 const widest = 56;
-// So many lines before and after the one that differs are shown.
+// Number of lines before and after the difference.
 const around = 6;
 
 /** Formats two columns around the line that differs. */
@@ -35,14 +34,14 @@ export function sideBySide(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-// Two lines that look the same would be no answer to the question where they differ.
+// Explains two lines of the same text.
 function unseen({ differs, recorded, now }: Row): string {
-  return differs && recorded === now ? ' (the same text: what else it asks with differs)' : '';
+  return differs && recorded === now ? ' (the text is the same, but other parameters differ)' : '';
 }
 
 function wrapped(text: string): readonly string[] {
   const flat = text.replaceAll(/\s+/g, ' ').trimEnd();
-  // Between words; a word that is too long for a line is broken.
+  // Between words. Breaks overlong words.
   const lines = flat.match(new RegExp(`.{1,${widest}}(?=\\s|$)|.{1,${widest}}`, 'g')) ?? [''];
   return lines.map((part, index) => (index === 0 ? part : `  ${part.trimStart()}`));
 }

@@ -39,7 +39,7 @@ const lines: ByEvent<readonly string[]> = {
   passed: ({ id, kind }) => (kind === 'pivot' ? [`Note over S: ${text(id)}, no way back`] : none),
   undone: ({ id }) => [`S->>W: undo ${text(id)}`, 'W-->>S: undone'],
   undoFailed: ({ id, error }) => [`S->>W: undo ${text(id)}`, `W--xS: ${escaped(showError(error))}`],
-  residue: ({ id }) => [`Note over W: left ${text(id)}`],
+  uncompensated: ({ id }) => [`Note over W: left ${text(id)}`],
   told: ({ what, text: words }) => [`S-)C: ${what}${said(words)}`],
   crashed: ({ when, id }) => [`Note over S: crashes ${when} ${text(id)}`],
   lost: () => ['S--xC: response lost'],
@@ -63,7 +63,7 @@ function said(words: string): string {
   return words === '' ? '' : `, ${escaped(words)}`;
 }
 
-// What ends a statement, begins a comment or an entity, or is markup, is written by its number.
+// Escapes ends of statements, comments, entities, and markup.
 function escaped(words: string): string {
   return words.replaceAll(/\s+/g, ' ').replaceAll(/[#;%<>]/g, (sign) => `#${sign.codePointAt(0)};`);
 }

@@ -13,7 +13,7 @@ export type TraceEvent =
       readonly message: string;
       /** The parameters of the MCP request. */
       readonly params: { readonly [key: string]: unknown };
-      /** Reason why it is asked again. */
+      /** Reason for the repetition. */
       readonly reason?: string;
     }
   | { readonly type: 'answered'; readonly id: string; readonly kind: QuestionKind; readonly answer: unknown }
@@ -33,7 +33,7 @@ export type TraceEvent =
   | { readonly type: 'passed'; readonly id: string; readonly kind: 'pivot' | 'compensate' }
   | { readonly type: 'undone'; readonly id: string; readonly key: string | undefined }
   | { readonly type: 'undoFailed'; readonly id: string; readonly error: unknown }
-  | { readonly type: 'residue'; readonly id: string }
+  | { readonly type: 'uncompensated'; readonly id: string }
   | { readonly type: 'told'; readonly what: 'progress' | 'log'; readonly text: string }
   | { readonly type: 'crashed'; readonly when: 'before' | 'after'; readonly id: string }
   | { readonly type: 'lost'; readonly what: 'response' }
@@ -53,7 +53,7 @@ export class Trace extends Array<TraceEntry> {
     return Array;
   }
 
-  /** One line per entry, as `toMatchSagaTrace` compares them. */
+  /** Lines for `toMatchSagaTrace`, a line per entry. */
   get lines(): readonly string[] {
     return Array.from(this, lineOf);
   }
@@ -73,10 +73,10 @@ export class Trace extends Array<TraceEntry> {
 export interface ReportedRun {
   readonly status: 'completed' | 'failed' | 'refused';
   readonly trace: Trace;
-  /** IDs of the steps that were undone, last first. */
+  /** IDs of the undone steps, last first. */
   readonly compensated: readonly string[];
-  /** IDs of the steps that could not be undone. */
-  readonly residue: readonly string[];
+  /** IDs of the uncompensated steps. */
+  readonly uncompensated: readonly string[];
 }
 
 /** Text for each type of event. */
@@ -101,7 +101,7 @@ const lines: ByEvent<string> = {
   passed: ({ id, kind }) => (kind === 'pivot' ? `passed ${id}: no way back` : `registered undo ${id}`),
   undone: ({ id }) => `undid ${id}`,
   undoFailed: ({ id, error }) => `failed to undo ${id}: ${showError(error)}`,
-  residue: ({ id }) => `left ${id}`,
+  uncompensated: ({ id }) => `left ${id}`,
   told: ({ what, text }) => `told ${what} ${text}`,
   crashed: ({ when, id }) => `crashed ${when} ${id}`,
   lost: () => `lost the response`,
@@ -112,7 +112,15 @@ const lines: ByEvent<string> = {
   refused: ({ reason }) => `was refused: ${reason}`,
 };
 
-/** Formats an event as one line. */
+/**
+ * Formats an event as one line.
+ * @example
+ * ```ts
+ * const line = lineOf({ type: 'declined', id: 'sure' });
+ * console.log(line);
+ * console.log(lineOf({ type: 'cancelled', id: 'sure' }));
+ * ```
+ */
 export function lineOf(event: TraceEvent): string {
   return (lines[event.type] as (given: TraceEvent) => string)(event);
 }

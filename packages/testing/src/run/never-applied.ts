@@ -21,7 +21,7 @@ export function assertApplied(world: World): void {
 
 /** `true` for a fault, `false` for an answer or a stand-in. */
 export function isFault({ kind }: Rule): boolean {
-  return kind !== 'answer' && kind !== 'sample' && kind !== 'roots' && kind !== 'step';
+  return kind !== 'outside' && kind !== 'answer' && kind !== 'sample' && kind !== 'roots' && kind !== 'step';
 }
 
 /** `true` if a rule was used in a run. */
@@ -34,7 +34,7 @@ function isOverruled(rule: Rule, later: readonly Rule[]): boolean {
   return subject !== undefined && later.some((other) => subjectOf(other) === subject);
 }
 
-/** Subject of a rule. A later rule with the same subject replaces it. */
+/** Subject of a rule. A later rule with the same subject replaces the rule. */
 function subjectOf(rule: Rule): string | undefined {
   const { kind } = rule;
   if (kind === 'crash' || kind === 'loseResponse' || kind === 'deny') return undefined;
@@ -48,7 +48,7 @@ function neverApplied(world: World, rules: readonly Rule[]): SagaTestError {
   const which = rules.length === 1 ? 'This line of the script' : 'These lines of the script';
   return new SagaTestError(
     'script',
-    `${which} never applied, so that the run is not the one its test is about:\n\n${lines.join('\n')}\n\n` +
+    `${which} never applied, so the run does not test the fault:\n\n${lines.join('\n')}\n\n` +
       `What happened:\n\n${indented(String(world.trace))}`,
   );
 }
@@ -66,9 +66,10 @@ function hintOn(world: World, rule: Rule): string {
   if (runs !== undefined)
     return `'${id}' is a step, and its code ran ${runs === 1 ? 'once' : `${runs} times`}`;
   const isOfQuestion = answeringKinds.has(rule.kind) || ['end', 'late', 'silent'].includes(rule.kind);
-  const ids = [...(isOfQuestion ? questions.keys() : world.runs.keys())];
+  const outside = [...world.outside.asked.values()].map((asked) => asked.id);
+  const ids = [...(rule.kind === 'outside' ? outside : isOfQuestion ? questions.keys() : world.runs.keys())];
   if (id.startsWith('~') && world.runs.has(id.slice(1))) return `'${id.slice(1)}' was not undone`;
   const near = nearestName(id, ids);
   if (near !== undefined) return `did you mean '${near}'?`;
-  return `${isOfQuestion ? 'asked' : 'run'} were: ${ids.join(', ') || 'none'}`;
+  return `${isOfQuestion || rule.kind === 'outside' ? 'asked' : 'run'} were: ${ids.join(', ') || 'none'}`;
 }

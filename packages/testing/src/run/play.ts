@@ -9,29 +9,14 @@ import {
   type StepAnswer,
   type SuspendedTurn,
 } from '@mcp-saga/server';
-import { answerTo } from '../world/answer-question.ts';
-import { assertSound } from './assert-sound.ts';
+import { present } from '@mcp-saga/server/internal';
+import { answerTo } from '../world/world-answers.ts';
+import { assertSound } from './assert-sound-run.ts';
 import { SagaTestError } from '../values/errors.ts';
-import { kindOfStep, messageOf } from '../report/question-text.ts';
-import type { Ended, Serving, TestRequest } from './serving.ts';
-import type { World } from '../world/world.ts';
+import { kindOfStep, messageOf } from '../report/trace-questions.ts';
+import type { Ended, Serving, TestRequest } from './run-host.ts';
+import type { Point, World } from '../world/world.ts';
 import { watchProviders } from '../world/watch-providers.ts';
-
-/** Point at which a run was suspended. A fork starts from it. */
-export interface Point {
-  readonly turn: number;
-  readonly token: string;
-  readonly asked: readonly ClientStep[];
-  /** Answers that were sent at once. */
-  readonly answers: readonly StepAnswer[];
-  /** Time, in milliseconds since the epoch. */
-  readonly time: number;
-  readonly generation: number;
-  /** When the saga continues without an answer, in milliseconds since the epoch. Absent: never. */
-  readonly due?: number;
-  /** Length of the trace, with the questions. */
-  readonly traced: number;
-}
 
 /** A run from its start or a fork to its end. */
 export interface Played {
@@ -79,46 +64,43 @@ async function playTurns(
   { first = { type: 'start' }, handover }: PlayOptions = {},
 ): Promise<Played> {
   const { maxTurns = 10_000 } = world.options;
-  const points: Point[] = [];
+  const { points } = world;
   let request = first;
   for (let count = 0; count < maxTurns; count += 1) {
     const serving = handover !== undefined && count >= handover.at ? handover.to : before;
     const turn = await served(world, serving, request);
+    if (world.objection !== undefined) throw world.objection;
     if (turn.status !== 'suspended') {
       conclude(world, turn);
       return { ended: turn, points };
     }
     for (const step of turn.steps) tellAsked(world, step);
-    const { time, traced } = { time: world.clock.now(), traced: world.trace.length };
-    request = await nextRequest(program, world, turn);
-    const answers = request.type === 'resume' ? request.answers : [];
+    const [time, traced] = [world.clock.now(), world.trace.length];
     const { token, steps: asked, due } = turn;
-    points.push({
-      turn: turn.turn,
-      token,
-      asked,
-      answers,
-      time,
-      ...(due === undefined ? {} : { due }),
-      generation: world.generation,
-      traced,
-    });
+    const { generation } = world;
+    const point = { turn: turn.turn, token, asked, time, generation, traced, ...present({ due }) };
+    // Without an answer, the run ends here, and its world keeps the token.
+    points.push({ ...point, answers: [] });
+    request = await nextRequest(program, world, turn);
+    const answers = 'answers' in request ? request.answers : [];
+    points.splice(-1, 1, { ...point, answers });
     world.turn = turn.turn + 1;
     world.asked = new Map(asked.map((step) => [step.stepId, step]));
     world.sent = new Map(answers.map((answer) => [answer.stepId, answer]));
   }
   throw new SagaTestError(
     'script',
-    `The saga '${program.name}' has not ended in ${maxTurns} turns. Does it poll or ask for ever? Raise maxTurns where that is meant.`,
+    `The saga '${program.name}' has not ended in ${maxTurns} turns. Check the saga for an endless loop of polls or questions, or raise \`maxTurns\`.`,
   );
 }
 
-/** Sends a request until its response arrives. A request that died is sent again. */
+/** Sends a request until its response arrives. Repeats dead requests. */
 async function served(
   world: World,
   serving: Serving,
   request: TestRequest,
 ): Promise<SagaTurn | Extract<Ended, { status: 'refused' }>> {
+  world.outside.beginTurn();
   const { generation } = world;
   const time = world.clock.now();
   for (;;) {
@@ -132,7 +114,7 @@ async function served(
       if (isRefusal(error)) return { status: 'refused', error };
       throw error;
     }
-    // A process of another time would find another time: that is tested for itself.
+    // The repeated request starts at the same time. `restart` tests other times.
     world.clock.reset(time);
     world.generation = generation;
     if (request.type === 'start' && world.ledger.runs > effects) world.restarts += 1;
@@ -163,15 +145,33 @@ async function nextRequest(program: Program, world: World, turn: SuspendedTurn):
     world.tell({ type: 'cancelledFromOutside', reason: rule.reason });
     return { type: 'cancel', token, reason: rule.reason };
   }
-  if (steps.length === 0) world.clock.pass(turn.retryAfterMs ?? 0);
+  const dueInMs = dueIn(world, turn);
+  const wait = world.returnAfter?.(turn, dueInMs);
+  world.clock.pass(wait ?? (steps.length === 0 ? dueInMs : 0));
   const answers: StepAnswer[] = [];
-  for (const step of answeredNow(world, steps)) {
+  for (const step of wait === undefined ? answeredNow(world, steps) : []) {
     answers.push(await answerTo(world, program.name, step));
   }
-  return { type: 'resume', token, answers };
+  return { type: answers.length === 0 && isWoken(program, world, turn) ? 'wake' : 'resume', token, answers };
 }
 
-/** Questions that the next request answers. Advances the clock if it can answer none yet. */
+/** Time until the saga can continue without an answer of the client, in milliseconds. Infinity: never. */
+function dueIn(
+  { clock, outside }: World,
+  { steps, due = Infinity, retryAfterMs = 0 }: SuspendedTurn,
+): number {
+  const now = clock.now();
+  return steps.length > 0 ? due - now : Math.max(retryAfterMs, (outside.nextAt ?? now) - now);
+}
+
+/** `true` if a queue continues the saga. A client without a wait after its first turn may not have its token. */
+function isWoken({ forks }: Program, { options, clock }: World, turn: SuspendedTurn): boolean {
+  const { steps, turn: number, retryAfterMs = 0, due = Infinity } = turn;
+  const isDue = steps.length === 0 ? number > 1 || retryAfterMs > 0 : due <= clock.now();
+  return options.queue === true && forks === 'refuse' && isDue;
+}
+
+/** Questions for the next request. Advances the clock if no answer is due yet. */
 function answeredNow(world: World, steps: readonly ClientStep[]): readonly ClientStep[] {
   if (steps.length === 0) return [];
   const now = world.clock.now();
@@ -179,11 +179,7 @@ function answeredNow(world: World, steps: readonly ClientStep[]): readonly Clien
     const rule = world.rules.find(['late', 'silent'], step.stepId);
     if (rule === undefined) return { step, rule, at: now };
     const { kind, ms } = rule;
-    return {
-      step,
-      rule,
-      at: kind === 'silent' ? now + ms : (world.askedAt.get(step.stepId) ?? now) + ms,
-    };
+    return { step, rule, at: kind === 'silent' ? now + ms : (world.askedAt.get(step.stepId) ?? now) + ms };
   });
   const next = Math.max(now, Math.min(...timed.map(({ at }) => at)));
   world.clock.pass(next - now);
@@ -196,17 +192,12 @@ function answeredNow(world: World, steps: readonly ClientStep[]): readonly Clien
 
 function tellAsked(world: World, step: ClientStep): void {
   const { stepId: id, reason } = step;
-  // A question that is still open is not news, unless there is a reason to ask it again.
+  // An open question is told once, unless asked again for a reason.
   if (reason === undefined && world.asked.has(id) && !world.sent.has(id)) return;
   world.askedAt.set(id, world.clock.now());
-  const asked = {
-    type: 'asked',
-    id,
-    kind: kindOfStep(step),
-    message: messageOf(step),
-    params: step.params,
-  } as const;
-  world.tell(reason === undefined ? asked : { ...asked, reason });
+  const { params } = step;
+  const [kind, message] = [kindOfStep(step), messageOf(step)];
+  world.tell({ type: 'asked', id, kind, message, params, ...present({ reason }) });
 }
 
 function conclude(world: World, ended: Ended): void {
@@ -219,12 +210,12 @@ function conclude(world: World, ended: Ended): void {
     };
     world.tell({ type: 'refused', reason: reason ?? message ?? 'not allowed' });
   } else {
-    // An undo of several steps is done when all of them are, which only the end says.
+    // Only the end reports undos of several steps.
     const told = new Set(world.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])));
     for (const { stepId: id } of ended.compensated) {
       if (!told.has(id)) world.tell({ type: 'undone', id, key: undefined });
     }
-    for (const { stepId: id } of ended.residue) world.tell({ type: 'residue', id });
+    for (const { stepId: id } of ended.uncompensated) world.tell({ type: 'uncompensated', id });
     world.tell({ type: 'gaveUp', error: ended.error });
   }
 }

@@ -1,5 +1,5 @@
 import { SagaTestError } from '../values/errors.ts';
-import type { RecordedEntry, Recording } from '../record/journal-recording.ts';
+import type { RecordedEvent, Recording } from '../record/recording.ts';
 import type { World } from '../world/world.ts';
 import type { Trace, TraceEntry } from '../report/trace.ts';
 
@@ -8,7 +8,7 @@ export function recordingOf(world: World): Recording {
   const generations = [...world.recordings].toSorted(([one], [other]) => one - other);
   const recording = generations.reduceRight<Recording | undefined>((next, [generation, each]) => {
     const made = each();
-    // What is recorded turn by turn tells all of it, and does not go on as anything else.
+    // The turns of a machine contain all of this, and a machine does not continue as another saga.
     if (made.kind === 'turns') return made;
     return {
       ...made,
@@ -19,15 +19,15 @@ export function recordingOf(world: World): Recording {
   if (recording !== undefined) return recording;
   throw new SagaTestError(
     'script',
-    'There is nothing to record: the saga did not come to an end that a replay of its journal would come to as well.',
+    'run.recording: nothing to record. The saga did not end: the host refused a request.',
   );
 }
 
 function told(
-  happened: readonly RecordedEntry[],
+  happened: readonly RecordedEvent[],
   generation: number,
   trace: Trace,
-): readonly RecordedEntry[] {
+): readonly RecordedEvent[] {
   let turn: number | undefined;
   let from = 0;
   return happened.map((entry) => {

@@ -1,17 +1,19 @@
 import type { Program } from '@mcp-saga/server';
-import { answerWith } from '../world/answer-question.ts';
+import { answerWith } from '../world/world-answers.ts';
 import { noteRun } from '../report/coverage.ts';
 import { SagaTestError } from '../values/errors.ts';
-import type { Effect } from '../world/effect-ledger.ts';
+import { indented } from '../values/show.ts';
+import type { Effect } from '../world/world-effects.ts';
 import { mermaidOf } from '../report/trace-diagram.ts';
-import { play, type Played, type Point } from './play.ts';
-import type { Recording } from '../record/journal-recording.ts';
+import { play, type Played } from './play.ts';
+import type { Recording } from '../record/recording.ts';
+import { saveRecording } from '../record/save-recording.ts';
 import { recordingOf } from './record-run.ts';
-import type { Serving, TestRequest } from './serving.ts';
-import { World } from '../world/world.ts';
+import type { Ended, Serving, TestRequest } from './run-host.ts';
+import { World, type Point } from '../world/world.ts';
 import { standingIn } from '../world/watch-providers.ts';
-import { idsMeant } from '../values/step-ids.ts';
-import type { Trace } from '../report/trace.ts';
+import { idsMeant, suggestId } from '../values/step-ids.ts';
+import type { Trace, TraceEntry } from '../report/trace.ts';
 
 /** Answer of a fork: a refusal, content of a form, or text of a model. */
 export type ForkAnswer<T> = T | 'decline' | 'cancel';
@@ -26,36 +28,34 @@ interface PlayedOn {
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
   /** `refused`: the host rejected a request. The token was used, the client lacks a capability, or the code changed. */
   readonly status: 'completed' | 'failed' | 'refused';
-  /** Result of the saga; undefined if it failed. */
-  readonly result: Result;
-  /** Error of the saga; undefined if it did not fail. */
+  /** Error of the saga, or of the refused request; undefined if the saga completed. */
   readonly error: unknown;
   /** IDs of the undone steps, last first, as the client sees them. */
   readonly compensated: readonly string[];
-  /** IDs of the steps that could not be undone, as the client sees them. */
-  readonly residue: readonly string[];
-  /** IDs of the steps whose effects stay in the `providers` of the test. */
+  /** IDs of the uncompensated steps, as the client sees the IDs. */
+  readonly uncompensated: readonly string[];
+  /** IDs of the steps whose effects remain in the `providers` of the test. */
   readonly standing: readonly string[];
   /** Events, in order. `String(run.trace)` is readable. */
   readonly trace: Trace;
-  /** Effects of the steps, by idempotency key. A run shares them with its forks. */
+  /** Effects of the steps, by idempotency key. Shared with forks. */
   readonly effects: readonly Effect[];
   /** Advice for the author. */
   readonly warnings: readonly string[];
   /** Errors that only an operator would see. */
   readonly errors: readonly unknown[];
-  /** Points at which it was suspended, in order. */
+  /** Suspensions, in order. */
   readonly points: readonly Point[];
-
   readonly #played: PlayedOn;
+  readonly #ended: Ended;
 
   constructor(program: Program, world: World, serving: Serving, { ended, points }: Played) {
+    this.#ended = ended;
     this.#played = { program, world, serving };
     this.status = ended.status;
-    this.result = ('result' in ended ? ended.result : undefined) as Result;
     this.error = 'error' in ended ? ended.error : undefined;
     this.compensated = ended.status === 'failed' ? ended.compensated.map(({ stepId }) => stepId) : [];
-    this.residue = ended.status === 'failed' ? ended.residue.map(({ stepId }) => stepId) : [];
+    this.uncompensated = ended.status === 'failed' ? ended.uncompensated.map(({ stepId }) => stepId) : [];
     this.standing = standingIn(world);
     this.trace = world.trace;
     this.effects = world.ledger.effects;
@@ -66,17 +66,30 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   }
 
   /**
+   * Result of the saga.
+   * @throws SagaTestError `no_result` if the run failed or was refused, with the error of the run as `cause`
+   */
+  get result(): Result {
+    const { status } = this.#ended;
+    if (status === 'completed') return this.#ended.result as Result;
+    throw new SagaTestError(
+      'no_result',
+      `The run has no result, because the saga ${status === 'failed' ? 'failed' : 'was refused'}. ` +
+        `Check run.status and run.error.\n\nWhat happened:\n\n${indented(String(this.trace))}`,
+      { cause: this.error },
+    );
+  }
+
+  /**
    * Recording of the run, for `replayRecordings` of `@mcp-saga/testing/node`.
-   *
-   * @throws SagaTestError `script` if the saga did not end by itself
+   * @throws SagaTestError `script` if the host refused a request
    */
   get recording(): Recording {
     return recordingOf(this.#played.world);
   }
 
-  /** Writes the recording to a file, in Node, Bun, and Deno. */
+  /** Writes the recording to a file. Throws `script` without a file system, such as in a browser. */
   async save(file: string | URL): Promise<void> {
-    const { saveRecording } = await import('../record/replay/recording-files.ts');
     saveRecording(file, this.recording);
   }
 
@@ -86,8 +99,7 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   }
 
   /**
-   * Returns the token of the first time that a question was asked.
-   *
+   * Returns the token of the first time of a question.
    * @throws SagaTestError `script` if it was not asked
    */
   at<K extends keyof Steps & string>(id: K): TimeTravel<Steps, Steps[K], Result> {
@@ -95,12 +107,14 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
     const [meant] = idsMeant(id, asked);
     const point = this.points.find((each) => each.asked.some((step) => step.stepId === meant));
     if (point !== undefined) return new TimeTravel(this.#played, this, point, meant);
-    throw new SagaTestError('script', `'${id}' was not asked. Asked were: ${asked.join(', ') || 'nothing'}.`);
+    throw new SagaTestError(
+      'script',
+      `run.at: '${id}' was not asked.${suggestId(id, asked)} Questions of the run: ${asked.join(', ') || 'none'}.`,
+    );
   }
 
   /**
    * Returns the token of some turns ago; 1 is the last token.
-   *
    * @throws SagaTestError `script` if there were fewer turns
    */
   back(turns: number): TimeTravel<Steps, unknown, Result> {
@@ -109,7 +123,7 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
       return new TimeTravel(this.#played, this, point, point.asked[0]?.stepId);
     throw new SagaTestError(
       'script',
-      `There are ${this.points.length} tokens to go back to: back(1) to back(${this.points.length}).`,
+      `run.back: the run has ${this.points.length} tokens: back(1) to back(${this.points.length}).`,
     );
   }
 }
@@ -130,8 +144,8 @@ export class TimeTravel<Steps extends object, T, Result> {
   }
 
   /**
-   * Uses the token again with another answer, or the same ones, and continues with the script. Effects after the token stay. A
-   * guard rejects another answer: the run is `refused`.
+   * Uses the token again at its time, with another answer or the same answers, and continues with the script. Effects after the token
+   * remain. If a guard rejects the other answer, the run is `refused`.
    */
   async fork(answer?: ForkAnswer<unknown extends T ? object | string : T>): Promise<SagaRun<Steps, Result>> {
     const id = this.#id;
@@ -144,7 +158,7 @@ export class TimeTravel<Steps extends object, T, Result> {
     return await this.#go(id ?? `turn ${this.point.turn}`, request, answer === undefined ? undefined : id);
   }
 
-  /** Cancels the saga with the token. Undoes the steps before it, unless a guard knows more. */
+  /** Cancels the saga with the token. Undoes the steps before the token, unless a guard knows a newer token. */
   async cancel(reason?: string): Promise<SagaRun<Steps, Result>> {
     return await this.#go(this.#id ?? `turn ${this.point.turn}`, {
       type: 'cancel',
@@ -155,23 +169,42 @@ export class TimeTravel<Steps extends object, T, Result> {
 
   async #go(to: string, request: TestRequest, id?: string): Promise<SagaRun<Steps, Result>> {
     const { program, world: before, serving } = this.#played;
-    const { point } = this;
-    const world = new World(before.options, before.rules.all, before);
-    world.clock.reset(point.time);
-    world.turn = point.turn;
-    world.generation = point.generation;
-    world.restarts = before.restarts;
-    world.mayMismatch = before.mayMismatch;
-    world.autoAnswer = before.autoAnswer;
-    world.trace.push(...[...this.#run.trace].slice(0, point.traced));
-    world.tell({ type: 'forked', id: to });
-    world.turn += 1;
-    world.asked = new Map(point.asked.map((step) => [step.stepId, step]));
-    if (request.type === 'resume') {
-      world.sent = new Map(request.answers.map((each) => [each.stepId, each]));
-      for (const { stepId } of request.answers) world.answered.set(stepId, 1);
-      if (id !== undefined) world.forked.add(id);
-    }
+    const world = worldAt(before, this.#run.trace, this.point, { to, request, id });
     return new SagaRun(program, world, serving, await play(program, world, serving, { first: request }));
   }
+}
+
+/** Request with an older token. */
+interface Return {
+  /** Name of the point in the trace. */
+  readonly to: string;
+  readonly request: TestRequest;
+  /** Question with another answer. */
+  readonly id?: string | undefined;
+}
+
+/** Makes the world of a run that returns to a point. */
+export function worldAt(
+  before: World,
+  trace: Iterable<TraceEntry>,
+  point: Point,
+  { to, request, id }: Return,
+): World {
+  const world = new World(before.options, before.rules.all, before);
+  world.clock.reset(point.time);
+  world.turn = point.turn;
+  world.generation = point.generation;
+  world.restarts = before.restarts;
+  world.mayMismatch = before.mayMismatch;
+  world.autoAnswer = before.autoAnswer;
+  world.trace.push(...[...trace].slice(0, point.traced));
+  world.tell({ type: 'forked', id: to });
+  world.turn += 1;
+  world.asked = new Map(point.asked.map((step) => [step.stepId, step]));
+  if (request.type === 'resume') {
+    world.sent = new Map(request.answers.map((each) => [each.stepId, each]));
+    for (const { stepId } of request.answers) world.answered.set(stepId, 1);
+    if (id !== undefined) world.forked.add(id);
+  }
+  return world;
 }

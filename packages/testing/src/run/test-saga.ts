@@ -1,11 +1,11 @@
-import type { Program } from '@mcp-saga/server';
+import type { Json, Program } from '@mcp-saga/server';
 import type { ClientNeed, Root } from '@mcp-saga/server/internal';
-import type { Answer, AnySteps, Sample, StandIn } from '../script/script-answers.ts';
+import type { Answer, AnySteps, OutsideGiven, Sample, StandIn } from '../script/script-answers.ts';
 import { assertApplied } from './never-applied.ts';
 import { begin, play } from './play.ts';
 import type { Rule } from '../script/script-rules.ts';
 import { SagaRun } from './saga-run.ts';
-import { Serving } from './serving.ts';
+import { Serving } from './run-host.ts';
 import { scriptExpression, scriptSource } from '../script/script-source.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions, assertSaga } from '../values/known-options.ts';
@@ -17,7 +17,7 @@ import {
   type TestSagaOptions,
 } from '../script/test-options.ts';
 
-/** Number of times that a fault applies. Default: always. */
+/** Number of times a fault applies. Default: always. */
 export interface Times {
   readonly times?: number;
 }
@@ -31,7 +31,7 @@ export interface Script {
 
 type Id<Steps> = keyof Steps & string;
 
-/** A saga and its world: answers and faults. Each word returns a new script. A later rule for a step replaces an earlier one. */
+/** A saga and its world: answers and faults. Each word returns a new script. The last rule for a step applies. */
 export class TestSaga<P extends Program = Program, Steps extends object = AnySteps> {
   readonly saga: P;
   readonly options: TestSagaOptions;
@@ -44,18 +44,23 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   }
 
   /**
-   * Declares the steps and their values, so that IDs and values are checked.
-   *
+   * Declares the steps and values, for checked IDs and values.
    * @example
    * ```ts
-   * testSaga(deploy).steps<{ target: { target: string }; safety: SampleResult; release: Release }>();
+   * import { elicit, saga } from '@mcp-saga/server';
+   *
+   * const deploy = saga({ name: 'deploy', version: '1' }, function* () {
+   *   yield* elicit('target', { message: 'Where?', schema: z.object({ target: z.string() }) });
+   *   return 'done';
+   * });
+   * testSaga(deploy).steps<{ target: { target: string } }>().on.elicit('target', { target: 'web' });
    * ```
    */
   steps<S extends object>(): TestSaga<P, S> {
     return new TestSaga<P, S>(this.saga, this.options, this.rules);
   }
 
-  /** Answers, and stand-ins for steps. An ID also matches its repetitions: `item` matches `item#2`. */
+  /** Answers, and stand-ins for steps. An ID also matches its repetitions: `item` matches `item#2`, and `item@1` after `continueAs`. */
   get on(): On<P, Steps> {
     return {
       elicit: (id, answer) => this.with({ kind: 'answer', id, answer }),
@@ -63,6 +68,17 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
       sample: (id, answer) => this.with({ kind: 'sample', id, answer }),
       roots: (id, roots) => this.with({ kind: 'roots', id, roots }),
       step: (id, result) => this.with({ kind: 'step', id, result }),
+      approval: (id, answer) =>
+        this.with({ kind: 'outside', id, what: 'approval', given: toGiven('on.approval', answer) }),
+      event: (id, content, at = {}) => {
+        assertKnownOptions('on.event', at, { afterMs: true });
+        return this.with({
+          kind: 'outside',
+          id,
+          what: 'event',
+          given: [{ content: content as Json, ...at }],
+        });
+      },
     };
   }
 
@@ -113,16 +129,34 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   }
 
   /** Delays the answer to a question by `ms` milliseconds. */
-  get late(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
-    return { elicit: (id, ms) => this.with({ kind: 'late', id, ms: positive('late.elicit', ms) }) };
+  get late(): {
+    elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps>;
+    approval(id: Id<Steps>, ms: number): TestSaga<P, Steps>;
+    event(id: Id<Steps>, ms: number): TestSaga<P, Steps>;
+  } {
+    const late =
+      (word: string) =>
+      (id: Id<Steps>, ms: number): TestSaga<P, Steps> =>
+        this.with({ kind: 'late', id, ms: positive(`late.${word}`, ms) });
+    return { elicit: late('elicit'), approval: late('approval'), event: late('event') };
   }
 
-  /** Gives no answer. The client returns every `ms` milliseconds. */
-  get silent(): { elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps> } {
-    return { elicit: (id, ms) => this.with({ kind: 'silent', id, ms: positive('silent.elicit', ms) }) };
+  /** Gives no answer. The client returns every `ms` milliseconds to its own questions, and as asked to the others. */
+  get silent(): {
+    elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps>;
+    approval(id: Id<Steps>): TestSaga<P, Steps>;
+    event(id: Id<Steps>): TestSaga<P, Steps>;
+  } {
+    const nobody = (id: Id<Steps>, what: 'approval' | 'event'): TestSaga<P, Steps> =>
+      this.with({ kind: 'outside', id, what, given: [] });
+    return {
+      elicit: (id, ms) => this.with({ kind: 'silent', id, ms: positive('silent.elicit', ms) }),
+      approval: (id) => nobody(id, 'approval'),
+      event: (id) => nobody(id, 'event'),
+    };
   }
 
-  /** Missing capabilities: steps that need one throw `ClientCannot`. */
+  /** Missing capabilities: dependent steps throw `ClientCannot`. */
   get deny(): { client(need: ClientNeed): TestSaga<P, Steps> } {
     return { client: (need) => this.with({ kind: 'deny', need }) };
   }
@@ -147,9 +181,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   }
 
   /**
-   * Runs the saga to its end. Each turn has a new host, which opens the token, replays, continues, and seals. Waits take no real
-   * time.
-   *
+   * Runs the saga to its end. Each turn has a new host to open the token, replay, continue, and seal. Waits take no real time.
    * @throws SagaTestError for a question without an answer, an answer that is not accepted, a replay that differs, a command
    *   without `yield*`, or a fault that never applied
    */
@@ -187,13 +219,25 @@ export interface On<P extends Program, Steps extends object> {
   /** Answers for the model. */
   sample(id: Id<Steps>, answer: Sample): TestSaga<P, Steps>;
   roots(id: Id<Steps>, roots: readonly Root[]): TestSaga<P, Steps>;
-  /** Replaces the code of a step, a poll, or an undo (`~id`) by a result or a function. Without a stand-in, the code runs. */
+  /**
+   * Replaces the code of a step, a poll, or an undo (`~id`) with a result or a function. Without a stand-in, the code runs.
+   *
+   * `x/deliver`, `x/remind`, and `x/escalate` of an approval `x` replace its `deliver`, and `x/register` the `register` of an event. The
+   * function gets the link, and its result is ignored.
+   */
   step<K extends Id<Steps>>(id: K, result: StandIn<Steps[K]>): TestSaga<P, Steps>;
+  /**
+   * Answers an approval. `true` or `false`: everybody approves or denies immediately. A list: these people answer, each after `afterMs`
+   * milliseconds.
+   */
+  approval(id: Id<Steps>, answer: boolean | OutsideGiven | readonly OutsideGiven[]): TestSaga<P, Steps>;
+  /** Sends the event that `waitFor` waits for, `afterMs` milliseconds after the start of the wait. @default 0 */
+  event(id: Id<Steps>, content: unknown, at?: { readonly afterMs?: number }): TestSaga<P, Steps>;
 }
 
 /** Failures. */
 export interface Fail<P extends Program, Steps extends object> {
-  /** Throws in place of the code, which has no effect. `from`: number of the first run that fails, from 1. */
+  /** Throws in place of the code, without an effect. `from`: number of the first failing run, from 1. */
   step(id: Id<Steps>, error: unknown, times?: Times & { readonly from?: number }): TestSaga<P, Steps>;
   /** Throws in the undo of a step. */
   undo(id: Id<Steps>, error: unknown, times?: Times): TestSaga<P, Steps>;
@@ -203,18 +247,33 @@ export interface Fail<P extends Program, Steps extends object> {
 
 /**
  * Begins a script with a saga, its arguments, and its world.
- *
  * @example
  * ```ts
- * const run = await testSaga(order, { input: { cents: 900 } })
- *   .on.elicit('sure', { sure: true })
- *   .run();
+ * import { elicit, saga } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   const { sure } = yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+ *   return sure ? 'ordered' : 'kept';
+ * });
+ * const run = await testSaga(order).on.elicit('sure', { sure: true }).run();
+ * console.log(run.status, String(run.trace));
  * ```
  */
 export function testSaga<P extends Program>(saga: P, ...[options]: OptionsParameter<P>): TestSaga<P> {
   assertSaga('testSaga', saga);
   assertKnownOptions('testSaga', options, testSagaNames, ' The arguments of the saga are `input`.');
   return new TestSaga<P>(saga, options ?? {}, []);
+}
+
+function toGiven(
+  of: string,
+  answer: boolean | OutsideGiven | readonly OutsideGiven[],
+): boolean | readonly OutsideGiven[] {
+  if (typeof answer === 'boolean') return answer;
+  const given = [answer].flat();
+  for (const one of given)
+    assertKnownOptions(of, one, { approved: true, by: true, content: true, afterMs: true });
+  return given;
 }
 
 function timesIn(of: string, at: Times = {}): number {

@@ -1,7 +1,16 @@
 import * as fc from 'fast-check';
 import { choicesOf, type Content, type Field, type Form } from './form-content.ts';
 
-/** Arbitrary contents of a form: each field within its bounds, optional fields sometimes absent. */
+/**
+ * Arbitrary contents of a form: each field within its bounds, optional fields sometimes absent.
+ * @example
+ * ```ts
+ * import fc from 'fast-check';
+ *
+ * const form = { properties: { nights: { type: 'integer', minimum: 1 } }, required: ['nights'] } as const;
+ * fc.assert(fc.property(formArbitrary(form), ({ nights }) => Number(nights) >= 1));
+ * ```
+ */
 export function formArbitrary({ properties, required }: Form): fc.Arbitrary<Content> {
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, field]) => [name, fieldArbitrary(field)]),
@@ -42,7 +51,7 @@ function textArbitrary({ format, minLength = 0, maxLength }: Field): fc.Arbitrar
   if (format === undefined) return fc.string({ minLength, maxLength: maxLength ?? minLength + 20 });
   switch (format) {
     case 'email':
-      // Plainer than the standard allows: forms take less than that.
+      // A subset of the standard: forms reject the rest.
       return fc.stringMatching(/^[a-z][a-z0-9]{0,9}@[a-z]{2,9}\.(com|org)$/);
     case 'uri':
       return fc.webUrl();

@@ -20,13 +20,11 @@ export interface Field {
   readonly maxItems?: number;
 }
 
-/** Form in MCP. */
 export interface Form {
   readonly properties: { readonly [name: string]: Field };
   readonly required: readonly string[];
 }
 
-/** Content of a form. */
 export type Content = { readonly [name: string]: Json };
 
 /** Returns the form of a question; undefined for a question by URL. */

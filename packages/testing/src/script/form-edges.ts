@@ -7,7 +7,7 @@ export interface Edge {
   readonly content: Content;
 }
 
-// A text without a bound is taken to be this long by somebody, one day.
+// Length for texts without a bound.
 const longText = 5_000;
 
 /** Returns contents at the edges of a form: each field at its bounds, empty, each choice, and absent. `base`: other fields. */
@@ -67,7 +67,7 @@ function texts({ minLength = 0, maxLength = longText }: Field): readonly (readon
     [minLength === 0 ? 'empty' : 'shortest', shortest],
     ['longest', 'x'.repeat(maxLength)],
   ];
-  // Quotes, markup, a line break and what takes two code units, as far as there is room.
+  // Quotes, markup, a line break, and surrogate pairs, within the bound.
   const odd = '"\'<b>\n😀 ñ';
   if (maxLength >= odd.length) edges.push(['odd characters', odd.padEnd(minLength, 'x')]);
   return edges;

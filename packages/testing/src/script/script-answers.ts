@@ -3,7 +3,7 @@ import type { Json, SampleResult, StepContext } from '@mcp-saga/server';
 /** Steps with any IDs and values. */
 export type AnySteps = Record<string, unknown>;
 
-/** A question, for a function that answers it. */
+/** Question, for an answering function. */
 export interface Question {
   /** Path of the step that asks. */
   readonly id: string;
@@ -11,18 +11,21 @@ export interface Question {
   readonly message: string;
   /** The parameters of the MCP request. */
   readonly params: { readonly [key: string]: Json };
-  /** Number of earlier times that the question was asked in this run. */
+  /** Number of earlier times of the question in this run. */
   readonly before: number;
-  /** Reason why it is asked again. */
+  /** Reason for the repetition. */
   readonly reason: string | undefined;
 }
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Content of a form, or a function of the question. Promises are awaited. */
+/** Refusal of a question. */
+type Refusal = 'decline' | 'cancel';
+
+/** Content of a form, or a function of the question, which may also refuse. Promises are awaited. */
 export type Answer<T> = unknown extends T
-  ? Fields | ((question: Question) => Fields | PromiseLike<Fields>)
-  : T | ((question: Question) => T | PromiseLike<T>);
+  ? Fields | ((question: Question) => Fields | Refusal | PromiseLike<Fields | Refusal>)
+  : T | ((question: Question) => T | Refusal | PromiseLike<T | Refusal>);
 
 /** Answer of a model: text, result, or a function of the question. */
 export type Sample = string | SampleResult | ((question: Question) => string | SampleResult);
@@ -30,7 +33,7 @@ export type Sample = string | SampleResult | ((question: Question) => string | S
 /** Context of a stand-in for a step: that of the step, and a sleep by the clock of the run. */
 export interface StandInContext extends Omit<StepContext<unknown>, 'context' | 'input'> {
   readonly context: unknown;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what the step is given, which nobody here knows
+  // oxlint-disable-next-line typescript/no-explicit-any -- the input of the step is unknown here
   readonly input: any;
   /** Idempotency key of the step to undo, in an undo. */
   readonly stepKey?: string;
@@ -38,9 +41,21 @@ export interface StandInContext extends Omit<StepContext<unknown>, 'context' | '
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** Answer to an approval, or event, of a script. */
+export interface OutsideGiven {
+  /** `false` for a denial. @default true */
+  readonly approved?: boolean;
+  /** Subject of the person who answers. Default: another person for each answer. */
+  readonly by?: string;
+  /** Fields of the form, or the event. Default: the simplest content that fits the form. */
+  readonly content?: Json;
+  /** Time after the question, in milliseconds. @default 0 */
+  readonly afterMs?: number;
+}
+
 type Value = string | number | boolean | bigint | object | null | undefined;
 
-/** Stand-in for a step: its result, or a function that replaces its code. */
+/** Stand-in for a step: a result, or a function in place of the code. */
 export type StandIn<T> = unknown extends T
   ? Value | ((step: StandInContext) => Value | PromiseLike<Value> | void)
   : T | ((step: StandInContext) => T | PromiseLike<T>);

@@ -1,4 +1,5 @@
 import type { ClientNeed, Root } from '@mcp-saga/server/internal';
+import type { OutsideGiven } from './script-answers.ts';
 import { unrepeated } from '../values/step-ids.ts';
 
 /** A line of a script: a fact of the world around the saga. */
@@ -22,6 +23,13 @@ export type Rule =
   | { readonly kind: 'loseResponse'; readonly turn: number }
   | { readonly kind: 'deny'; readonly need: ClientNeed }
   | { readonly kind: 'late' | 'silent'; readonly id: string; readonly ms: number }
+  | {
+      readonly kind: 'outside';
+      readonly id: string;
+      readonly what: 'approval' | 'event';
+      /** `true` and `false`: everybody approves or denies. An empty list: nobody answers. */
+      readonly given: boolean | readonly OutsideGiven[];
+    }
   | { readonly kind: 'end'; readonly id: string; readonly reason: string | undefined };
 
 type Named = Extract<Rule, { readonly id: string }>;
@@ -60,7 +68,7 @@ export class Rules {
     }
   }
 
-  /** Finds the last rule of some kinds that still applies to a step, by its ID or the ID that it repeats (`item` for `item#2`). */
+  /** Finds the last applicable rule of some kinds for a step, by its ID or the repeated ID (`item` for `item#2`). */
   find<K extends Named['kind']>(
     kinds: readonly K[],
     id: string,

@@ -20,7 +20,6 @@ export function toSource(value: unknown): string {
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
 
-/** Formats a rule as source code. */
 export function ruleSource(rule: Rule): string {
   switch (rule.kind) {
     case 'answer':
@@ -50,9 +49,22 @@ export function ruleSource(rule: Rule): string {
     case 'late':
     case 'silent':
       return `.${rule.kind}.elicit(${toSource(rule.id)}, ${rule.ms})`;
+    case 'outside':
+      return outsideSource(rule);
     case 'end':
       return `.cancel.at(${toSource(rule.id)}${rule.reason === undefined ? '' : `, ${toSource(rule.reason)}`})`;
   }
+}
+
+function outsideSource({ id, what, given }: Extract<Rule, { readonly kind: 'outside' }>): string {
+  if (given === true || given === false) return `.on.${what}(${toSource(id)}, ${given})`;
+  const [only, ...others] = given;
+  if (only === undefined) return `.silent.${what}(${toSource(id)})`;
+  if (what === 'approval')
+    return `.on.${what}(${toSource(id)}, ${toSource(others.length === 0 ? only : given)})`;
+  const { content, afterMs } = only;
+  const time = afterMs === undefined ? '' : `, { afterMs: ${afterMs} }`;
+  return `.on.${what}(${toSource(id)}, ${toSource(content)}${time})`;
 }
 
 /** Formats a script that runs, ready to paste. */
@@ -62,14 +74,14 @@ export function scriptSource(saga: string, options: TestSagaOptions, rules: read
 
 /** Formats a script without its run. */
 export function scriptExpression(saga: string, given: TestSagaOptions, rules: readonly Rule[]): string {
-  const variable = /^[A-Za-z_$][\w$]*$/.test(saga) ? saga : 'saga';
   const { input, ...others } = given;
   const names = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  // What the rest was made of is not to be seen: fakes, other sagas, functions.
+  // Not printable: fakes, other sagas, functions.
   const hint = names.length === 0 ? '' : ` /* with your ${names.join(', ')} */`;
   const options = (input === undefined ? '' : `, { input: ${toSource(input)} }`) + hint;
   return [
-    `testSaga(${variable}${options})`,
+    // The name of the saga is no variable of the test.
+    `testSaga(yourSaga /* ${toSource(saga)} */${options})`,
     ...rules.filter(isHeard).map((rule) => `  ${ruleSource(rule)}`),
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 import type { Program, SagaHostOptions, Schema, ToolResult } from '@mcp-saga/server';
-import type { InferInput, InferOutput } from '@mcp-saga/server/internal';
+import type { Context, InferInput, InferOutput } from '@mcp-saga/server/internal';
 import type { NamesOf } from '../values/known-options.ts';
 
 /** Options of the host that a test may set. */
@@ -8,9 +8,9 @@ export type TestHostOptions = Pick<SagaHostOptions, 'answers' | 'compensators' |
 /** Receives each call of a provider, by its idempotency key. */
 export type ProviderObserver = (key: string, action: 'do' | 'undo') => void;
 
-/** A fake whose calls the kit checks, such as a `Provider`. */
+/** Fake with checked calls, such as a `Provider`. */
 export interface TestProvider {
-  /** Keys of what was done and not undone. */
+  /** Keys of effects that were not undone. */
   readonly standingKeys: readonly string[];
   /** Reports each call to `observer`; undefined: to nothing. */
   observe(observer: ProviderObserver | undefined): void;
@@ -24,11 +24,13 @@ export interface TestSagaOptions {
   readonly input?: unknown;
   /** Start of the clock: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
   readonly clock?: Date | number;
-  /** Seed of `random()`, `uuid()`, and retry jitter. Part of idempotency keys, so that two runs can use one fake. Default 1. */
+  /** Seed of `random()`, `uuid()`, and retry jitter. Part of idempotency keys, for fakes shared by several runs. @default 1 */
   readonly seed?: number;
   /** Passed to steps as `context`. */
-  readonly context?: unknown;
-  /** Sagas that this one continues as. */
+  readonly context?: Context;
+  /** Lets a queue run each turn that it may run under `forks: 'refuse'`. Its steps get no `context`. @default false */
+  readonly queue?: boolean;
+  /** Sagas to continue as. */
   readonly sagas?: readonly Program[];
   /**
    * Fakes of the steps, reset before each run. A run fails if a fake gets a key of no step, or is called after the code of the
@@ -37,7 +39,7 @@ export interface TestSagaOptions {
   readonly providers?: readonly TestProvider[];
   /** Called before each run: resets fakes. Explorers run a saga many times. */
   readonly before?: () => unknown;
-  /** Called before each turn: changes what a new process would find, such as the order of plugins. */
+  /** Called before each turn, to change the environment of a new process, such as the order of plugins. */
   readonly restart?: (turn: number) => unknown;
   /** Options of the host. */
   readonly host?: TestHostOptions;
@@ -45,12 +47,12 @@ export interface TestSagaOptions {
   readonly maxTurns?: number;
 }
 
-/** Names of the options of `testSaga`. */
 export const testSagaNames: NamesOf<TestSagaOptions> = {
   input: true,
   clock: true,
   seed: true,
   context: true,
+  queue: true,
   sagas: true,
   providers: true,
   before: true,
@@ -71,7 +73,9 @@ export type ResultOf<P extends Program> = P extends { readonly output: infer O e
     ? string | ToolResult
     : unknown;
 
-/** Options of a test. Required if the saga takes arguments. */
+/** Options of a test. Required if the saga needs an argument. */
 export type OptionsParameter<P extends Program> = P extends { readonly input: Schema }
-  ? [options: Omit<TestSagaOptions, 'input'> & { readonly input: InputOf<P> }]
+  ? Partial<InputOf<P>> extends InputOf<P>
+    ? [options?: Omit<TestSagaOptions, 'input'> & { readonly input?: InputOf<P> }]
+    : [options: Omit<TestSagaOptions, 'input'> & { readonly input: InputOf<P> }]
   : [options?: TestSagaOptions];

@@ -7,9 +7,9 @@ export type TestErrorCode =
   | 'not_deterministic'
   | 'replay_mismatch'
   | 'floating'
+  | 'no_result'
   | 'script'
   | 'violated'
-  | 'wire_error'
   | 'wire_cut';
 
 /** Error of the test kit. The message says what to do. */

@@ -1,5 +1,5 @@
 import { SagaTestError } from './errors.ts';
-import { nearestName } from '@mcp-saga/server/internal';
+import { isRecord, nearestName } from '@mcp-saga/server/internal';
 
 /** Names of all options in an object. */
 export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
@@ -8,7 +8,7 @@ export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
 export function assertKnownOptions(of: string, options: unknown, names: object, hint = ''): void {
   if (options === undefined) return;
   const known = Object.keys(names);
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
+  if (!isRecord(options))
     throw new SagaTestError('script', `${of}: the options must be an object of ${known.join(', ')}.`);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
@@ -16,7 +16,7 @@ export function assertKnownOptions(of: string, options: unknown, names: object, 
   const advice = near === undefined ? hint : ` Did you mean '${near}'?`;
   throw new SagaTestError(
     'script',
-    `${of}: there is no option '${unknown}'. There are: ${known.join(', ')}.${advice}`,
+    `${of}: unknown option '${unknown}'. Options: ${known.join(', ')}.${advice}`,
   );
 }
 
@@ -24,6 +24,6 @@ export function assertKnownOptions(of: string, options: unknown, names: object, 
 export function assertSaga(of: string, value: unknown): void {
   const { name, advance, rules } = Object(value) as { name?: unknown; advance?: unknown; rules?: unknown };
   if (typeof name === 'string' && typeof advance === 'function') return;
-  const script = Array.isArray(rules) ? ' A script was given: give its saga.' : '';
+  const script = Array.isArray(rules) ? ' Got a script: pass its saga.' : '';
   throw new SagaTestError('script', `${of}: expected a saga of saga(…) or machineSaga(…).${script}`);
 }

@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/server';
-import { encode } from '@mcp-saga/server/internal';
+import { encode, isJsonObject } from '@mcp-saga/server/internal';
 
 /** `true` if two values are equal in a journal, with fields in any order. */
 export function isSameValue(one: unknown, other: unknown): boolean {
@@ -8,7 +8,7 @@ export function isSameValue(one: unknown, other: unknown): boolean {
 
 function canonical(value: unknown): string {
   return JSON.stringify(JSON.parse(encode(value)), (_, inner: Json) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    isJsonObject(inner)
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : inner,
   );

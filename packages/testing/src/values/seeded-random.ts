@@ -9,7 +9,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** 32 bytes, the same for the same seed and text: what `random()` and `uuid()` are made of. */
+/** 32 bytes for `random()` and `uuid()`, equal for equal seed and text. */
 export function seededBytes(seed: number, text: string): Uint8Array {
   // FNV-1a
   let hash = 0x811c9dc5 ^ seed;

@@ -1,14 +1,18 @@
 const longest = 120;
 
-/** Formats a value on one line, as JSON with names for values that JSON lacks. Truncates long values. */
+/** Formats a value on one line, as JSON with names for other values. Truncates long values. */
 export function show(value: unknown): string {
   return oneLine(showAll(value));
 }
 
 /** Formats a text on one line. Truncates long texts. */
 export function oneLine(text: string): string {
-  const line = text.replaceAll(/\s*\n\s*/g, ' ');
+  const line = unbroken(text);
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+function unbroken(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** Formats a value as source code, if it can be written. */
@@ -24,11 +28,11 @@ export function showAll(value: unknown): string {
   }
 }
 
-/** Formats an error on one line. */
+/** Formats an error on one line, with its whole message. */
 export function showError(error: unknown): string {
   const { name, message } = Object(error) as { readonly name?: unknown; readonly message?: unknown };
   if (typeof name !== 'string') return show(error);
-  return message === '' || typeof message !== 'string' ? name : `${name}: ${oneLine(message)}`;
+  return message === '' || typeof message !== 'string' ? name : `${name}: ${unbroken(message)}`;
 }
 
 function plain(value: unknown): unknown {
@@ -39,7 +43,6 @@ function plain(value: unknown): unknown {
   return value;
 }
 
-/** Returns the message of a thrown value. */
 export function messageOfError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -51,7 +54,6 @@ export function isEmpty(input: unknown): boolean {
   );
 }
 
-/** Indents a text for a message. */
 export function indented(text: string): string {
   return text.replaceAll(/^/gm, '    ');
 }

@@ -1,5 +1,15 @@
-// As they are when the kit is loaded: a test may put fake timers in their place.
-const { setImmediate: nextTick, setTimeout: realTimeout } = globalThis;
+// Saved at import: a test may install fake timers.
+const { setImmediate, setTimeout: realTimeout } = globalThis;
+
+/** Runs a function after other timers and I/O. Browsers have no `setImmediate`. */
+export const nextTick: (run: () => void) => void =
+  setImmediate ??
+  ((run) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', () => (port1.close(), run()));
+    port1.start();
+    port2.postMessage(undefined);
+  });
 
 /** Waits until other timers and I/O had their turn. */
 export function breathe(): Promise<void> {
@@ -7,15 +17,12 @@ export function breathe(): Promise<void> {
 }
 
 interface Timer {
+  /** Infinity: when nothing else can run. */
   readonly at: number;
   readonly wake: () => void;
 }
 
-interface Stalled {
-  readonly wake: () => void;
-}
-
-// How often code that does real work is looked after, and how long it may take before time goes on without it.
+// Poll interval for code with real work, and the time after which the clock continues without such code.
 const lookAfterMs = 2;
 const patienceMs = 2_000;
 
@@ -23,10 +30,8 @@ const patienceMs = 2_000;
 export class VirtualClock {
   /** Called after time passed, with the milliseconds. */
   onPass: (ms: number) => void = () => undefined;
-
   #now: number;
   #timers: Timer[] = [];
-  readonly #stalled: Stalled[] = [];
   #working = 0;
   #scheduled = false;
   #patience = patienceMs;
@@ -43,7 +48,7 @@ export class VirtualClock {
     return this.#first?.at;
   }
 
-  /** Ends the first sleep at any time. Returns `false` if there is none. */
+  /** Ends the first sleep at any time. Returns `false` if nothing sleeps. */
   wake(): boolean {
     const first = this.#first;
     first?.wake();
@@ -67,25 +72,26 @@ export class VirtualClock {
 
   /** Resolves at the end of the time, or when `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.#wait(signal, (wake) => {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const wake = (): void => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
       const timer = { at: this.#now + ms, wake };
       this.#timers.push(timer);
-      return () => {
-        this.#timers = this.#timers.filter((other) => other !== timer);
-      };
+      signal?.addEventListener('abort', wake, { once: true });
+      this.#schedule();
     });
   }
 
-  /** Resolves when `signal` aborts, or when nothing is left that could abort it. */
+  /** Resolves when `signal` aborts, or when nothing else can run. */
   stall(signal: AbortSignal): Promise<void> {
-    return this.#wait(signal, (wake) => {
-      const stalled = { wake };
-      this.#stalled.push(stalled);
-      return () => {
-        const index = this.#stalled.indexOf(stalled);
-        if (index !== -1) this.#stalled.splice(index, 1);
-      };
-    });
+    return this.sleep(Number.POSITIVE_INFINITY, signal);
   }
 
   /** Stops time until code of the author ends. */
@@ -110,37 +116,22 @@ export class VirtualClock {
     signal.throwIfAborted();
   }
 
-  #wait(signal: AbortSignal | undefined, list: (wake: () => void) => () => void): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted === true) {
-        resolve();
-        return;
-      }
-      const done = (): void => {
-        unlist();
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const unlist = list(done);
-      signal?.addEventListener('abort', done, { once: true });
-      this.#schedule();
-    });
-  }
-
-  // After a macrotask every promise that can go on has gone on.
+  // After a macrotask, all settled promises have continued.
   #schedule(): void {
     if (this.#scheduled || this.#isManual) return;
     this.#scheduled = true;
     const look = (): void => {
       this.#scheduled = false;
-      if (this.#timers.length === 0 && this.#stalled.length === 0) return;
+      if (this.#timers.length === 0) return;
       if (this.#working > 0 && this.#patience > 0) {
         this.#scheduled = true;
         this.#patience -= lookAfterMs;
         realTimeout(look, lookAfterMs);
         return;
       }
-      this.#next();
+      const { due = this.#now } = this;
+      if (due < Number.POSITIVE_INFINITY) this.pass(due - this.#now);
+      this.wake();
       this.#schedule();
     };
     nextTick(look);
@@ -150,15 +141,5 @@ export class VirtualClock {
     let first = this.#timers[0];
     for (const timer of this.#timers) if (first !== undefined && timer.at < first.at) first = timer;
     return first;
-  }
-
-  #next(): void {
-    const { due } = this;
-    if (due === undefined) {
-      this.#stalled[0]?.wake();
-      return;
-    }
-    this.pass(due - this.#now);
-    this.wake();
   }
 }

@@ -1,13 +1,13 @@
 import type { Program } from '@mcp-saga/server';
 
-/** Methods of a program that a wrapper may replace. */
-export type ProgramMethods = Partial<Pick<Program, 'begin' | 'advance'>>;
+/** Members of a program that a wrapper may replace. */
+export type ProgramMembers = Partial<Pick<Program, 'begin' | 'advance' | 'previous'>>;
 
-/** Wraps a program and its older versions with other methods. A proxy, so that programs of a class keep their members. */
-export function wrapProgram(program: Program, methodsOf: (program: Program) => ProgramMethods): Program {
+/** Wraps a program and older versions with other members. A proxy keeps the members of classes. */
+export function wrapProgram(program: Program, membersOf: (program: Program) => ProgramMembers): Program {
   const changed: Partial<Program> = {
-    ...methodsOf(program),
-    previous: program.previous.map((older) => ({ ...older, saga: wrapProgram(older.saga, methodsOf) })),
+    previous: program.previous.map((older) => ({ ...older, saga: wrapProgram(older.saga, membersOf) })),
+    ...membersOf(program),
   };
   return new Proxy(program, {
     get: (target, name) => {

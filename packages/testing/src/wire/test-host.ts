@@ -3,27 +3,24 @@ import {
   generateKey,
   memoryGuard,
   memoryTaskStore,
+  type ClientStep,
   type McpServerLike,
   type SagaHost,
   type SagaHostOptions,
 } from '@mcp-saga/server';
-import type { McpServer } from '@modelcontextprotocol/server';
-import { EffectLedger, type Effect } from '../world/effect-ledger.ts';
-import { defaultClock } from '../world/world.ts';
-import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
+import type * as sdkModule from '@modelcontextprotocol/server';
+import type { McpServer, Transport } from '@modelcontextprotocol/server';
 import { VirtualClock } from '../values/virtual-clock.ts';
-import { Cutter } from './channel/cutter.ts';
-import type { AuthInfo } from './channel/channel.ts';
-import { info, SdkChannel, type Sdk } from './channel/sdk-channel.ts';
-import { Answerer } from './channel/wire-answers.ts';
-import { capabilitiesOf, eraOf } from './channel/ways.ts';
-import { WireWorld, wiredProgram } from './channel/wired-program.ts';
+import type { Effect } from '../world/world-effects.ts';
+import { defaultClock } from '../world/world.ts';
+import { WireCut } from './cutter.ts';
 import { WireClient, type WireClientOptions } from './wire-client.ts';
+import { WireWorld, wiredProgram } from './wired-program.ts';
 
 /** Options of a host under test: those of production, and a clock. */
 export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas'> {
   readonly sagas: SagaHostOptions['sagas'];
-  /** Start of its clock: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
+  /** Start of its clock: a date, or milliseconds since the epoch. @default 2030-01-15T12:00:00Z */
   readonly clock?: Date | number;
 }
 
@@ -35,74 +32,91 @@ export interface WireServerOptions {
   readonly context?: unknown;
 }
 
-const clientNames: NamesOf<WireClientOptions> = {
-  dialect: true,
-  era: true,
-  answers: true,
-  user: true,
-  authInfo: true,
-  capabilities: true,
-  token: true,
-  whenCut: true,
-};
-
-/** A host for clients in memory. */
+/** A host and its server, in memory. */
 export class TestHost {
-  /** Clock of the host. Waits advance it. */
-  readonly clock: { now(): number; pass(ms: number): void };
+  /** Clock of the host. Advances by the requested wait when a client returns. */
+  readonly clock: Pick<VirtualClock, 'now' | 'pass' | 'sleep' | 'during'>;
   readonly #world: WireWorld;
   readonly #makeHost: () => SagaHost;
   readonly #server: WireServerOptions;
-  /** `true` if the test sets the clock. */
-  readonly #isOwn: boolean;
   readonly #works: Promise<unknown>[] = [];
   readonly #clients: WireClient[] = [];
   #calls = 0;
 
   constructor(host: SagaHost | WireHostOptions, server: WireServerOptions) {
-    const start = 'attach' in host ? Date.now() : (host.clock ?? defaultClock);
-    const clock = new VirtualClock(start instanceof Date ? start.getTime() : start);
-    this.clock = clock;
-    this.#world = new WireWorld({ clock, cutter: new Cutter(), ledger: new EffectLedger() });
+    const isOwn = !('attach' in host);
+    const start = isOwn ? (host.clock ?? defaultClock) : Date.now();
+    this.#world = new WireWorld(new VirtualClock(start instanceof Date ? start.getTime() : start));
+    this.clock = isOwn ? this.#world.clock : realClock;
     this.#server = server;
-    this.#isOwn = !('attach' in host);
-    this.#makeHost = 'attach' in host ? () => host : hostsOf(host, this.#world);
+    this.#makeHost = isOwn ? hostsOf(host, this.#world) : () => host;
   }
 
-  /** Effects of its steps, by idempotency key. Empty for a host that was passed as it is. */
+  /** Effects of the steps, by idempotency key. Empty for an existing host. */
   get effects(): readonly Effect[] {
     return this.#world.ledger.effects;
   }
 
-  /** Creates a client in memory. Throws `script` for an unknown option. */
-  client(options: WireClientOptions): WireClient {
-    assertKnownOptions('testHost().client', options, clientNames);
-    const { dialect, user, answers = {} } = options;
-    const era = eraOf(dialect, options.era);
-    const inSession = dialect === 'push' || (dialect === 'resumable requests' && era === '2025-11-25');
-    const channel = new SdkChannel({
-      era,
-      capabilities: options.capabilities ?? capabilitiesOf({ dialect, era }),
-      authInfo:
-        options.authInfo ??
-        (user === undefined ? undefined : { token: 'test', clientId: 'test', scopes: [], extra: { user } }),
-      createServer: (sdk) => this.#createServer(sdk),
-      cutter: this.#world.cutter,
-      inSession,
-    });
-    const client = new WireClient(options, {
-      channel,
-      answerer: new Answerer(answers, this.#world),
-      wait: (ms) => this.#wait(ms),
-      during: (call) => this.#during(call),
-    });
+  /** Questions of the sagas, in order. Empty for an existing host. */
+  get asked(): readonly ClientStep[] {
+    return this.#world.asked;
+  }
+
+  /** Creates a client: the `Client` of `@modelcontextprotocol/client`, in memory. Throws `script` for an unknown option. */
+  client(options: WireClientOptions = {}): WireClient {
+    const client = new WireClient(this, options, (call) => this.#during(call));
     this.#clients.push(client);
     return client;
   }
 
+  /** Answers an HTTP request of your own client. `authorization: Bearer NAME` authenticates a user. Throws `WireCut`. */
+  readonly fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const sdk = await this.#ready();
+    const { cutter } = this.#world;
+    const request = new Request(url, init);
+    const { body } = init ?? {};
+    const isLost = cutter.sending(typeof body === 'string' ? (JSON.parse(body) as object) : {});
+    const gone = new AbortController();
+    const closed = cutter.opened(() => gone.abort(new WireCut()));
+    const signal = AbortSignal.any([request.signal, gone.signal]);
+    const handler = sdk.createMcpHandler(() => this.#createServer(sdk));
+    const user = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
+    const response = await Promise.race([
+      handler.fetch(new Request(request, { signal }), authOf(user)),
+      rejection(gone.signal),
+    ]);
+    if (isLost) {
+      await response.text();
+      throw new WireCut();
+    }
+    const through = new TransformStream<Uint8Array, Uint8Array>({ flush: closed });
+    return new Response(response.body?.pipeThrough(through, { signal: gone.signal }) ?? null, response);
+  };
+
+  /** Opens a session of MCP 2025-11-25 for your own client. A cut closes the session. */
+  async session(user?: string): Promise<Transport> {
+    const sdk = await this.#ready();
+    const { cutter } = this.#world;
+    const [near, far] = sdk.InMemoryTransport.createLinkedPair();
+    await this.#createServer(sdk).connect(far);
+    const [send, answer] = [near.send.bind(near), far.send.bind(far)];
+    const lost = new Set<unknown>();
+    near.send = async (message, options) => {
+      await this.#ready();
+      if ('id' in message && cutter.sending(message)) lost.add(message.id);
+      await send(message, { ...options, ...authOf(user) });
+    };
+    far.send = (message, options) =>
+      'id' in message && !('method' in message) && lost.has(message.id)
+        ? near.close()
+        : answer(message, options);
+    cutter.opened(() => void near.close());
+    return near;
+  }
+
   /**
    * Cuts open connections after a step with this ID, or drops the answer to the request with this number, from 1, over all
-   * clients. A cut aborts the request at the server; a dropped answer does not.
+   * clients. A cut aborts the request at the server; a dropped answer does not. A cut closes a session.
    *
    * Plan a cut right before the call. A call that ends without the step throws, and so does `close` after too few requests.
    */
@@ -111,51 +125,77 @@ export class TestHost {
     return this;
   }
 
-  /** Closes the sessions of its clients. Throws `script` if a planned cut never happened. */
+  /** Closes its clients. Throws `script` if a planned cut never happened. */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
     this.#world.cutter.assertMet(true);
   }
 
-  async #during<T>(call: () => Promise<T>): Promise<T> {
+  async #during<T>(call: Promise<T>): Promise<T> {
     this.#calls += 1;
-    let result: T;
     try {
-      result = await call();
+      await call;
     } finally {
       this.#calls -= 1;
     }
-    // Another one that still goes on may be the one that is meant.
+    // The step may run in another call that is still open.
     if (this.#calls === 0) this.#world.cutter.assertMet(false);
-    return result;
+    return call;
   }
 
-  #createServer({ McpServer: Server }: Sdk): McpServer {
+  /** Waits for work that continues after earlier responses, to avoid races, and for the end of a wait. */
+  async #ready(): Promise<typeof sdkModule> {
+    while (this.#works.length > 0) await this.#works.shift();
+    this.#world.awaitDue();
+    return await import('@modelcontextprotocol/server');
+  }
+
+  #createServer({ McpServer: Server }: typeof sdkModule): McpServer {
     const { server, context } = this.#server;
-    const mcp = (server?.() as McpServer | undefined) ?? new Server(info, { capabilities: { logging: {} } });
+    const mcp =
+      (server?.() as McpServer | undefined) ??
+      new Server({ name: 'test', version: '1' }, { capabilities: { logging: {} } });
     this.#makeHost().attach(mcp, { context, waitUntil: (work) => void this.#works.push(work) });
     return mcp;
-  }
-
-  async #wait(ms: number): Promise<void> {
-    if (this.#isOwn) this.#world.clock.pass(ms);
-    else if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
-    while (this.#works.length > 0) await this.#works.shift();
   }
 }
 
 /**
  * Tests a whole server over the wire, in memory. Each request reaches a host that shares only the key, the guard, and the store
- * of tasks with the others, as in a fleet. A host that is passed as it is keeps its own clock.
- *
+ * of tasks with the others, as in a fleet. An existing host keeps its clock.
  * @example
  * ```ts
- * const client = testHost({ sagas: [order] }).client({ dialect: 'saga methods', answers: { sure: { sure: true } } });
- * expect(await client.call('order', { cents: 900 })).toMatchObject({ structuredContent: { id: 1 } });
+ * import { elicit, saga } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+ *   return 'ordered';
+ * });
+ * const wire = testHost({ sagas: [order] });
+ * const { content } = await wire.client({ answers: { sure: { sure: true } } }).call('order');
+ * await wire.close();
  * ```
  */
 export function testHost(host: SagaHost | WireHostOptions, server: WireServerOptions = {}): TestHost {
   return new TestHost(host, server);
+}
+
+const realClock: TestHost['clock'] = {
+  now: () => Date.now(),
+  pass: () => undefined,
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  during: async (work) => await work,
+};
+
+function authOf(user: string | undefined): object {
+  if (user === undefined) return {};
+  return { authInfo: { token: 'test', clientId: 'test', scopes: [], extra: { user } } };
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
@@ -168,7 +208,7 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
     resumableRequests: { bearer: 'accept' },
     ...(isGuarded ? { guard: { store: memoryGuard({ clock: now }) } } : {}),
     ...(sagas.some(({ task }) => task !== undefined)
-      ? { tasks: { store: memoryTaskStore(now), bearer: 'accept' } }
+      ? { tasks: { store: memoryTaskStore({ clock: now }), bearer: 'accept' } }
       : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
     ...given,
@@ -185,7 +225,7 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
 }
 
 function userOf(authInfo: unknown): { readonly subject: string; readonly client: string } {
-  const { clientId, extra } = authInfo as AuthInfo;
-  const user = extra?.['user'];
+  const { clientId, extra } = authInfo as { clientId: string; extra?: { readonly user?: unknown } };
+  const { user } = extra ?? {};
   return { subject: typeof user === 'string' ? user : clientId, client: clientId };
 }

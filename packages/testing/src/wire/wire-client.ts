@@ -1,140 +1,130 @@
-import { WireCut, type Channel, type Fields, type Listener, type AuthInfo } from './channel/channel.ts';
-import { multiRoundTrip } from './drives/multi-round-trip.ts';
-import { push } from './drives/push.ts';
-import { resumableRequests } from './drives/resumable-requests.ts';
-import { resumeToken, toTheEnd } from './drives/resume-token.ts';
-import { sagaMethods } from './drives/saga-methods.ts';
-import { tasks } from './drives/tasks.ts';
-import { maxRounds, type Drive, type Driving } from './drives/drive.ts';
-import type { Answerer, WireAnswers } from './channel/wire-answers.ts';
-import type { WireDialect, WireEra } from './channel/ways.ts';
+import type { CallToolResult, Client, ClientCapabilities, Transport } from '@modelcontextprotocol/client';
+import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
+import { WireCut } from './cutter.ts';
+import { Answerer, type AskingHost, type WireAnswers } from './wire-client-answers.ts';
 
-const drives: Readonly<Record<WireDialect, Drive>> = {
-  'saga methods': sagaMethods,
-  'multi round-trip': toTheEnd(multiRoundTrip),
-  push: toTheEnd(push),
-  'resume token': toTheEnd(resumeToken),
-  'resumable requests': toTheEnd(resumableRequests),
-  tasks: toTheEnd(tasks),
-};
+/** Version of MCP: with independent requests, or with a session in which the server asks. */
+export type WireEra = '2026-07-28' | '2025-11-25';
 
 /** Options of a client. */
 export interface WireClientOptions {
-  readonly dialect: WireDialect;
-  /** Version of MCP. Default: the newest with its dialect. */
+  /** Version of MCP. @default '2026-07-28' */
   readonly era?: WireEra;
-  /** Answers by ID of the step, or a function of the question. Default: none. */
+  /** Answers by ID of the step, or a function of the question (required for an existing host). Default: none. */
   readonly answers?: WireAnswers;
   /** User, from which the host makes a principal. Default: not authenticated. */
   readonly user?: string;
-  /** Auth info of its requests. Default: made from `user`. */
-  readonly authInfo?: AuthInfo;
-  /** Declared capabilities. Default: those that its dialect needs. */
-  readonly capabilities?: { readonly [name: string]: object };
-  /** Changes each token before it is sent back, as an attacker might. */
-  readonly token?: (token: string) => string;
-  /** `again`: sends the request again after a cut (default). `throw`: fails. */
+  /** Declared capabilities. Default: elicitation, sampling, and roots. */
+  readonly capabilities?: ClientCapabilities;
+  /** `again`: sends the request again after a cut, except in a session. `throw`: fails. @default 'again' */
   readonly whenCut?: 'again' | 'throw';
 }
 
-/** Result of a tool. */
-export interface WireResult {
-  readonly content: readonly { readonly type: string; readonly text?: string }[];
-  readonly structuredContent?: Fields;
-  readonly isError?: boolean;
-  readonly [name: string]: unknown;
+/** Server that a client reaches. */
+export interface WireServer extends AskingHost {
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  session(user?: string): Promise<Transport>;
 }
 
-/** A request, and its result or error. */
-export interface WireExchange {
-  readonly method: string;
-  readonly params: Fields;
-  readonly result?: Fields;
-  readonly error?: unknown;
-}
+const names: NamesOf<WireClientOptions> = {
+  era: true,
+  answers: true,
+  user: true,
+  capabilities: true,
+  whenCut: true,
+};
+const everything: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const maxRounds = 1_000;
 
-/** Connection of a client to its host. */
-export interface Surroundings {
-  readonly channel: Channel;
-  readonly answerer: Pick<Answerer, 'answer'>;
-  /** Advances the clock, and waits for work behind the answers. */
-  readonly wait: (ms: number) => Promise<void>;
-  /** Wraps a call from start to end. Default: makes it. */
-  readonly during?: <T>(call: () => Promise<T>) => Promise<T>;
-}
-
-/** A client in memory that writes its own messages, so that a test controls all that the server receives. */
+/** The `Client` of the MCP SDK, in memory, with scripted answers. */
 export class WireClient {
-  readonly options: WireClientOptions;
-  /** Tokens that it received, oldest first. */
-  readonly tokens: string[] = [];
-  /** Requests that it sent, in order. */
-  readonly exchanges: WireExchange[] = [];
-  readonly #surroundings: Surroundings;
+  readonly #host: WireServer;
+  readonly #options: WireClientOptions;
+  readonly #during: <T>(call: Promise<T>) => Promise<T>;
+  #connected: Promise<Client> | undefined;
+  #fail: (error: unknown) => void = () => undefined;
 
-  constructor(options: WireClientOptions, surroundings: Surroundings) {
-    this.options = options;
-    this.#surroundings = surroundings;
+  constructor(
+    host: WireServer,
+    options: WireClientOptions,
+    during: <T>(call: Promise<T>) => Promise<T> = (call) => call,
+  ) {
+    assertKnownOptions('testHost().client', options, names);
+    this.#host = host;
+    this.#options = options;
+    this.#during = during;
+  }
+
+  /** Connects at the first call, and returns the `Client` of the SDK: for `callSaga`, prompts, and resources. */
+  connect(): Promise<Client> {
+    return (this.#connected ??= this.#connect());
   }
 
   /**
-   * Calls a tool, answers its questions, waits if it must, and returns the result.
-   *
-   * @throws WireError the error of the server
-   * @throws SagaTestError `unanswered`; `script` if a step of a planned cut never ran
+   * Calls a tool, answers its questions, and returns the result.
+   * @throws SagaTestError `unanswered` for a question without an answer, `script` if the step of a planned cut never ran
+   * @throws WireCut if the connection is cut and the client does not try again
    */
-  async call(name: string, args: Fields = {}): Promise<WireResult> {
-    const drive = drives[this.options.dialect];
-    const call = (): Promise<Fields> => drive(this.#driving(), { name, arguments: args });
-    const { during } = this.#surroundings;
-    return (await (during === undefined ? call() : during(call))) as WireResult;
+  async call(name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
+    const client = await this.connect();
+    const failed = new Promise<never>((_, reject) => {
+      this.#fail = reject;
+    });
+    return await this.#during(Promise.race([client.callTool({ name, arguments: args }), failed]));
   }
 
-  /** Sends a request with any method, and returns its result. */
-  async send(method: string, params: Fields = {}, listener?: Listener): Promise<Fields> {
-    try {
-      const result = await this.#surroundings.channel.send(method, params, listener);
-      this.exchanges.push({ method, params, result });
-      return result;
-    } catch (error) {
-      this.exchanges.push({ method, params, error });
-      throw error;
-    } finally {
-      // What goes on behind an answer has ended before the next request: a test sees no race.
-      await this.#surroundings.wait(0);
-    }
-  }
-
-  /** Closes its session, if it has one. */
   async close(): Promise<void> {
-    await this.#surroundings.channel.close();
+    const client = await this.#connected;
+    this.#connected = undefined;
+    await client?.close();
   }
 
-  #driving(): Driving {
-    const { token: change = (token: string) => token, whenCut = 'again' } = this.options;
-    const onCut = (error: unknown): void => {
-      if (!(error instanceof WireCut) || whenCut === 'throw') throw error;
-    };
-    return {
-      answerer: this.#surroundings.answerer,
-      wait: this.#surroundings.wait,
-      onCut,
-      sendOnce: (method, params, listener) => this.send(method, params, listener),
-      send: async (method, params, listener) => {
-        for (let tries = 1; ; tries += 1) {
-          try {
-            return await this.send(method, params, listener);
-          } catch (error) {
-            onCut(error);
-            if (tries === maxRounds) throw error;
-          }
-        }
+  async #connect(): Promise<Client> {
+    const { era, answers = {}, user, capabilities = everything } = this.#options;
+    const sdk = await import('@modelcontextprotocol/client');
+    const isSession = era === '2025-11-25';
+    const client = new sdk.Client(
+      { name: 'test', version: '1' },
+      {
+        capabilities,
+        versionNegotiation: { mode: isSession ? 'legacy' : 'auto' },
+        inputRequired: { maxRounds },
       },
-      holds: (token) => {
-        if (typeof token !== 'string') return token;
-        this.tokens.push(token);
-        return change(token);
-      },
+    );
+    const answerer = new Answerer(answers, this.#host);
+    const answer = async (question: { readonly method: string }): Promise<never> => {
+      try {
+        return (await answerer.answer(question)) as never;
+      } catch (error) {
+        this.#fail(error);
+        throw error;
+      }
     };
+    if (capabilities.elicitation !== undefined) client.setRequestHandler('elicitation/create', answer);
+    if (capabilities.sampling !== undefined) client.setRequestHandler('sampling/createMessage', answer);
+    if (capabilities.roots !== undefined) client.setRequestHandler('roots/list', answer);
+    const headers = user === undefined ? {} : { authorization: `Bearer ${user}` };
+    await client.connect(
+      isSession
+        ? await this.#host.session(user)
+        : new sdk.StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+            fetch: (url, init) => this.#fetch(url, init),
+            requestInit: { headers },
+          }),
+    );
+    return client;
+  }
+
+  async #fetch(url: string | URL, init?: RequestInit): Promise<Response> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const response = await this.#host.fetch(url, init);
+        // Read to its end: a cut may come in the middle of a stream.
+        return new Response(await response.text(), response);
+      } catch (error) {
+        const isFinal = !(error instanceof WireCut) || this.#options.whenCut === 'throw';
+        if (isFinal || tries === maxRounds) throw error;
+      }
+    }
   }
 }

@@ -1,9 +1,9 @@
 import { OutcomeUnknown } from '@mcp-saga/server';
-import type { StepCall } from '@mcp-saga/server/internal';
+import type { StepCall, StepGiven } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
-import { Crash, noteOn, type World } from './world.ts';
+import { Crash, type CallEnd, type World } from './world.ts';
 
-// As they are when the kit is loaded: a test may put fake timers in their place.
+// Saved at import: a test may install fake timers.
 const { setTimeout: realTimeout, clearTimeout: clearReal } = globalThis;
 
 /** Runs a step by the script: its code or a stand-in, with the scripted faults. */
@@ -27,11 +27,14 @@ async function performRun(world: World, call: StepCall, path: string, run: numbe
   if (world.dead) throw new Crash();
   diesAt(world, path, 'before', run);
   const fault = faultOf(world, path, run);
+  // The engine waits for a mailbox that is down. Until then it would ask in vain if the fault has no end.
+  const isDown = fault?.kind === 'fail' && step.endsAt !== undefined;
+  if (isDown && fault.times === Infinity) world.outside.waits(path, step.endsAt);
+  if (isDown) return undefined;
   if (fault?.kind === 'fail') throw fault.error;
   if (fault?.kind === 'timeout') throw await timedOut(world, path, call);
-  const result = await taped(world, path, run, () =>
-    world.clock.during(toldWhenSlow(path, carryOut(world, path, call))),
-  );
+  const result = await taped(world, call, path, run);
+  if (result === undefined && step.endsAt !== undefined) world.outside.waits(path, step.endsAt);
   world.calls.set(path, { input: step.input, key: step.idempotencyKey, result });
   diesAt(world, path, 'after', run);
   if (fault?.kind === 'lose')
@@ -49,31 +52,26 @@ function diesAt(world: World, id: string, when: 'before' | 'after', run: number)
 }
 
 /** Runs code and stores its outcome, or plays the outcome of another run. */
-async function taped(
-  world: World,
-  path: string,
-  run: number,
-  code: () => Promise<unknown>,
-): Promise<unknown> {
-  const played = world.playback?.calls.get(path)?.[run - 1];
-  if (played === undefined) {
-    const { calls } = world.tape;
-    try {
-      const result = await code();
-      noteOn(calls, path, { result });
-      return result;
-    } catch (thrown) {
-      noteOn(calls, path, { thrown });
-      if (thrown instanceof SagaTestError) world.objection ??= thrown;
-      throw thrown;
-    }
-  }
-  if ('thrown' in played) throw played.thrown;
-  return played.result;
+async function taped(world: World, call: StepCall, path: string, run: number): Promise<unknown> {
+  const nth = `${path} ${run}`;
+  // The mailbox answers by the clock.
+  const played = call.outside === 'mailbox' ? undefined : world.playback?.calls.get(nth);
+  const ended = played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, path, call)))));
+  world.tape.calls.set(nth, ended);
+  if ('result' in ended) return ended.result;
+  if (ended.thrown instanceof SagaTestError) world.objection ??= ended.thrown;
+  throw ended.thrown;
+}
+
+function endOf(code: Promise<unknown>): Promise<CallEnd> {
+  return code.then(
+    (result) => ({ result }),
+    (thrown: unknown) => ({ thrown }),
+  );
 }
 
 function faultOf(world: World, path: string, run: number) {
-  // One that has held as often as it may gives way to the one before it.
+  // A used-up rule gives way to the rule before.
   const rule = world.rules.find(
     ['fail', 'timeout', 'lose'],
     path,
@@ -85,7 +83,7 @@ function faultOf(world: World, path: string, run: number) {
   return rule;
 }
 
-/** Error of a step that takes too long: of its own timeout, or of the script. */
+/** Error of a step timeout, declared or scripted. */
 async function timedOut(world: World, path: string, { step: { signal } }: StepCall): Promise<unknown> {
   await world.clock.stall(signal);
   if (signal.aborted) return signal.reason;
@@ -96,7 +94,7 @@ async function timedOut(world: World, path: string, { step: { signal } }: StepCa
 }
 
 async function carryOut(world: World, path: string, call: StepCall): Promise<unknown> {
-  const { kind, undoes, step, run } = call;
+  const { kind, undoes, outside, step, run } = call;
   const { turn } = world;
   const rule = world.rules.find(['step'], path);
   if (rule !== undefined) world.use(rule);
@@ -109,18 +107,13 @@ async function carryOut(world: World, path: string, call: StepCall): Promise<unk
       return value;
     },
   });
-  // By the key of its step an undo is known again as well as by its own.
+  // The key of the step identifies a repeated undo as well.
   const watched = Object.defineProperties(
     { ...rest },
     { idempotencyKey: watch(key), ...(stepKey === undefined ? {} : { stepKey: watch(stepKey) }) },
   );
   const sleep = (ms: number): Promise<void> => world.clock.sleepInWork(ms, step.signal);
-  const code =
-    rule === undefined
-      ? run
-      : typeof rule.result === 'function'
-        ? (rule.result as (step: object) => unknown)
-        : () => rule.result;
+  const code = rule === undefined ? run : standIn(rule, path, call, sleep);
   if (rule !== undefined) Object.defineProperty(watched, 'sleep', { value: sleep });
   const ended = world.ledger.begin([
     ...(key === undefined ? [] : [[key, path] as const]),
@@ -132,32 +125,51 @@ async function carryOut(world: World, path: string, call: StepCall): Promise<unk
   } finally {
     ended();
   }
-  if (kind === 'step' && key !== undefined) {
+  // A person who has answered gets no reminder.
+  if (kind === 'step' && key !== undefined && (outside !== 'delivery' || result !== null)) {
     world.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
     if (undoes !== undefined) world.undone.add(world.idOf(undoes));
   }
   return result;
 }
 
-/** Options of `toldWhenSlow`. */
+/** Code of a stand-in. In a delivery, it replaces the function of the author: the engine still makes the link. */
+function standIn(
+  { result }: { readonly result: unknown },
+  path: string,
+  { outside, run }: StepCall,
+  sleep: (ms: number) => Promise<void>,
+): (step: StepGiven) => unknown {
+  const given = typeof result === 'function' ? (result as (step: object) => unknown) : () => result;
+  if (outside === undefined) return given;
+  if (outside === 'delivery')
+    return (step) => run({ ...step, standIn: (delivery) => given({ ...delivery, sleep }) });
+  const scope = path.slice(0, path.lastIndexOf('/'));
+  throw new SagaTestError(
+    'script',
+    `'${path}' is not a step of the saga: the engine uses it to read the mailbox. Answer with .on.approval('${scope}', …) or ` +
+      `.on.event('${scope}', …). To replace a step that sends links, use .on.step('${scope}/deliver', …).`,
+  );
+}
+
 export interface Watch {
   /** Real time before the warning, in milliseconds. Default 2000. */
   readonly afterMs?: number;
-  /** Receives the warning. Default: the console, since a test runner that times out prints nothing else. */
+  /** Receives the warning. Default: the console, as a timeout of a test runner prints nothing else. */
   readonly tell?: (warning: string) => void;
 }
 
-/** Waits for the code of a step, and names the step if that takes long. */
+/** Waits for the code of a step, and names a slow step. */
 export async function toldWhenSlow<T>(
   id: string,
   work: PromiseLike<T>,
-  // oxlint-disable-next-line no-console -- nobody else is there to be told
+  // oxlint-disable-next-line no-console -- the only receiver
   { afterMs = 2_000, tell = (warning) => console.warn(warning) }: Watch = {},
 ): Promise<T> {
   const timer = realTimeout(() => {
     tell(
-      `The code of step '${id}' has been running for ${afterMs / 1_000} s. Does it wait for something that never comes, or for a ` +
-        'timer of its own? A stand-in answers at once: .on.step(…); its `sleep` waits by the clock of the run.',
+      `The code of step '${id}' has been running for ${afterMs / 1_000} s. Check the code for a ` +
+        'timer or an event that never comes. Replace the code with a stand-in, .on.step(…), whose `sleep` uses the clock of the run.',
     );
   }, afterMs);
   try {

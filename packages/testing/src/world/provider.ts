@@ -9,14 +9,18 @@ interface Kept<T> {
 /**
  * A fake provider that honors idempotency keys, as payment providers do. A repeated call under one key runs once. An undone
  * effect stays undone, even if its request arrives late. Pass it in `providers` of a test, and the kit checks its calls.
- *
  * @example
  * ```ts
- * const bank = new Provider<number>();
- * const paid = testSaga(order, { providers: [bank] })
- *   .on.step('charge', ({ idempotencyKey }) => bank.do(idempotencyKey, 900))
- *   .on.step('~charge', ({ stepKey = '' }) => bank.undo(stepKey));
- * await failEverywhere(paid);
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const charges = new Provider<number>();
+ * const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+ *   yield* step('charge', ({ idempotencyKey }) => charges.do(idempotencyKey, 900), {
+ *     compensate: ({ stepKey }) => charges.undo(stepKey),
+ *   });
+ *   return 'done';
+ * });
+ * await failEverywhere(testSaga(order, { providers: [charges] }));
  * ```
  */
 export class Provider<T> implements TestProvider {
@@ -37,8 +41,7 @@ export class Provider<T> implements TestProvider {
   }
 
   /**
-   * Undoes the effect of a key, if there is one: the `stepKey` of an undo.
-   *
+   * Undoes the effect of a key, if any: the `stepKey` of an undo.
    * @throws SagaTestError `violated` for the key of the undo itself. Ends the run.
    */
   undo(key: string): void {
@@ -46,8 +49,8 @@ export class Provider<T> implements TestProvider {
     if (known === undefined && key.startsWith('undo:')) {
       throw new SagaTestError(
         'violated',
-        `Nothing was done under '${key}': that is the key of the undo itself, by which a repeated undo is known again. What it ` +
-          'undoes was done by the key of its step: ({ stepKey }) => provider.undo(stepKey).',
+        `Provider.undo('${key}'): this is the key of the undo. Pass the key of the step instead: ` +
+          '({ stepKey }) => provider.undo(stepKey).',
       );
     }
     this.#observer?.(key, 'undo');

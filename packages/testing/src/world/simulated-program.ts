@@ -1,11 +1,11 @@
-import type { Outcome, Runtime } from '@mcp-saga/server/internal';
+import type { Outcome, Runtime, StepEvent } from '@mcp-saga/server/internal';
 import type { Program } from '@mcp-saga/server';
 import { wrapProgram } from '../values/wrap-program.ts';
-import { observe } from './observe-step.ts';
 import { perform } from './perform-step.ts';
-import type { World } from './world.ts';
+import type { World, StepFacts } from './world.ts';
+import { kindOfStep } from '../report/trace-questions.ts';
 
-/** Wraps a program so that its clock, randomness, and steps are those of a simulated world. */
+/** Wraps a program with the clock, randomness, and steps of a simulated world. */
 export function simulatedProgram(staged: Program, world: World): Program {
   return wrapProgram(staged, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
@@ -19,22 +19,91 @@ export function simulatedProgram(staged: Program, world: World): Program {
 function simulatedRuntime(runtime: Runtime, world: World): Runtime {
   return {
     ...runtime,
-    sagaId: world.sagaId,
-    now: () => world.clock.now(),
-    sleep: (ms, signal) => world.clock.sleep(ms, signal),
-    random: world.random,
-    idempotencyKey: (path, _key, direction) => world.idempotencyKey(path, direction),
-    randomBytes: (path) => world.randomBytes(path),
-    route: (question) => {
-      world.needs(question.need);
-      return runtime.route(question);
+    saga: { ...runtime.saga, id: world.sagaId },
+    time: {
+      ...runtime.time,
+      now: () => world.clock.now(),
+      sleep: (ms, signal) => world.clock.sleep(ms, signal),
+      random: world.random,
     },
-    // What answers in the client's stead is no step that a script knows.
-    perform: (call) => (call.kind === 'fallback' ? call.run(call.step) : perform(world, call)),
-    observe: (event) => {
-      runtime.observe(event);
-      observe(world, event);
+    questions: {
+      ...runtime.questions,
+      route: (question) => {
+        world.needs(question.need);
+        return runtime.questions.route(question);
+      },
     },
-    warn: (message) => void (world.dead || world.warnings.push(message)),
+    effects: {
+      ...runtime.effects,
+      idempotencyKey: (path, _key, direction) => world.idempotencyKey(path, direction),
+      randomBytes: (path) => world.randomBytes(path),
+      outside: world.outside,
+      // Scripts have no rules for fallbacks.
+      perform: (call) => (call.kind === 'fallback' ? call.run(call.step) : perform(world, call)),
+    },
+    observer: {
+      ...runtime.observer,
+      observe: (event) => {
+        runtime.observer.observe(event);
+        observe(world, event);
+      },
+      warn: (message) => void (world.dead || world.warnings.push(message)),
+    },
   };
+}
+
+/** Adds an event of a step to the trace. Events carry no values, which the kit sees elsewhere. */
+export function observe(world: World, event: StepEvent): void {
+  const { type, path, attempt = 1, error } = event;
+  const id = world.idOf(path);
+  const undoes = id.startsWith('~') ? id.slice(1) : undefined;
+  switch (type) {
+    case 'started':
+      if (attempt > 1) world.tell({ type: 'retried', id, attempt });
+      return;
+    case 'succeeded':
+      succeeded(world, event, id, undoes);
+      return;
+    case 'failed':
+    case 'retrying':
+      if (undoes === undefined) world.tell({ type: 'failed', id, attempt, error });
+      else world.tell({ type: 'undoFailed', id: undoes, error });
+      return;
+    case 'passed':
+      world.tell({ type: 'passed', id, kind: event.kind === 'pivot' ? 'pivot' : 'compensate' });
+      return;
+    case 'answered':
+      answered(world, id);
+      return;
+    case 'asked':
+  }
+}
+
+function succeeded(
+  world: World,
+  { kind, attempt = 1 }: StepEvent,
+  id: string,
+  undoes: string | undefined,
+): void {
+  if (kind !== 'step') {
+    world.tell({ type: 'answered', id, kind: kind === 'sample' ? 'sample' : 'elicit', answer: undefined });
+    return;
+  }
+  const { input, key, result }: Partial<StepFacts> = world.calls.get(id) ?? {};
+  // A step inside an undo is reported as a step. The end of the saga reports the undo.
+  if (undoes !== undefined && !undoes.includes('/')) world.tell({ type: 'undone', id: undoes, key });
+  else world.tell({ type: 'ran', id, attempt, input, result, key });
+}
+
+function answered(world: World, id: string): void {
+  const asked = world.asked.get(id);
+  const answer = world.sent.get(id);
+  if (asked === undefined || answer === undefined) return;
+  const kind = kindOfStep(asked);
+  const given: unknown = 'error' in answer ? { content: answer.error } : answer.result;
+  const { action, content } = Object(given) as { readonly action?: string; readonly content?: unknown };
+  const { text } = Object(kind === 'sample' ? content : undefined) as { readonly text?: string };
+  if (action === 'decline') world.tell({ type: 'declined', id });
+  else if (action === 'cancel') world.tell({ type: 'cancelled', id });
+  else world.tell({ type: 'answered', id, kind, answer: text ?? content });
 }

@@ -1,13 +1,16 @@
 import type { ClientStep } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import { describeForm, formOf, simplestContent } from '../script/form-content.ts';
-import { kindOfStep, messageOf } from '../report/question-text.ts';
+import { kindOfStep, messageOf } from '../report/trace-questions.ts';
+import type { Rule } from '../script/script-rules.ts';
+import { misspelledAnswer } from '../values/step-ids.ts';
+import type { World } from './world.ts';
 import { toSource } from '../script/script-source.ts';
 
 /** Makes the error for a question without an answer, with a line to paste. */
-export function unanswered(saga: string, step: ClientStep, scripted: readonly string[]): SagaTestError {
+export function unanswered(saga: string, step: ClientStep, { rules, used }: World): SagaTestError {
   const { stepId } = step;
-  const lines = [`Nobody answers '${stepId}'. The saga '${saga}' ${asks(step)}:`, ''];
+  const lines = [`No answer to '${stepId}'. The saga '${saga}' ${asks(step)}:`, ''];
   for (const line of messageOf(step).split('\n')) lines.push(`    ${line}`);
   const form = formOf(step.params);
   if (form !== undefined) {
@@ -17,11 +20,26 @@ export function unanswered(saga: string, step: ClientStep, scripted: readonly st
   if (step.type === 'elicitation') {
     lines.push('', `or refuse it: .refuse.elicit(${toSource(stepId)})`);
   }
-  if (scripted.length > 0) lines.push('', `The script answers: ${scripted.join(', ')}.`);
+  const misspelled = misspelledAnswer(
+    stepId,
+    answeredIds(rules.all.filter((rule) => !used.has(rule))),
+    'script',
+  );
+  const scripted = answeredIds(rules.all);
+  if (misspelled !== '') lines.push('', misspelled);
+  else if (scripted.length > 0) lines.push('', `The script answers: ${scripted.join(', ')}.`);
   return new SagaTestError('unanswered', lines.join('\n'));
 }
 
-/** Formats a rule that answers a question. */
+function answeredIds(rules: readonly Rule[]): readonly string[] {
+  const ids = rules.flatMap((rule) =>
+    rule.kind === 'answer' || rule.kind === 'refuse' || rule.kind === 'sample' || rule.kind === 'roots'
+      ? [rule.id]
+      : [],
+  );
+  return [...new Set(ids)];
+}
+
 export function suggestion(step: ClientStep): string {
   const id = toSource(step.stepId);
   switch (kindOfStep(step)) {

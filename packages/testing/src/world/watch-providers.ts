@@ -28,20 +28,20 @@ function objectionTo(
   if (code === undefined) {
     return new SagaTestError(
       'violated',
-      `A provider was called with ${action}(${toSource(key)}), which is the key of no step of this run: a repeated request has another ` +
-        'one, and is done twice. Send the idempotencyKey of the step; to undo a step, its stepKey.',
+      `A provider was called with ${action}(${toSource(key)}), which is not the key of a step in this run. A repeated request would have ` +
+        'another key, and a second effect. Pass the idempotencyKey of the step, or its stepKey to undo it.',
     );
   }
-  // An effect may be undone by any step; it is done by its own.
+  // Any step may undo an effect. Only its own step does the effect.
   if (action === 'do' ? code.running > 0 : running > 0) return undefined;
   return new SagaTestError(
     'violated',
-    `A provider was called with ${action}(${toSource(key)}) after the code of '${code.id}' had ended: the saga continues before that ` +
-      'happens, and does not see it fail. Return or await the promise in the step.',
+    `A provider was called with ${action}(${toSource(key)}) after the code of '${code.id}' had ended: the saga continues before the ` +
+      'effect, and does not see a failure. Return or await the promise in the step.',
   );
 }
 
-/** IDs of the steps whose effects are still in the providers, by the keys of the last saga that started. */
+/** IDs of the steps with effects left in the providers, by the keys of the last started saga. */
 export function standingIn({ options: { providers = [] }, ledger }: World): readonly string[] {
   const keys = providers.flatMap((provider: TestProvider) => provider.standingKeys);
   return keys.flatMap((key) => {

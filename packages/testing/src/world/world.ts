@@ -1,9 +1,9 @@
-import type { ClientStep, Json, StepAnswer } from '@mcp-saga/server';
+import type { ClientStep, Json, StepAnswer, SuspendedTurn } from '@mcp-saga/server';
 import type { ClientNeed } from '@mcp-saga/server/internal';
 import type { SagaTestError } from '../values/errors.ts';
-import { EffectLedger } from './effect-ledger.ts';
-import type { Recording } from '../record/journal-recording.ts';
-import type { RecordedTurn } from '../record/turns-recording.ts';
+import { EffectLedger } from './world-effects.ts';
+import { OutsideWorld } from './outside-world.ts';
+import type { RecordedTurn, Recording } from '../record/recording.ts';
 import { Rules, type Rule } from '../script/script-rules.ts';
 import { seeded, seededBytes } from '../values/seeded-random.ts';
 import type { TestSagaOptions } from '../script/test-options.ts';
@@ -13,34 +13,38 @@ import { VirtualClock } from '../values/virtual-clock.ts';
 /** Default start of the clock: noon of a day without daylight saving changes. */
 export const defaultClock: number = Date.UTC(2030, 0, 15, 12);
 
-/** The request died, or its response was dropped. */
+/** Death of a request, or a dropped response. */
 export class Crash extends Error {}
 
 /** Answers a question without a rule. */
 export type AutoAnswer = (question: ClientStep) => StepAnswer | undefined;
 
-/** Outcome of the code of a step. */
 export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };
 
-/** Inputs of a run, by ID. */
+/** Inputs of a run, by ID and number of the run or question: `charge 1`. */
 export interface Tape {
-  readonly calls: Map<string, CallEnd[]>;
-  readonly answers: Map<string, StepAnswer[]>;
+  readonly calls: Map<string, CallEnd>;
+  readonly answers: Map<string, StepAnswer>;
 }
 
-/** Adds an entry under an ID. */
-export function noteOn<T>(tape: Map<string, T[]>, id: string, entry: T): T {
-  const known = tape.get(id);
-  if (known === undefined) tape.set(id, [entry]);
-  else known.push(entry);
-  return entry;
-}
-
-/** Input, key, and result of a step. */
 export interface StepFacts {
   readonly input: unknown;
   readonly key: string | undefined;
   readonly result: unknown;
+}
+
+/** Suspension of a run, where a fork starts. */
+export interface Point {
+  readonly turn: number;
+  readonly token: string;
+  readonly asked: readonly ClientStep[];
+  readonly answers: readonly StepAnswer[];
+  readonly time: number;
+  readonly generation: number;
+  /** When the saga continues without an answer, in milliseconds since the epoch. Absent: never. */
+  readonly due?: number;
+  /** Length of the trace, with the questions. */
+  readonly traced: number;
 }
 
 /** World of a run: clock, randomness, script, and history. */
@@ -48,6 +52,7 @@ export class World {
   readonly options: TestSagaOptions;
   readonly clock: VirtualClock;
   readonly ledger: EffectLedger;
+  outside: OutsideWorld;
   readonly random: () => number;
   readonly trace: Trace = new Trace();
   readonly warnings: string[] = [];
@@ -57,30 +62,35 @@ export class World {
   readonly runs: Map<string, number> = new Map();
   /** Runs of code, as `id run`, that began a request or ran beside others. */
   readonly fresh: Set<string> = new Set();
-  /** Number of runs that ended in the current request, and that still run. */
+  /** Numbers of ended and of running calls in the current request. */
   ended = 0;
   running = 0;
   /** Last input, key, and result of each step, by ID. */
   readonly calls: Map<string, StepFacts> = new Map();
   /** Questions before the current turn. */
   asked: ReadonlyMap<string, ClientStep> = new Map();
-  /** Answers in the current turn. */
   sent: ReadonlyMap<string, StepAnswer> = new Map();
-  /** Outcomes of each step by run, and answers to each question. */
   readonly tape: Tape = { calls: new Map(), answers: new Map() };
   /** Outcomes of another run, played instead of code and answers. */
   playback: Tape | undefined;
   /** Time of each open question, in milliseconds since the epoch. */
   readonly askedAt: Map<string, number> = new Map();
   readonly answered: Map<string, number> = new Map();
-  /** `true` if the code changed, so that a replay may differ. */
+  /** `true` if the code changed: a replay may differ. */
   mayMismatch = false;
-  /** Open questions that changed with the code, which each may do once. */
+  /** Open questions, each changed once with the code. */
   readonly reworded: Set<string> = new Set();
   /** Answers questions without a rule, for explorers. */
   autoAnswer: AutoAnswer | undefined;
-  /** Those answers, as rules. */
-  readonly autoAnswered: Rule[] = [];
+  /**
+   * Lets the client return later without an answer, for the studio: after some milliseconds, or undefined to answer at once. Gets the
+   * milliseconds until the saga can continue. May throw to end the run.
+   */
+  returnAfter: ((turn: SuspendedTurn, dueInMs: number) => number | undefined) | undefined;
+  /** `true` if only rules answer approvals and events, for the studio: without a rule, no answer has arrived yet. */
+  isAttended = false;
+  /** Those answers, as rules. Shared with forks. */
+  readonly autoAnswered: Rule[];
   /** Returns the faults of a step before its first run, for properties. */
   foresee: ((id: string) => readonly Rule[]) | undefined;
   readonly used: Map<Rule, number> = new Map();
@@ -90,27 +100,29 @@ export class World {
   restarts = 0;
   /** Questions that a fork answers. */
   readonly forked: Set<string> = new Set();
-  /** Error that the kit found in the code of a step. Ends the run even if the saga catches it. */
+  /** Misuse found in the code of a step. Ends the run even if the saga catches the error. */
   objection: SagaTestError | undefined;
   /** IDs undone in the current request. */
   readonly undone: Set<string> = new Set();
-  /** IDs undone in requests that died. A saga that fails again undoes them again. */
+  /** IDs undone in dead requests. A saga that fails again repeats these undos. */
   readonly undoneInVain: Set<string> = new Set();
+  /** Suspensions, in order. */
+  readonly points: Point[] = [];
   /** Turns whose responses arrived, in order. */
   readonly responses: number[] = [];
   kill: (reason: Crash) => void = () => undefined;
-  /** `true` if the current request died: nothing that follows in it is recorded. */
+  /** `true` after the death of the current request: nothing more is recorded. */
   dead = false;
   readonly rules: Rules;
   /** Recordings of the saga, by number of `continueAs`. */
   readonly recordings: Map<number, () => Recording>;
-  /** Recorded turns of a machine, dropped ones included. */
+  /** Recorded turns, those with a dropped response included. */
   readonly turns: RecordedTurn[];
 
   constructor(
     options: TestSagaOptions,
     rules: readonly Rule[],
-    shared?: Pick<World, 'ledger' | 'clock' | 'recordings' | 'turns'>,
+    shared?: Pick<World, 'ledger' | 'clock' | 'recordings' | 'turns' | 'outside' | 'autoAnswered'>,
   ) {
     this.options = options;
     this.rules = new Rules(rules);
@@ -119,6 +131,8 @@ export class World {
     this.ledger = shared?.ledger ?? new EffectLedger();
     this.recordings = new Map(shared?.recordings);
     this.turns = [...(shared?.turns ?? [])];
+    this.autoAnswered = shared?.autoAnswered ?? [];
+    this.outside = new OutsideWorld(this, shared?.outside.asked);
     this.random = seeded(seed);
     this.clock.onPass = (ms) => this.tell({ type: 'waited', ms });
   }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 const Sure = z.object({ sure: z.boolean() });
 const When = z.object({ hours: z.number().int().min(0).max(48) });
 
-/** A bank that knows no keys, unless it is told them. */
+/** A bank that ignores idempotency keys unless it gets them. */
 export const bank: {
   charges: string[];
   reset(this: void): void;
@@ -27,7 +27,7 @@ export const readsDate = saga({ name: 'readsDate', version: '1' }, function* () 
   return String(sure);
 });
 
-/** Goes one way or the other by the time of the machine. */
+/** Takes one branch or the other by the clock of the machine. */
 export const branchesByTime = saga({ name: 'branchesByTime', version: '1' }, function* () {
   yield* checkpoint();
   if (clock.now() > 1) yield* step('even', () => 'even');
@@ -55,7 +55,7 @@ function holding(unknown: { readonly compensateUnknown?: () => never }): Saga<un
   });
 }
 
-/** Undoes what it holds, but not where it cannot know whether it does. */
+/** Undoes a hold, but not a hold of unknown outcome. */
 export const leavesUnknown = holding({});
 
 /** Wants to undo it then as well, and cannot. */
@@ -100,7 +100,7 @@ export const forgetsUndo = saga({ name: 'forgetsUndo', version: '1', forks: 'ref
   return 'shipped';
 });
 
-/** Charges, and has nothing to say where nobody knows whether it did. */
+/** Charges, and reports no unknown outcome. */
 export const forgetsUnknown = saga({ name: 'forgetsUnknown', version: '1' }, function* () {
   yield* checkpoint();
   const payment = yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey));
@@ -116,7 +116,7 @@ export const chargesWithoutKey = saga(
   },
 );
 
-/** Refunds without a key, whoever asks how often. */
+/** Refunds without a key in each attempt. */
 export const refundsWithoutKey = saga(
   { name: 'refundsWithoutKey', version: '1', forks: 'refuse', commitFirst: true },
   function* () {
@@ -144,7 +144,7 @@ const named = (id: string) =>
 /** What stepped `charge` before, and steps `pay` now, under the same version. */
 export const renamesStep = { old: named('charge'), next: named('pay') };
 
-/** Describes an effect, and hands it to nobody. */
+/** Creates a command and does not yield it. */
 export const floatsEffect = saga({ name: 'floatsEffect', version: '1' }, function* () {
   const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
   // oxlint-disable-next-line typescript/no-unused-expressions -- what is wrong
@@ -190,7 +190,7 @@ function baking(body: () => Generator<unknown, void>): Saga<undefined, undefined
 const bakes = () =>
   step('bake', ({ idempotencyKey }) => idempotencyKey, { compensateUnknown: ({ stepKey }) => stepKey });
 
-/** Has nobody who keeps that it failed, before it undoes. */
+/** Does not store its failure before the undo. */
 export const forgetsFailure = baking(function* forgetsFailure() {
   yield* bakes();
 });

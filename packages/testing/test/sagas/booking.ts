@@ -17,7 +17,7 @@ export interface Changes {
   readonly onMismatch?: 'fail' | 'compensate';
 }
 
-/** Greets, holds a room, and asks for what it is given: whatever follows is made of what came before. */
+/** Greets, holds a room, and asks: each step uses the results of earlier steps. */
 export function bookOf(changes: Changes = {}): Program {
   const { holds = 'hold', asks = 'book', pays = 'pay', hello = 'Hello', onMismatch = 'fail' } = changes;
   return saga({ name: 'book', version: '1', input, onMismatch }, function* ({ who }) {

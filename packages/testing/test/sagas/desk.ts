@@ -3,10 +3,10 @@ import { elicit, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import * as z from 'zod';
 
-/** What has been done in the world, in order. */
+/** Effects in order. */
 export const acts: string[] = [];
 
-/** Effects that run wait here until a test lets them go on, by name. */
+/** Running effects wait here until a test continues them, by name. */
 export const waiting = new Map<string, () => void>();
 
 const until = (name: string): Promise<string> =>
@@ -19,7 +19,7 @@ export const cancelOrder = compensator('cancelOrder', z.object({ order: z.string
   acts.push(`cancel ${args.order}`);
 });
 
-/** Looks in two places at once, asks who pays and a model what to write, books once, and tells what came first. */
+/** Searches two places at once, asks for the payer and for a text of the model, books once, and reports the first result. */
 const machine = setup({
   types: { context: {} as { first: string; payer: string; text: string }, output: {} as string },
   actors: {

@@ -5,7 +5,7 @@ const Sure = z.object({ sure: z.boolean() });
 
 const make = (body: () => Steps<string>): Program => saga({ name: 'parcel', version: '1' }, body);
 
-/** What was deployed when the recordings were made. */
+/** The code at the time of the recordings. */
 export const parcel: Program = make(function* () {
   yield* step('pack', async () => 'box-1');
   yield* elicit('sure', { message: 'Send it?', schema: Sure });
@@ -53,7 +53,7 @@ export const otherwise: Program = make(function* () {
   return 'shipped';
 });
 
-/** Changed as it should be: what is new is behind a patch. */
+/** A correct change: the new code is behind a patch. */
 export const patchedParcel: Program = make(function* () {
   yield* step('pack', async () => 'box-1');
   yield* elicit('sure', { message: 'Send it?', schema: Sure });

@@ -3,7 +3,7 @@ import type { Program } from '@mcp-saga/server';
 import { assign, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 
-/** What has been done in the world, in order. */
+/** Effects in order. */
 export const done: string[] = [];
 
 /** What a later deploy has otherwise. */
@@ -16,7 +16,7 @@ export interface ShippingChanges {
   readonly field?: z.ZodType;
   /** From how many cents on the user is asked. */
   readonly asksFrom?: number;
-  /** After how many milliseconds nobody is waited for any more. */
+  /** Timeout in milliseconds. */
   readonly patience?: number;
   readonly ships?: boolean;
   readonly mails?: boolean;

@@ -1,4 +1,4 @@
-import type { RecordedEnd } from '../recorded-event.ts';
+import type { RecordedEnd } from '../recording.ts';
 import { isSameValue } from '../../values/same-value.ts';
 import { show } from '../../values/show.ts';
 
@@ -10,7 +10,7 @@ export function endText(end: RecordedEnd): string {
     case 'failed':
       return `failed: ${end.error.name}: ${end.error.message}`;
     case 'continued':
-      return `went on as ${end.saga} ${end.version}`;
+      return `continued as ${end.saga} ${end.version}`;
   }
 }
 

@@ -1,13 +1,10 @@
-/** Recordings in files: found, replayed, and written. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+/** Recordings in files: found and replayed. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Program } from '@mcp-saga/server';
 import { SagaTestError } from '../../values/errors.ts';
-import { formatRecording } from '../format-recording.ts';
-import type { Recording } from '../journal-recording.ts';
-import type { ReplayOptions } from './replay-turns.ts';
-import { replayRecording } from './replay-recording.ts';
+import { replayRecording, type ReplayOptions } from './replay-recording.ts';
 
 /** Options of `replayRecordings`. */
 export interface ReplayRecordingsOptions extends Pick<ReplayOptions, 'ends'> {
@@ -15,7 +12,7 @@ export interface ReplayRecordingsOptions extends Pick<ReplayOptions, 'ends'> {
   readonly sagas: readonly Program[];
 }
 
-/** Recording in a file: a test of its own. */
+/** Recording in a file, as a test. */
 export interface RecordingFile {
   /** Path of the file: title of the test. */
   readonly file: string;
@@ -24,16 +21,19 @@ export interface RecordingFile {
 }
 
 /**
- * Finds recordings, and makes a test of each. A file `*.jsonl` contains the turns of one machine, one a line, as `recordSagas`
- * reports them to `onTurn`.
- *
+ * Finds recordings, and makes a test of each. A file `*.jsonl` contains the turns of a saga, a turn per line, as `onTurn` of
+ * `recordSagas` gets.
  * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for folders; relative to the working
  *   directory
  * @throws SagaTestError `script` if no file is found
- *
  * @example
  * ```ts
- * it.each(replayRecordings('recordings/*.json', { sagas }))('$file', ({ replay }) => replay());
+ * import { saga, step } from '@mcp-saga/server';
+ *
+ * const order = saga({ name: 'order', version: '1' }, function* () {
+ *   return yield* step('charge', () => bank.charge(900));
+ * });
+ * for (const { replay } of replayRecordings('recordings/*.json', { sagas: [order] })) await replay();
  * ```
  */
 export function replayRecordings(
@@ -42,7 +42,10 @@ export function replayRecordings(
 ): readonly RecordingFile[] {
   const files = filesOf(typeof pattern === 'string' ? pattern : fileURLToPath(pattern));
   if (files.length === 0) {
-    throw new SagaTestError('script', `No recordings are found at ${String(pattern)}.`);
+    throw new SagaTestError(
+      'script',
+      `No recordings found at ${String(pattern)}. Check the path, which is relative to the working directory.`,
+    );
   }
   return files.map((path) => {
     const file = relative('', path).replaceAll('\\', '/');
@@ -56,13 +59,6 @@ function parsed(path: string, text: string): unknown {
   if (!path.endsWith('.jsonl')) return JSON.parse(text);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line): unknown => JSON.parse(line));
-}
-
-/** Writes a recording to a file, and creates its folder. */
-export function saveRecording(file: string | URL, recording: Recording): void {
-  const path = typeof file === 'string' ? file : fileURLToPath(file);
-  mkdirSync(dirname(resolve(path)), { recursive: true });
-  writeFileSync(path, formatRecording(recording));
 }
 
 // Written by hand, since Node 20 has no globSync.

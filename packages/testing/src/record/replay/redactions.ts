@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../recorded-event.ts';
+import type { RecordedEvent } from '../recording.ts';
 
 interface Redactable {
   readonly redacted?: readonly 'input'[];
@@ -17,11 +17,11 @@ export function redactedNote({ redacted = [], happened }: Redactable, at: number
   const ids = happened.slice(0, at).flatMap((event) => (isRedacted(event) ? [`'${event.id}'`] : []));
   const names = [...(redacted.length > 0 ? ['the input'] : []), ...new Set(ids)];
   if (names.length === 0) return '';
-  const list = names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-  const text = `${list} ${names.length === 1 ? 'was' : 'were'} redacted; what is made of ${names.length === 1 ? 'it' : 'them'} cannot be compared.`;
+  const last = names.at(-1) ?? '';
+  const list = names.length === 1 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
   return (
-    `${text.charAt(0).toUpperCase()}${text.slice(1)} Where the saga decides by that, or makes ids or keys of it, have ` +
-    '`redact` keep so much of it and record it anew. Where that is not why:\n\n'
+    `Redacted: ${list}. Values derived from redacted values are not compared. If a decision, an ID, or a key depends on ` +
+    'such a value, let `redact` keep enough of it, and record again. Otherwise:\n\n'
   );
 }
 

@@ -1,0 +1,101 @@
+import { collectCases, hour, same, type ConformanceCase } from './conformance-case.ts';
+import { begunOf, fenceOf, responseOf, setUpGuard, type GuardUnderTest } from './guard-requests.ts';
+
+/** Tests of how long a guard stores responses and keys, and how many bytes. */
+export function guardMemory(make: () => Promise<GuardUnderTest>): readonly ConformanceCase[] {
+  const { cases, test } = collectCases(() => setUpGuard(make));
+
+  test('reports if the token of the next turn was used', async ({ guard, begin }) => {
+    await guard.finish(fenceOf(await begin()), 'sealed');
+    await begin({ turn: 3 });
+    same(await begin(), { response: 'sealed', wentOn: false });
+    await begin({ turn: 2 });
+    same(await begin(), { response: 'sealed', wentOn: true });
+  });
+
+  test('removes a response earlier than the use of the token', async ({ guard, begin, pass }) => {
+    await guard.finish(fenceOf(await begin()), 'sealed');
+    await pass(hour + 1_000);
+    same(await begin(), 'conflict');
+    await pass(hour);
+    fenceOf(await begin({ digest: 'no' }));
+  });
+
+  test('keeps a response as long as the turn by default', async ({ guard, now, pass }) => {
+    const claim = {
+      sagaId: 's',
+      turn: 1,
+      jti: 'token',
+      action: 'resume',
+      digest: 'yes',
+      leaseMs: 1,
+    } as const;
+    const expiresAt = now() + hour;
+    const fence = fenceOf(await guard.begin({ ...claim, expiresAt }));
+    await guard.finish(fence, 'sealed');
+    await pass(hour - 60_000);
+    same(responseOf(await guard.begin({ ...claim, expiresAt })), 'sealed');
+  });
+
+  test('stores sealed text unchanged, also long text and text outside of ASCII', async ({ guard, begin }) => {
+    const sealed = `${'x'.repeat(1_000_000)} \u0000 € 🙂`;
+    await guard.finish(fenceOf(await begin()), sealed);
+    same(responseOf(await begin()), sealed);
+  });
+
+  test('allows one claim of a key, until it expires', async ({ guard, elsewhere, now, pass }) => {
+    const expiresAt = now() + hour;
+    const claimed = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        (index % 2 === 0 ? guard : elsewhere).claim('s:fire', expiresAt),
+      ),
+    );
+    same(claimed.filter(Boolean).length, 1);
+    same(await guard.claim('s:water', expiresAt), true);
+    same(await guard.claim('t:fire', expiresAt), true);
+    same(await guard.claim('a key without a saga', expiresAt), true);
+    await pass(hour + 1_000);
+    same(await guard.claim('s:fire', now() + hour), true);
+  });
+
+  test('begins no turn of a principal over the limit, and begins other turns', async (made) => {
+    const { guard, elsewhere, claim, begin } = made;
+    const owner = { id: 'ada', maxBytes: 1_000 };
+    await guard.finish(fenceOf(await begin({ owner, request: 'brought' })), 'x'.repeat(1_000));
+    const next = { sagaId: 't', owner };
+    same(await elsewhere.begin(claim(next)), 'full');
+    same(await begin({ ...next, turn: 2, request: 'brought' }), 'full');
+    // Nothing is left of a refused turn.
+    fenceOf(await begin({ ...next, digest: 'no', owner: { ...owner, maxBytes: 1_001 } }));
+    same(await begin({ owner }), { response: 'x'.repeat(1_000), wentOn: false });
+    fenceOf(await begin({ sagaId: 'u', owner: { ...owner, id: 'eve' } }));
+    fenceOf(await begin({ sagaId: 'v' }));
+  });
+
+  test('counts a request during the turn, and always accepts an interrupted turn again', async (made) => {
+    const { guard, begin, pass } = made;
+    const owner = { id: 'ada', maxBytes: 1_000 };
+    const request = 'x'.repeat(1_000);
+    const fence = fenceOf(await begin({ owner, request }));
+    same(await begin({ turn: 2, owner }), 'full');
+    await guard.finish(fence, 'sealed');
+    const late = { turn: 2, owner, request };
+    fenceOf(await begin(late));
+    same(await begin({ turn: 3, owner }), 'full');
+    await pass(70_000);
+    const again = await begin(late);
+    same(begunOf(again), request);
+    same(await guard.finish(fenceOf(again), 'sealed'), true);
+    same(await begin({ ...late, digest: 'no' }), 'conflict');
+  });
+
+  test('counts a response only while the guard stores it', async ({ guard, now, begin, pass }) => {
+    const owner = { id: 'ada', maxBytes: 1_000 };
+    await guard.finish(fenceOf(await begin({ owner })), 'x'.repeat(1_000));
+    same(await begin({ turn: 2, owner }), 'full');
+    await pass(2 * hour);
+    const times = { expiresAt: now() + hour, respondsUntil: now() + hour };
+    fenceOf(await begin({ turn: 2, owner, ...times }));
+  });
+  return cases;
+}

@@ -1,0 +1,113 @@
+import { abort, elicit, pivot, saga, SagaError, step, type Program } from '@mcp-saga/server';
+import {
+  assertDeterministic,
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  refuseEverywhere,
+  testSaga,
+  upgradeEverywhere,
+} from '@mcp-saga/testing';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { messageOf } from './support/error-of.ts';
+
+// A caller in JavaScript, whose options no compiler checks.
+const misspelled = JSON.parse('{ "retries": 3 }') as { readonly retry?: number };
+const output = z.object({ text: z.string() });
+const misfit = (): { text: string } => JSON.parse('{ "text": 7 }') as { text: string };
+
+const broken: readonly (readonly [string, Program, RegExp])[] = [
+  [
+    'an unknown option',
+    saga({ name: 'option', version: '1' }, function* () {
+      yield* step('save', () => 1, misspelled);
+      return 'saved';
+    }),
+    /AuthoringError: step\('save'\) has no option 'retries'/,
+  ],
+  [
+    'a result outside its schema',
+    saga({ name: 'output', version: '1', output }, function* () {
+      yield* step('save', () => 1);
+      return misfit();
+    }),
+    /the result does not match the output schema: text: /,
+  ],
+  [
+    'a step result that the journal cannot keep',
+    saga({ name: 'unencodable', version: '1' }, function* () {
+      yield* step('save', () => Symbol('saved') as unknown as string);
+      return 'saved';
+    }),
+    /Step 'save' returned a value that cannot be recorded/,
+  ],
+];
+
+const explorers: readonly ((saga: Program) => Promise<unknown>)[] = [
+  (each) => assertDeterministic(testSaga(each)),
+  (each) => crashEverywhere(testSaga(each)),
+  (each) => crashEverywhere(testSaga(each), { afterCrash: 'fail' }),
+  (each) => failEverywhere(testSaga(each)),
+  (each) => forkEverywhere(testSaga(each)),
+  (each) => refuseEverywhere(testSaga(each)),
+  (each) => upgradeEverywhere(testSaga(each), each),
+];
+
+describe('a saga that always fails', () => {
+  it.each(broken)('[W4] is a violation in each explorer if the cause is %s', async (_, each, text) => {
+    for (const explore of explorers) {
+      const message = await messageOf(explore(each));
+      expect(message).toMatch(/^In the undisturbed run: it fails because of a mistake in its code: /);
+      expect(message).toMatch(text);
+    }
+  });
+
+  it.each([
+    ['its author aborts', abort('sold out')],
+    ['a step reports an error with a code of the library', step('pay', refuse)],
+  ])('[W4] is no violation if %s', async (_, command) => {
+    const each = saga({ name: 'intended', version: '1' }, function* () {
+      yield* command;
+      return 'never';
+    });
+    for (const explore of explorers) await explore(each);
+  });
+});
+
+describe('a case that ends in a mistake', () => {
+  const Go = z.object({ go: z.boolean() });
+
+  it('[E3] is a violation after a pivot, where nothing can be undone', async () => {
+    const each = saga(
+      { name: 'late', version: '1', output, forks: 'accept', commitFirst: true },
+      function* () {
+        yield* step('pay', ({ idempotencyKey }) => idempotencyKey);
+        yield* pivot('paid');
+        try {
+          yield* step('receipt', ({ idempotencyKey }) => idempotencyKey);
+        } catch {
+          return misfit();
+        }
+        return { text: 'paid' };
+      },
+    );
+    const message = await messageOf(failEverywhere(testSaga(each), { harmless: ['*'] }));
+    expect(message).toMatch(
+      /^When 'receipt' fails: it fails because of a mistake in its code: .*the output schema/,
+    );
+  });
+
+  it('[E7] is a violation in a fork', async () => {
+    const each = saga({ name: 'forked', version: '1', output }, function* () {
+      const { go } = yield* elicit('go', { message: 'On?', schema: Go });
+      return go ? { text: 'done' } : misfit();
+    });
+    const message = await messageOf(forkEverywhere(testSaga(each).on.elicit('go', { go: true })));
+    expect(message).toMatch(/it fails because of a mistake in its code: .*the output schema/);
+  });
+});
+
+function refuse(): never {
+  throw new SagaError('The bank sent a bad result.', { code: 'invalid_result' });
+}

@@ -1,0 +1,57 @@
+import { elicit, race, saga, sleep, step } from '@mcp-saga/server';
+import { crashEverywhere, testSaga } from '@mcp-saga/testing';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+const minute = 60_000;
+
+/** Returns the users of its turns: of the first turn, after a wait, after an answer, and after an unanswered question. */
+function users(forks: 'refuse' | 'accept') {
+  const options = { name: 'users', version: '1', forks, commitFirst: true } as const;
+  return saga(options, function* () {
+    const user = function* (id: string) {
+      const read = ({ context }: { readonly context: unknown }): string =>
+        String((context as { readonly user: string } | undefined)?.user);
+      return yield* step(id, read);
+    };
+    const seen = [yield* user('first')];
+    yield* sleep(minute);
+    seen.push(yield* user('waited'));
+    const asked = elicit('sure', { message: 'Sure?', schema: z.object({}) });
+    yield* asked;
+    seen.push(yield* user('answered'));
+    const late = elicit('late', { message: 'Still sure?', schema: z.object({}) });
+    yield* race({ late, end: sleep(minute) });
+    seen.push(yield* user('unanswered'));
+    return seen.join();
+  });
+}
+
+const script = (forks: 'refuse' | 'accept', queue: boolean) =>
+  testSaga(users(forks), { context: { user: 'ann' }, queue })
+    .on.elicit('sure', {})
+    .silent.elicit('late', minute);
+
+describe('a saga that a queue continues', () => {
+  it.each([
+    [
+      'reads no context after a wait and an unanswered question',
+      'refuse',
+      true,
+      'ann,undefined,ann,undefined',
+    ],
+    ['reads the context of its client without a queue', 'refuse', false, 'ann,ann,ann,ann'],
+    ['reads the context of its client if it accepts forks', 'accept', true, 'ann,ann,ann,ann'],
+  ] as const)('%s', async (_, forks, queue, expected) => {
+    expect((await script(forks, queue).run()).result).toBe(expected);
+  });
+
+  it('is explored without context, too', async () => {
+    const results = new Set<unknown>();
+    await crashEverywhere(script('refuse', true), {
+      harmless: ['*'],
+      check: ({ result }) => void results.add(result),
+    });
+    expect([...results]).toEqual(['ann,undefined,ann,undefined']);
+  });
+});
