@@ -1,0 +1,1 @@
+export * from '../../../../test/docs/tutorial/decide/refund.ts';

@@ -1,0 +1,1 @@
+export * from '../../../../test/docs/guides/paging.ts';

@@ -1,0 +1,1 @@
+export * from '../../../../test/docs/tutorial/undo/refund.ts';

@@ -1,0 +1,1 @@
+export * from '../../../../examples/book-trip/saga.ts';

@@ -1,0 +1,96 @@
+import {
+  approval,
+  elicit,
+  elicitUrl,
+  isCancelled,
+  isDeclined,
+  isInvalid,
+  isRefused,
+  listRoots,
+  sample,
+  step,
+  stepError,
+  waitFor,
+} from '@mcp-saga/xstate';
+import * as xstate from 'xstate';
+import * as zod from 'zod';
+import type { Exports } from '../../engine/load-files.ts';
+import type { Self, WaitingActors } from './waiting-actors.ts';
+
+/** Modules for a machine, and the machines that its code makes. */
+export interface MachineModules {
+  readonly modules: Readonly<Record<string, Exports>>;
+  readonly made: readonly unknown[];
+}
+
+const helpers = { isCancelled, isDeclined, isInvalid, isRefused, stepError };
+const logics = { approval, elicit, elicitUrl, listRoots, sample, step, waitFor };
+
+interface StartScope {
+  readonly self: Self;
+}
+
+/** Returns modules whose promises, observables, and steps run no code, but wait for the person at the page. */
+export function machineModules(waiting: WaitingActors): MachineModules {
+  const made: unknown[] = [];
+  const record = <T>(machine: T): T => {
+    made.push(machine);
+    return machine;
+  };
+  const promise = (): unknown =>
+    xstate.fromPromise(
+      ({ self }) => new Promise((resolve, reject) => waiting.add({ self, resolve, reject })),
+    );
+  const observable = (): unknown =>
+    xstate.fromObservable(
+      ({ self }) =>
+        ({
+          subscribe: (observer: xstate.Observer<unknown>) => {
+            const resolve = (value: unknown): void => {
+              observer.next?.(value);
+              observer.complete?.();
+            };
+            waiting.add({ self, resolve, reject: (error) => observer.error?.(error) });
+            return { unsubscribe: () => undefined };
+          },
+        }) as never,
+    );
+  return {
+    made,
+    modules: {
+      xstate: {
+        ...xstate,
+        createMachine: (...args: Parameters<typeof xstate.createMachine>) =>
+          record(xstate.createMachine(...args)),
+        setup: (config: never) => {
+          const ready = xstate.setup(config);
+          return { ...ready, createMachine: (machine: never) => record(ready.createMachine(machine)) };
+        },
+        fromPromise: promise,
+        fromObservable: observable,
+        fromEventObservable: () => xstate.fromCallback(() => undefined),
+        fromCallback: () => xstate.fromCallback(() => undefined),
+      },
+      '@mcp-saga/xstate': {
+        ...helpers,
+        ...Object.fromEntries(
+          Object.entries(logics).map(([name, make]) => [name, waitingLogic(make, waiting)]),
+        ),
+        // The page runs the machine, and not its saga.
+        machineSaga: () => ({}),
+      },
+      zod,
+    },
+  };
+}
+
+/** Replaces the start of the logics that a function makes. */
+function waitingLogic(make: unknown, waiting: WaitingActors): unknown {
+  return (...args: readonly unknown[]) => ({
+    ...(make as (...given: readonly unknown[]) => object)(...args),
+    start: (_: unknown, { self }: StartScope) => {
+      const end = (how: object): void => self.send({ type: 'mcp-saga.end', end: how } as never);
+      waiting.add({ self, resolve: (output) => end({ output }), reject: (error) => end({ error }) });
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import type { Chart } from '@mcp-saga/xstate/internal';
+import type { CompiledFile } from '../../model/session.ts';
+
+/** Step of a person at the page. */
+export type MachineStep =
+  | { readonly type: 'send'; readonly to: string; readonly event: { readonly type: string } }
+  | { readonly type: 'resolve' | 'reject'; readonly actor: string; readonly value: unknown }
+  | { readonly type: 'skip'; readonly byMs: number };
+
+/** Input of a machine, and all steps. The worker keeps nothing, and runs them again. */
+export interface MachineSession {
+  readonly input: unknown;
+  readonly steps: readonly MachineStep[];
+}
+
+/** Pending delay. */
+export interface Timer {
+  /** Key of the machine. */
+  readonly machine: string;
+  /** Event type of XState. */
+  readonly type: string;
+  readonly name: string;
+  readonly dueMs: number;
+}
+
+/** Active actor that waits for its result. */
+export interface WaitingActor {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** State of the machine after a step. */
+export interface PastStep {
+  readonly what: string;
+  readonly value: string;
+}
+
+/** Running machine: of the page, or invoked or spawned by another one. */
+export interface RunningMachine {
+  /** Unique, and the same after the same steps. */
+  readonly key: string;
+  readonly name: string;
+  readonly chart: Chart;
+  readonly active: readonly string[];
+  readonly status: 'active' | 'done' | 'error' | 'stopped';
+  /** Context, and output or error, as JSON. */
+  readonly context: string;
+  readonly result: string | undefined;
+}
+
+/** All machines after all steps. */
+export interface MachineView {
+  /** The machine of the page, and active machines that it invoked or spawned, in the order of their start. */
+  readonly machines: readonly RunningMachine[];
+  readonly nowMs: number;
+  readonly timers: readonly Timer[];
+  readonly actors: readonly WaitingActor[];
+  /** The start, and one entry for each step. */
+  readonly history: readonly PastStep[];
+}
+
+/** Request to the worker. */
+export interface MachineRequest {
+  readonly files: readonly CompiledFile[];
+  readonly session: MachineSession;
+}
+
+/** Message of the worker. */
+export type MachineReply = { readonly type: 'view'; readonly view: MachineView };

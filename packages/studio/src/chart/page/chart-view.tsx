@@ -1,0 +1,83 @@
+import { layOutChart, drawChart, type SvgElement } from 'mcp-saga/internal';
+import { useComputed } from '@preact/signals';
+import { h, type JSX } from 'preact';
+import type { RunningMachine, Timer } from '../model/machine-view.ts';
+import type { MachineStore } from './machine-store.ts';
+
+/** The drawing, with a button for each event and delay of an active state. */
+export function ChartView({ store }: { readonly store: MachineStore }): JSX.Element {
+  const layout = useComputed(() => {
+    const { value: shown } = store.machine;
+    return shown === undefined ? undefined : layOutChart(shown.chart);
+  });
+  const { value: machine } = store.machine;
+  const { timers = [], machines = [] } = store.view.value ?? {};
+  const buttons = machine === undefined ? undefined : buttonsOf(machine, timers, store);
+  const press = (target: EventTarget | null): void => {
+    const number = (target as Element | null)?.closest('[role=button]')?.getAttribute('data-transition');
+    buttons?.get(Number(number ?? -1))?.act();
+  };
+  return (
+    <section
+      class="canvas"
+      aria-label="Statechart"
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolls with the keyboard
+      tabIndex={0}
+      onClick={({ target }) => press(target)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        if (event.target instanceof SVGElement) event.preventDefault();
+        press(event.target);
+      }}
+    >
+      {machines.length > 1 && (
+        <div class="tabs">
+          {machines.map(({ key, name }) => (
+            <button
+              key={key}
+              type="button"
+              aria-pressed={key === machine?.key}
+              onClick={() => (store.shown.value = key)}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+      {layout.value !== undefined &&
+        machine !== undefined &&
+        toNode(
+          drawChart(layout.value, {
+            active: new Set(machine.active),
+            ...(buttons === undefined ? {} : { buttons }),
+          }),
+        )}
+    </section>
+  );
+}
+
+type Button = { readonly label: string; readonly act: () => void };
+
+/** Returns what a click on a transition does, by number. */
+function buttonsOf(
+  { key, chart, active, status }: RunningMachine,
+  timers: readonly Timer[],
+  store: MachineStore,
+): ReadonlyMap<number, Button> {
+  const buttons = new Map<number, Button>();
+  if (status !== 'active') return buttons;
+  for (const [index, { source, kind, type, label }] of chart.transitions.entries()) {
+    const timer = timers.find((each) => each.machine === key && each.type === type);
+    if (!active.includes(source)) continue;
+    if (kind === 'event' && !type.includes('*'))
+      buttons.set(index, { label: `Send ${label}`, act: () => store.send(type, '') });
+    if (kind === 'after' && timer !== undefined)
+      buttons.set(index, { label: `Skip the clock: ${label}`, act: () => store.skipTo(timer.dueMs) });
+  }
+  return buttons;
+}
+
+function toNode({ tag, key, attributes, children }: SvgElement): JSX.Element {
+  const inner = children.map((child) => (typeof child === 'string' ? child : toNode(child)));
+  return h(tag, { ...attributes, ...(key === undefined ? {} : { key }) }, ...inner);
+}

@@ -1,0 +1,165 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { MachineView, RunningMachine, WaitingActor } from '../model/machine-view.ts';
+import type { MachineStore } from './machine-store.ts';
+
+interface Part {
+  readonly store: MachineStore;
+  readonly view: MachineView;
+  readonly machine: RunningMachine;
+}
+
+/** What a person does with the machine: events, actors, the clock; and its context and history. */
+export function MachinePanel({ store }: Pick<Part, 'store'>): JSX.Element | null {
+  const { value: view } = store.view;
+  const { value: machine } = store.machine;
+  if (view === undefined || machine === undefined) return null;
+  return (
+    <div class="panel">
+      {machine.status !== 'active' && (
+        <p class={`status ${machine.status}`} role="status">
+          {machine.status}
+          {machine.result === undefined ? '' : `: ${machine.result}`}
+        </p>
+      )}
+      <Events store={store} machine={machine} />
+      {view.actors.length > 0 && (
+        <section aria-label="Actors">
+          <h2>Actors</h2>
+          {view.actors.map((actor) => (
+            <ActorForm key={actor.id} store={store} actor={actor} />
+          ))}
+        </section>
+      )}
+      <Clock store={store} view={view} />
+      <section aria-label="Context">
+        <h2>Context</h2>
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolls with the keyboard */}
+        <pre tabIndex={0}>{machine.context}</pre>
+      </section>
+      <section aria-label="History">
+        <h2>History</h2>
+        <ol class="past">
+          {view.history.map(({ what, value }, index) => (
+            <li key={index}>
+              <button
+                type="button"
+                aria-current={index === view.history.length - 1 ? 'step' : undefined}
+                onClick={() => store.goBack(index)}
+              >
+                <b>{what}</b> <span>{value}</span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      </section>
+    </div>
+  );
+}
+
+function Events({ store, machine }: Omit<Part, 'view'>): JSX.Element {
+  const data = useSignal('');
+  const other = useSignal('');
+  const types = machine.chart.transitions
+    .filter(({ source, kind }) => kind === 'event' && machine.active.includes(source))
+    .map(({ type }) => type)
+    .filter((type, index, all) => !type.includes('*') && all.indexOf(type) === index);
+  return (
+    <section aria-label="Events">
+      <h2>Events</h2>
+      {machine.status === 'active' && (
+        <>
+          <div class="events">
+            {types.map((type) => (
+              <button key={type} type="button" onClick={() => store.send(type, data.value)}>
+                {type}
+              </button>
+            ))}
+          </div>
+          <label>
+            Data as JSON
+            <input
+              value={data.value}
+              placeholder={'{ "count": 2 }'}
+              onInput={({ currentTarget }) => (data.value = currentTarget.value)}
+            />
+          </label>
+          <form
+            class="row"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (other.value !== '') store.send(other.value, data.value);
+            }}
+          >
+            <label>
+              Another event
+              <input
+                value={other.value}
+                onInput={({ currentTarget }) => (other.value = currentTarget.value)}
+              />
+            </label>
+            <button type="submit">Send</button>
+          </form>
+        </>
+      )}
+    </section>
+  );
+}
+
+function ActorForm({ store, actor }: Pick<Part, 'store'> & { readonly actor: WaitingActor }): JSX.Element {
+  const result = useSignal('');
+  return (
+    <div class="actor">
+      <label>
+        Result of {actor.name}, as JSON
+        <input value={result.value} onInput={({ currentTarget }) => (result.value = currentTarget.value)} />
+      </label>
+      <button type="button" onClick={() => store.settle('resolve', actor.id, result.value)}>
+        Resolve {actor.name}
+      </button>
+      <button type="button" onClick={() => store.settle('reject', actor.id, result.value)}>
+        Reject {actor.name}
+      </button>
+    </div>
+  );
+}
+
+function Clock({ store, view }: Omit<Part, 'machine'>): JSX.Element {
+  const seconds = useSignal('1');
+  return (
+    <section aria-label="Clock">
+      <h2>
+        Clock <span>{view.nowMs / 1000} s</span>
+      </h2>
+      <ul>
+        {view.timers.map(({ name, dueMs }, index) => (
+          <li key={index}>
+            <button type="button" onClick={() => store.skipTo(dueMs)}>
+              Skip to {name}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          store.take({ type: 'skip', byMs: Number(seconds.value) * 1000 });
+        }}
+      >
+        <label>
+          Seconds
+          <input
+            type="number"
+            min="0"
+            step="any"
+            required
+            value={seconds.value}
+            onInput={({ currentTarget }) => (seconds.value = currentTarget.value)}
+          />
+        </label>
+        <button type="submit">Advance</button>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,117 @@
+import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+// oxlint-disable-next-line import/default -- Vite makes the URL
+import workerUrl from '../engine/machine-worker.ts?worker&url';
+import { EngineClient } from '../../page/engine-client.ts';
+import type {
+  MachineReply,
+  MachineRequest,
+  MachineStep,
+  MachineView,
+  RunningMachine,
+} from '../model/machine-view.ts';
+
+/** State of the statechart page. */
+export class MachineStore {
+  readonly code: Signal<string>;
+  /** Input of the machine as JSON. */
+  readonly input: Signal<string> = signal('');
+  readonly steps: Signal<readonly MachineStep[]> = signal([]);
+  readonly view: Signal<MachineView | undefined> = signal(undefined);
+  /** Key of the shown machine, if it runs. */
+  readonly shown: Signal<string> = signal('0');
+  readonly machine: ReadonlySignal<RunningMachine | undefined> = computed(() => {
+    const { machines = [] } = this.view.value ?? {};
+    return machines.find(({ key }) => key === this.shown.value) ?? machines[0];
+  });
+  /** Mistake in the code, in the input, or in a step. */
+  readonly failure: Signal<string | undefined> = signal(undefined);
+  readonly #engine = new EngineClient<MachineRequest, MachineReply>(workerUrl, 5_000);
+  /** Steps of the last request, which may still run. */
+  #wanted: readonly MachineStep[] = [];
+  #edited: ReturnType<typeof setTimeout> | undefined;
+
+  /** Code of the examples, by name. */
+  readonly examples: Readonly<Record<string, string>>;
+
+  constructor(examples: Readonly<Record<string, string>>) {
+    this.examples = examples;
+    this.code = signal(Object.values(examples)[0] ?? '');
+  }
+
+  /** Shows an example from its start. */
+  open(name: string): void {
+    this.steps.value = [];
+    this.edit({ code: this.examples[name] ?? '', input: '' });
+  }
+
+  /** Changes the code or the input, and runs soon. The steps stay. */
+  edit(change: { readonly code?: string; readonly input?: string }): void {
+    this.code.value = change.code ?? this.code.value;
+    this.input.value = change.input ?? this.input.value;
+    clearTimeout(this.#edited);
+    this.#edited = setTimeout(() => void this.run(), 300);
+  }
+
+  take(step: MachineStep): void {
+    void this.run([...this.#wanted, step]);
+  }
+
+  /** Sends an event to the shown machine. The data is JSON, or empty. */
+  send(type: string, data: string): void {
+    const payload = this.#read('data', data);
+    const to = this.machine.value?.key ?? '';
+    if (payload !== failed) this.take({ type: 'send', to, event: { ...Object(payload), type } });
+  }
+
+  settle(type: 'resolve' | 'reject', actor: string, data: string): void {
+    const value = this.#read('result', data);
+    if (value !== failed) this.take({ type, actor, value });
+  }
+
+  /** Moves the clock to a time. */
+  skipTo(dueMs: number): void {
+    this.take({ type: 'skip', byMs: dueMs - (this.view.value?.nowMs ?? 0) });
+  }
+
+  /** Returns to the state after some steps. */
+  goBack(count: number): void {
+    void this.run(this.#wanted.slice(0, count));
+  }
+
+  /** Runs the code with some steps, which are kept if they succeed. */
+  async run(steps: readonly MachineStep[] = this.steps.value): Promise<void> {
+    const input = this.#read('input', this.input.value);
+    if (input === failed) return;
+    this.#wanted = steps;
+    try {
+      // The compiler is loaded with the page, as an edit must not make a request.
+      const { compile } = await import('../../engine/compile.ts');
+      const files = compile([{ name: 'machine.ts', text: this.code.value }]);
+      await this.#engine.ask({ files, session: { input, steps } }, (reply) => {
+        if (reply.type === 'failed') this.#fail(reply.message);
+        if (reply.type !== 'view') return;
+        this.failure.value = undefined;
+        this.steps.value = steps;
+        this.view.value = reply.view;
+      });
+    } catch (error) {
+      this.#fail((error as Error).message);
+    }
+  }
+
+  #fail(message: string): void {
+    this.failure.value = message;
+    this.#wanted = this.steps.value;
+  }
+
+  #read(name: string, text: string): unknown {
+    try {
+      return text.trim() === '' ? undefined : (JSON.parse(text) as unknown);
+    } catch (error) {
+      this.failure.value = `The ${name} is no JSON. ${(error as Error).message}`;
+      return failed;
+    }
+  }
+}
+
+const failed = Symbol('failed');

@@ -1,0 +1,12 @@
+import { render } from 'preact';
+import { MachineApp } from './machine-app.tsx';
+import { MachineStore } from './machine-store.ts';
+import '../../page/studio.css';
+import './machine.css';
+
+declare const MACHINES: Readonly<Record<string, string>>;
+
+const store = new MachineStore(MACHINES);
+const root = document.querySelector('#app');
+if (root !== null) render(<MachineApp store={store} />, root);
+void store.run();

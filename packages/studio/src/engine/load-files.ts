@@ -1,0 +1,40 @@
+import type { CompiledFile } from '../model/session.ts';
+
+/** Exports of a module. */
+export type Exports = Record<string, unknown>;
+
+/** Loads a module that a file imports. */
+type Load = (specifier: string, from: string) => Exports;
+
+/**
+ * Returns a loader that evaluates each file once.
+ * @param evaluated - exports by name of the file; the loader adds those of each file that it evaluates
+ */
+export function loaderOf(
+  files: readonly CompiledFile[],
+  modules: Readonly<Record<string, Exports>>,
+  evaluated: Map<string, Exports> = new Map(),
+): Load {
+  const load: Load = (specifier, from) => {
+    const known = modules[specifier];
+    if (known !== undefined) return known;
+    const base = specifier.replace(/^(?:\.\.?\/)+/, '').replace(/\.[jt]s$/, '');
+    const file = files.find(({ name }) => name.replace(/\.ts$/, '') === base);
+    if (file === undefined || !specifier.startsWith('.'))
+      throw new Error(
+        `${from} imports '${specifier}'. The playground provides only ${Object.keys(modules).join(', ')}, and the files of the editor.`,
+      );
+    const done = evaluated.get(file.name);
+    if (done !== undefined) return done;
+    const exports: Exports = {};
+    evaluated.set(file.name, exports);
+    // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- runs what the person at the page wrote
+    const run = new Function('require', 'exports', `${file.code}\n//# sourceURL=${file.name}`) as (
+      require: (specifier: string) => Exports,
+      exports: Exports,
+    ) => void;
+    run((wanted) => load(wanted, file.name), exports);
+    return exports;
+  };
+  return load;
+}

@@ -1,0 +1,172 @@
+import type { ClientStep, Json, StepAnswer, SuspendedTurn } from '@mcp-saga/server';
+import type { OutsideGiven, Rule } from '@mcp-saga/testing';
+import { answerWith, type AskedOutside, type World } from '@mcp-saga/testing/internal';
+import type { Act, ClientKind, Given, OutsideAct } from '../model/session.ts';
+import { answerValue, withValue } from './answer-value.ts';
+import { toOutsideView } from './to-view.ts';
+
+/** End of a run that waits for time, or for other people. */
+export class Paused extends Error {}
+
+/** State of the run at a token. */
+export interface Stop {
+  /** Time until the saga continues without an answer, in milliseconds. Infinity: never. */
+  readonly dueInMs: number;
+  readonly outside: readonly AskedOutside[];
+  /** Number of acts before. */
+  readonly acts: number;
+}
+
+/** Answer from outside, with the number of the token before it. */
+interface Received {
+  readonly id: string;
+  readonly what: 'approval' | 'event';
+  readonly given: OutsideGiven;
+  readonly point: number;
+}
+
+interface PersonOptions {
+  /** Rules of the script, for initial values. */
+  readonly rules: readonly Rule[];
+  readonly client: ClientKind;
+  /** Stops at each wait. */
+  readonly isPaused: boolean;
+}
+
+/** Person at the page, who answers, sends answers of others, and lets time pass. */
+export class Person {
+  /** Applied answers, with values. */
+  readonly given: Given[] = [];
+  /** Question without an answer. */
+  question: ClientStep | undefined;
+  /** Stops, by number of the token. */
+  readonly stops: Stop[] = [];
+  readonly #world: World;
+  readonly #left: Act[];
+  readonly #count: number;
+  readonly #options: PersonOptions;
+  readonly #received: Received[] = [];
+  /** Time before the answer to a question, in milliseconds. */
+  readonly #late = new Map<string, number>();
+
+  constructor(world: World, acts: readonly Act[], options: PersonOptions) {
+    this.#world = world;
+    this.#left = [...acts];
+    this.#count = acts.length;
+    this.#options = options;
+    world.isAttended = true;
+    world.autoAnswer = (step) => this.#answer(step);
+    world.returnAfter = (turn, dueInMs) => this.#returnAfter(turn, dueInMs);
+  }
+
+  /** Keeps the answers from outside before a token, for a fork. */
+  inherit(before: Person, point: number): void {
+    for (const { id, what } of before.#received)
+      this.#world.rules.add({ kind: 'outside', id, what, given: [] });
+    for (const received of before.#received)
+      if (received.point < point) this.#receive({ ...received, point: -1 });
+  }
+
+  /** Rules of a test for all but the answers. */
+  get rules(): readonly Rule[] {
+    const answered = new Set(this.given.map(({ id }) => id));
+    const late = Array.from(this.#late, ([id, ms]): Rule => ({
+      kind: answered.has(id) ? 'late' : 'silent',
+      id,
+      ms,
+    }));
+    const asked = new Map(
+      [...this.#world.outside.asked.values()].map(({ id, question }) => [id, question.kind]),
+    );
+    const outside = Array.from(asked, ([id, kind]) => this.#rule(id, kind));
+    return [...denied(this.#options.client), ...late, ...outside];
+  }
+
+  get #used(): number {
+    return this.#count - this.#left.length;
+  }
+
+  #answer(step: ClientStep): StepAnswer | undefined {
+    const { client, rules } = this.#options;
+    const at = this.#left.findIndex((act) => isGiven(act) && act.id === step.stepId);
+    const [act] = at === -1 ? [] : this.#left.splice(at, 1);
+    const declined: Given | undefined =
+      client === 'declining' && step.type === 'elicitation'
+        ? { id: step.stepId, action: 'decline' }
+        : undefined;
+    // An immediate decline comes before the answers that the person gave to another client.
+    const given = declined ?? (act !== undefined && isGiven(act) ? withValue(act, step, rules) : undefined);
+    this.question = step;
+    if (given === undefined) return undefined;
+    this.given.push(given);
+    return answerWith(step, answerValue(given));
+  }
+
+  #returnAfter({ steps, retryAfterMs = 0 }: SuspendedTurn, dueInMs: number): number | undefined {
+    const { open } = this.#world.outside;
+    this.stops.push({ dueInMs, outside: open, acts: this.#used });
+    const isStop = steps.length > 0 || open.length > 0 || this.#options.isPaused;
+    const at = this.#left.findIndex((act) => !isGiven(act));
+    const act = this.#left[at];
+    const first = at === -1 ? this.#left : this.#left.slice(0, at);
+    const isAnswered = steps.every(({ stepId }) => first.some((each) => 'id' in each && each.id === stepId));
+    const isNext = steps.length > 0 ? !isAnswered : at === 0;
+    if (act !== undefined && isNext && isStop) {
+      if (act.action === 'wait') {
+        this.#left.splice(at, 1);
+        for (const { stepId } of steps) this.#late.set(stepId, (this.#late.get(stepId) ?? 0) + act.ms);
+        return act.ms;
+      }
+      const asked = open.find(({ id }) => 'id' in act && id === act.id);
+      if (asked !== undefined && !isGiven(act)) {
+        this.#left.splice(at, 1);
+        this.#receive({
+          id: act.id,
+          what: asked.question.kind,
+          given: this.#given(act, asked),
+          point: this.stops.length - 1,
+        });
+        return retryAfterMs;
+      }
+    }
+    if (steps.length === 0 && isStop) throw new Paused();
+    return undefined;
+  }
+
+  #given({ action, by, content }: OutsideAct, asked: AskedOutside): OutsideGiven {
+    const initial =
+      asked.question.kind === 'event' ? toOutsideView(asked, this.#options.rules).content : undefined;
+    const value = (content ?? initial) as Json | undefined;
+    return {
+      approved: action !== 'deny',
+      ...(by === undefined || by === '' ? {} : { by }),
+      ...(value === undefined ? {} : { content: value }),
+      afterMs: this.#world.clock.now() - asked.began,
+    };
+  }
+
+  #receive(received: Received): void {
+    this.#received.push(received);
+    this.#world.rules.add(this.#rule(received.id, received.what));
+  }
+
+  #rule(id: string, what: 'approval' | 'event'): Rule {
+    const given = this.#received.flatMap((each) => (each.id === id ? [each.given] : []));
+    return { kind: 'outside', id, what, given };
+  }
+}
+
+/** Rules of a client without a capability. */
+export function denied(client: ClientKind): readonly Rule[] {
+  if (client === 'no-sampling') return [{ kind: 'deny', need: 'sampling' }];
+  if (client !== 'no-elicitation') return [];
+  return [
+    { kind: 'deny', need: 'elicitation' },
+    { kind: 'deny', need: 'elicitation.url' },
+  ];
+}
+
+/** `true` for an answer of the client. */
+export function isGiven(act: Act): act is Given {
+  return act.action === 'accept' || act.action === 'decline' || act.action === 'cancel';
+}

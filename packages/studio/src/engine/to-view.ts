@@ -1,0 +1,71 @@
+import type { ClientStep } from '@mcp-saga/server';
+import { lineOf, type Rule, type TraceEntry } from '@mcp-saga/testing';
+import { formOf, simplestContent, type AskedOutside } from '@mcp-saga/testing/internal';
+import type { EntryView, QuestionView } from '../model/view.ts';
+
+/** Converts an event to plain data, for the page. */
+export function toEntryView(entry: TraceEntry): EntryView {
+  const text = lineOf(entry);
+  return {
+    turn: entry.turn,
+    attempt: 'attempt' in entry ? entry.attempt : undefined,
+    type: entry.type,
+    id: 'id' in entry ? entry.id : undefined,
+    text,
+    value: valueOf(entry),
+    key: 'key' in entry ? entry.key : undefined,
+  };
+}
+
+/** Fields with the value of an event. The first existing field counts. */
+const valued = ['reason', 'message', 'answer', 'result', 'error', 'text', 'input'] as const;
+
+function valueOf(entry: TraceEntry): string | undefined {
+  const fields = entry as Partial<Record<(typeof valued)[number], unknown>>;
+  const name = valued.find((each) => fields[each] !== undefined);
+  return name === undefined ? undefined : toText(fields[name]);
+}
+
+const longest = 400;
+
+/** Formats and truncates a value for the page. */
+export function toText(value: unknown): string {
+  if (value instanceof Error) return value.message;
+  if (typeof value === 'string') return value.slice(0, longest);
+  const text = JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'bigint' ? `${inner}n` : inner,
+  );
+  return (text ?? typeof value).slice(0, longest);
+}
+
+/** Converts a question to plain data. The form starts with the answer in `rules`. */
+export function toQuestionView(step: ClientStep, rules: readonly Rule[]): QuestionView {
+  const { stepId: id, type, params, reason } = step;
+  const rule = rules.findLast((each) => each.kind === 'answer' && each.id === id);
+  const answer = rule?.kind === 'answer' ? rule.answer : undefined;
+  const { message = '' } = params as { readonly message?: string };
+  const scripted = typeof answer === 'object' ? answer : undefined;
+  return { id, type, message, reason, ...toFormView(params, scripted) };
+}
+
+/** Converts an approval or an event to plain data. The form starts with the answer in `rules`. */
+export function toOutsideView({ id, question }: AskedOutside, rules: readonly Rule[]): QuestionView {
+  const { kind, message, form } = question;
+  const rule = rules.findLast((each) => each.kind === 'outside' && each.id === id);
+  const given = rule?.kind === 'outside' && typeof rule.given === 'object' ? rule.given : [];
+  const view = toFormView({ requestedSchema: form }, given[0]?.content);
+  return { id, type: kind, message, reason: undefined, ...view };
+}
+
+function toFormView(
+  params: Parameters<typeof formOf>[0],
+  scripted: unknown,
+): Pick<QuestionView, 'fields' | 'required' | 'content'> {
+  const form = formOf(params);
+  const content = scripted ?? (form === undefined ? {} : simplestContent(form));
+  return {
+    fields: form?.properties,
+    required: form?.required ?? [],
+    content: content as QuestionView['content'],
+  };
+}

@@ -1,0 +1,35 @@
+import type { JSX } from 'preact';
+import { LiveRun } from './live-run.tsx';
+import type { LiveStore } from './live-store.ts';
+import { SeenList } from './seen-list.tsx';
+import { StartPanel } from './start-panel.tsx';
+
+/** The live page: sagas to start and sagas of clients, beside the run of one. */
+export function App({ store }: { readonly store: LiveStore }): JSX.Element {
+  const { mcp, reloads = 0 } = store.state.value ?? {};
+  return (
+    <>
+      <header class="bar">
+        <h1>
+          mcp-saga <span>studio</span>
+        </h1>
+        <p role="status">
+          {mcp === undefined ? 'read-only' : `MCP at ${new URL(mcp, location.href).href}`}
+          {reloads > 0 && ` · code reloaded ${reloads === 1 ? 'once' : `${reloads} times`}`}
+        </p>
+      </header>
+      <main class="live">
+        <div class="side">
+          {store.failure.value !== undefined && (
+            <p class="failure" role="alert">
+              {store.failure.value}
+            </p>
+          )}
+          {mcp !== undefined && <StartPanel store={store} />}
+          <SeenList store={store} />
+        </div>
+        <LiveRun store={store} />
+      </main>
+    </>
+  );
+}

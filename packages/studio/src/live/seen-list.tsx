@@ -1,0 +1,42 @@
+import type { SeenTurn } from 'mcp-saga/studio';
+import type { JSX } from 'preact';
+import type { LiveStore } from './live-store.ts';
+
+/** Words for the status of a turn. */
+export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
+  running: 'runs now',
+  suspended: 'waits for its client',
+  completed: 'completed',
+  failed: 'failed',
+  rejected: 'request rejected',
+};
+
+/** Sagas that the process has seen, newest first. */
+export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element {
+  const { seen = [] } = store.state.value ?? {};
+  return (
+    <section class="seen" aria-label="Sagas">
+      <h2>
+        Sagas <span>newest first, in the memory of this process</span>
+      </h2>
+      {seen.length === 0 && <p class="nothing">No client has called a saga yet.</p>}
+      <ol>
+        {seen.map(({ sagaId, saga, client, method, turn, status }) => (
+          <li key={sagaId}>
+            <button
+              type="button"
+              aria-pressed={store.saga.value?.sagaId === sagaId}
+              onClick={() => store.show(sagaId)}
+            >
+              <span class={`dot ${status}`} />
+              <b>{saga}</b> {sagaId.slice(0, 6)}
+              <small>
+                turn {turn}, {statusLabels[status]} · {client === undefined ? method : `${client}, ${method}`}
+              </small>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,115 @@
+import type { Field } from '@mcp-saga/testing/internal';
+import type { Rule, TraceEntry } from '@mcp-saga/testing';
+
+/** Event of a ladder. */
+export interface EntryView {
+  readonly turn: number;
+  /** Number of the attempt, from 1; undefined for other events. */
+  readonly attempt: number | undefined;
+  readonly type: TraceEntry['type'];
+  readonly id: string | undefined;
+  /** The whole event as one line. */
+  readonly text: string;
+  /** Value, error, or message of the event, on one line. */
+  readonly value: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** Open question. */
+export interface QuestionView {
+  readonly id: string;
+  /** Kind of the question to the client; `approval` or `event` for others. */
+  readonly type: string;
+  readonly message: string;
+  /** Reason for the repetition. */
+  readonly reason: string | undefined;
+  readonly fields: Readonly<Record<string, Field>> | undefined;
+  readonly required: readonly string[];
+  /** Initial content of the form. */
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+/** State of a run that waits. */
+export interface PauseView {
+  /** Time until the saga continues without an answer, in milliseconds; undefined: never. */
+  readonly dueInMs: number | undefined;
+  /** Approvals and events without a decision. */
+  readonly outside: readonly QuestionView[];
+}
+
+/** Token of a lane. */
+export interface TokenView {
+  /** Number of the token, from 1. A fork continues the numbers. */
+  readonly number: number;
+  readonly bytes: number;
+  readonly questions: readonly QuestionView[];
+  /** Approvals and events without a decision. */
+  readonly outside: readonly QuestionView[];
+  /** Number of events before the token. */
+  readonly traced: number;
+  /** Number of acts of the person before the token. */
+  readonly acts: number;
+}
+
+/** Token as the client sees the text, and as the operator knows the contents. Made when the lens opens. */
+export interface LensView {
+  readonly token: string;
+  /** Time from the seal to the expiry, in milliseconds. */
+  readonly ttlMs: number;
+  readonly keyId: string;
+  readonly timeline: readonly {
+    readonly path: string;
+    readonly kind: string;
+    readonly outcome: string;
+    readonly bytes: number;
+  }[];
+}
+
+/** One run, or one fork. */
+export interface Lane {
+  /** Outcome; `waiting` for an answer, and `broken` for a mistake found by the kit. */
+  readonly status: 'waiting' | 'completed' | 'failed' | 'refused' | 'broken';
+  readonly entries: readonly EntryView[];
+  readonly tokens: readonly TokenView[];
+  readonly question: QuestionView | undefined;
+  /** Undefined if the run has ended. */
+  readonly pause: PauseView | undefined;
+  readonly error: string | undefined;
+  /** Number of the forked token; undefined for the run itself. */
+  readonly from: number | undefined;
+  /** Source of a vitest test; undefined while a question is open. */
+  readonly test: string | undefined;
+}
+
+/** Token that the next version of the code cannot continue. */
+export interface Misfit {
+  /** Number of the token in the run, from 0. */
+  readonly point: number;
+  /** First difference: the journal, and the new code. */
+  readonly lines: readonly string[];
+}
+
+/** Explorer of the kit. */
+export type Explorer = 'crash' | 'fail' | 'refuse';
+
+/** Cell of the crash matrix. */
+export interface Cell {
+  readonly explorer: Explorer;
+  readonly when: string;
+  /** ID of the step or question, or the turn. */
+  readonly subject: string;
+  /** Fault without the subject: `dies before`. */
+  readonly fault: string;
+  /** Finding; undefined for a green cell. */
+  readonly what: string | undefined;
+  /** Line of a test that fails in this case. */
+  readonly expects: string | undefined;
+  /** The fault. */
+  readonly rules: readonly Rule[];
+}
+
+/** Run of a case. Made when the cell opens. */
+export interface CaseView {
+  readonly entries: readonly EntryView[];
+  readonly test: string;
+}

@@ -1,0 +1,59 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { javascript } from '@codemirror/lang-javascript';
+import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import { EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
+import type { EntryView } from '../model/view.ts';
+import { findMarks, lineMarks, setMarks } from './line-marks.ts';
+
+/** CodeMirror, with an undo history for each file. Tab leaves the editor, as everywhere on the page. */
+export class CodeEditor {
+  readonly #view: EditorView;
+  readonly #states = new Map<string, EditorState>();
+  #name = '';
+  #onEdit: (text: string) => void = () => undefined;
+
+  constructor(parent: HTMLElement) {
+    this.#view = new EditorView({ parent });
+  }
+
+  /** Shows a file, and reports each change. */
+  show(name: string, text: string, onEdit: (text: string) => void): void {
+    this.#onEdit = onEdit;
+    if (this.#name === name && this.#view.state.doc.toString() === text) return;
+    if (this.#name !== '') this.#states.set(this.#name, this.#view.state);
+    const known = this.#states.get(name);
+    this.#name = name;
+    this.#view.setState(known?.doc.toString() === text ? known : this.#stateOf(name, text));
+  }
+
+  /** Lights the lines that ran. */
+  mark(entries: readonly EntryView[]): void {
+    const { state } = this.#view;
+    this.#view.dispatch({ effects: setMarks.of(findMarks(state.doc.toString(), entries)) });
+  }
+
+  #stateOf(name: string, doc: string): EditorState {
+    return EditorState.create({
+      doc,
+      extensions: [
+        lineNumbers(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        lineMarks,
+        EditorView.lineWrapping,
+        highlightActiveLine(),
+        javascript({ typescript: true }),
+        syntaxHighlighting(classHighlighter),
+        keymap.of([...defaultKeymap, ...historyKeymap]),
+        EditorView.contentAttributes.of({ 'aria-label': `Source of ${name}`, tabindex: '0' }),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) this.#onEdit(state.doc.toString());
+        }),
+      ],
+    });
+  }
+}

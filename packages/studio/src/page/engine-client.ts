@@ -1,0 +1,71 @@
+/** Last message of a worker. */
+type LastReply = { readonly type: 'failed'; readonly message: string } | { readonly type: 'done' };
+
+/** Runs requests in a worker, one at a time. A newer request, or code without a reply in time, terminates the worker. */
+export class EngineClient<Request, Reply extends { readonly type: string }> {
+  readonly #workerUrl: string;
+  readonly #timeoutMs: number;
+  #worker: Worker | undefined;
+  #abandon: (() => void) | undefined;
+
+  constructor(workerUrl: string, timeoutMs: number) {
+    this.#workerUrl = workerUrl;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Starts the worker before the first request. */
+  start(): this {
+    this.#worker ??= startWorker(this.#workerUrl);
+    return this;
+  }
+
+  /** Ends the current request, which never resolves. */
+  stop(): void {
+    this.#abandon?.();
+  }
+
+  /** Resolves after the last reply. A replaced request never resolves. */
+  async ask(request: Request, onReply: (reply: Reply | LastReply) => void): Promise<void> {
+    this.#abandon?.();
+    this.start();
+    const worker = this.#worker as Worker;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#abandon = undefined;
+      };
+      const kill = (): void => {
+        end();
+        worker.terminate();
+        this.#worker = undefined;
+      };
+      const late = `The code did not end within ${this.#timeoutMs / 1000} s, and was stopped.`;
+      const giveUp = (message: string = late): void => {
+        kill();
+        onReply({ type: 'failed', message });
+        resolve();
+      };
+      let timer = setTimeout(giveUp, this.#timeoutMs);
+      this.#abandon = kill;
+      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- replaces the listener of the request before
+      worker.onmessage = ({ data }: MessageEvent<Reply | LastReply>) => {
+        end();
+        if (data.type !== 'done') onReply(data);
+        if (data.type === 'done' || data.type === 'failed') return resolve();
+        timer = setTimeout(giveUp, this.#timeoutMs);
+        this.#abandon = kill;
+      };
+      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the same
+      worker.onerror = ({ message = 'The worker did not start.' }: Partial<ErrorEvent>) => giveUp(message);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
+      worker.postMessage(request);
+    });
+  }
+}
+
+/** Starts a worker from a blob. The worker inherits the content policy of the page, so the code reaches no network. */
+function startWorker(workerUrl: string): Worker {
+  const source = `import ${JSON.stringify(new URL(workerUrl, location.href).href)};`;
+  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+  return new Worker(url, { type: 'module' });
+}

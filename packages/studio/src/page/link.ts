@@ -1,0 +1,62 @@
+import type { Act, Given, OutsideAct, Session, SourceFile } from '../model/session.ts';
+
+/** State in a link: an example, the edited files, and the answers. */
+export interface Shared {
+  readonly example: string;
+  /** Edited files; undefined for the code of the example. */
+  readonly files?: readonly SourceFile[];
+  readonly session: Session;
+}
+
+/** Removes the values of all answers. A link without values still leads to the same questions and forks. */
+export function redactAnswers(session: Session): Session {
+  const { answers, forks } = session;
+  return {
+    ...session,
+    answers: withoutValues(answers),
+    forks: forks.map((fork) => ({ ...fork, answers: withoutValues(fork.answers) })),
+  };
+}
+
+/** `true` if the session is from a link without values. */
+export function isRedacted({ answers, forks }: Session): boolean {
+  return [answers, ...forks.map((fork) => fork.answers)]
+    .flat()
+    .some((act) => act.action === 'accept' && act.content === undefined);
+}
+
+function withoutValues(acts: readonly Act[]): readonly Act[] {
+  return acts.map((act): Act => (act.action === 'wait' ? act : withoutValue(act)));
+}
+
+function withoutValue(act: Given | OutsideAct): Given | OutsideAct {
+  const { content: _, ...rest } = act;
+  if (!('by' in rest)) return rest;
+  const { by: __, ...unnamed } = rest;
+  return unnamed;
+}
+
+/** Packs the state into the fragment of a link. Browsers do not send fragments to a server. */
+export async function toFragment(shared: Shared): Promise<string> {
+  const text = new Blob([JSON.stringify(shared)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  const bytes = new Uint8Array(await new Response(text).arrayBuffer());
+  const encoded = btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''));
+  return `#run=${encoded.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
+}
+
+/** Reads the state of a link; undefined if the fragment carries none, or is damaged. */
+export async function fromFragment(fragment: string): Promise<Shared | undefined> {
+  const encoded = /^#run=([\w-]+)$/.exec(fragment)?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    const bytes = Uint8Array.from(
+      atob(encoded.replaceAll('-', '+').replaceAll('_', '/')),
+      (char) => char.codePointAt(0) ?? 0,
+    );
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+    const shared = JSON.parse(await new Response(stream).text()) as Shared;
+    return Array.isArray(shared.session.answers) && Array.isArray(shared.session.forks) ? shared : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import type { EntryView } from '../../model/view.ts';
+
+const width = 760;
+const rowHeight = 34;
+const top = 56;
+const lifelines = [40, width / 2, width - 40] as const;
+type Lifeline = 0 | 1 | 2;
+
+type Place = 'call' | 'reply' | 'effect' | 'undo' | 'here' | 'between';
+
+/** Place of an event: between client and server, between server and outside world, or at a single lifeline. */
+export const places: Readonly<Record<EntryView['type'], Place>> = {
+  started: 'call',
+  answered: 'call',
+  declined: 'call',
+  cancelled: 'call',
+  cancelledFromOutside: 'call',
+  asked: 'reply',
+  told: 'reply',
+  lost: 'reply',
+  completed: 'reply',
+  gaveUp: 'reply',
+  refused: 'reply',
+  ran: 'effect',
+  polled: 'effect',
+  failed: 'effect',
+  undone: 'undo',
+  undoFailed: 'undo',
+  retried: 'here',
+  passed: 'here',
+  uncompensated: 'here',
+  crashed: 'here',
+  waited: 'between',
+  forked: 'between',
+};
+
+/** Ends of the arrow of an event, as lifelines: client, server, outside world. */
+const arrows: Readonly<Record<Place, readonly [Lifeline, Lifeline]>> = {
+  call: [0, 1],
+  reply: [1, 0],
+  effect: [1, 2],
+  undo: [1, 2],
+  here: [1, 1],
+  between: [1, 1],
+};
+
+/** Events of something that went wrong. */
+export const badEvents: ReadonlySet<EntryView['type']> = new Set<EntryView['type']>([
+  'failed',
+  'undoFailed',
+  'uncompensated',
+  'crashed',
+  'lost',
+  'gaveUp',
+  'refused',
+]);
+
+/** Draws a run as an SVG file: a row for each event, between client, server, and outside world. */
+export function ladderSvg(title: string, entries: readonly EntryView[]): string {
+  const height = top + entries.length * rowHeight + 20;
+  const rows = entries.map((entry, at) => {
+    const isNew = entries[at - 1]?.turn !== entry.turn;
+    return drawEvent(entry, top + at * rowHeight, isNew);
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="12">
+<title>${escape(title)}</title>
+<rect width="100%" height="100%" fill="#fff"/>
+<defs><marker id="end" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0 8 4 0 8z" fill="#565e6c"/></marker></defs>
+${lifelines.map((x) => `<path d="M${x} 36V${height - 12}" stroke="#dde1e8"/>`).join('')}
+${['Client', 'Server', 'Outside world'].map((name, at) => `<text x="${lifelines[at]}" y="24" text-anchor="middle" font-weight="600">${name}</text>`).join('')}
+${rows.join('\n')}
+</svg>
+`;
+}
+
+function drawEvent(entry: EntryView, y: number, isNewTurn: boolean): string {
+  const [from, to] = arrows[places[entry.type]];
+  const color = badEvents.has(entry.type) ? '#b3202c' : entry.type === 'undone' ? '#8a4d00' : '#171a21';
+  const line = y + 20;
+  const x = Math.min(lifelines[from], lifelines[to]) + 8;
+  const turn = isNewTurn
+    ? `<text x="${lifelines[1] - 8}" y="${y}" text-anchor="end" fill="#565e6c">turn ${entry.turn}</text>`
+    : '';
+  const arrow =
+    from === to
+      ? `<circle cx="${lifelines[from]}" cy="${line - 8}" r="3" fill="${color}"/>`
+      : `<path d="M${lifelines[from]} ${line}H${lifelines[to]}" stroke="${color}" marker-end="url(#end)"/>`;
+  return `${turn}${arrow}<text x="${x}" y="${line - 5}" fill="${color}">${escape(shorten(entry.text, 58))}</text>`;
+}
+
+function shorten(text: string, length: number): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

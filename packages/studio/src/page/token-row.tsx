@@ -1,0 +1,139 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Refusal } from '../model/messages.ts';
+import type { LensView, TokenView } from '../model/view.ts';
+import { durationOf } from './panels/duration.ts';
+import { Fold } from './panels/fold.tsx';
+import { OutsideForm, QuestionForm } from './question-form.tsx';
+import type { Store } from './store.ts';
+
+interface TokenRowProps {
+  readonly store: Store;
+  readonly lane: number;
+  /** Number of the token in its lane, from 0. */
+  readonly number: number;
+  readonly token: TokenView;
+}
+
+/** Token of the client between two turns, with a lens, and a form to go back. */
+export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Element {
+  const [question] = token.questions;
+  const [outside] = token.outside;
+  const current = store.lanes.value[lane];
+  const misfit = lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
+  const isLast = number === (current?.tokens.length ?? 0) - 1 && current?.status === 'waiting';
+  const back = `Go back to token ${token.number}`;
+  const label = (
+    <>
+      Token {token.number} <span>{token.bytes} bytes, sealed</span>
+    </>
+  );
+  return (
+    <div class="token">
+      <Fold summary={label}>
+        <TokenLens store={store} lane={lane} number={number} />
+      </Fold>
+      {misfit !== undefined && (
+        <p class="failure misfit">
+          {`The next version cannot continue this token.\n${misfit.lines.join('\n')}`}
+        </p>
+      )}
+      {question !== undefined && !isLast && (
+        <Fold summary={back}>
+          <p>
+            A fork sends this token again, with another answer. The guard decides whether an older token is
+            still valid. Later effects remain.
+          </p>
+          <QuestionForm
+            question={question}
+            accept="Send as a fork"
+            onAnswer={(given) => store.fork(lane, number, given)}
+          />
+          {lane === 0 && (
+            <Fold summary="Change the answer instead">
+              <p>Starts a new run up to this question, and discards the old run.</p>
+              <QuestionForm
+                question={question}
+                accept="Run again"
+                onAnswer={(given) => store.change(token.acts, given)}
+              />
+            </Fold>
+          )}
+        </Fold>
+      )}
+      {question === undefined && outside !== undefined && !isLast && (
+        <Fold summary={back}>
+          <p>A fork sends this token again, with another decision. Earlier decisions remain.</p>
+          <OutsideForm question={outside} onAnswer={(given) => store.fork(lane, number, given)} />
+        </Fold>
+      )}
+    </div>
+  );
+}
+
+const parts = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
+const limitBytes = 65_536;
+
+/** Token as the client sees the text, and as the operator knows the contents. */
+function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {
+  const lens = useSignal<LensView | undefined>(undefined);
+  const refusal = useSignal<Refusal | undefined>(undefined);
+  useEffect(() => {
+    refusal.value = undefined;
+    void store.lens(lane, number).then((view) => (lens.value = view));
+  }, [lane, number, store.lanes.value]);
+  if (lens.value === undefined) return null;
+  const { token, keyId, ttlMs, timeline } = lens.value;
+  return (
+    <div class="lens">
+      <h4>The client sees</h4>
+      <code class="raw">
+        {token.split('.').map((piece, at) => (
+          <span key={at} class={parts[at]} title={`${parts[at]}: ${piece.length} bytes`}>
+            {at > 0 && '.'}
+            {piece.length > 120 ? `${piece.slice(0, 120)}…` : piece}
+          </span>
+        ))}
+      </code>
+      <p>Everything but the ID of the key is encrypted, with AES-256-GCM.</p>
+      <h4>The operator knows</h4>
+      <dl>
+        <dt>Size</dt>
+        <dd>
+          <meter min={0} max={limitBytes} value={token.length} aria-label="Size of the token" />{' '}
+          {token.length} of {limitBytes} bytes
+        </dd>
+        <dt>Key ID</dt>
+        <dd>
+          <code>{keyId}</code>
+        </dd>
+        <dt>Expires</dt>
+        <dd>{durationOf(ttlMs)} after it was sealed</dd>
+        <dt>Journal</dt>
+        <dd>
+          {timeline.length === 0 && 'empty'}
+          <ul class="journal" tabIndex={0} aria-label="Journal">
+            {timeline.map(({ path, kind, outcome, bytes }, at) => (
+              <li key={at}>
+                <b>{path}</b> {kind} {outcome}, {bytes} bytes
+              </li>
+            ))}
+          </ul>
+        </dd>
+      </dl>
+      <button
+        type="button"
+        onClick={() => void store.tamper(lane, number).then((found) => (refusal.value = found))}
+      >
+        Change one character
+      </button>
+      {refusal.value !== undefined && (
+        <p class="failure" role="status">
+          The client gets <b>{refusal.value.client}</b>. The log of the operator says{' '}
+          <b>{refusal.value.operator}</b>.
+        </p>
+      )}
+    </div>
+  );
+}

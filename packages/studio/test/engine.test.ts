@@ -1,0 +1,408 @@
+import { replayRecording, type Recording } from '@mcp-saga/testing';
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { exampleWith, listed } from '../examples/listed.ts';
+import { readExamples } from '../examples/examples.ts';
+import * as approvals from '../examples/approvals/script.ts';
+import * as confirm from '../examples/confirm/script.ts';
+import * as manager from '../examples/manager/script.ts';
+import * as paging from '../examples/paging/script.ts';
+import * as parallel from '../examples/parallel/script.ts';
+import * as payments from '../examples/payments/script.ts';
+import * as refundOrder from '../examples/refund/script.ts';
+import * as trip from '../examples/trip/script.ts';
+import * as webhooks from '../examples/webhooks/script.ts';
+import { compile } from '../src/engine/compile.ts';
+import { explore, playCase } from '../src/engine/explore.ts';
+import { upgrade } from '../src/engine/upgrade.ts';
+import { SessionPlayer } from '../src/engine/play.ts';
+import { ladderSvg } from '../src/page/panels/ladder-svg.ts';
+import { isRedacted, redactAnswers } from '../src/page/link.ts';
+import type { Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
+import type { Cell, Lane } from '../src/model/view.ts';
+
+const examples = readExamples();
+const [refund] = examples.map(({ files }) => files) as [readonly SourceFile[]];
+const twenty: Given = { id: 'amount', action: 'accept', content: { euros: 20 } };
+
+async function play(
+  session: Partial<Session>,
+  files: readonly SourceFile[] = refund,
+): Promise<readonly Lane[]> {
+  const player = new SessionPlayer(compile(files), { answers: [], forks: [], ...session });
+  await player.play();
+  return player.lanes;
+}
+
+async function cellsOf(files: readonly SourceFile[]): Promise<readonly Cell[]> {
+  const cells: Cell[] = [];
+  await explore(compile(files), (reply) => {
+    if (reply.type === 'cell') cells.push(reply.cell);
+    else throw new Error(JSON.stringify(reply));
+  });
+  return cells;
+}
+
+/** The refund without the undo of its payment. */
+const careless = refund.map((file) =>
+  file.name === 'refund.ts'
+    ? { ...file, text: file.text.replace(/, \{\s*compensate: .*?\n    \}\)/s, ')') }
+    : file,
+);
+
+it.each(listed.filter(({ name }) => name !== 'trip'))(
+  'the example $name is the code of a page',
+  async ({ name, files }) => {
+    const [file = ''] = Object.values(files);
+    const docs = new URL('../../../docs/', import.meta.url);
+    const pages = (await readdir(docs, { recursive: true })).filter(
+      (path) => path.endsWith('.md') && !path.includes('node_modules'),
+    );
+    const texts = await Promise.all(pages.map((path) => readFile(new URL(path, docs), 'utf8')));
+    expect(texts.some((text) => text.includes(`<!-- region: ${file}`))).toBe(true);
+    expect(exampleWith(file)).toBe(name);
+  },
+);
+
+describe.each(examples)('the example $name', ({ name, files }) => {
+  it('passes in every case', async () => {
+    const cells = await cellsOf(files);
+    expect(cells.length).toBeGreaterThan(5);
+    expect(cells.flatMap(({ when, what }) => (what === undefined ? [] : [`${when}: ${what}`]))).toEqual([]);
+  });
+
+  it('waits for the first answer, or ends without one', async () => {
+    const [run] = await play({}, files);
+    expect(run).toMatchObject({ status: name === 'paging' ? 'completed' : 'waiting', error: undefined });
+  });
+});
+
+it.each(
+  Object.entries({
+    approvals,
+    confirm,
+    manager,
+    paging,
+    parallel,
+    payments,
+    refund: refundOrder,
+    trip,
+    webhooks,
+  }),
+)('the script %s runs in Node, too', async (_, { script }) => {
+  expect((await script.run()).status).toBe('completed');
+});
+
+describe('a session', () => {
+  it('stops at a question, with its form and the token', async () => {
+    const [run] = await play({});
+    expect(run).toMatchObject({
+      status: 'waiting',
+      question: { id: 'amount', content: { euros: 20 }, required: ['euros'] },
+      tokens: [{ number: 1 }],
+      test: undefined,
+    });
+  });
+
+  it('continues with an answer to the end', async () => {
+    const [run] = await play({ answers: [twenty] });
+    expect(run).toMatchObject({ status: 'completed', tokens: [{ acts: 0 }] });
+    expect(run?.entries.map(({ text }) => text)).toContain('completed: "Refunded 20 EUR for A7."');
+  });
+
+  it('asks again after an answer that the form rejects', async () => {
+    const wrong: Given = { ...twenty, content: { euros: 0 } };
+    const [run] = await play({ answers: [wrong] });
+    expect(run?.question?.reason).toBeTypeOf('string');
+    expect((await play({ answers: [wrong, twenty] }))[0]?.status).toBe('completed');
+  });
+
+  it('fails after a declined question', async () => {
+    const [run] = await play({ answers: [{ id: 'amount', action: 'decline' }] });
+    expect(run?.status).toBe('failed');
+  });
+
+  it('shows that the guard refuses a fork of a used token', async () => {
+    const fork = { lane: 0, point: 0, answers: [{ ...twenty, content: { euros: 30 } }] };
+    const [run, forked] = await play({ answers: [twenty], forks: [fork] });
+    expect([run?.status, forked?.status]).toEqual(['completed', 'refused']);
+  });
+
+  it('continues a fork to its own end if the saga accepts forks', async () => {
+    const files = refund.map(({ name, text }) => ({
+      name,
+      text: text.replace("forks: 'refuse'", "forks: 'accept'"),
+    }));
+    const fork = { lane: 0, point: 0, answers: [{ ...twenty, content: { euros: 30 } }] };
+    const [, forked] = await play({ answers: [twenty], forks: [fork, { ...fork, lane: 1 }] }, files);
+    expect(forked).toMatchObject({ status: 'completed', from: 1 });
+    expect(forked?.entries.at(-1)?.value).toBe('Refunded 30 EUR for A7.');
+  });
+
+  it('plays a link without values with placeholders, to the same questions and forks', async () => {
+    const fork: Fork = { lane: 0, point: 0, answers: [{ id: 'amount', action: 'decline' }] };
+    const session = { answers: [{ ...twenty, content: { euros: 77 } }], forks: [fork] };
+    const redacted = redactAnswers(session);
+    expect(JSON.stringify(redacted)).not.toMatch(/euros|77/);
+    expect([isRedacted(session), isRedacted(redacted)]).toEqual([false, true]);
+    const [run, forked] = await play(redacted);
+    expect([run?.status, forked?.status]).toEqual(['completed', 'refused']);
+    expect(run?.entries.at(-1)?.value).toBe('Refunded 20 EUR for A7.');
+    expect(run?.test).toContain(".on.elicit('amount', { euros: 20 })");
+  });
+
+  it('exports answers to a repeated question, in the run and its fork, in sequence', async () => {
+    const files = refund.map(({ name, text }) => ({
+      name,
+      text: text.replace("forks: 'refuse'", "forks: 'accept'"),
+    }));
+    const wrong: Given = { ...twenty, content: { euros: 0 } };
+    const thirty: Given = { ...twenty, content: { euros: 30 } };
+    const cancel: Given = { id: 'amount', action: 'cancel' };
+    const fork = { lane: 0, point: 1, answers: [cancel] };
+    const next = { lane: 1, point: 0, answers: [thirty] };
+    const [run, forked] = await play({ answers: [wrong, twenty], forks: [fork, next] }, files);
+    expect(run?.test).toContain('const answers = { amount: [{ euros: 0 }, { euros: 20 }] };');
+    expect(run?.test).toContain(".on.elicit('amount', () => answers.amount.shift() ?? 'cancel')");
+    expect(forked?.test).toContain("const fork = await run.back(1).fork('cancel');");
+  });
+
+  it('fails with a client without elicitation, and after a client declines at once', async () => {
+    const [without] = await play({ client: 'no-elicitation' });
+    expect(without).toMatchObject({ status: 'failed', question: undefined });
+    expect(without?.test).toContain(".deny.client('elicitation')");
+    const [declining] = await play({ client: 'declining' });
+    expect(declining?.status).toBe('failed');
+    expect(declining?.entries.map(({ type }) => type)).toContain('declined');
+    expect(declining?.test).toContain(".refuse.elicit('amount')");
+  });
+
+  it('reports that the host refuses a changed token, and shows the reason to the operator only', async () => {
+    const player = new SessionPlayer(compile(refund), { answers: [], forks: [] });
+    await player.play();
+    const refusal = await player.tamper(0, 0);
+    expect(refusal.operator).toBe('undecryptable');
+    expect(refusal.client).not.toContain('undecryptable');
+  });
+});
+
+/** Saga that asks another person, another system, and a user in limited time. */
+const outside: readonly SourceFile[] = [
+  {
+    name: 'order.ts',
+    text: `import { approval, elicit, saga, waitFor } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+
+const order = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
+  const decision = yield* approval('manager', {
+    message: 'Buy?', of: 2, deliver: () => 'sent', timeoutMs: 3_600_000,
+    schema: z.object({ note: z.string().default('fine') }),
+  });
+  if (!decision.approved) return decision.reason;
+  const { reference } = yield* waitFor('payment', {
+    schema: z.object({ reference: z.string() }), register: () => 'ok', link: 'accept', timeoutMs: 60_000,
+  });
+  return decision.answers.map(({ by }) => by.subject ?? by).join(' and ') + ': ' + reference;
+});
+export const script = testSaga(order).on.approval('manager', true).on.event('payment', { reference: 'P1' });
+`,
+  },
+];
+
+describe('other people', () => {
+  const approve = (by?: string): OutsideAct => ({
+    id: 'manager',
+    action: 'approve',
+    ...(by === undefined ? {} : { by }),
+    content: { note: 'ok' },
+  });
+  const paid: OutsideAct = { id: 'payment', action: 'send', content: { reference: 'P2' } };
+
+  it('decide, and send events, in place of the script', async () => {
+    const [asked] = await play({}, outside);
+    expect(asked).toMatchObject({
+      status: 'waiting',
+      question: undefined,
+      pause: { dueInMs: 3_582_000, outside: [{ id: 'manager', type: 'approval', message: 'Buy?' }] },
+    });
+    const [half] = await play({ answers: [approve('ann')] }, outside);
+    expect(half?.pause?.outside).toMatchObject([{ id: 'manager' }]);
+    const [waits] = await play({ answers: [approve('ann'), approve('bob')] }, outside);
+    expect(waits?.pause?.outside).toMatchObject([{ type: 'event', content: { reference: 'P1' } }]);
+    const [run] = await play({ answers: [approve('ann'), approve('bob'), paid] }, outside);
+    expect(run?.entries.at(-1)?.value).toBe('ann and bob: P2');
+    expect(run?.test).toContain(".on.event('payment', { reference: 'P2' }");
+    expect(run?.test).toContain("by: 'bob'");
+  });
+
+  it('decide otherwise in a fork, and not at all after the deadline', async () => {
+    const fork: Fork = { lane: 0, point: 0, answers: [{ id: 'manager', action: 'deny' }] };
+    const [, forked] = await play({ answers: [approve(), approve(), paid], forks: [fork] }, outside);
+    expect(forked?.entries.at(-1)?.value).toBe('denied');
+    const others: Fork = { ...fork, answers: [approve('cy'), approve('dan'), paid] };
+    const [, again] = await play({ answers: [approve(), approve(), paid], forks: [others] }, outside);
+    expect(again?.entries.at(-1)?.value).toBe('cy and dan: P2');
+    const [late] = await play({ answers: [{ action: 'wait', ms: 3_600_000 }] }, outside);
+    expect(late?.entries.at(-1)?.value).toBe('timeout');
+    expect(late?.test).toContain(".silent.approval('manager')");
+  });
+
+  it('stay unnamed in a link without values', async () => {
+    const [run] = await play(
+      redactAnswers({ answers: [approve('ann'), approve('bob'), paid], forks: [] }),
+      outside,
+    );
+    expect(run?.entries.at(-1)?.value).toBe('person-1 and person-2: P1');
+  });
+});
+
+describe('the clock', () => {
+  const sleeping: readonly SourceFile[] = [
+    {
+      name: 'nap.ts',
+      text: `import { elicit, saga, sleep } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+
+const nap = saga({ name: 'nap', version: '1' }, function* () {
+  yield* sleep(3_600_000);
+  const { ok } = yield* elicit('ok', { message: 'Ok?', schema: z.object({ ok: z.boolean() }) });
+  return String(ok);
+});
+export const script = testSaga(nap);
+`,
+    },
+  ];
+
+  it('passes by itself, or stops at each wait', async () => {
+    const [free] = await play({}, sleeping);
+    expect(free?.question?.id).toBe('ok');
+    const [stopped] = await play({ isPaused: true }, sleeping);
+    expect(stopped).toMatchObject({ status: 'waiting', question: undefined, pause: { dueInMs: 3_600_000 } });
+    const wait: Wait = { action: 'wait', ms: 1_800_000 };
+    const [half] = await play({ isPaused: true, answers: [wait] }, sleeping);
+    expect(half?.pause?.dueInMs).toBe(1_800_000);
+    const [awake] = await play({ isPaused: true, answers: [wait, wait] }, sleeping);
+    expect(awake?.question?.id).toBe('ok');
+  });
+
+  it('advances before an answer, and the exported test, too', async () => {
+    const ok: Given = { id: 'ok', action: 'accept', content: { ok: true } };
+    const [run] = await play({ answers: [{ action: 'wait', ms: 60_000 }, ok] }, sleeping);
+    expect(run?.entries.map(({ text }) => text)).toContain('waited 60000 ms (1 min)');
+    expect(run?.test).toContain(".late.elicit('ok', 60000)");
+  });
+});
+
+describe('the next version', () => {
+  const edited = (change: (text: string) => string): readonly SourceFile[] =>
+    refund.map((file) => (file.name === 'refund.ts' ? { ...file, text: change(file.text) } : file));
+  const misfits = async (next: readonly SourceFile[], answers: Session['answers'] = [twenty]) =>
+    await upgrade(compile(refund), compile(next), { answers, forks: [] });
+
+  it('continues every token if only the outcome differs', async () => {
+    expect(await misfits(edited((text) => text.replace('Refunded', 'Paid back')))).toEqual([]);
+  });
+
+  it('cannot continue a token without its question, and names the first difference', async () => {
+    const next = edited((text) => text.replace("elicit('amount'", "elicit('sum'"));
+    const found = await misfits(next);
+    expect(found.map(({ point }) => point)).toEqual([0]);
+    expect(found[0]?.lines).toEqual(["recorded: question 'amount'", "now asks: elicit 'sum'"]);
+  });
+
+  it('is compared with every token of a question that was asked again', async () => {
+    const wrong: Given = { ...twenty, content: { euros: 0 } };
+    const next = edited((text) => text.replace("elicit('amount'", "elicit('sum'"));
+    expect(await misfits(next, [wrong, twenty])).toHaveLength(2);
+  });
+});
+
+describe('an export', () => {
+  it('is a recording that the kit replays', async () => {
+    const player = new SessionPlayer(compile(refund), { answers: [twenty], forks: [] });
+    await player.play();
+    const recording = JSON.parse(player.recording(0)) as Recording;
+    await replayRecording(recording, [refundOrder.script.saga]);
+    expect(recording.happened.map(({ id }) => id)).toEqual(['amount', 'pay', 'enter']);
+  });
+
+  it('is a picture with a line for each event, and markup in values escaped', async () => {
+    const [run] = await play({ answers: [twenty] });
+    const entries = (run?.entries ?? []).map((entry) => ({ ...entry, text: `${entry.text} <b>` }));
+    const svg = ladderSvg('Run & fork', entries);
+    expect(svg.match(/&lt;b&gt;/g)).toHaveLength(entries.length);
+    expect(svg).not.toContain('<b>');
+    expect(svg).toContain('<title>Run &amp; fork</title>');
+  });
+});
+
+describe('the source', () => {
+  it('may import only what the playground has', async () => {
+    const files = [{ name: 'a.ts', text: "import 'node:fs';" }];
+    await expect(play({}, files)).rejects.toThrow("'node:fs'");
+  });
+
+  it('needs a script', async () => {
+    await expect(play({}, [{ name: 'a.ts', text: 'export const a: number = 1;' }])).rejects.toThrow('script');
+  });
+
+  it('sends a case without its events, and runs the case again to the same finding', async () => {
+    const cells = await cellsOf(careless);
+    const red = cells.find(({ when }) => when === "When 'enter' fails") as Cell;
+    expect(Object.keys(red).toSorted()).toEqual(
+      ['expects', 'explorer', 'fault', 'rules', 'subject', 'what', 'when'].toSorted(),
+    );
+    const { entries, test } = await playCase(compile(careless), structuredClone(red));
+    expect(entries.map(({ type, id }) => `${type} ${id}`)).toContain('failed enter');
+    expect(test).toContain(red.when.replace(/^When/, 'when'));
+  });
+
+  it('sends a token without its text, and opens the token for the lens', async () => {
+    const player = new SessionPlayer(compile(refund), { answers: [twenty], forks: [] });
+    await player.play();
+    const [token] = player.lanes[0]?.tokens ?? [];
+    const lens = await player.lens(0, 0);
+    expect(token).not.toHaveProperty('token');
+    expect(lens.token).toHaveLength(token?.bytes ?? 0);
+    expect(lens).toMatchObject({ ttlMs: 3_600_000, keyId: 'k1', timeline: [{ kind: 'input' }] });
+  });
+
+  it('has failing cells without its undo', async () => {
+    expect(careless).not.toEqual(refund);
+    const cells = await cellsOf(careless);
+    const red = cells.filter(({ what }) => what !== undefined);
+    expect(red.map(({ subject }) => subject)).toContain('enter');
+    expect(red.length).toBeLessThan(cells.length);
+  });
+});
+
+describe('the lines of the source', () => {
+  it('carry the last event of their step', async () => {
+    const { findMarks } = await import('../src/page/line-marks.ts');
+    const [file] = refund;
+    const cells = await cellsOf(refund);
+    const failing = cells.find(({ when }) => when === "When 'enter' fails");
+    expect(failing).toBeDefined();
+    const { entries } = await playCase(compile(refund), failing as Cell);
+    const marks = findMarks(file?.text ?? '', entries);
+    const lines = file?.text.split('\n') ?? [];
+    expect(marks.map(({ line, state }) => [/'(\w+)'/.exec(lines[line - 1] ?? '')?.[1], state])).toEqual([
+      ['amount', 'done'],
+      ['pay', 'undone'],
+      ['enter', 'bad'],
+    ]);
+    expect(marks.map(({ facts }) => facts)).toEqual([
+      'turn 2',
+      expect.stringMatching(/^turn 2 · undo:~pay$/),
+      expect.stringMatching(/^turn 2 · 3 attempts/),
+    ]);
+  });
+
+  it('are not marked in a file without a saga', async () => {
+    const { findMarks } = await import('../src/page/line-marks.ts');
+    const [run] = await play({ answers: [twenty] });
+    expect(findMarks("step('pay')", run?.entries ?? [])).toEqual([]);
+  });
+});

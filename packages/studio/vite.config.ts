@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vite';
+import { readExamples } from './examples/examples.ts';
+
+/** Parts of a server that code in the page cannot use. Each file exports the function of its name. */
+const ofServers =
+  /\/server\/src\/(?:queue|outside|dialects\/tasks)\/(memory-queue|memory-mailbox|memory-store|standard-webhook|memory-task-store)\.ts$/;
+
+function missing(name: string): string {
+  return `export function ${name}() { throw new Error('${name} is not in the playground.'); }`;
+}
+
+/** Replaces what a page does not use: MCP servers, answer pages, messages of zod in other languages, and its reader of JSON Schema. */
+function withoutUnused(): Plugin {
+  return {
+    name: 'without-unused',
+    enforce: 'pre',
+    load(id) {
+      if (id.endsWith('/server/src/mcp/attach.ts')) return 'export function attachSagas() {}';
+      if (id.endsWith('/server/src/outside/answer-request.ts')) return 'export function answerRequest() {}';
+      const [, file] = ofServers.exec(id) ?? [];
+      if (file !== undefined)
+        return missing(file.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
+      if (id.endsWith('/zod/v4/classic/from-json-schema.js')) return missing('fromJSONSchema');
+      return id.endsWith('/zod/v4/locales/index.js') ? "export { default as en } from './en.js';" : undefined;
+    },
+  };
+}
+
+/** Blocks every request of the page and of its worker, which inherits the policy. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self' blob: 'unsafe-eval'",
+  "style-src 'self' 'unsafe-inline'",
+  "worker-src 'self' blob:",
+  'img-src data:',
+].join('; ');
+
+function contentPolicy(): Plugin {
+  return {
+    name: 'content-policy',
+    apply: 'build',
+    transformIndexHtml: () => [
+      {
+        tag: 'meta',
+        attrs: { 'http-equiv': 'Content-Security-Policy', content: policy },
+        injectTo: 'head-prepend',
+      },
+    ],
+  };
+}
+
+/** Reads the examples of the statechart page, by title. */
+function readMachines(): Readonly<Record<string, string>> {
+  const files = {
+    'Checkout with a parallel state': 'checkout',
+    'Order with child machines': 'order',
+    'Media player with history': 'player',
+    'Refund as a machine saga': 'refund',
+  };
+  return Object.fromEntries(
+    Object.entries(files).map(([title, name]) => [
+      title,
+      readFileSync(new URL(`examples/machines/${name}.ts`, import.meta.url), 'utf8'),
+    ]),
+  );
+}
+
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  base: './',
+  define: {
+    EXAMPLES: JSON.stringify(readExamples()),
+    MACHINES: JSON.stringify(readMachines()),
+  },
+  plugins: [withoutUnused(), contentPolicy()],
+  worker: { format: 'es', plugins: () => [withoutUnused()] },
+  build: {
+    outDir: 'dist/app',
+    emptyOutDir: true,
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    rollupOptions: {
+      input: ['index.html', 'machine.html'].map((page) => fileURLToPath(new URL(page, import.meta.url))),
+    },
+  },
+});
