@@ -1,0 +1,148 @@
+import type {
+  CompletedStep,
+  ElicitationParams,
+  ElicitationResult,
+  FormField,
+  SagaStep,
+} from '@mcp-saga/client';
+import type { CommandIo } from '../model/command.ts';
+import { isObject } from '../input/assignments.ts';
+import { CliError } from '../model/errors.ts';
+import { choicesOf } from '../terminal/field-choices.ts';
+import { askPerson, sampled, type Answering } from '../terminal/person.ts';
+import { printable } from '../terminal/printable.ts';
+
+/** Answers of the command line. */
+export interface GivenAnswers {
+  /** By ID of the step, or by name of a field. */
+  readonly answers: ReadonlyMap<string, unknown>;
+  /** IDs of declined questions. */
+  readonly declined: ReadonlySet<string>;
+  /** Text of the model. */
+  readonly model: string | undefined;
+  /** `true`: each question is accepted, with the default of each field. */
+  readonly yes: boolean;
+}
+
+type Content = NonNullable<ElicitationResult['content']>;
+type Value = Content[string];
+
+/** Answers from options, and the options that no question used. */
+export interface AnsweringByOptions {
+  /** Without a terminal, throws `question_unanswered`, or `answer_refused` for a repeated question. */
+  readonly answer: Answering;
+  /** Sentence with the unused options and the IDs of all questions. Undefined if every option fits a question. */
+  readonly unused: () => string | undefined;
+}
+
+/** Answers the steps of a saga: from the options, otherwise by a person. */
+export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOptions {
+  const person = io.isInteractive ? askPerson(io) : undefined;
+  const asked = new Map<string, readonly string[]>();
+  const answer: Answering = async (step) => {
+    const { stepId, reason } = step;
+    asked.set(stepId, fieldsOf(step));
+    // A refused option would be refused forever.
+    const found = reason === undefined ? fromOptions(step, given) : undefined;
+    if (found !== undefined) {
+      io.note(`${stepId}: answered by the options`);
+      return found;
+    }
+    if (person !== undefined) return await person(shown(step));
+    if (reason === undefined) throw unanswered(step);
+    throw new CliError('answer_refused', `The server refuses the answer to '${stepId}': ${reason}`);
+  };
+  return { answer, unused: () => unusedOf(given, asked) };
+}
+
+function unusedOf(
+  { answers, declined }: GivenAnswers,
+  asked: ReadonlyMap<string, readonly string[]>,
+): string | undefined {
+  const names = [...asked.keys(), ...[...asked.values()].flat()];
+  const unused = [
+    ...[...answers.keys()].filter((name) => !names.includes(name)).map((name) => `--answer ${name}`),
+    ...[...declined].filter((id) => !asked.has(id)).map((id) => `--decline ${id}`),
+  ];
+  if (unused.length === 0) return undefined;
+  const questions = [...asked].map(([id, fields]) =>
+    fields.length === 0 ? id : `${id} (${fields.join(', ')})`,
+  );
+  return `No question for ${unused.join(', ')}. Asked: ${questions.join(', ') || 'nothing'}.`;
+}
+
+/** Returns a step without control characters in its texts. */
+function shown(step: SagaStep): SagaStep {
+  return JSON.parse(JSON.stringify(step), (_, value: unknown) =>
+    typeof value === 'string' ? printable(value) : value,
+  ) as SagaStep;
+}
+
+function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undefined {
+  const { stepId } = step;
+  if (step.type === 'roots') return { stepId, result: { roots: [] } };
+  if (step.type === 'sampling') {
+    const text = given.answers.get(stepId) ?? given.model;
+    return typeof text === 'string' ? sampled(stepId, text, 'mcp-saga') : undefined;
+  }
+  if (given.declined.has(stepId)) return { stepId, result: { action: 'decline' } };
+  const content = contentOf(stepId, step.params, given);
+  return content && { stepId, result: { action: 'accept', content } };
+}
+
+function contentOf(
+  stepId: string,
+  params: ElicitationParams,
+  { answers, yes }: GivenAnswers,
+): Content | undefined {
+  if (params.mode === 'url') return yes || answers.has(stepId) ? {} : undefined;
+  const { properties, required = [] } = params.requestedSchema;
+  const names = Object.keys(properties);
+  const whole = answers.get(stepId);
+  if (isObject(whole)) return whole as Content;
+  if (answers.has(stepId) && names.length === 1)
+    return { [names[0] ?? '']: fitted(properties[names[0] ?? ''], whole) };
+  const content: Record<string, Value> = {};
+  for (const [name, field] of Object.entries(properties)) {
+    const value = answers.has(name) ? fitted(field, answers.get(name)) : yes ? defaultOf(field) : undefined;
+    if (value !== undefined) content[name] = value;
+    else if (required.includes(name)) return undefined;
+  }
+  return yes || names.some((name) => answers.has(name)) ? content : undefined;
+}
+
+/** Returns an answer in the type of its field: `--answer zip=1234` is a number in JSON, and a text in a field of text. */
+function fitted(field: FormField | undefined, value: unknown): Value {
+  if (field?.type === 'string' && typeof value !== 'string') return JSON.stringify(value);
+  return value as Value;
+}
+
+function defaultOf(field: FormField): Value | undefined {
+  if (field.default !== undefined) return field.default;
+  if (field.type === 'boolean') return true;
+  const [first] = choicesOf(field) ?? [];
+  if (first !== undefined) return field.type === 'array' ? [first.value] : first.value;
+  return field.type === 'number' || field.type === 'integer' ? field.minimum : undefined;
+}
+
+/** Names of the fields of a form; none for another question. */
+function fieldsOf({ type, params }: SagaStep): readonly string[] {
+  if (type !== 'elicitation' || params.mode === 'url') return [];
+  return Object.keys(params.requestedSchema.properties);
+}
+
+function unanswered(step: SagaStep): CliError {
+  const { stepId, type } = step;
+  if (type === 'sampling')
+    return new CliError(
+      'question_unanswered',
+      `'${stepId}' asks the model. Answer with --model-answer TEXT.`,
+    );
+  const fields = fieldsOf(step);
+  const how =
+    fields.length === 0 ? `--answer ${stepId}=true` : fields.map((name) => `--answer ${name}=…`).join(' ');
+  return new CliError(
+    'question_unanswered',
+    `'${stepId}' asks: ${type === 'elicitation' ? step.params.message : ''} Answer with ${how}, --decline ${stepId}, or --yes.`,
+  );
+}

@@ -1,0 +1,161 @@
+import { setTimeout } from 'node:timers/promises';
+import { didYouMean, nearestName } from '@mcp-saga/core/program';
+import {
+  SAGA_EXTENSION as sagaExtension,
+  startSaga,
+  type CallToolResult,
+  type CompletedStep,
+  type SagaStep,
+} from '@mcp-saga/client';
+import type { Client, Tool } from '@modelcontextprotocol/client';
+import type { CommandIo } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
+import type { Answering } from '../terminal/person.ts';
+
+/** How a tool is called: by the saga methods, by `tools/call` of the SDK, or as a model without a user interface. */
+export type CallWay = 'saga-methods' | 'tool' | 'resume-token';
+
+/** A call, and how its questions are answered. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly answer: Answering;
+}
+
+const shortestWaitMs = 250;
+const maxRounds = 1_000;
+
+/** Capabilities that a client declares for a way. */
+export function declaredFor(way: CallWay | undefined): Readonly<Record<string, object>> {
+  return way === 'resume-token' ? {} : { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+}
+
+/** Chooses the way of a call: the saga methods, if the server has them. */
+export function wayFor(client: Client): CallWay {
+  const { extensions } = Object(client.getServerCapabilities()) as { readonly extensions?: object };
+  return sagaExtension in Object(extensions) ? 'saga-methods' : 'tool';
+}
+
+/** Calls a tool to its end. */
+export async function callTool(
+  client: Client,
+  way: CallWay,
+  call: ToolCall,
+  io: CommandIo,
+): Promise<CallToolResult> {
+  const tool = await toolNamed(client, call.name);
+  for (const text of unknownArguments(tool, call.arguments)) io.note(text);
+  if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
+  return await callByTool(client, way, call, io);
+}
+
+async function toolNamed(client: Client, name: string): Promise<Tool> {
+  const { tools } = await client.listTools();
+  const found = tools.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  const names = tools.map((tool) => tool.name);
+  const hint = didYouMean(nearestName(name, names));
+  throw new CliError(
+    'no_tool',
+    `The server has no tool '${name}'.${hint} It has: ${names.join(', ') || 'none'}.`,
+  );
+}
+
+/** Advice for arguments that the schema does not name. The server decides about them. */
+function unknownArguments({ name, inputSchema }: Tool, given: ToolCall['arguments']): readonly string[] {
+  const { properties = {}, additionalProperties, patternProperties } = inputSchema;
+  if (Boolean(additionalProperties) || patternProperties !== undefined) return [];
+  const known = Object.keys(properties);
+  return Object.keys(given)
+    .filter((argument) => !known.includes(argument))
+    .map((argument) => {
+      const hint = didYouMean(nearestName(argument, known));
+      return `The tool '${name}' has no argument '${argument}'.${hint} It has: ${known.join(', ') || 'none'}.`;
+    });
+}
+
+async function callBySagaMethods(
+  client: Client,
+  { name, arguments: args, answer }: ToolCall,
+  { note, signal }: CommandIo,
+): Promise<CallToolResult> {
+  let turn = await startSaga(client, { name, arguments: args }, { signal });
+  while (turn.status === 'suspended') {
+    const { saga: suspended } = turn;
+    note(`turn ${suspended.turn}: the token has ${suspended.tokenBytes} bytes`);
+    for (const block of suspended.content ?? []) if (block.type === 'text') note(block.text);
+    if (suspended.steps.length === 0)
+      await setTimeout(waitOf((suspended.retryAt ?? 0) - Date.now()), undefined, { signal });
+    const answers: CompletedStep[] = [];
+    // One question at a time, for a person.
+    for (const step of suspended.steps) answers.push(await answer(step));
+    turn = await suspended.resume(answers, { signal });
+  }
+  return turn.result;
+}
+
+/** Calls by `tools/call`. A server that cannot ask returns a token, as to a model: the call repeats with the answers. */
+async function callByTool(
+  client: Client,
+  way: 'resume-token' | 'tool',
+  { name, arguments: args, answer }: ToolCall,
+  { note, signal }: CommandIo,
+): Promise<CallToolResult> {
+  const failed = way === 'tool' ? answerRequests(client, answer) : new Promise<never>(() => undefined);
+  let more: Readonly<Record<string, unknown>> = {};
+  for (let round = 1; ; round += 1) {
+    const called = client.callTool({ name, arguments: { ...args, ...more } }, { signal });
+    const result = (await Promise.race([called, failed])) as CallToolResult & {
+      readonly nextResumeToken?: string;
+    };
+    const { nextResumeToken: token, _meta: meta } = result;
+    if (token === undefined || round === maxRounds) return result;
+    note(`round ${round}: the token has ${token.length} bytes`);
+    const { steps = [], retryAfterMs } = Object(meta?.[sagaExtension]) as {
+      readonly steps?: readonly SagaStep[];
+      readonly retryAfterMs?: number;
+    };
+    if (steps.length === 0) await setTimeout(waitOf(retryAfterMs), undefined, { signal });
+    const answers: Record<string, unknown> = {};
+    for (const step of steps) answers[step.stepId] = (await answer(step)).result;
+    more = { resumeToken: token, ...(steps.length === 0 ? {} : { answers }) };
+  }
+}
+
+/** Answers the requests of the server, which do not tell the ID of the step. Rejects if a question has no answer. */
+function answerRequests(client: Client, answer: Answering): Promise<never> {
+  const asked: string[] = [];
+  return new Promise((_, reject) => {
+    const answered =
+      (type: SagaStep['type']) =>
+      async ({ params }: { readonly params?: unknown }): Promise<never> => {
+        const step = withReason({ stepId: type, type, params } as SagaStep, asked);
+        const { result, error } = await answer(step).catch((thrown: unknown) => {
+          reject(thrown);
+          throw thrown;
+        });
+        if (error !== undefined) throw new Error(error.message);
+        return result as never;
+      };
+    client.setRequestHandler('elicitation/create', answered('elicitation'));
+    client.setRequestHandler('sampling/createMessage', answered('sampling'));
+    client.setRequestHandler('roots/list', answered('roots'));
+  });
+}
+
+/** Moves the reason of a repeated form out of its message: MCP has no other place for the reason. */
+function withReason(step: SagaStep, asked: string[]): SagaStep {
+  if (step.type !== 'elicitation') return step;
+  const { message } = step.params;
+  const first = asked.find((text) => message.startsWith(`${text}\n\n(`));
+  if (first === undefined) {
+    asked.push(message);
+    return step;
+  }
+  return { ...step, params: { ...step.params, message: first }, reason: message.slice(first.length + 3, -1) };
+}
+
+/** Returns the wait before the next request, which is never zero. */
+function waitOf(ms: number | undefined): number {
+  return Math.max(ms ?? 0, shortestWaitMs);
+}

@@ -1,0 +1,25 @@
+/** Point of a drawing, in pixels. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Rectangle of a drawing, from its top left corner. */
+export interface Box extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Moves a point or a box. */
+export function move<T extends Point>(moved: T, { x, y }: Point): T {
+  return { ...moved, x: moved.x + x, y: moved.y + y };
+}
+
+/** Returns the point of a border where a line from a point to the center of the box enters. */
+export function borderPoint({ x, y, width, height }: Box, from: Point): Point {
+  const center = { x: x + width / 2, y: y + height / 2 };
+  const dx = from.x - center.x;
+  const dy = from.y - center.y;
+  const scale = Math.min(width / 2 / Math.abs(dx), height / 2 / Math.abs(dy));
+  return Number.isFinite(scale) ? { x: center.x + dx * scale, y: center.y + dy * scale } : center;
+}

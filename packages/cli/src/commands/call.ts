@@ -1,0 +1,76 @@
+import type { CallToolResult } from '@mcp-saga/client';
+import { defineCommand, type Command } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
+import { answering } from '../calling/answer.ts';
+import { callTool, declaredFor, wayFor, type CallWay } from '../calling/call-tool.ts';
+import { serverOptions, withServer } from '../calling/connect.ts';
+import { readAssignments, readObject } from '../input/assignments.ts';
+
+const ways: readonly CallWay[] = ['saga-methods', 'tool', 'resume-token'];
+
+/** `mcp-saga call`. */
+export const call: Command = defineCommand({
+  name: 'call',
+  summary: 'calls a tool of any MCP server, and answers its questions',
+  parameters: ['tool'],
+  options: {
+    ...serverOptions,
+    arg: {
+      type: 'string',
+      short: 'a',
+      multiple: true,
+      value: 'NAME=VALUE',
+      help: 'argument of the tool, as JSON or text; repeat it for more',
+    },
+    args: { type: 'string', value: 'JSON', help: 'all arguments as an object' },
+    answer: {
+      type: 'string',
+      multiple: true,
+      value: 'ID=VALUE',
+      help: 'answer by ID of the question, or by name of the field',
+    },
+    decline: { type: 'string', multiple: true, value: 'ID', help: 'declines the question' },
+    'model-answer': { type: 'string', value: 'TEXT', help: 'answers every question to the model' },
+    yes: { type: 'boolean', short: 'y', help: 'accepts every question, with the defaults of its fields' },
+    as: {
+      type: 'string',
+      value: 'WAY',
+      help: `${ways.join(', ')} (default: the saga methods, if the server has them)`,
+    },
+  },
+  example: 'mcp-saga call refund --url http://127.0.0.1:3000/mcp --arg amount=900 --answer confirm=true',
+  run: async (values, [name = ''], io) => {
+    const { as } = values;
+    if (as !== undefined && !ways.includes(as as CallWay))
+      throw new CliError('usage', `--as ${as}: expected ${ways.join(', ')}.`);
+    const { answer, unused } = answering(
+      {
+        answers: readAssignments('answer', values.answer),
+        declined: new Set(values.decline),
+        model: values['model-answer'],
+        yes: values.yes === true,
+      },
+      io,
+    );
+    const args = {
+      ...(values.args === undefined ? {} : readObject('args', values.args)),
+      ...Object.fromEntries(readAssignments('arg', values.arg)),
+    };
+    return await withServer(values, declaredFor(as as CallWay | undefined), io, async (client) => {
+      const way = (as as CallWay | undefined) ?? wayFor(client);
+      try {
+        const result = await callTool(client, way, { name, arguments: args, answer }, io);
+        return { text: textOf(result), json: result, ok: result.isError !== true };
+      } finally {
+        const advice = unused();
+        if (advice !== undefined) io.note(advice);
+      }
+    });
+  },
+});
+
+function textOf({ content, structuredContent }: CallToolResult): string {
+  const texts = content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`));
+  if (texts.length > 0) return texts.join('\n');
+  return structuredContent === undefined ? '' : JSON.stringify(structuredContent, undefined, 2);
+}

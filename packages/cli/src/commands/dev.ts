@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { generateKey, memoryStore } from '@mcp-saga/server';
+import { serve } from 'srvx';
+import { defineCommand, type Command } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
+import { findKeys, keyOptions } from '../input/read-keys.ts';
+import { DevStudio } from '../serving/dev-studio.ts';
+import { liveModule } from '../serving/live-module.ts';
+import { seenClients } from '../serving/seen-clients.ts';
+import type { Say } from '../serving/turn-log.ts';
+
+/** `mcp-saga dev`. */
+export const dev: Command = defineCommand({
+  name: 'dev',
+  summary: 'serves the sagas of a file over MCP and as a page, and reloads changed code',
+  parameters: ['file'],
+  options: {
+    port: { type: 'string', short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' },
+    ...keyOptions,
+  },
+  example: 'mcp-saga dev sagas.ts',
+  run: async (values, [file = ''], io) => {
+    const { port = '3000', 'env-file': envFile, json = false } = values;
+    if (!/^\d{1,5}$/.test(port))
+      throw new CliError('usage', `--port ${port}: expected a port, such as 3000.`);
+    const ownKeys = findKeys(values, io);
+    const keys = ownKeys ?? generateKey('dev');
+    // Modules read their settings when they are imported.
+    const settings = envFile === undefined ? {} : parseEnv(readFileSync(envFile, 'utf8'));
+    const defaults = { NODE_ENV: 'development', SAGA_KEYS: keys, ...settings };
+    for (const [name, value] of Object.entries(defaults)) process.env[name] ??= value;
+    const say: Say = (event, text) => {
+      const time = new Date();
+      io.print(json ? JSON.stringify({ time, ...event }) : `${time.toLocaleTimeString('en-GB')}  ${text}`);
+    };
+    let url = '';
+    const studio = new DevStudio();
+    const live = await liveModule(file, { keys, store: memoryStore(), url: () => url, say, studio });
+    const onRequest = seenClients(say, studio.clients);
+    const server = serve({
+      fetch: async (request) => {
+        const served = live.current();
+        const page = studio.answer(request, served.path);
+        if (page !== undefined) return await page;
+        const client = request.method === 'POST' ? await onRequest(request.clone()) : undefined;
+        return await studio.observe(request, client, () => served.server.fetch(request, process.env));
+      },
+      port: Number(port),
+      hostname: '127.0.0.1',
+      silent: true,
+      gracefulShutdown: false,
+    });
+    try {
+      await server.ready();
+      url = new URL(server.url ?? '').origin;
+      const { path, sagas } = live.current();
+      const mcp = new URL(path, url).href;
+      if (ownKeys === undefined) io.note('SAGA_KEYS is not set: tokens end with this process.');
+      const page = new URL('/studio/', url).href;
+      say(
+        { type: 'ready', url: mcp, studio: page, sagas },
+        `serving ${sagas.join(', ')} at ${mcp} and the studio at ${page}`,
+      );
+      if (!io.signal.aborted) await once(io.signal, 'abort');
+    } catch (error) {
+      if (Object(error).code !== 'EADDRINUSE') throw error;
+      throw new CliError('port_in_use', `Port ${port} is in use. Pass another one with --port.`, {
+        cause: error,
+      });
+    } finally {
+      live.close();
+      await server.close(true);
+    }
+    throw new CliError('stopped', 'Stopped.');
+  },
+});

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { skewMs } from '@mcp-saga/seal';
+import type { SagaHostOptions } from '@mcp-saga/server';
+import type { givenOptions as GivenOptions } from '@mcp-saga/server/internal';
+import { defineCommand, type Command, type CommandIo } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
+import { headersOf, serverOptions, withServer, type ServerValues } from '../calling/connect.ts';
+import { declaredFor, wayFor } from '../calling/call-tool.ts';
+import { exportsOf, loadAnew } from '../input/load-module.ts';
+import { findKeys, keyOptions } from '../input/read-keys.ts';
+import type { SeenClient, StudioState } from '../studio/seen-turns.ts';
+import { checked } from './keys.ts';
+
+const storeTimeoutMs = 5_000;
+
+/** One finding of the doctor. */
+interface Check {
+  readonly name: 'clients' | 'clock' | 'guard' | 'keys' | 'queue' | 'sagas' | 'server' | 'versions';
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** `mcp-saga doctor`. */
+export const doctor: Command = defineCommand({
+  name: 'doctor',
+  summary: 'checks keys, a running server, its clock, its clients, its stores, and old versions',
+  parameters: [],
+  options: {
+    ...serverOptions,
+    ...keyOptions,
+    host: {
+      type: 'string',
+      value: 'FILE',
+      help: 'module that exports the host or server, to check its guard, queue, and old versions',
+    },
+    studio: {
+      type: 'string',
+      value: 'URL',
+      help: 'page of a studio, to list the clients of its process (default: the studio of mcp-saga dev at --url)',
+    },
+  },
+  example: 'mcp-saga doctor --url http://127.0.0.1:3000/mcp --env-file .env',
+  run: async (values, _parameters, io) => {
+    const hasServer = values.url !== undefined || values.stdio !== undefined;
+    const keys = findKeys(values, io);
+    if (!hasServer && keys === undefined && values.host === undefined && values.studio === undefined)
+      throw new CliError(
+        'usage',
+        'Nothing to check: pass --url, --stdio, --host, --studio, or --env-file, or set SAGA_KEYS.',
+      );
+    const checks: Check[] = [];
+    if (keys !== undefined) {
+      const { text, ok = true } = checked(keys);
+      checks.push({ name: 'keys', ok, text });
+    }
+    if (values.host !== undefined) checks.push(...(await hostChecks(values.host)));
+    if (hasServer) checks.push(...(await serverChecks(values, io)));
+    if (values.url !== undefined || values.studio !== undefined)
+      checks.push(...(await clientChecks(values, io)));
+    const ok = checks.every((check) => check.ok);
+    const lines = checks.map((check) => `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.text}`);
+    return { text: lines.join('\n'), json: { ok, checks }, ok };
+  },
+});
+
+async function serverChecks(values: ServerValues, io: CommandIo): Promise<readonly Check[]> {
+  return await withServer(values, declaredFor(undefined), io, async (client) => {
+    const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
+    const offers = wayFor(client) === 'saga-methods';
+    const { tools } = await client.listTools();
+    const noun = tools.length === 1 ? 'tool' : 'tools';
+    return [
+      { name: 'server', ok: true, text: `${name} ${version} answers, with ${tools.length} ${noun}` },
+      {
+        name: 'sagas',
+        ok: offers,
+        text: offers
+          ? 'the saga methods are offered'
+          : 'no saga methods: not a saga server, or its sagas are not attached',
+      },
+      ...(values.url === undefined ? [] : [await clockCheck(values.url, io)]),
+    ];
+  });
+}
+
+async function clockCheck(url: string, { signal }: CommandIo): Promise<Check> {
+  const sent = Date.now();
+  const response = await fetch(url, { method: 'OPTIONS', signal });
+  await response.body?.cancel();
+  const date = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isNaN(date)) return { name: 'clock', ok: true, text: 'unknown: the server sends no Date' };
+  // The header has whole seconds.
+  const skew = Math.max(0, sent - date - 1_000, date - Date.now());
+  const text =
+    skew <= skewMs
+      ? 'in time with this machine'
+      : `${Math.round(skew / 1_000)} s apart from this machine; tokens tolerate ${skewMs / 1_000} s`;
+  return { name: 'clock', ok: skew <= skewMs, text };
+}
+
+/** Lists the clients that a studio has seen: a server stores none. */
+async function clientChecks(
+  { url, studio, header = [] }: ServerValues & { readonly studio: string | undefined },
+  { signal }: CommandIo,
+): Promise<readonly Check[]> {
+  const page = (studio ?? new URL('/studio/', url).href).replace(/\/?$/, '/');
+  if (!URL.canParse(page)) throw new CliError('usage', `--studio ${studio}: expected an address.`);
+  const { seen, clients = [] } = await fetch(`${page}state`, { headers: headersOf(header), signal })
+    .then(async (response) => (await response.json()) as Partial<StudioState>)
+    .catch((): Partial<StudioState> => ({}));
+  if (seen === undefined && studio !== undefined)
+    return [{ name: 'clients', ok: false, text: `no studio answers at ${studio}` }];
+  const methods = new Set(seen?.map(({ method }) => method));
+  const texts = [
+    // The page and this command line are no clients of users.
+    ...clients.filter(({ name }) => !/^(?:mcp-saga|studio) /.test(name)).map(describe),
+    ...(methods.size === 0 ? [] : [`started sagas by ${[...methods].join(', ')}`]),
+  ];
+  if (texts.length === 0)
+    texts.push('none seen; mcp-saga dev lists them, and --studio with the page of createStudio');
+  return texts.map((text) => ({ name: 'clients', ok: true, text }));
+}
+
+/** Describes what a client supports, of the capabilities that decide how a saga is served. */
+function describe({ name, mcp, supports }: SeenClient): string {
+  const lacks = ['elicitation', 'sampling', 'roots', 'tasks'].filter(
+    (trait) => !supports.join().includes(trait),
+  );
+  return `${name}, MCP ${mcp}, supports ${supports.join(', ') || 'nothing'}, lacks ${lacks.join(', ') || 'nothing'}`;
+}
+
+/** Checks the stores and the old versions of a host. */
+async function hostChecks(file: string): Promise<readonly Check[]> {
+  const { loaded, importFor } = await loadAnew(file);
+  const { givenOptions } = await importFor<{ readonly givenOptions: typeof GivenOptions }>(
+    '@mcp-saga/server/internal',
+  );
+  const isKnown = (value: unknown): value is object => givenOptions.has(Object(value));
+  const hosts = exportsOf(file, loaded, 'host or server', isKnown).values();
+  const options = [...hosts].map((host) => givenOptions.get(host) as SagaHostOptions);
+  return (
+    await Promise.all(options.map(async (host) => [...(await storesOf(host)), ...versionsOf(host)]))
+  ).flat();
+}
+
+async function storesOf({ guard, store, queue }: SagaHostOptions): Promise<readonly Check[]> {
+  const now = Date.now();
+  const claims = guard?.store ?? store?.guard;
+  const id = `doctor-${randomUUID()}`;
+  return await Promise.all([
+    claims === undefined
+      ? { name: 'guard', ok: true, text: 'none: used tokens can be used again' }
+      : reached('guard', async () => await claims.claim(id, now + 60_000, now)),
+    ...(queue === undefined ? [] : [queueCheck(queue, id)]),
+  ]);
+}
+
+async function queueCheck(queue: NonNullable<SagaHostOptions['queue']>, id: string): Promise<Check> {
+  if (queue.remove === undefined)
+    return { name: 'queue', ok: true, text: 'unknown: this kind of queue takes no harmless request' };
+  return await reached('queue', async () => await queue.remove?.(id));
+}
+
+/** Tries a store. The message of an error may contain credentials, but its code does not. */
+async function reached(name: 'guard' | 'queue', request: () => Promise<unknown>): Promise<Check> {
+  try {
+    const isDone = await Promise.race([request().then(() => true), setTimeout(storeTimeoutMs, false)]);
+    return { name, ok: isDone, text: isDone ? 'answers' : `no answer within ${storeTimeoutMs / 1_000} s` };
+  } catch (error) {
+    const { code, name: kind = 'unknown error' } = Object(error) as Partial<NodeJS.ErrnoException>;
+    return { name, ok: false, text: `cannot be reached (${code ?? kind})` };
+  }
+}
+
+function versionsOf({ sagas, limits }: SagaHostOptions): readonly Check[] {
+  const days = Math.ceil((limits?.maxLifetimeMs ?? 604_800_000) / 86_400_000);
+  return sagas.flatMap(({ name, version, previous }) =>
+    previous.map(({ saga, until }): Check => {
+      const text =
+        until === undefined
+          ? `has no \`until\`: its last sagas end ${days} days after the rollout of ${version}`
+          : until.getTime() <= Date.now()
+            ? 'can be removed: its last sagas have ended'
+            : `is needed until ${until.toISOString()}`;
+      return { name: 'versions', ok: true, text: `${name} ${saga.version} ${text}` };
+    }),
+  );
+}

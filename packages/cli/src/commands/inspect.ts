@@ -1,0 +1,165 @@
+import { text } from 'node:stream/consumers';
+import { decode } from '@mcp-saga/core/program';
+import {
+  createKeyRing,
+  createSealer,
+  fromBase64Url,
+  TokenRefused,
+  type Claims,
+  type Sealed,
+} from '@mcp-saga/seal';
+import type { SagaHost, SagaInspection } from '@mcp-saga/server';
+import { defineCommand, type Command } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
+import { exportsOf, loadModule } from '../input/load-module.ts';
+import { findKeys, keyOptions, readKeys, usable } from '../input/read-keys.ts';
+import { isHost } from '../input/module-exports.ts';
+
+/** Facts about a token that need no key. */
+interface Outside {
+  readonly bytes: number;
+  readonly keyId: string | undefined;
+}
+
+/** `mcp-saga inspect`. */
+export const inspect: Command = defineCommand({
+  name: 'inspect',
+  summary: 'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',
+  parameters: ['token'],
+  options: {
+    host: {
+      type: 'string',
+      value: 'FILE',
+      help: 'module that exports the host: adds the timeline and the receipts',
+    },
+    audience: {
+      type: 'string',
+      value: 'NAME',
+      help: 'audience of the service, to open the token without the host',
+    },
+    values: { type: 'boolean', help: 'shows answers and results too; needs the keys and --audience' },
+    ...keyOptions,
+  },
+  example: 'mcp-saga inspect - --host host.ts < token.txt',
+  run: async (values, [given = ''], io) => {
+    const token = (given === '-' ? await text(io.input) : given).trim();
+    const outside = readOutside(token);
+    if (values.host !== undefined) {
+      const [host] = exportsOf(values.host, await loadModule(values.host), 'host', isHost).values();
+      const inspection = await refusing(async () => await (host as SagaHost).inspect(token));
+      return { text: sections(inspected(inspection), timelineOf(inspection)), json: inspection };
+    }
+    const isOpened = values.audience !== undefined || values.values === true;
+    const keys = isOpened ? readKeys(values, io) : findKeys(values, io);
+    const ring = keys === undefined || keys === '' ? undefined : usable(() => createKeyRing(keys));
+    if (ring === undefined || values.audience === undefined) {
+      if (isOpened) throw new CliError('usage', '--values needs --audience.');
+      const missing = ring === undefined ? 'SAGA_KEYS and --audience' : '--audience';
+      return {
+        text: sections(facts(outside), [`Everything else is encrypted. Pass --host, or ${missing}.`]),
+        json: outside,
+      };
+    }
+    const sealed = await refusing(async () => {
+      const sealer = createSealer({ ring, audience: values.audience ?? '' });
+      return await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
+    });
+    const { claims, sid: sagaId } = sealed;
+    const sizes = sizesOf(sealed);
+    const contents = values.values === true ? contentsOf(sealed) : {};
+    const shown = values.values === true ? JSON.stringify(contents, undefined, 2).split('\n') : [];
+    return {
+      text: sections(facts(outside), claimsOf(claims), facts(sizes), shown),
+      json: { ...outside, sagaId, expired: claims.exp <= Date.now(), claims, sizes, ...contents },
+    };
+  },
+});
+
+/** Reads the header of a token, which is not encrypted. Throws `usage` if the text is no token. */
+function readOutside(token: string): Outside {
+  const [header = '', ...others] = token.split('.');
+  if (others.length !== 4)
+    throw new CliError('usage', 'This is not a saga token: expected five parts with dots between them.');
+  const bytes = fromBase64Url(header);
+  let keyId: string | undefined;
+  try {
+    ({ kid: keyId } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly kid?: string });
+  } catch {
+    // Not a header of this library.
+  }
+  return { bytes: token.length, keyId };
+}
+
+/** Opens a token. Throws `token_refused` with the reason, which only the operator may see. */
+async function refusing<T>(open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof TokenRefused)) throw error;
+    const { [error.reason]: hint = 'Check that the token is complete.' } = advice;
+    throw new CliError('token_refused', `The token does not open (${error.reason}). ${hint}`, {
+      cause: error,
+    });
+  }
+}
+
+const advice: Partial<Readonly<Record<string, string>>> = {
+  unknown_key: 'None of the keys has its ID: check SAGA_KEYS.',
+  undecryptable: 'Check the keys, the audience, and that the token is complete.',
+};
+
+type Facts = Readonly<Record<string, string | number | undefined>>;
+
+function facts(given: Facts | Outside): readonly string[] {
+  const rows = Object.entries(given).filter(([, value]) => value !== undefined);
+  const width = Math.max(0, ...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+}
+
+function inspected({ sagaId, keyId, claims, tokenBytes, trace }: SagaInspection): readonly string[] {
+  return [...facts({ sagaId, keyId, tokenBytes, trace }), ...claimsOf(claims)];
+}
+
+function claimsOf({ saga, entry, turn, method, born, iat, exp, ...claims }: Claims): readonly string[] {
+  return facts({
+    saga: `${saga.name} ${saga.version}`,
+    target: entry.target,
+    turn,
+    method,
+    principal: claims.principal ?? 'anonymous',
+    engine: claims.engine,
+    started: new Date(born).toISOString(),
+    sealed: new Date(iat).toISOString(),
+    [exp <= Date.now() ? 'expired' : 'expires']: new Date(exp).toISOString(),
+  });
+}
+
+function timelineOf({ timeline, receipts = [] }: SagaInspection): readonly string[] {
+  if (timeline === undefined) return ['No timeline: the host does not serve this version.'];
+  const width = Math.max(0, ...timeline.map(({ path }) => path.length));
+  return [
+    ...timeline.map(
+      ({ kind, path, outcome, bytes }) => `${path.padEnd(width)}  ${kind} ${outcome}, ${bytes} bytes`,
+    ),
+    ...receipts.map((receipt) => `receipt ${JSON.stringify(receipt)}`),
+  ];
+}
+
+function sizesOf({ streams }: Sealed): Readonly<Record<string, number>> {
+  const parts = ['secrets', 'structure', 'client', 'server'];
+  return Object.fromEntries(parts.map((part, index) => [`${part}Bytes`, streams[index]?.length ?? 0]));
+}
+
+/** Returns the values in the journal: answers of the client, and results of the server. */
+function contentsOf({ streams }: Sealed): { readonly client: unknown; readonly server: unknown } {
+  const [client, server] = streams.slice(2, 4).map((bytes) => {
+    const values = `[${new TextDecoder().decode(bytes)}]`;
+    return (JSON.parse(values) as readonly unknown[]).map((value) => decode(JSON.stringify(value)));
+  });
+  return { client, server };
+}
+
+function sections(...parts: readonly (readonly string[])[]): string {
+  const filled = parts.filter(({ length }) => length > 0);
+  return filled.map((lines) => lines.join('\n')).join('\n\n');
+}

@@ -1,0 +1,95 @@
+import { createKeyRing, generateKey, SealError } from '@mcp-saga/seal';
+import { defineCommand, type Command, type Report } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
+import { keyOptions, readKeys, usable } from '../input/read-keys.ts';
+
+/** `mcp-saga keys new`. */
+export const newKey: Command = defineCommand({
+  name: 'keys new',
+  summary: 'prints a new key for SAGA_KEYS',
+  parameters: ['id?'],
+  options: {},
+  example: 'mcp-saga keys new k1',
+  run: async (_values, [id = 'k1']) => {
+    const key = usable(() => generateKey(id));
+    return { text: key, json: { id, key } };
+  },
+});
+
+const phases = {
+  1: 'Roll this out to every process. Then run phase 2.',
+  2: 'Roll this out to every process. Run phase 3 when the tokens of the old key have expired.',
+  3: 'Roll this out to every process. Tokens of the old keys are rejected from now on.',
+} as const;
+
+/** `mcp-saga keys rotate`. */
+export const rotateKeys: Command = defineCommand({
+  name: 'keys rotate',
+  summary: 'prints SAGA_KEYS for the next phase of a rotation',
+  parameters: [],
+  options: {
+    phase: {
+      type: 'string',
+      short: 'p',
+      value: '1|2|3',
+      help: '1 adds a key, 2 seals with the key, 3 drops the others',
+    },
+    id: { type: 'string', value: 'ID', help: 'ID of the added key (default: the next number)' },
+    ...keyOptions,
+  },
+  example: 'SAGA_KEYS="$(mcp-saga keys rotate --phase 1)"',
+  run: async (values, _parameters, io) => {
+    const { phase } = values;
+    if (phase !== '1' && phase !== '2' && phase !== '3')
+      throw new CliError('usage', 'Pass --phase 1, --phase 2, or --phase 3.');
+    const given = readKeys(values, io);
+    if (/^\s*[[{]/.test(given))
+      throw new CliError(
+        'usage',
+        'Only keys in the form id:key,id:key can be rotated. Rotate JSON Web Keys in your key store.',
+      );
+    const keys = given.split(',').map((key) => key.trim());
+    const { kids } = usable(() => createKeyRing(keys, { environment: 'production' }));
+    const [first = '', ...others] = keys;
+    if (phase !== '1' && others.length === 0)
+      throw new CliError('usage', `Phase ${phase} needs two keys. Begin with --phase 1.`);
+    const last = others.at(-1) ?? '';
+    const next =
+      phase === '1'
+        ? [...keys, usable(() => generateKey(values.id ?? nextId(kids)))]
+        : phase === '2'
+          ? [last, first, ...others.slice(0, -1)]
+          : [first];
+    const text = next.join(',');
+    io.note(phases[phase]);
+    return { text, json: { phase: Number(phase), keys: text, ids: next.map((key) => key.split(':')[0]) } };
+  },
+});
+
+/** `mcp-saga keys check`. */
+export const checkKeys: Command = defineCommand({
+  name: 'keys check',
+  summary: 'finds weak, duplicate, malformed, and published keys',
+  parameters: [],
+  options: keyOptions,
+  example: 'mcp-saga keys check --env-file .env',
+  run: async (values, _parameters, io) => checked(readKeys(values, io)),
+});
+
+/** Checks keys as a host in production does. Shows IDs and problems, and never a key. */
+export function checked(keys: string): Report {
+  try {
+    const { kids } = createKeyRing(keys, { environment: 'production' });
+    const [first, ...others] = kids;
+    const opens = others.length === 0 ? '' : ` ${others.join(', ')} only open tokens.`;
+    return { text: `${kids.length} good: ${first} seals new tokens.${opens}`, json: { ok: true, ids: kids } };
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return { text: error.message, json: { ok: false, problem: error.message }, ok: false };
+  }
+}
+
+function nextId(kids: readonly string[]): string {
+  const numbers = kids.map((kid) => Number(/^k(\d+)$/.exec(kid)?.[1] ?? 0));
+  return `k${Math.max(0, ...numbers) + 1}`;
+}

@@ -1,0 +1,50 @@
+import { createFromFlags } from 'create-mcp-saga';
+import { defineCommand, type Command } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
+
+/** `mcp-saga new`: the same as `npm create mcp-saga`. */
+export const newProject: Command = defineCommand({
+  name: 'new',
+  summary: 'creates a project from a template, and asks for missing options',
+  parameters: ['dir?'],
+  options: {
+    template: {
+      type: 'string',
+      short: 't',
+      value: 'NAME',
+      help: 'node, cloudflare-workers, vercel, aws-lambda, existing-server (default: node)',
+    },
+    language: {
+      type: 'string',
+      short: 'l',
+      value: 'NAME',
+      help: 'typescript or javascript (default: typescript)',
+    },
+    name: {
+      type: 'string',
+      short: 'n',
+      value: 'NAME',
+      help: 'name of the package and of the MCP server (default: the name of the folder)',
+    },
+    yes: { type: 'boolean', short: 'y', help: 'asks no questions, and uses the defaults' },
+  },
+  example: 'mcp-saga new invoices --template node --language typescript',
+  run: async ({ json = false, ...flags }, dirs, { isInteractive, environment }) => {
+    const lines: string[] = [];
+    const given = Object.entries(flags).map(([name, value]) =>
+      value === true ? `--${name}` : `--${name}=${value}`,
+    );
+    try {
+      const created = await createFromFlags([...given, ...dirs], {
+        isInteractive: isInteractive && !json,
+        print: (text) => lines.push(text),
+        userAgent: environment['npm_config_user_agent'],
+      });
+      if (created === undefined) throw new CliError('stopped', 'Nothing was created.');
+      return { text: lines.join('\n'), json: created };
+    } catch (error) {
+      if (Object(error).code !== 'invalid_option') throw error;
+      throw new CliError('usage', (error as Error).message, { cause: error });
+    }
+  },
+});

@@ -1,0 +1,99 @@
+import type { Program } from '@mcp-saga/server';
+import {
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  refuseEverywhere,
+  SagaTestError,
+  type ExploreReport,
+  type TestSaga,
+} from '@mcp-saga/testing';
+import { defineCommand, type Command, type CommandIo, type Report, type ValuesOf } from '../model/command.ts';
+import { exportsOf, loadModule } from '../input/load-module.ts';
+import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
+
+const options = {
+  input: { type: 'string', value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
+  harmless: {
+    type: 'string',
+    multiple: true,
+    value: 'STEP',
+    help: 'step that may run twice, or stay done; repeat it for more',
+  },
+} as const;
+
+/** Explorers of the test kit by their names in the report. */
+const all = { crash: crashEverywhere, fail: failEverywhere, refuse: refuseEverywhere, fork: forkEverywhere };
+
+type Explorers = Partial<typeof all>;
+
+const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' | 'example'>): Command =>
+  defineCommand({
+    ...help,
+    parameters: ['file'],
+    options,
+    run: async (values, [file = ''], io) => await explored(explorers, file, values, io),
+  });
+
+/** `mcp-saga test`. */
+export const test: Command = exploring(all, {
+  name: 'test',
+  summary: 'tries every crash, failure, refusal, and fork of the sagas or scripts in a file',
+  example: 'mcp-saga test sagas/refund.ts --harmless look-up',
+});
+
+/** `mcp-saga crash`. */
+export const crashes: Command = exploring(
+  { crash: crashEverywhere },
+  {
+    name: 'crash',
+    summary: 'kills the process before and after each effect of the sagas or scripts in a file',
+    example: 'mcp-saga crash sagas/refund.ts',
+  },
+);
+
+/** One line of the report. */
+interface Row {
+  readonly saga: string;
+  readonly explorer: string;
+  readonly cases?: number;
+  readonly problem?: string;
+}
+
+async function explored(
+  explorers: Explorers,
+  file: string,
+  { input, harmless = [] }: ValuesOf<typeof options>,
+  { note }: CommandIo,
+): Promise<Report> {
+  const loaded = await loadModule(file);
+  const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isSagaOrScript);
+  const rows: Row[] = [];
+  for (const [name, value] of found) {
+    const script = isScript(value) ? value : scriptOf(value, input);
+    for (const [explorer, explore] of Object.entries(explorers)) {
+      note(`${name}: ${explorer} …`);
+      rows.push({ saga: name, explorer, ...(await judged(() => explore(script, { harmless }))) });
+    }
+  }
+  const ok = rows.every(({ problem }) => problem === undefined);
+  return { text: rows.map(lineOf).join('\n'), json: { ok, runs: rows }, ok };
+}
+
+function isSagaOrScript(value: unknown): value is Program | TestSaga {
+  return isScript(value) || isSaga(value);
+}
+
+async function judged(explore: () => Promise<ExploreReport>): Promise<Pick<Row, 'cases' | 'problem'>> {
+  try {
+    return { cases: (await explore()).cases };
+  } catch (error) {
+    if (!(error instanceof SagaTestError)) throw error;
+    return { problem: error.message };
+  }
+}
+
+function lineOf({ saga, explorer, cases, problem }: Row): string {
+  if (problem === undefined) return `ok    ${saga}: ${explorer}, ${cases} ${cases === 1 ? 'case' : 'cases'}`;
+  return `FAIL  ${saga}: ${explorer}\n${problem.replaceAll(/^/gm, '      ')}`;
+}

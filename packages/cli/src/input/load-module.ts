@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { register } from 'tsx/esm/api';
+import { CliError } from '../model/errors.ts';
+
+/** Imports a module of the user, also in TypeScript. Throws `no_file`, or what the module throws. */
+export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const { href } = urlOf(file);
+  const unregister = register();
+  try {
+    return (await import(href)) as Readonly<Record<string, unknown>>;
+  } finally {
+    await unregister();
+  }
+}
+
+/** Imports a package that is installed for a file. */
+export async function importFrom<T>(file: string, specifier: string): Promise<T> {
+  return (await import(pathToFileURL(createRequire(resolve(file)).resolve(specifier)).href)) as T;
+}
+
+/** Module after a repeated import. */
+export interface LoadedAnew {
+  readonly loaded: Readonly<Record<string, unknown>>;
+  /** Imports a package as the module does. */
+  readonly importFor: <T>(specifier: string) => Promise<T>;
+}
+
+/** Imports a module of the user again, together with its imports. Throws `no_file`, or the error of a module. */
+export async function loadAnew(
+  file: string,
+  onImport: (url: string) => void = () => undefined,
+): Promise<LoadedAnew> {
+  const { href } = urlOf(file);
+  // Each namespace is a separate module graph. It stays registered for imports at run time.
+  const { import: load } = register({ namespace: randomUUID(), onImport });
+  const loaded = (await load(href, href)) as Readonly<Record<string, unknown>>;
+  return { loaded, importFor: async <T>(specifier: string) => (await load(specifier, href)) as T };
+}
+
+function urlOf(file: string): URL {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new CliError('no_file', `There is no file ${file}.`);
+  return pathToFileURL(path);
+}
+
+/** Finds the exports of a kind, by name; lists count as their members. Throws `no_export` with `what` is missing. */
+export function exportsOf<T>(
+  file: string,
+  loaded: Readonly<Record<string, unknown>>,
+  what: string,
+  is: (value: unknown) => value is T,
+): ReadonlyMap<string, T> {
+  const found = new Map<string, T>();
+  for (const [name, value] of Object.entries(loaded)) {
+    for (const [index, member] of (Array.isArray(value) ? value : [value]).entries())
+      if (is(member) && ![...found.values()].includes(member))
+        found.set(Array.isArray(value) ? `${name}[${index}]` : name, member);
+  }
+  if (found.size === 0) throw new CliError('no_export', `${file} exports no ${what}.`);
+  return found;
+}

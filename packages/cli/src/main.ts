@@ -1,0 +1,131 @@
+import { parseArgs } from 'node:util';
+import { SagaClientError } from '@mcp-saga/client';
+import { didYouMean, nearestName } from '@mcp-saga/core/program';
+import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
+import { commands } from './commands/commands.ts';
+import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
+import { CliError } from './model/errors.ts';
+import { ownVersion } from './input/own-version.ts';
+import { printable } from './terminal/printable.ts';
+import { commonOptions, usage, usageOf } from './usage.ts';
+
+/** Input and output of the command line. */
+export interface CommandLine extends Omit<CommandIo, 'note'> {
+  /** Prints progress, advice, and errors. */
+  readonly printError: (text: string) => void;
+}
+
+/**
+ * Runs the command line.
+ * @returns the exit code: 0 for success, 1 for a failed tool, test, or check, 2 for wrong options, 3 for a server that cannot be
+ *   used, and 130 for Ctrl-C
+ * @example
+ * ```ts
+ * const code = await main(['keys', 'new'], {
+ *   input: process.stdin,
+ *   output: process.stdout,
+ *   isInteractive: false,
+ *   environment: process.env,
+ *   signal: new AbortController().signal,
+ *   print: console.log,
+ *   printError: console.error,
+ * });
+ * console.log(code);
+ * ```
+ */
+export async function main(args: readonly string[], given: CommandLine): Promise<number> {
+  const line: CommandLine = {
+    ...given,
+    print: (text) => given.print(printable(text)),
+    printError: (text) => given.printError(printable(text)),
+  };
+  const [first = '--help'] = args;
+  if (first === '--version' || first === '-v') return printed(line, ownVersion());
+  const command = commandIn(args);
+  if (command === undefined) {
+    if (first === '--help' || first === '-h') return printed(line, usage());
+    line.printError(`${unknownCommand(args)}\n\n${usage()}`);
+    return 2;
+  }
+  const isJson = args.includes('--json');
+  try {
+    const report = await run(command, args, line);
+    if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
+    else if (report.text !== '') line.print(report.text);
+    return report.ok === false ? 1 : 0;
+  } catch (error) {
+    if (line.signal.aborted) return 130;
+    const { code, exitCode, message } = described(error);
+    if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, 2));
+    else line.printError(code === 'usage' ? `${message}\n\n${usageOf(command)}` : message);
+    return exitCode;
+  }
+}
+
+function printed(line: CommandLine, text: string): number {
+  line.print(text);
+  return 0;
+}
+
+function commandIn(args: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
+}
+
+function unknownCommand([first = '', second = '']: readonly string[]): string {
+  const names = commands.map(({ name }) => name);
+  const isFamily = names.some((name) => name.startsWith(`${first} `));
+  const given = isFamily ? `${first} ${second}`.trimEnd() : first;
+  return `Unknown command '${given}'.${didYouMean(nearestName(given, names))}`;
+}
+
+async function run(command: Command, args: readonly string[], line: CommandLine): Promise<Report> {
+  const { values, positionals } = parsed(command, args.slice(command.name.split(' ').length));
+  if (values['help'] !== undefined) return { text: usageOf(command), json: { help: usageOf(command) } };
+  const least = command.parameters.filter((name) => !name.endsWith('?')).length;
+  if (positionals.length < least)
+    throw new CliError('usage', `Missing: <${command.parameters[positionals.length]}>.`);
+  const extra = positionals[command.parameters.length];
+  if (extra !== undefined) throw new CliError('usage', `Unexpected argument '${extra}'.`);
+  return await command.run(values, positionals, { ...line, note: line.printError });
+}
+
+function parsed(
+  command: Command,
+  args: readonly string[],
+): { readonly values: ValuesOf<CommandOptions>; readonly positionals: readonly string[] } {
+  const config = {
+    args: [...args],
+    options: { ...command.options, ...commonOptions },
+    allowPositionals: true,
+  };
+  assertKnownOptions(config);
+  try {
+    const { values, positionals } = parseArgs(config);
+    return { values: values as ValuesOf<CommandOptions>, positionals };
+  } catch (error) {
+    throw new CliError('usage', error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** Throws `usage` for an unknown option, with the nearest option. */
+function assertKnownOptions(config: { readonly args: string[]; readonly options: CommandOptions }): void {
+  const names = Object.keys(config.options);
+  for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
+    if (token.kind !== 'option' || names.includes(token.name)) continue;
+    const nearest = nearestName(token.name, names);
+    const hint = didYouMean(nearest === undefined ? undefined : `--${nearest}`);
+    throw new CliError('usage', `Unknown option '${token.rawName}'.${hint}`);
+  }
+}
+
+function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
+  if (error instanceof CliError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof SagaClientError) return { code: error.code, message, exitCode: 1 };
+  if (error instanceof ProtocolError || error instanceof SdkError)
+    return { code: 'request_failed', message: `The server answers with an error: ${message}`, exitCode: 1 };
+  // Errors of create-mcp-saga have other codes.
+  const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
+  if (name === 'CreateError') return { code, message, exitCode: 1 };
+  return { code: 'failed', message, exitCode: 1 };
+}

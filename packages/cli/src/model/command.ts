@@ -1,0 +1,69 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** Input and output of a command. */
+export interface CommandIo {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Prints the result, or a part of it. */
+  readonly print: (text: string) => void;
+  /** Shows a line that is no part of the result: progress, or advice. */
+  readonly note: (text: string) => void;
+  /** `true` if a person can be asked: input and output are terminals. */
+  readonly isInteractive: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborts with Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** Result of a command. */
+export interface Report {
+  /** For people. */
+  readonly text: string;
+  /** For programs: printed instead with `--json`. */
+  readonly json: object;
+  /** `false` if the answer of the command is no: exit code 1. @default true */
+  readonly ok?: boolean;
+}
+
+/** Option of a command for `parseArgs` of Node, with its help. */
+export interface CommandOption {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  readonly multiple?: boolean;
+  readonly help: string;
+  /** Placeholder of the value in the help. */
+  readonly value?: string;
+}
+
+/** Options of a command, by name. */
+export type CommandOptions = Readonly<Record<string, CommandOption>>;
+
+/** Values of the options of a command. */
+export type ValuesOf<O extends CommandOptions> = {
+  readonly [Name in keyof O]: O[Name] extends { readonly type: 'boolean' }
+    ? boolean | undefined
+    : O[Name] extends { readonly multiple: true }
+      ? readonly string[] | undefined
+      : string | undefined;
+};
+
+/** Command of the command line. */
+export interface Command<O extends CommandOptions = CommandOptions> {
+  /** One word, or two: `keys new`. */
+  readonly name: string;
+  readonly summary: string;
+  /** Names of the arguments; a name that ends with `?` is optional. */
+  readonly parameters: readonly string[];
+  readonly options: O;
+  readonly example: string;
+  readonly run: (
+    values: ValuesOf<O> & { readonly json?: boolean },
+    parameters: readonly string[],
+    io: CommandIo,
+  ) => Promise<Report>;
+}
+
+/** Types the values of a command by its options. */
+export function defineCommand<const O extends CommandOptions>(command: Command<O>): Command {
+  return command as unknown as Command;
+}

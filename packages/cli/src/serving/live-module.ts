@@ -1,0 +1,84 @@
+import { resolve, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { serveModule, type DevWorld, type ServedModule } from './serve-module.ts';
+import { messageOf } from './turn-log.ts';
+import { watch, type FSWatcher } from 'node:fs';
+
+/** Module whose newest working code is served. */
+export interface LiveModule {
+  readonly current: () => ServedModule;
+  readonly close: () => void;
+}
+
+/** Serves a module, and loads the module again after a change of an imported file. Throws the error of the first import. */
+export async function liveModule(file: string, world: DevWorld): Promise<LiveModule> {
+  const { say, studio } = world;
+  let current!: ServedModule;
+  const load = async (): Promise<void> => {
+    current = await serveModule(
+      file,
+      (url) => {
+        if (url.startsWith('file:') && !url.includes('/node_modules/')) files.add(fileURLToPath(url));
+      },
+      world,
+    );
+  };
+  let loading = Promise.resolve();
+  const files = new WatchedFiles(() => {
+    loading = loading.then(load).then(
+      () => {
+        const { sagas } = current;
+        studio.reload();
+        say({ type: 'reloaded', sagas }, `reloaded: ${sagas.join(', ')}`);
+      },
+      (error: unknown) => {
+        const message = messageOf(error);
+        say(
+          { type: 'reload_failed', message },
+          `the new code fails, so the old code keeps serving: ${message}`,
+        );
+      },
+    );
+  });
+  try {
+    loading = load();
+    await loading;
+  } catch (error) {
+    files.close();
+    throw error;
+  }
+  files.add(resolve(file));
+  return { current: () => current, close: () => files.close() };
+}
+
+// Editors save in several steps.
+const settleMs = 50;
+
+/** Watched files. Watches their folders, since many editors replace a file on save. */
+class WatchedFiles {
+  readonly #files = new Set<string>();
+  readonly #folders = new Map<string, FSWatcher>();
+  readonly #onChange: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  add(file: string): void {
+    this.#files.add(file);
+    const folder = dirname(file);
+    if (this.#folders.has(folder)) return;
+    const watcher = watch(folder, (_, name) => {
+      if (name !== null && !this.#files.has(join(folder, name))) return;
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(this.#onChange, settleMs);
+    });
+    this.#folders.set(folder, watcher);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const watcher of this.#folders.values()) watcher.close();
+  }
+}

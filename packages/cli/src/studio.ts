@@ -1,0 +1,52 @@
+export type { SeenEvent, SeenRejection, SeenSaga, SeenTurn, StudioState } from './studio/seen-turns.ts';
+import { optionError } from '@mcp-saga/core/program';
+import type { SagaTelemetry } from '@mcp-saga/server';
+import { answerStudio } from './studio/answer-studio.ts';
+import { TurnFeed } from './studio/turn-feed.ts';
+
+/** Options of {@link createStudio}. */
+export interface StudioOptions {
+  /** Maximum number of sagas in memory. A newer saga replaces the oldest one. @default 100 */
+  readonly maxSagas?: number;
+}
+
+/** Read-only studio of a process. */
+export interface Studio {
+  /** Observes the turns of a host, as its option `telemetry`. All facts also reach `inner`, such as `openTelemetry()`. */
+  telemetry(inner?: SagaTelemetry): SagaTelemetry;
+  /**
+   * Answers a request for the page, below any path. Every visitor sees all sagas of the process: check the operator before. Responds
+   * with 405 to all methods but GET and HEAD.
+   */
+  fetch(request: Request): Promise<Response>;
+}
+
+/**
+ * Creates a page for operators that shows the turns of this process live: steps, attempts, questions, outcomes, token sizes, and kinds
+ * of errors. Shows no arguments, answers, results, error messages, tokens, or keys, and cannot act. Requires a file system: Node, Bun,
+ * or Deno.
+ * @throws RangeError if `maxSagas` is not a positive integer
+ * @example
+ * ```ts
+ * import { createSagaHost, saga, step } from '@mcp-saga/server';
+ *
+ * const greet = saga({ name: 'greet', version: '1' }, function* () {
+ *   return yield* step('greet', () => 'Hello');
+ * });
+ * const studio = createStudio();
+ * createSagaHost({ sagas: [greet], audience: 'greeter', keys, telemetry: studio.telemetry() });
+ *
+ * // After a check of the operator.
+ * const answer = (request: Request): Promise<Response> => studio.fetch(request);
+ * console.log(await answer(new Request('https://greeter.example/ops/studio/')));
+ * ```
+ */
+export function createStudio({ maxSagas = 100 }: StudioOptions = {}): Studio {
+  if (!Number.isInteger(maxSagas) || maxSagas < 1)
+    throw optionError('maxSagas must be a positive integer.', { type: RangeError });
+  const feed = new TurnFeed(maxSagas);
+  return {
+    telemetry: (inner) => feed.telemetry(inner),
+    fetch: (request) => answerStudio(request, (sagaId) => feed.state(sagaId)),
+  };
+}

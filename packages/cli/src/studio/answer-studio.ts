@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import type { StudioState } from './seen-turns.ts';
+
+const page = new URL('../../page/', import.meta.url);
+
+/** Files of the page: their names in the package, and their types. */
+const files: ReadonlyMap<string, readonly [file: string, type: string]> = new Map([
+  ['', ['live.html', 'text/html; charset=utf-8']],
+  ['app.js', ['app.js', 'text/javascript; charset=utf-8']],
+  ['app.css', ['app.css', 'text/css; charset=utf-8']],
+]);
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const headers: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': policy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+/**
+ * Answers a request for the page, or for its state. Only reads. The path may have any prefix, which ends with a slash.
+ * @param state - returns all sagas, and the turns of the saga with an ID
+ */
+export async function answerStudio(
+  request: Request,
+  state: (sagaId: string | null) => StudioState,
+): Promise<Response> {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return refusal(405, 'The studio only reads: use GET.', { allow: 'GET, HEAD' });
+  if (isOfOtherPage(request)) return refusal(403, 'A page of another origin cannot read the studio.');
+  const { pathname, searchParams } = new URL(request.url);
+  const name = pathname.slice(pathname.lastIndexOf('/') + 1);
+  if (name === 'state') {
+    const current = state(searchParams.get('saga'));
+    if (searchParams.get('after') === String(current.revision))
+      return new Response(null, { status: 204, headers });
+    return Response.json(current, { headers });
+  }
+  const [file, type] = files.get(name) ?? [];
+  // The page refers to its files by relative URLs.
+  if (file === undefined || type === undefined)
+    return new Response(null, { status: 307, headers: { ...headers, location: `./${name}/` } });
+  try {
+    return new Response(await readFile(new URL(file, page)), {
+      headers: { ...headers, 'content-type': type },
+    });
+  } catch {
+    return refusal(
+      503,
+      'The page is not built. In a checkout of the repository: pnpm --dir packages/studio build:live',
+    );
+  }
+}
+
+/** Makes a response with a sentence. */
+export function refusal(
+  status: number,
+  message: string,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(`${message}\n`, { status, headers: { ...headers, ...more } });
+}
+
+/** `true` for a request of a page with another origin, except for a link to the studio. */
+function isOfOtherPage({ headers: sent }: Request): boolean {
+  const site = sent.get('sec-fetch-site');
+  return (site === 'cross-site' || site === 'same-site') && sent.get('sec-fetch-mode') !== 'navigate';
+}

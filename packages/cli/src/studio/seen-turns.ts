@@ -1,0 +1,106 @@
+/** Event of a turn. `running`: a step without an end so far. */
+export interface SeenEvent {
+  /** ID of the step, with `(*)` for a key. */
+  readonly id: string;
+  /** Kind of the step, such as `elicit`, `step`, or `undo`. */
+  readonly kind: string;
+  readonly type: 'running' | 'succeeded' | 'failed' | 'answered' | 'passed';
+  /** Number of the attempt, from 1. */
+  readonly attempt?: number;
+  /** Kind of error, without a message. */
+  readonly errorType?: string;
+  // Only `mcp-saga dev` shows the following facts.
+  /** Choice of the user of a form. */
+  readonly action?: 'accept' | 'decline' | 'cancel';
+  /** Answer, result, or error message. */
+  readonly value?: string;
+  /** Idempotency key of a step. */
+  readonly key?: string;
+}
+
+/** Turn that the process runs or ran. */
+export interface SeenTurn {
+  /** Number of the turn, from 1. */
+  readonly turn: number;
+  readonly action: 'start' | 'resume' | 'cancel' | 'repeat';
+  /** `rejected`: the request failed, and the token before it stays valid. */
+  readonly status: 'running' | 'suspended' | 'completed' | 'failed' | 'rejected';
+  /** Start of the turn, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Duration of a finished turn, in milliseconds. */
+  readonly durationMs?: number;
+  readonly events: readonly SeenEvent[];
+  /** Open questions. */
+  readonly asked: readonly { readonly stepId: string; readonly type: string }[];
+  /** Time until a turn without questions continues, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Size of the new token, in bytes; 0 without a token. */
+  readonly tokenBytes: number;
+  /** Expiry of the new token, in milliseconds since the epoch. */
+  readonly expiresAt?: number;
+  /** Kind of error of a failed or rejected turn. */
+  readonly errorType?: string;
+  // Only `mcp-saga dev` shows the following facts.
+  /** Arguments of the call, as JSON. */
+  readonly args?: string;
+  /** Messages of the open questions, in the order of `asked`. */
+  readonly messages?: readonly string[];
+  /** Result of the saga. */
+  readonly result?: string;
+  /** Message of the error. */
+  readonly error?: string;
+  /** Uncompensated steps. */
+  readonly uncompensated?: readonly string[];
+  /** Client of the request. Only `mcp-saga dev` knows it. */
+  readonly client?: string;
+  /** ID of the request, chosen by the page that sent it. */
+  readonly request?: string;
+}
+
+/** Saga that the process has seen. */
+export interface SeenSaga {
+  readonly sagaId: string;
+  readonly saga: string;
+  readonly version: string;
+  /** Method of MCP that started the saga. */
+  readonly method: string;
+  readonly client?: string;
+  /** ID of the first request, chosen by the page that sent it. */
+  readonly request?: string;
+  /** Number and status of the newest turn. */
+  readonly turn: number;
+  readonly status: SeenTurn['status'];
+}
+
+/** Token that the host rejected. */
+export interface SeenRejection {
+  readonly reason: string;
+  readonly request?: string;
+}
+
+/** Facts that the page shows. */
+export interface StudioState {
+  /** Higher after each change. */
+  readonly revision: number;
+  /** Sagas, newest first. */
+  readonly seen: readonly SeenSaga[];
+  /** Newest rejected tokens, newest first. */
+  readonly rejections: readonly SeenRejection[];
+  /** Turns of the requested saga, oldest first. */
+  readonly turns: readonly SeenTurn[];
+  /** Path of the MCP endpoint. Undefined: the page is read-only. */
+  readonly mcp?: string;
+  /** Number of changes of the code, with `mcp` only. */
+  readonly reloads?: number;
+  /** Clients of the process, with `mcp` only. */
+  readonly clients?: readonly {
+    /** Name and version. */
+    readonly name: string;
+    readonly mcp: string;
+    /** Declared capabilities: `elicitation.form`, `sampling`. */
+    readonly supports: readonly string[];
+  }[];
+}
+
+/** Client that has sent requests. */
+export type SeenClient = NonNullable<StudioState['clients']>[number];

@@ -1,0 +1,174 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { present } from '@mcp-saga/core/program';
+import type { SagaTelemetry } from '@mcp-saga/server';
+import type { StepSpan, TracedEnd, TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
+import type { SeenEvent, SeenRejection, SeenSaga, SeenTurn, StudioState } from './seen-turns.ts';
+
+/** Facts about the current request. */
+export interface RequestFacts {
+  readonly client?: string;
+  readonly request?: string;
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+type Turn = Mutable<SeenTurn> & { events: Mutable<SeenEvent>[] };
+
+interface Saga {
+  readonly facts: TracedTurn;
+  readonly first: RequestFacts;
+  readonly turns: Turn[];
+}
+
+/** Request and turn of the running code. */
+interface Running extends RequestFacts {
+  readonly sagaId?: string;
+  turn?: Turn;
+}
+
+const maxTurns = 200;
+const maxEvents = 500;
+const maxRejections = 20;
+
+/** Keeps the newest turns of a process in memory, by saga. Holds no values but those of `explain`, no tokens, and no keys. */
+export class TurnFeed {
+  readonly #sagas = new Map<string, Saga>();
+  readonly #rejections: SeenRejection[] = [];
+  readonly #maxSagas: number;
+  readonly #running = new AsyncLocalStorage<Running>();
+  // Higher than the revisions of an earlier process, whose page may still be open.
+  #revision = Date.now();
+
+  constructor(maxSagas: number) {
+    this.#maxSagas = maxSagas;
+  }
+
+  /** Runs `work` as part of a request. */
+  observe<T>(request: RequestFacts, work: () => T): T {
+    return this.#running.run(request, work);
+  }
+
+  /** Marks the state as changed. */
+  touch(): void {
+    this.#revision += 1;
+  }
+
+  /** Observes the turns of a host. All facts also reach `inner`. */
+  telemetry(inner?: SagaTelemetry): SagaTelemetry {
+    return {
+      turn: (facts) => this.#observed(facts.sagaId, this.#begin(facts), inner?.turn(facts)),
+      refused: (rejection) => {
+        const { request } = this.#running.getStore() ?? {};
+        this.#rejections.unshift({ reason: rejection.reason, ...present({ request }) });
+        this.#rejections.splice(maxRejections);
+        this.touch();
+        inner?.refused(rejection);
+      },
+    };
+  }
+
+  /** Adds facts to the turn of the running code. Only for a developer. Forks may run the same turn at once. */
+  explain(facts: Partial<SeenTurn>): void {
+    Object.assign(this.#running.getStore()?.turn ?? {}, facts);
+  }
+
+  /** Returns the newest event in the turn of the running code, to add facts. */
+  newestEvent(): Partial<Mutable<SeenEvent>> {
+    const { events = [] } = this.#running.getStore()?.turn ?? {};
+    return (events.length < maxEvents ? events.at(-1) : undefined) ?? {};
+  }
+
+  /** Returns all sagas, and the turns of one of them. */
+  state(sagaId: string | null): StudioState {
+    return {
+      revision: this.#revision,
+      seen: [...this.#sagas.values()].toReversed().map(toSeenSaga),
+      rejections: this.#rejections,
+      turns: this.#sagas.get(sagaId ?? '')?.turns ?? [],
+    };
+  }
+
+  #begin(facts: TracedTurn): Turn {
+    const { sagaId, turn, action } = facts;
+    const running = this.#running.getStore();
+    const given = present({ client: running?.client, request: running?.request });
+    const saga = this.#sagas.get(sagaId) ?? { facts, first: given, turns: [] };
+    const begun: Turn = {
+      turn,
+      action,
+      status: 'running',
+      startedAt: Date.now(),
+      events: [],
+      asked: [],
+      tokenBytes: 0,
+      ...given,
+    };
+    saga.turns.push(begun);
+    // After a commit, the code of a turn continues in the next one.
+    if (running?.sagaId === sagaId) running.turn = begun;
+    if (saga.turns.length > maxTurns) saga.turns.shift();
+    // Moves to the end, which is the newest place.
+    this.#sagas.delete(sagaId);
+    this.#sagas.set(sagaId, saga);
+    const [oldest] = this.#sagas.keys();
+    if (this.#sagas.size > this.#maxSagas && oldest !== undefined) this.#sagas.delete(oldest);
+    this.touch();
+    return begun;
+  }
+
+  #observed(sagaId: string, turn: Turn, inner: TurnSpan | undefined): TurnSpan {
+    return {
+      get parent() {
+        return inner?.parent;
+      },
+      within: (work) =>
+        this.#running.run({ ...this.#running.getStore(), sagaId, turn }, () =>
+          inner === undefined ? work() : inner.within(work),
+        ),
+      event: (event) => {
+        const { type, kind, stepId: id, errorType } = event;
+        if (type === 'answered' || type === 'passed')
+          this.#add(turn, { id, kind, type, ...present({ errorType }) });
+        inner?.event(event);
+      },
+      step: (step) => {
+        const { stepId: id, kind, attempt } = step;
+        return this.#observedStep(this.#add(turn, { id, kind, attempt, type: 'running' }), inner?.step(step));
+      },
+      end: (end) => {
+        this.#end(turn, end);
+        inner?.end(end);
+      },
+    };
+  }
+
+  #observedStep(event: Mutable<SeenEvent>, inner: StepSpan | undefined): StepSpan {
+    return {
+      within: (work) => (inner === undefined ? work() : inner.within(work)),
+      end: (errorType) => {
+        event.type = errorType === undefined ? 'succeeded' : 'failed';
+        if (errorType !== undefined) event.errorType = errorType;
+        this.touch();
+        inner?.end(errorType);
+      },
+    };
+  }
+
+  #add(turn: Turn, event: SeenEvent): Mutable<SeenEvent> {
+    const added = { ...event };
+    if (turn.events.length < maxEvents) turn.events.push(added);
+    this.touch();
+    return added;
+  }
+
+  #end(turn: Turn, { status, asked, tokenBytes, retryAfterMs, expiresAt, errorType }: TracedEnd): void {
+    const durationMs = Date.now() - turn.startedAt;
+    Object.assign(turn, { status, asked, tokenBytes, retryAfterMs, expiresAt, errorType, durationMs });
+    this.touch();
+  }
+}
+
+function toSeenSaga({ facts, first, turns }: Saga): SeenSaga {
+  const { sagaId, saga, version, method } = facts;
+  const { turn = 0, status = 'running' } = turns.at(-1) ?? {};
+  return { sagaId, saga, version, method, turn, status, ...first };
+}

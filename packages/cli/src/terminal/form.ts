@@ -1,0 +1,46 @@
+import type { ElicitationResult, FormElicitation, FormField } from '@mcp-saga/client';
+import { askField, type FieldValue } from './field.ts';
+import type { Terminal } from './prompter.ts';
+
+/** Schema of a form: the `requestedSchema` of an elicitation. */
+export type FormSchema = FormElicitation['requestedSchema'];
+
+/** Content of a filled form, for the answer to an elicitation. */
+export type FormContent = NonNullable<ElicitationResult['content']>;
+
+/**
+ * Asks a person field by field. Omits optional fields without an answer.
+ * @param filled - initial values, instead of the defaults
+ * @throws QuestionLeft, RunLeft
+ */
+export async function askForm(
+  schema: FormSchema,
+  terminal: Terminal,
+  filled: FormContent = {},
+): Promise<FormContent> {
+  const content: Record<string, FieldValue> = {};
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const initial = filled[name] ?? field.default;
+    const required = schema.required?.includes(name) === true;
+    const value = await askField(labelled(name, field), { required, initial }, terminal);
+    if (value !== undefined) content[name] = value;
+  }
+  return content;
+}
+
+/** Shows a filled form, one line for each field. */
+export function showForm(schema: FormSchema, content: FormContent): string {
+  return Object.entries(schema.properties)
+    .map(([name, field]) => `${labelled(name, field).title}: ${showValue(content[name])}`)
+    .join('\n');
+}
+
+function labelled(name: string, field: FormField): FormField & { title: string } {
+  return { ...field, title: field.title ?? name };
+}
+
+function showValue(value: FormContent[string] | undefined): string {
+  if (value === undefined) return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'object' ? value.join(', ') : String(value);
+}

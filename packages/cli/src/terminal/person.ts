@@ -1,0 +1,148 @@
+import { log, select, text } from '@clack/prompts';
+import type {
+  CompletedStep,
+  ElicitationParams,
+  ElicitationResult,
+  FormElicitation,
+  SagaStep,
+} from '@mcp-saga/client';
+import { askForm, type FormContent, showForm } from './form.ts';
+import { prompt, QuestionLeft, type Terminal } from './prompter.ts';
+
+/** Answers one question of a saga. */
+export type Answering = (step: SagaStep) => Promise<CompletedStep>;
+
+/**
+ * Asks the person at a terminal every question of a saga, including the questions for the model.
+ * @param suggestion - initial text for the answer of the model
+ * @throws RunLeft on Ctrl-C
+ * @example
+ * ```ts
+ * const answer = askPerson({ input: process.stdin, output: process.stdout });
+ * const { result } = await answer({ type: 'roots', stepId: 'folders' });
+ * console.log(result);
+ * ```
+ */
+export function askPerson(terminal: Terminal, suggestion: string = ''): Answering {
+  let isExplained = false;
+  return async (step) => {
+    const { type, stepId } = step;
+    if (!isExplained)
+      log.info('Enter: answer. Esc: leave the question. Ctrl-C: stop.', { output: terminal.output });
+    isExplained = true;
+    if (step.reason !== undefined) log.warn(`Asked again: ${step.reason}`, { output: terminal.output });
+    switch (type) {
+      case 'elicitation':
+        return { stepId, result: await askElicitation(step.params, terminal) };
+      case 'sampling':
+        return await askForModel(stepId, terminal, suggestion);
+      case 'roots':
+        return { stepId, error: { code: -32601, message: 'A terminal has no roots' } };
+    }
+  };
+}
+
+type Action = ElicitationResult['action'];
+
+const refusals = [
+  { value: 'decline', label: 'Decline', hint: 'the server receives a no' },
+  { value: 'cancel', label: 'Dismiss', hint: 'the server receives no decision' },
+] as const;
+
+const modelRefusal = {
+  value: 'decline',
+  label: 'Decline',
+  hint: "the server receives an error instead of the model's answer",
+} as const;
+
+async function askElicitation(params: ElicitationParams, terminal: Terminal): Promise<ElicitationResult> {
+  if (params.mode === 'url') return { action: await askToOpen(params.url, terminal) };
+  const single = Object.keys(params.requestedSchema.properties).length === 1;
+  for (let filled: FormContent = {}; ;) {
+    const content = await unlessLeft(askForm(params.requestedSchema, terminal, filled));
+    if (content !== undefined && single) return { action: 'accept', content };
+    const action = await (content === undefined
+      ? askToLeave(refusals, terminal)
+      : askToSend(params, content, terminal));
+    if (action === 'accept') return { action, content };
+    if (action === 'decline' || action === 'cancel') return { action };
+    filled = content ?? filled;
+  }
+}
+
+/** Shows a filled form for review; undefined returns to the form, as Esc does. */
+async function askToSend(
+  { requestedSchema }: FormElicitation,
+  content: FormContent,
+  terminal: Terminal,
+): Promise<Action | undefined> {
+  log.message(showForm(requestedSchema, content), { output: terminal.output });
+  const send = { value: 'accept', label: 'Send it' } as const;
+  const change = { value: 'again', label: 'Change it' } as const;
+  const chosen = await unlessLeft(
+    prompt(terminal, (common) =>
+      select<Action | 'again'>({ ...common, message: 'Send this?', options: [send, change, ...refusals] }),
+    ),
+  );
+  return chosen === 'again' ? undefined : chosen;
+}
+
+/** Offers the refusals of a question that the person left with Esc; undefined returns to the question. */
+async function askToLeave<R extends string>(
+  offered: readonly { readonly value: R; readonly label: string; readonly hint: string }[],
+  terminal: Terminal,
+): Promise<R | undefined> {
+  const options: { value: string; label: string; hint?: string }[] = [
+    { value: 'again', label: 'Answer after all' },
+    ...offered,
+  ];
+  const chosen = await unlessLeft(
+    prompt(terminal, (common) => select({ ...common, message: 'No answer?', options })),
+  );
+  return offered.find(({ value }) => value === chosen)?.value;
+}
+
+async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
+  const opened = { value: 'accept', label: 'I will open it' } as const;
+  for (;;) {
+    const action =
+      (await unlessLeft(
+        prompt(terminal, (common) =>
+          select<Action>({ ...common, message: `Open ${url}`, options: [opened, ...refusals] }),
+        ),
+      )) ?? (await askToLeave(refusals, terminal));
+    if (action !== undefined) return action;
+  }
+}
+
+async function askForModel(stepId: string, terminal: Terminal, suggestion: string): Promise<CompletedStep> {
+  for (;;) {
+    const answer = await unlessLeft(
+      prompt(terminal, (common) =>
+        text({ ...common, message: "You play the client's model", initialValue: suggestion }),
+      ),
+    );
+    if (answer !== undefined) return sampled(stepId, answer, 'a-person');
+    // MCP's code for a user who rejects sampling.
+    if ((await askToLeave([modelRefusal], terminal)) !== undefined)
+      return { stepId, error: { code: -1, message: 'User rejected sampling request' } };
+  }
+}
+
+/** Answer of a model to a step. */
+export function sampled(stepId: string, answer: string, model: string): CompletedStep {
+  return {
+    stepId,
+    result: { role: 'assistant', content: { type: 'text', text: answer }, model, stopReason: 'endTurn' },
+  };
+}
+
+/** Returns the answer, or undefined if the person left the question with Esc. */
+async function unlessLeft<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof QuestionLeft) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Readable, Writable } from 'node:stream';
+import { type CommonOptions, isCancel } from '@clack/prompts';
+import { CliError } from '../model/errors.ts';
+
+/** Input and output of the person. */
+export interface Terminal {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Removes the question. */
+  readonly signal?: AbortSignal;
+}
+
+/** The person pressed Esc to leave a question. */
+export class QuestionLeft extends CliError {
+  constructor() {
+    super('question_left', 'The question was left');
+  }
+}
+
+/** The person pressed Ctrl-C or Ctrl-D to stop the run. */
+export class RunLeft extends CliError {
+  constructor() {
+    super('stopped', 'Stopped');
+  }
+}
+
+interface Key {
+  readonly name?: string;
+  readonly ctrl?: boolean;
+}
+
+/**
+ * Shows a prompt of clack, and returns the answer.
+ * @throws QuestionLeft on Esc; RunLeft on Ctrl-C, on Ctrl-D, and when the terminal's signal aborts. clack does not
+ * distinguish them, and ignores Ctrl-D.
+ */
+export async function prompt<T>(
+  { input, output, signal }: Terminal,
+  show: (options: Required<Pick<CommonOptions, 'input' | 'output' | 'signal'>>) => Promise<T>,
+): Promise<Exclude<T, symbol>> {
+  const left = new AbortController();
+  let escaped = false;
+  const onKey = (_: string | undefined, key: Key | undefined): void => {
+    escaped = key?.name === 'escape';
+    if (key?.ctrl === true && key.name === 'd') left.abort();
+  };
+  const onEnd = (): void => left.abort();
+  input.on('keypress', onKey).once('end', onEnd);
+  try {
+    const signals = signal === undefined ? [left.signal] : [left.signal, signal];
+    const answer = await show({ input, output, signal: AbortSignal.any(signals) });
+    if (!isCancel(answer)) return answer as Exclude<T, symbol>;
+    throw escaped && !left.signal.aborted && signal?.aborted !== true ? new QuestionLeft() : new RunLeft();
+  } finally {
+    input.off('keypress', onKey).off('end', onEnd);
+  }
+}

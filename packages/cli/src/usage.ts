@@ -1,0 +1,52 @@
+import type { Command, CommandOption, CommandOptions } from './model/command.ts';
+import { commands } from './commands/commands.ts';
+
+/** Options of every command. */
+export const commonOptions: CommandOptions = {
+  json: { type: 'boolean', help: 'prints the result as JSON' },
+  help: { type: 'boolean', short: 'h', help: 'shows this text' },
+};
+
+/** Returns the help of the command line. */
+export function usage(): string {
+  return [
+    'Command line for multi-step MCP tools.',
+    '',
+    '  mcp-saga <command> [options]',
+    '',
+    ...columns(commands.map(({ name, summary }) => [name, summary])),
+    '',
+    'mcp-saga <command> --help shows the options of a command. mcp-saga --version shows the version.',
+    'Exit codes: 0 for success, 1 for a failed tool, test, or check, 2 for wrong options, 3 for a server that cannot be used, 130 for Ctrl-C.',
+  ].join('\n');
+}
+
+/** Returns the help of a command. */
+export function usageOf({ name, summary, parameters, options, example }: Command): string {
+  const given = parameters.map((parameter) =>
+    parameter.endsWith('?') ? ` [${parameter.slice(0, -1)}]` : ` <${parameter}>`,
+  );
+  return [
+    `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
+    '',
+    `  mcp-saga ${name}${given.join('')} [options]`,
+    '',
+    ...columns(
+      Object.entries({ ...options, ...commonOptions }).map(([option, { help, ...flag }]) => [
+        nameOf(option, flag),
+        help,
+      ]),
+    ),
+    '',
+    `Example: ${example}`,
+  ].join('\n');
+}
+
+function nameOf(option: string, { short, value }: Omit<CommandOption, 'help'>): string {
+  return `${short === undefined ? '    ' : `-${short}, `}--${option}${value === undefined ? '' : ` ${value}`}`;
+}
+
+function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
+}

@@ -1,0 +1,41 @@
+import { PassThrough } from 'node:stream';
+import { main } from '../src/main.ts';
+
+/** What a run of the command line printed. */
+export interface Ran {
+  readonly code: number;
+  readonly printed: string;
+  readonly errors: string;
+}
+
+/** Surroundings of a run. */
+export interface RunOptions {
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly input?: string;
+}
+
+/** Runs the command line in this process, without a terminal. */
+export async function run(
+  args: readonly string[],
+  { environment = {}, input = '' }: RunOptions = {},
+): Promise<Ran> {
+  const printed: string[] = [];
+  const errors: string[] = [];
+  const stdin = new PassThrough();
+  stdin.end(input);
+  const code = await main(args, {
+    input: stdin,
+    output: new PassThrough(),
+    isInteractive: false,
+    environment,
+    signal: new AbortController().signal,
+    print: (text) => printed.push(text),
+    printError: (text) => errors.push(text),
+  });
+  return { code, printed: printed.join('\n'), errors: errors.join('\n') };
+}
+
+/** The path of a module of the tests. */
+export function fixture(name: string): string {
+  return new URL(`fixtures/${name}`, import.meta.url).pathname;
+}

@@ -1,0 +1,257 @@
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startSaga, type ClientTurn } from '@mcp-saga/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { isRunning, start, type Command } from '../../../test/support/command.ts';
+import { startInTerminal } from '../../../test/support/terminal.ts';
+import { fixture, run } from './command-line.ts';
+import { keys } from './fixtures/sagas.ts';
+
+const running: Command[] = [];
+afterEach(async () => {
+  for (const { pid } of running) if (isRunning(pid)) process.kill(pid, 'SIGINT');
+  await Promise.all(running.splice(0).map(({ ended }) => ended));
+});
+
+/** Makes the folder of a project. */
+function newProject(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-'));
+  symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  for (const [name, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files }))
+    writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const bin = ['--import', 'tsx', 'packages/cli/src/bin.ts'];
+const withoutKeys = { SAGA_KEYS: undefined, NODE_ENV: undefined };
+
+/** Starts `mcp-saga dev`, and waits for the URL. */
+async function startDev(
+  ...args: readonly string[]
+): Promise<{ readonly dev: Command; readonly url: string }> {
+  const dev = start(process.execPath, [...bin, 'dev', '--port', '0', ...args], withoutKeys);
+  running.push(dev);
+  const [url = ''] = await dev.printed(/(?<=serving .* at |"url":")http[^\s"]+/);
+  return { dev, url };
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client(
+    { name: 'tester', version: '1' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+  );
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+function suspended(turn: ClientTurn): Extract<ClientTurn, { status: 'suspended' }>['saga'] {
+  if (turn.status !== 'suspended') throw new Error('The saga did not ask');
+  return turn.saga;
+}
+
+const yes = { stepId: 'confirm', result: { action: 'accept', content: { sure: true } } } as const;
+
+const refund = `
+import { elicit, saga, step } from '@mcp-saga/server';
+import { z } from 'zod';
+import { code } from './code.ts';
+
+export const refund = saga({ name: 'refund', version: '1', forks: 'accept' }, function* () {
+  yield* elicit('confirm', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+  return yield* step('pay-back', () => code);
+});
+`;
+
+/** Replaces what differs from run to run. */
+function normalized(output: string): string {
+  return output
+    .replaceAll(/^\d\d:\d\d:\d\d/gm, 'TIME')
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'HOST')
+    .replaceAll(/refund [\w-]{6} /g, 'refund ID ')
+    .replaceAll(/\d+ bytes/g, 'N bytes')
+    .replaceAll(/\d+ ms/g, 'N ms');
+}
+
+describe('mcp-saga dev', () => {
+  it('continues an open saga with changed code, and serves the old code while the new code fails', async () => {
+    const folder = newProject({ 'sagas.ts': refund, 'code.ts': "export const code = 'old code';" });
+    const { dev, url } = await startDev(join(folder, 'sagas.ts'));
+    const client = await connect(url);
+    const ended = async (open: ClientTurn): Promise<unknown> => {
+      const turn = await suspended(open).resume([yes]);
+      return turn.status === 'completed' ? turn.result.content : turn.status;
+    };
+    const [first, second] = [
+      await startSaga(client, { name: 'refund' }),
+      await startSaga(client, { name: 'refund' }),
+    ];
+    expect(await ended(first)).toEqual([{ type: 'text', text: 'old code' }]);
+    writeFileSync(join(folder, 'code.ts'), "export const code = 'new code';");
+    await dev.printed(/reloaded/);
+    expect(await ended(second)).toEqual([{ type: 'text', text: 'new code' }]);
+    writeFileSync(join(folder, 'code.ts'), 'export const code = ;');
+    await dev.printed(/the new code fails/);
+    expect(await ended(await startSaga(client, { name: 'refund' }))).toEqual([
+      { type: 'text', text: 'new code' },
+    ]);
+    writeFileSync(join(folder, 'code.ts'), "export const code = 'mended code';");
+    await dev.printed(/reloaded[^]*reloaded/);
+    expect(await ended(await startSaga(client, { name: 'refund' }))).toEqual([
+      { type: 'text', text: 'mended code' },
+    ]);
+    await client.close();
+    // The output may arrive after the response.
+    await dev.printed(/(?:  completed  .*\n[^]*?){3}/);
+    const asked = 'TIME  refund ID  turn 1  suspended  confirm asked  token of N bytes  N ms';
+    const done = 'TIME  refund ID  turn 2  completed  confirm answered, pay-back succeeded  N ms';
+    expect(normalized(dev.output).replaceAll(folder, '').trim().split('\n')).toEqual([
+      'SAGA_KEYS is not set: tokens end with this process.',
+      'TIME  serving refund at http://HOST/mcp and the studio at http://HOST/studio/',
+      'TIME  client tester 1, MCP 2026-07-28: elicitation.form',
+      asked,
+      asked,
+      done,
+      'TIME  reloaded: refund',
+      done,
+      'TIME  the new code fails, so the old code keeps serving: Transform failed with 1 error:',
+      '/code.ts:1:20: ERROR: Unexpected ";"',
+      asked,
+      done,
+      'TIME  reloaded: refund',
+      asked,
+      done,
+    ]);
+  });
+
+  it('shows the doctor which clients have called, and what each of them supports', async () => {
+    const folder = newProject({ 'sagas.ts': refund, 'code.ts': "export const code = 'done';" });
+    const { url } = await startDev(join(folder, 'sagas.ts'));
+    const clients = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { code, printed } = await run(['doctor', ...args]);
+      expect(code).toBe(0);
+      return printed.split('\n').filter((line) => line.includes('clients:'));
+    };
+    expect(await clients('--url', url)).toEqual([expect.stringContaining('clients: none seen')]);
+    const client = await connect(url);
+    suspended(await startSaga(client, { name: 'refund' }));
+    await client.close();
+    const seen = [
+      'ok    clients: tester 1, MCP 2026-07-28, supports elicitation.form, lacks sampling, roots, tasks',
+      'ok    clients: started sagas by tools/callSaga',
+    ];
+    expect(await clients('--url', url)).toEqual(seen);
+    expect(await clients('--studio', new URL('/studio', url).href)).toEqual(seen);
+  });
+
+  it('serves an exported host, and keeps its key and its answer pages over a reload', async () => {
+    const folder = newProject({
+      'host.ts': `
+import { approval, createSagaHost, saga } from '@mcp-saga/server';
+const ask = saga({ name: 'ask', version: '1', forks: 'accept' }, function* () {
+  const { approved } = yield* approval('manager', {
+    message: 'Approve?',
+    link: 'accept',
+    timeoutMs: 60_000,
+    deliver: ({ url }) => console.log('LINK ' + url),
+  });
+  return approved ? 'approved' : 'denied';
+});
+export const host = createSagaHost({
+  sagas: [ask],
+  audience: 'shop',
+  keys: 'ephemeral',
+  limits: { maxHoldMs: 0 },
+});`,
+    });
+    const { dev, url } = await startDev(join(folder, 'host.ts'));
+    const client = await connect(url);
+    const open = suspended(await startSaga(client, { name: 'ask' }));
+    const [, link = ''] = await dev.printed(/LINK (\S+)/);
+    writeFileSync(join(folder, 'host.ts'), '// Changed.', { flag: 'a' });
+    await dev.printed(/reloaded/);
+    expect(await (await fetch(link)).text()).toContain('Approve?');
+    const answered = await fetch(link, {
+      method: 'POST',
+      body: new URLSearchParams({ decision: 'approve' }),
+    });
+    expect(answered.status).toBe(200);
+    let turn = await open.resume([]);
+    while (turn.status === 'suspended') turn = await turn.saga.resume([]);
+    expect(turn).toMatchObject({ result: { content: [{ text: 'approved' }] } });
+    await client.close();
+  });
+
+  it('serves an exported server with its options and hooks, for every client', async () => {
+    const folder = newProject({
+      'code.ts': "export const code = 'served';",
+      'sagas.ts': refund,
+      'server.ts': `
+import { serveSagas } from '@mcp-saga/server/serve';
+import { refund } from './sagas.ts';
+export default serveSagas({
+  name: 'shop',
+  version: '7',
+  sagas: [refund],
+  answers: { model: 'accept' },
+  http: { path: '/api/mcp', allowedHosts: ['shop.example'] },
+  hooks: { onTurn: ({ status }) => console.error('HOOK ' + status) },
+});`,
+    });
+    const { dev, url: served } = await startDev(join(folder, 'server.ts'), '--json');
+    const lines = (): readonly Readonly<Record<string, unknown>>[] =>
+      dev.output
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    expect(lines()).toContainEqual(
+      expect.objectContaining({ type: 'ready', url: served, studio: new URL('/studio/', served).href }),
+    );
+    expect(new URL(served).pathname).toBe('/api/mcp');
+    for (const way of ['saga-methods', 'tool', 'resume-token'])
+      expect(
+        await run(['call', 'refund', '--url', served, '--answer', 'sure=true', '--as', way]),
+        way,
+      ).toMatchObject({ code: 0, printed: 'served' });
+    await dev.printed(/HOOK completed/);
+    expect(lines()).toContainEqual(
+      expect.objectContaining({
+        type: 'turn',
+        saga: 'refund',
+        turn: 2,
+        status: 'completed',
+        steps: [
+          { path: 'confirm', type: 'answered' },
+          { path: 'pay-back', type: 'succeeded' },
+        ],
+      }),
+    );
+  });
+
+  it('ends with 130 by Ctrl-C', async () => {
+    const dev = startInTerminal([...bin, 'dev', '--port', '0', fixture('sagas.ts')], withoutKeys);
+    await dev.printed(/serving refund at/);
+    dev.stdin.write('\u0003');
+    expect(await dev.ended).toMatchObject({ code: 130 });
+  });
+
+  it('reports a file without sagas, and a port in use', async () => {
+    // The command sets missing variables for the modules that it imports.
+    vi.stubEnv('SAGA_KEYS', keys);
+    expect(await run(['dev', fixture('machine.ts')])).toMatchObject({ code: 2, printed: '' });
+    expect(await run(['dev', 'nowhere.ts'])).toMatchObject({ code: 2, printed: '' });
+    expect(await run(['dev', fixture('sagas.ts'), '--port', 'http'])).toMatchObject({ code: 2 });
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const { code, errors } = await run(['dev', fixture('sagas.ts'), '--port', String(port)]);
+    other.close();
+    expect(errors).toContain(`Port ${port} is in use`);
+    vi.unstubAllEnvs();
+    expect(code).toBe(2);
+  });
+});

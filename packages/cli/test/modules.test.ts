@@ -1,0 +1,204 @@
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { generateKey } from '@mcp-saga/server';
+import { saveRecording } from '@mcp-saga/testing/node';
+import { describe, expect, it, vi } from 'vitest';
+import { fixture, run } from './command-line.ts';
+import { host, keys, script } from './fixtures/sagas.ts';
+
+const tokenOf = async (): Promise<string> => {
+  const turn = await host.start('refund', { amount: 9 });
+  if (turn.status !== 'suspended') throw new Error('The saga did not ask');
+  return turn.token;
+};
+
+describe('mcp-saga inspect', () => {
+  it('shows size and key ID without a key, and nothing else', async () => {
+    const token = await tokenOf();
+    const { code, printed } = await run(['inspect', token, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(printed)).toEqual({ bytes: token.length, keyId: 'k1' });
+  });
+
+  it('shows the claims with the keys, and values only with --values', async () => {
+    const environment = { SAGA_KEYS: keys };
+    const args = ['inspect', '-', '--audience', 'shop', '--json'];
+    const input = `  ${await tokenOf()}\n`;
+    const { printed } = await run(args, { environment, input });
+    expect(JSON.parse(printed)).toMatchObject({
+      claims: { saga: { name: 'refund', version: '2' }, turn: 1 },
+    });
+    expect(JSON.parse(printed)).not.toHaveProperty('client');
+    expect(printed).not.toContain(keys.slice(3));
+    const shown = await run([...args, '--values'], { environment, input });
+    expect(JSON.parse(shown.printed)).toMatchObject({ client: [], server: [{ amount: 9 }] });
+  });
+
+  it('names a malformed key, and the missing keys or audience', async () => {
+    const token = await tokenOf();
+    const environment = { SAGA_KEYS: keys };
+    const malformed = { SAGA_KEYS: `${keys},k2:short` };
+    expect(await run(['inspect', token], { environment: malformed })).toMatchObject({
+      code: 2,
+      printed: '',
+      errors: expect.stringContaining('key 2 of 2'),
+    });
+    expect(await run(['inspect', token], { environment })).toMatchObject({
+      code: 0,
+      printed: expect.stringContaining('Pass --host, or --audience.'),
+    });
+    expect(await run(['inspect', token, '--values'], { environment })).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('--audience'),
+    });
+    expect(await run(['inspect', token, '--audience', 'shop'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('SAGA_KEYS is not set'),
+    });
+  });
+
+  it('shows the timeline with the host', async () => {
+    const { code, printed } = await run(['inspect', await tokenOf(), '--host', fixture('sagas.ts')]);
+    expect(code).toBe(0);
+    expect(printed).toContain('refund 2');
+  });
+
+  it('rejects a token of other keys, an incomplete token, and a text that is not a token', async () => {
+    const token = await tokenOf();
+    const environment = { SAGA_KEYS: generateKey('k1') };
+    const args = ['--audience', 'shop'];
+    expect(await run(['inspect', token, ...args], { environment })).toMatchObject({ code: 1, printed: '' });
+    expect(await run(['inspect', token.slice(0, -9), ...args], { environment })).toMatchObject({ code: 1 });
+    expect(await run(['inspect', 'text'])).toMatchObject({ code: 2 });
+  });
+});
+
+describe('mcp-saga with a module', () => {
+  it('tests sagas and scripts', async () => {
+    const { code, printed } = await run([
+      'test',
+      fixture('sagas.ts'),
+      '--input={"amount":9}',
+      '--harmless=pay-back',
+    ]);
+    expect(printed).toContain('ok    refund: crash');
+    expect(printed).toContain('ok    script: fork');
+    expect(code).toBe(0);
+  });
+
+  it('fails for a saga that a crash breaks, with a test to paste', async () => {
+    const { code, printed } = await run(['crash', fixture('losing.ts')]);
+    expect(code).toBe(1);
+    expect(printed).toContain('testSaga(');
+  });
+
+  it('draws a machine, and a run of a script', async () => {
+    expect(await run(['graph', fixture('machine.ts')])).toMatchObject({
+      code: 0,
+      printed: expect.stringContaining('stateDiagram-v2'),
+    });
+    expect(await run(['graph', fixture('sagas.ts'), '--export', 'script'])).toMatchObject({
+      code: 0,
+      printed: expect.stringContaining('sequenceDiagram'),
+    });
+    expect(await run(['graph', fixture('sagas.ts')])).toMatchObject({ code: 2 });
+  });
+
+  it('draws a run of a saga with the arguments of --input', async () => {
+    const graph = ['graph', fixture('charging.ts')];
+    expect(await run([...graph, '--input', '{"amount":9}'])).toMatchObject({
+      code: 0,
+      printed: expect.stringContaining('sequenceDiagram'),
+    });
+    for (const [args, advice] of [
+      [graph, "--input '{"],
+      [[...graph, '--input', '9'], 'expected an object'],
+      [['graph', fixture('sagas.ts'), '-e', 'refund', '--input', '{"amount":9}'], 'Export a script'],
+    ] as const)
+      expect(await run(args)).toMatchObject({ code: 2, errors: expect.stringContaining(advice) });
+  });
+
+  it('draws a machine with the package that its project has installed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-'));
+    const installed = join(folder, 'node_modules/@mcp-saga/xstate');
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}');
+    writeFileSync(join(installed, 'index.js'), "export const toMermaid = () => 'of the project';");
+    const machine = 'export const machine = { root: {}, config: {}, transition() {} };';
+    writeFileSync(join(folder, 'machine.mjs'), machine);
+    expect(await run(['graph', join(folder, 'machine.mjs')])).toMatchObject({
+      code: 0,
+      printed: 'of the project',
+    });
+  });
+
+  it('draws a machine as SVG, also in a project without our packages', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-'));
+    const xstate = fileURLToPath(new URL('../node_modules/xstate', import.meta.url));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(xstate, join(folder, 'node_modules/xstate'));
+    const source = readFileSync(fixture('machine.ts'), 'utf8');
+    writeFileSync(join(folder, 'machine.ts'), source);
+    const file = join(folder, 'machine.ts');
+    expect(await run(['graph', file, '--svg'])).toMatchObject({
+      code: 0,
+      printed: expect.stringMatching(/^<svg .*Statechart of door.*SHUT/s),
+    });
+    expect(await run(['graph', file])).toMatchObject({
+      code: 0,
+      printed: expect.stringContaining('stateDiagram-v2'),
+    });
+    expect(await run(['graph', fixture('sagas.ts'), '--export', 'script', '--svg'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('--svg draws machines'),
+    });
+  });
+
+  it('replays recordings', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-'));
+    saveRecording(join(folder, 'refund.json'), (await script.run()).recording);
+    const replayed = (sagas: string): ReturnType<typeof run> =>
+      run(['replay', folder, '--sagas', fixture(sagas)]);
+    expect(await replayed('sagas.ts')).toMatchObject({ code: 0 });
+    expect(await replayed('losing.ts')).toMatchObject({ code: 1 });
+    expect(await replayed('machine.ts')).toMatchObject({ code: 2 });
+  });
+
+  it('reports a file that does not exist', async () => {
+    expect(await run(['test', 'nowhere.ts'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('nowhere.ts'),
+    });
+  });
+});
+
+describe('mcp-saga doctor --host', () => {
+  it('finds stores that answer, and tells when old versions can be removed', async () => {
+    const { code, printed } = await run(['doctor', '--host', fixture('hosts.ts')]);
+    expect(printed.split('\n')).toEqual([
+      'ok    guard: none: used tokens can be used again',
+      'ok    versions: ship 1 can be removed: its last sagas have ended',
+      'ok    versions: ship 2 is needed until 2999-01-01T00:00:00.000Z',
+      'ok    versions: ship 3 has no `until`: its last sagas end 7 days after the rollout of 4',
+      'ok    guard: answers',
+      'ok    queue: answers',
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it('fails for a guard and a queue that cannot be reached, without their credentials', async () => {
+    vi.stubEnv('STORES', 'down');
+    const { code, printed } = await run(['doctor', '--host', fixture('hosts.ts')]);
+    vi.unstubAllEnvs();
+    expect(printed).toContain('FAIL  guard: cannot be reached (ECONNREFUSED)');
+    expect(printed).toContain('FAIL  queue: cannot be reached (ECONNREFUSED)');
+    expect(printed).not.toContain('password');
+    expect(code).toBe(1);
+  });
+
+  it('names a module without a host', async () => {
+    expect(await run(['doctor', '--host', fixture('machine.ts')])).toMatchObject({ code: 2 });
+  });
+});

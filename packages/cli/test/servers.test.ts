@@ -1,0 +1,245 @@
+import { createServer } from 'node:http';
+import { elicit, poll, saga } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { serve, type Server } from 'srvx';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { run } from './command-line.ts';
+import { pay } from './fixtures/pay.ts';
+import { keys, refund } from './fixtures/sagas.ts';
+
+const place = saga({ name: 'place', version: '1' }, function* () {
+  const answer = yield* elicit('where', {
+    message: 'Where?',
+    schema: z.object({ city: z.string(), zip: z.string().optional() }),
+  });
+  return JSON.stringify(answer);
+});
+
+const truck = saga({ name: 'truck', version: '1' }, function* () {
+  return yield* poll('arrived', ({ attempt }) => (attempt > 1 ? 'arrived' : undefined), {
+    everyMs: 1,
+    totalTimeoutMs: 60_000,
+    report: () => 'The truck is on its way.',
+  });
+});
+
+let servers: readonly Server[] = [];
+let urls: readonly string[] = [];
+
+beforeAll(async () => {
+  servers = [1, 2].map(() =>
+    serve({
+      ...serveSagas({
+        name: 'shop',
+        version: '1',
+        sagas: [refund, place, truck, pay],
+        keys,
+        answers: { model: 'accept' },
+        limits: { maxHoldMs: 0 },
+      }),
+      port: 0,
+      hostname: '127.0.0.1',
+      silent: true,
+    }),
+  );
+  await Promise.all(servers.map((server) => server.ready()));
+  urls = servers.map(({ url }) => new URL('/mcp', url).href);
+});
+afterAll(() => Promise.all(servers.map((server) => server.close(true))));
+
+const ways = [
+  ['--as', 'saga-methods'],
+  ['--as', 'tool'],
+  ['--as', 'tool', '--mcp', '2025-11-25'],
+  ['--as', 'resume-token'],
+  [],
+];
+
+describe('mcp-saga call', () => {
+  it.each(ways)('answers by options: %s %s %s %s', async (...way) => {
+    const call = ['call', 'refund', '--url', urls[0] ?? '', '--arg', 'amount=9', ...way];
+    expect(await run([...call, '--answer', 'sure=true'])).toMatchObject({ code: 0, printed: 'refunded 9' });
+    expect(await run([...call, '--yes'])).toMatchObject({ code: 0, printed: 'refunded 9' });
+    expect(await run([...call, '--answer', 'sure=false'])).toMatchObject({ code: 0, printed: 'kept' });
+  });
+
+  it('explains how to answer a question without an option', async () => {
+    for (const way of ways) {
+      const { code, errors } = await run([
+        'call',
+        'refund',
+        '--url',
+        urls[1] ?? '',
+        '--args',
+        '{"amount":9}',
+        ...way,
+      ]);
+      expect(code).toBe(1);
+      expect(errors).toContain('--answer sure=');
+    }
+  });
+
+  it.each(ways)('ends with the reason of the server if an option is refused: %s %s %s %s', async (...way) => {
+    const call = ['call', 'pay', '--url', urls[0] ?? '', ...way];
+    for (const [option, reason] of [
+      ['--answer=amount=-5', '>=0'],
+      ['--answer=amount=abc', 'number'],
+      ['--yes', 'not free'],
+    ] as const) {
+      const { code, printed } = await run([...call, option, '--json']);
+      expect({ code, ...JSON.parse(printed) }).toEqual({
+        code: 1,
+        error: { code: 'answer_refused', message: expect.stringContaining(reason) },
+      });
+    }
+    expect(await run([...call, '--answer=amount=5'])).toMatchObject({ code: 0, printed: 'paid 5' });
+  });
+
+  it('declines a question', async () => {
+    const call = ['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=9', '--decline', 'confirm', '--json'];
+    const { code, printed } = await run(call);
+    expect(code).toBe(1);
+    expect(JSON.parse(printed)).toMatchObject({ isError: true });
+  });
+
+  it.each(['saga-methods', 'resume-token'])('names answers that no question used: %s', async (way) => {
+    const call = ['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=9', '--as', way];
+    const unused = 'No question for --answer confrm, --decline other. Asked: confirm (sure).';
+    const options = ['--answer', 'confrm=true', '--decline', 'other'];
+    const unanswered = await run([...call, ...options]);
+    expect(unanswered).toMatchObject({ code: 1, errors: expect.stringContaining(unused) });
+    const answered = await run([...call, ...options, '--answer', 'sure=true']);
+    expect(answered).toMatchObject({ code: 0, errors: expect.stringContaining(unused) });
+    const used = await run([...call, '--answer', 'confirm=true']);
+    expect(used.errors).not.toContain('No question');
+  });
+
+  it('names an argument that the tool does not have', async () => {
+    const { code, errors } = await run(['call', 'refund', '-u', urls[0] ?? '', '-a', 'amout=9']);
+    expect(code).toBe(1);
+    expect(errors).toContain("The tool 'refund' has no argument 'amout'. Did you mean 'amount'?");
+  });
+
+  it('sends the whole content of a form, and numbers as text to a field of text', async () => {
+    const call = ['call', 'place', '-u', urls[0] ?? ''];
+    const whole = await run([...call, '--answer', 'where={"city":"Bonn"}']);
+    expect(JSON.parse(whole.printed)).toEqual({ city: 'Bonn' });
+    const fields = await run([...call, '--answer', 'city=Bonn', '--answer', 'zip=53111']);
+    expect(JSON.parse(fields.printed)).toEqual({ city: 'Bonn', zip: '53111' });
+  });
+
+  it('shows the text of a waiting saga beside the result', async () => {
+    const { printed, errors } = await run(['call', 'truck', '-u', urls[0] ?? '']);
+    expect(printed).toBe('arrived');
+    expect(errors).toContain('The truck is on its way.');
+  });
+
+  it('lists the tools of a server if it lacks the given tool', async () => {
+    expect(await run(['call', 'refunds', '-u', urls[0] ?? ''])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('refund, place, truck'),
+    });
+  });
+});
+
+describe('the texts of a server', () => {
+  it('reach the terminal without control characters', async () => {
+    const clear = '\u001B[2J\u009B1A\u0007';
+    const hostile = saga({ name: 'hostile', version: '1' }, function* () {
+      yield* elicit('sure', { message: `Sure?${clear}`, schema: z.object({ sure: z.boolean() }) });
+      return `done${clear}`;
+    });
+    const server = serve({
+      ...serveSagas({ name: 'hostile', version: '1', sagas: [hostile], keys }),
+      port: 0,
+      hostname: '127.0.0.1',
+      silent: true,
+    });
+    await server.ready();
+    const call = ['call', 'hostile', '-u', new URL('/mcp', server.url).href];
+    const [asked, done] = [await run(call), await run([...call, '--yes'])];
+    await server.close(true);
+    expect(asked.errors).toContain('Sure?');
+    expect(done.printed).toContain('done');
+    expect(asked.errors + done.printed + done.errors).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+});
+
+describe('a server of MCP without sagas', () => {
+  it('answers a call, and is named by the doctor', async () => {
+    const handler = createMcpHandler(() => {
+      const mcp = new McpServer({ name: 'other', version: '3' });
+      mcp.registerTool('ping', {}, () => ({ content: [{ type: 'text', text: 'pong' }] }));
+      return mcp;
+    });
+    const other = serve({ fetch: handler.fetch, port: 0, hostname: '127.0.0.1', silent: true });
+    await other.ready();
+    const { href } = new URL('/mcp', other.url);
+    expect(await run(['call', 'ping', '-u', href])).toMatchObject({ code: 0, printed: 'pong' });
+    const { code, printed } = await run(['doctor', '-u', href]);
+    await other.close(true);
+    expect(code).toBe(1);
+    expect(printed.split('\n')).toEqual([
+      'ok    server: other 3 answers, with 1 tool',
+      'FAIL  sagas: no saga methods: not a saga server, or its sagas are not attached',
+      expect.stringMatching(/^ok {4}clock: /),
+      'ok    clients: none seen; mcp-saga dev lists them, and --studio with the page of createStudio',
+    ]);
+  });
+});
+
+describe('mcp-saga doctor', () => {
+  it('reports two valid servers', async () => {
+    for (const url of urls) {
+      const { code, printed } = await run(['doctor', '-u', url, '--json'], {
+        environment: { SAGA_KEYS: keys },
+      });
+      expect(code).toBe(0);
+      const { checks } = JSON.parse(printed) as { readonly checks: readonly { readonly name: string }[] };
+      expect(checks.map(({ name }) => name)).toEqual(['keys', 'server', 'sagas', 'clock', 'clients']);
+    }
+  });
+
+  it('reports bad keys beside a valid server', async () => {
+    expect(await run(['doctor', '-u', urls[0] ?? ''], { environment: { SAGA_KEYS: 'k1:x' } })).toMatchObject({
+      code: 1,
+    });
+  });
+
+  it('distinguishes a stopped server from a server without MCP', async () => {
+    const other = createServer((_request, response) => response.end('hello'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { readonly port: number };
+    const args = ['doctor', '-u', `http://127.0.0.1:${port}/mcp`, '--json'];
+    expect(await run(args)).toMatchObject({ code: 3, printed: expect.stringContaining('not_mcp') });
+    await new Promise((resolve) => other.close(resolve));
+    expect(await run(args)).toMatchObject({ code: 3, printed: expect.stringContaining('unreachable') });
+  });
+
+  it('reports a wrong clock', async () => {
+    const app = serveSagas({ name: 'shop', version: '1', sagas: [refund], keys });
+    const late = serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      silent: true,
+      fetch: async (request) => {
+        const response = await app.fetch(request);
+        response.headers.set('date', new Date(Date.now() - 3_600_000).toUTCString());
+        return response;
+      },
+    });
+    await late.ready();
+    const { code, printed } = await run(['doctor', '-u', new URL('/mcp', late.url).href, '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(printed)).toMatchObject({
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'clock', ok: false })]),
+    });
+    await late.close(true);
+  });
+
+  it('fails without options', async () => {
+    expect(await run(['doctor'])).toMatchObject({ code: 2 });
+  });
+});

@@ -1,0 +1,241 @@
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  saga,
+  step,
+  type SagaHost,
+  type SagaTurn,
+  type StepAnswer,
+} from '@mcp-saga/server';
+import { serve } from 'srvx';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { run } from './command-line.ts';
+import { DevStudio } from '../src/serving/dev-studio.ts';
+import { createStudio, type StudioState } from '../src/studio.ts';
+
+const order = saga(
+  { name: 'order', version: '1', forks: 'accept', input: z.object({ item: z.string() }) },
+  function* ({ item }) {
+    const { address } = yield* elicit('address', {
+      message: `Where to send ${item}?`,
+      schema: z.object({ address: z.string() }),
+    });
+    const ship = (): string => {
+      throw new Error(`no courier for ${address}`);
+    };
+    return yield* step('ship', ship, { key: address });
+  },
+);
+
+const keys = generateKey('k1');
+const url = 'http://shop.example/ops/studio';
+
+async function stateOf(studio: ReturnType<typeof createStudio>, sagaId: string = ''): Promise<StudioState> {
+  const response = await studio.fetch(new Request(`${url}/state?saga=${sagaId}`));
+  return (await response.json()) as StudioState;
+}
+
+function suspended(turn: SagaTurn): Extract<SagaTurn, { status: 'suspended' }> {
+  if (turn.status !== 'suspended') throw new Error('The saga did not ask');
+  return turn;
+}
+
+describe('createStudio', () => {
+  it('shows steps, outcomes, and token sizes, but no value, error message, token, or key', async () => {
+    const studio = createStudio();
+    const host = createSagaHost({
+      sagas: [order],
+      audience: 'shop',
+      keys,
+      telemetry: studio.telemetry(),
+      hooks: { onTurn: () => undefined },
+    });
+    const asked = suspended(await host.start('order', { item: 'secret lamp' }));
+    const answers = [
+      {
+        stepId: 'address',
+        result: { action: 'accept', content: { address: 'secret street' } },
+      },
+    ] as const;
+    await host.resume(asked.token, answers);
+    await host.resume(`${asked.token}x`, answers).catch(() => undefined);
+    const state = await stateOf(studio, asked.sagaId);
+    expect(state.seen).toMatchObject([{ saga: 'order', turn: 2, status: 'failed' }]);
+    expect(state.turns).toMatchObject([
+      { turn: 1, status: 'suspended', tokenBytes: asked.token.length, expiresAt: asked.expiresAt },
+      {
+        turn: 2,
+        status: 'failed',
+        events: [
+          { id: 'address', type: 'answered' },
+          { id: 'ship(*)', kind: 'step', type: 'failed', attempt: 1, errorType: 'Error' },
+        ],
+      },
+    ]);
+    expect(state.rejections).toHaveLength(1);
+    const text = JSON.stringify(state);
+    for (const secret of ['secret', 'courier', asked.token, asked.token.slice(-30), keys.slice(3)])
+      expect(text).not.toContain(secret);
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('refuses %s', async (method) => {
+    const studio = createStudio();
+    for (const path of ['', '/', '/state', '/state?saga=1'])
+      expect((await studio.fetch(new Request(url + path, { method }))).status).toBe(405);
+  });
+
+  it('shows the state only to its own page', async () => {
+    const studio = createStudio();
+    const statusFrom = async (site: string, mode: string): Promise<number> => {
+      const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': mode };
+      return (await studio.fetch(new Request(`${url}/state`, { headers }))).status;
+    };
+    expect(await statusFrom('same-origin', 'cors')).toBe(200);
+    expect(await statusFrom('cross-site', 'no-cors')).toBe(403);
+    expect(await statusFrom('same-site', 'cors')).toBe(403);
+    const { headers } = await studio.fetch(new Request(`${url}/state`));
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  });
+
+  it('adds the slash that the relative URLs of the page need', async () => {
+    const { status, headers } = await createStudio().fetch(new Request(url));
+    expect(status).toBe(307);
+    expect(new URL(headers.get('location') ?? '', url).href).toBe(`${url}/`);
+  });
+
+  it('keeps the newest sagas, and reports each change once', async () => {
+    const studio = createStudio({ maxSagas: 2 });
+    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, telemetry: studio.telemetry() });
+    const ids: string[] = [];
+    for (const item of ['a', 'b', 'c']) ids.unshift((await host.start('order', { item })).sagaId);
+    const { seen, revision } = await stateOf(studio);
+    expect(seen.map(({ sagaId }) => sagaId)).toEqual(ids.slice(0, 2));
+    const again = await studio.fetch(new Request(`${url}/state?after=${revision}`));
+    expect(again.status).toBe(204);
+    expect(() => createStudio({ maxSagas: 0 })).toThrow(RangeError);
+  });
+
+  it('shows the doctor how the sagas were started', async () => {
+    const studio = createStudio();
+    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, telemetry: studio.telemetry() });
+    await host.start('order', { item: 'lamp' });
+    const server = serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      silent: true,
+      fetch: (request) => studio.fetch(request),
+    });
+    await server.ready();
+    const { href: page } = new URL('/ops', server.url);
+    expect(await run(['doctor', '--studio', page])).toMatchObject({
+      code: 0,
+      printed: 'ok    clients: started sagas by host',
+    });
+    await server.close(true);
+    expect(await run(['doctor', '--studio', page])).toMatchObject({
+      code: 1,
+      printed: `FAIL  clients: no studio answers at ${page}`,
+    });
+    expect(await run(['doctor', '--studio', '/ops'])).toMatchObject({ code: 2 });
+  });
+
+  it('passes everything on to other telemetry', async () => {
+    const [within, event, end, refused] = [vi.fn((work: () => void) => work()), vi.fn(), vi.fn(), vi.fn()];
+    const onStep = vi.fn(() => ({ within, end }));
+    const turn = vi.fn(() => ({ parent: 'p', within, event, step: onStep, end }));
+    const telemetry = createStudio().telemetry({ turn, refused });
+    const hooks = { onTurn: () => undefined };
+    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, telemetry, hooks });
+    const { token } = suspended(await host.start('order', { item: 'lamp' }));
+    const content = { address: 'here' };
+    await host.resume(token, [{ stepId: 'address', result: { action: 'accept', content } }]);
+    await host.resume('x').catch(() => undefined);
+    expect(turn.mock.calls).toMatchObject([[{ action: 'start' }], [{ action: 'resume', parent: 'p' }]]);
+    expect(event.mock.calls).toMatchObject([[{ type: 'answered' }]]);
+    expect(onStep).toHaveBeenCalledTimes(1);
+    expect(within).toHaveBeenCalledTimes(3);
+    expect(end.mock.calls).toMatchObject([[{ status: 'suspended' }], ['Error'], [{ status: 'failed' }]]);
+    expect(refused).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('the studio of mcp-saga dev', () => {
+  /** Serves `order` with all values, and returns the turns of a saga. */
+  function developed(): {
+    readonly host: SagaHost;
+    readonly turnsOf: (sagaId: string) => Promise<StudioState['turns']>;
+  } {
+    const studio = new DevStudio();
+    const host = createSagaHost({
+      sagas: studio.withValues([order]),
+      audience: 'shop',
+      keys,
+      telemetry: studio.telemetry(undefined),
+      hooks: studio.withErrors({}),
+    });
+    const turnsOf = async (sagaId: string): Promise<StudioState['turns']> => {
+      const request = new Request(`http://127.0.0.1:3000/studio/state?saga=${sagaId}`);
+      const response = (await studio.answer(request, '/mcp')) as Response;
+      return ((await response.json()) as StudioState).turns;
+    };
+    return { host, turnsOf };
+  }
+
+  const to = (address: string): readonly [StepAnswer] => [
+    { stepId: 'address', result: { action: 'accept', content: { address } } },
+  ];
+
+  it('shows arguments, messages, answers, keys, and errors', async () => {
+    const { host, turnsOf } = developed();
+    const asked = suspended(await host.start('order', { item: 'lamp' }));
+    await host.resume(asked.token, to('Main Street'));
+    expect(await turnsOf(asked.sagaId)).toMatchObject([
+      { turn: 1, args: '{"item":"lamp"}', messages: ['Where to send lamp?'] },
+      {
+        turn: 2,
+        error: 'no courier for Main Street',
+        events: [
+          { id: 'address', action: 'accept', value: '{"address":"Main Street"}' },
+          { id: 'ship(*)', value: 'no courier for Main Street', key: expect.stringMatching(/./) },
+        ],
+      },
+    ]);
+  });
+
+  it('attaches the error of each fork to the turn of the fork', async () => {
+    const { host, turnsOf } = developed();
+    const { token, sagaId } = suspended(await host.start('order', { item: 'lamp' }));
+    await Promise.all(['A', 'B', 'C'].map((address) => host.resume(token, to(address))));
+    const forks = (await turnsOf(sagaId)).slice(1);
+    expect(forks).toHaveLength(3);
+    expect(forks.map(({ error }) => error)).toEqual(forks.map(({ events }) => events[1]?.value));
+    expect(new Set(forks.map(({ error }) => error)).size).toBe(3);
+  });
+
+  const ask = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
+    const request = new Request('http://127.0.0.1:3000/studio/state', { headers });
+    return (await new DevStudio().answer(request, '/mcp'))?.status;
+  };
+
+  it.each([
+    [{}, 200],
+    [{ origin: 'http://127.0.0.1:3000' }, 200],
+    [{ host: 'localhost:3000' }, 200],
+    // After DNS rebinding, the browser sends the name of the foreign page.
+    [{ host: 'evil.example:3000' }, 403],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'http://localhost:8080' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+  ])('answers a request with %j by %i', async (headers, status) => {
+    expect(await ask(headers)).toBe(status);
+  });
+
+  it('leaves all other paths to the server', () => {
+    for (const path of ['/mcp', '/', '/studios', '/saga/answer/1'])
+      expect(new DevStudio().answer(new Request(`http://127.0.0.1:3000${path}`), '/mcp')).toBeUndefined();
+  });
+});

@@ -1,0 +1,230 @@
+import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { askForm, type FormContent, type FormSchema } from '../src/terminal/form.ts';
+import { askPerson } from '../src/terminal/person.ts';
+import { QuestionLeft, RunLeft, type Terminal } from '../src/terminal/prompter.ts';
+
+const enter = '\r';
+const escape = '\u001B';
+const up = '\u001B[A';
+const down = '\u001B[B';
+const clear = '\u0015';
+
+/** A terminal where `typed` is typed, one entry each time something was drawn. */
+function typing(...typed: readonly string[]): { terminal: Terminal; shown: () => string } {
+  const input = new PassThrough();
+  const output = new PassThrough({ encoding: 'utf8' });
+  const left = [...typed];
+  let shown = '';
+  let draws = 0;
+  output.on('data', (text: string) => {
+    shown += text;
+    draws += 1;
+    const draw = draws;
+    // After everything that is drawn at once.
+    setImmediate(() => {
+      const next = draw === draws ? left.shift() : undefined;
+      if (next !== undefined) input.write(next);
+    });
+  });
+  return { terminal: { input, output }, shown: () => stripVTControlCharacters(shown) };
+}
+
+type Fields = FormSchema['properties'];
+
+const form = (properties: Fields, ...required: readonly string[]): FormSchema => ({
+  type: 'object',
+  properties,
+  required: [...required],
+});
+
+const fill = async (schema: FormSchema, ...typed: readonly string[]): Promise<FormContent> =>
+  await askForm(schema, typing(...typed).terminal);
+
+describe('a form', () => {
+  it.each<[string, FormSchema, readonly string[], FormContent]>([
+    ['text', form({ a: { type: 'string' } }, 'a'), ['x', enter], { a: 'x' }],
+    ['text with a default', form({ a: { type: 'string', default: 'x' } }), [enter], { a: 'x' }],
+    ['text left out', form({ a: { type: 'string' } }), [enter], {}],
+    ['a default taken away', form({ a: { type: 'string', default: 'x' } }), [clear, enter], {}],
+    ['a number', form({ a: { type: 'number' } }, 'a'), ['-1.5e3', enter], { a: -1500 }],
+    ['a whole number', form({ a: { type: 'integer', default: 8 } }, 'a'), ['0', enter], { a: 80 }],
+    ['yes or no', form({ a: { type: 'boolean' } }, 'a'), ['y'], { a: true }],
+    ['yes by default', form({ a: { type: 'boolean', default: true } }, 'a'), [enter], { a: true }],
+    ['yes or no left out', form({ a: { type: 'boolean' } }), [enter], {}],
+    ['no, when it may be left out', form({ a: { type: 'boolean' } }), [up, enter], { a: false }],
+    ['one of several', form({ a: { type: 'string', enum: ['x', 'y'] } }, 'a'), [down, enter], { a: 'y' }],
+    [
+      'one by default',
+      form({ a: { type: 'string', enum: ['x', 'y'], default: 'y' } }, 'a'),
+      [enter],
+      { a: 'y' },
+    ],
+    ['none of several', form({ a: { type: 'string', enum: ['x', 'y'] } }), [enter], {}],
+    [
+      'one with a title',
+      form(
+        {
+          a: {
+            type: 'string',
+            oneOf: [
+              { const: '', title: 'Nothing' },
+              { const: 'b', title: 'B' },
+            ],
+          },
+        },
+        'a',
+      ),
+      [enter],
+      { a: '' },
+    ],
+    [
+      'several',
+      form({ a: { type: 'array', items: { type: 'string', enum: ['x', 'y', 'z'] }, minItems: 1 } }, 'a'),
+      [' ', `${down}${down} `, enter],
+      { a: ['x', 'z'] },
+    ],
+    [
+      'several by default',
+      form({ a: { type: 'array', items: { anyOf: [{ const: 'x', title: 'X' }] }, default: ['x'] } }),
+      [enter],
+      { a: ['x'] },
+    ],
+    [
+      'no value of an optional list',
+      form({ a: { type: 'array', items: { type: 'string', enum: ['x'] } } }, 'a'),
+      [enter],
+      { a: [] },
+    ],
+    ['none, left out', form({ a: { type: 'array', items: { type: 'string', enum: ['x'] } } }), [enter], {}],
+    [
+      'several fields, in order',
+      form({ a: { type: 'string' }, b: { type: 'integer' } }, 'a', 'b'),
+      ['x', enter, '2', enter],
+      { a: 'x', b: 2 },
+    ],
+  ])('asks for %s', async (_, schema, typed, content) => {
+    await expect(fill(schema, ...typed)).resolves.toStrictEqual(content);
+  });
+
+  it.each<[string, Fields[string], string, string]>([
+    ['too short', { type: 'string', minLength: 2 }, 'x', 'At least 2 characters, not 1'],
+    ['too long, by characters', { type: 'string', maxLength: 1 }, '🙂x', 'At most 1 character, not 2'],
+    ['no email address', { type: 'string', format: 'email' }, 'ada@', 'Not an email address'],
+    ['no address', { type: 'string', format: 'uri' }, 'here', 'Not an address'],
+    ['no date', { type: 'string', format: 'date' }, '2026-06-31', 'Not a date'],
+    [
+      'no date and time',
+      { type: 'string', format: 'date-time' },
+      '2026-06-30T25:00:00Z',
+      'Not a date and time',
+    ],
+    ['no number', { type: 'number' }, '0x10', 'Not a number'],
+    ['no whole number', { type: 'integer' }, '1.5', 'Not a whole number'],
+    ['too little', { type: 'number', minimum: 3 }, '2', 'At least 3'],
+    ['too much', { type: 'integer', maximum: 3 }, '4', 'At most 3'],
+    ['nothing', { type: 'string' }, '', 'Needed'],
+  ])('asks again for a value that is %s', async (_, field, typed, problem) => {
+    const { terminal, shown } = typing(...(typed === '' ? [] : [typed]), enter, escape);
+    await expect(askForm(form({ a: field }, 'a'), terminal)).rejects.toThrow(QuestionLeft);
+    expect(shown()).toContain(problem);
+  });
+
+  it('asks again for too few of several values, and keeps the chosen ones', async () => {
+    const field = { type: 'array', items: { type: 'string', enum: ['x', 'y', 'z'] }, minItems: 2 } as const;
+    const { terminal, shown } = typing(' ', enter, `${down} `, enter);
+    const schema = form({ a: { ...field, items: { type: 'string', enum: [...field.items.enum] } } }, 'a');
+    await expect(askForm(schema, terminal)).resolves.toStrictEqual({ a: ['x', 'y'] });
+    expect(shown()).toContain('Choose 2 to 3, not 1');
+  });
+
+  it('shows titles and descriptions, and marks optional fields', async () => {
+    const { terminal, shown } = typing(enter);
+    await askForm(form({ a: { type: 'string', title: 'Region', description: 'Where it runs' } }), terminal);
+    expect(shown()).toContain('Region (optional): Where it runs');
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('ends the run on %s', async (_, key) => {
+    await expect(fill(form({ a: { type: 'string' } }, 'a'), key)).rejects.toThrow(RunLeft);
+  });
+
+  it('ends the run when it is aborted', async () => {
+    const { terminal } = typing();
+    const signal = AbortSignal.abort();
+    await expect(askForm(form({ a: { type: 'string' } }), { ...terminal, signal })).rejects.toThrow(RunLeft);
+  });
+});
+
+const step = (schema: FormSchema) =>
+  ({ type: 'elicitation', stepId: 's', params: { message: 'm', requestedSchema: schema } }) as const;
+
+describe('a user at a terminal', () => {
+  const one = form({ a: { type: 'string' } }, 'a');
+  const two = form({ a: { type: 'string' }, b: { type: 'boolean' } }, 'a', 'b');
+
+  it.each<[string, FormSchema, readonly string[], object]>([
+    ['sends a form of one field at once', one, ['x', enter], { action: 'accept', content: { a: 'x' } }],
+    [
+      'reviews a form of several fields',
+      two,
+      ['x', enter, 'y', enter],
+      { action: 'accept', content: { a: 'x', b: true } },
+    ],
+    [
+      'changes a form before it is sent',
+      two,
+      ['x', enter, 'n', down, enter, 'y', enter, 'y', enter],
+      { action: 'accept', content: { a: 'xy', b: true } },
+    ],
+    ['declines a form', one, [escape, down, enter], { action: 'decline' }],
+    ['declines a form that is filled', two, ['x', enter, 'y', down, down, enter], { action: 'decline' }],
+    ['dismisses a form', one, [escape, down, down, enter], { action: 'cancel' }],
+    ['answers after all', one, [escape, enter, 'x', enter], { action: 'accept', content: { a: 'x' } }],
+  ])('%s', async (_, schema, typed, result) => {
+    const answer = await askPerson(typing(...typed).terminal)(step(schema));
+    expect(answer).toStrictEqual({ stepId: 's', result });
+  });
+
+  it('sees why a question is asked again', async () => {
+    const { terminal, shown } = typing('x', enter);
+    await askPerson(terminal)({ ...step(one), reason: 'a: too short' });
+    expect(shown()).toContain('Asked again: a: too short');
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['agrees to open a page', [enter], 'accept'],
+    ['does not open a page', [down, enter], 'decline'],
+    ['dismisses a page', [escape, down, down, enter], 'cancel'],
+    ['opens a page after all', [escape, enter, enter], 'accept'],
+  ])('%s', async (_, typed, action) => {
+    const { terminal, shown } = typing(...typed);
+    const params = { mode: 'url', message: 'Sign in', url: 'https://example.com/in' } as const;
+    const answer = await askPerson(terminal)({ type: 'elicitation', stepId: 's', params });
+    expect(answer).toStrictEqual({ stepId: 's', result: { action } });
+    expect(shown()).toContain('https://example.com/in');
+  });
+
+  it('can reject an answer of the model', async () => {
+    const params = { messages: [], maxTokens: 1 };
+    const answer = await askPerson(typing(escape, down, enter).terminal)({
+      type: 'sampling',
+      stepId: 's',
+      params,
+    });
+    expect(answer).toStrictEqual({
+      stepId: 's',
+      error: { code: -1, message: 'User rejected sampling request' },
+    });
+  });
+
+  it('can answer for the model after all', async () => {
+    const params = { messages: [], maxTokens: 1 };
+    const typed = typing(escape, enter, '!', enter);
+    const answer = await askPerson(typed.terminal, 'Yes')({ type: 'sampling', stepId: 's', params });
+    expect(answer).toMatchObject({ result: { content: { text: 'Yes!' } } });
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { commands } from '../src/commands/commands.ts';
+import { run } from './command-line.ts';
+
+describe('mcp-saga', () => {
+  it('lists its commands', async () => {
+    const { code, printed } = await run([]);
+    expect(code).toBe(0);
+    for (const { name } of commands) expect(printed).toContain(`  ${name} `);
+  });
+
+  it.each(commands)('$name has a help with an example', async ({ name, options }) => {
+    const { code, printed } = await run([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(printed).toContain(`Example: `);
+    for (const option of ['json', ...Object.keys(options)]) expect(printed).toContain(`--${option}`);
+  });
+
+  it('refuses unknown commands, options, and further arguments', async () => {
+    for (const args of [['kall'], ['call', 'tool', '--urll', 'x'], ['keys', 'new', 'a', 'b'], ['call']])
+      expect(await run(args), args.join(' ')).toMatchObject({ code: 2, printed: '' });
+  });
+
+  it.each([
+    [['inspcet', 'x'], "Unknown command 'inspcet'. Did you mean 'inspect'?"],
+    [['keys', 'rotat'], "Unknown command 'keys rotat'. Did you mean 'keys rotate'?"],
+    [['frobnicate', 'x'], "Unknown command 'frobnicate'.\n"],
+    [['call', 'tool', '--answr', 'x'], "Unknown option '--answr'. Did you mean '--answer'?"],
+    [['call', 'tool', '--frobnicate=x'], "Unknown option '--frobnicate'.\n"],
+    [['call', 'tool', '-x'], "Unknown option '-x'.\n"],
+  ])('names the unknown word of %s, and the nearest one', async (args, message) => {
+    expect(await run(args)).toMatchObject({ code: 2, errors: expect.stringContaining(message) });
+  });
+
+  it('reports an error as JSON with --json', async () => {
+    const { code, printed } = await run(['inspect', 'no-token', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(printed)).toMatchObject({ error: { code: 'usage' } });
+  });
+
+  it('prints its version', async () => {
+    expect(await run(['--version'])).toMatchObject({
+      code: 0,
+      printed: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
+  });
+});
