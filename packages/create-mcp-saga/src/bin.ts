@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+/** `npm create mcp-saga`. */
+import { main } from './main.ts';
+
+// Some terminals, such as serial lines, have no size.
+if (process.stdout.columns === 0) process.stdout.columns = 80;
+process.exitCode = await main(process.argv.slice(2), {
+  isInteractive: process.stdin.isTTY && process.stdout.isTTY,
+  print: (text) => process.stdout.write(`${text}\n`),
+  printError: (text) => process.stderr.write(`${text}\n`),
+  userAgent: process.env['npm_config_user_agent'],
+});

@@ -1,0 +1,9 @@
+import { serveSagas } from '@mcp-saga/server/serve';
+import { sendInvoice } from './send-invoice.js';
+
+// The keys are in SAGA_KEYS.
+export const sagas = serveSagas({
+  name: 'mcp-saga-project',
+  version: '1.0.0',
+  sagas: [sendInvoice],
+});
