@@ -25,7 +25,7 @@ const wrong = [
   'test/packed/lint/wrong.js',
 ];
 
-it('reports nothing in the examples and in the code of the README, with ESLint', async () => {
+it('ESLint reports nothing in the examples and in the code of the README', async () => {
   const eslint = new ESLint({
     cwd: root,
     overrideConfigFile: true,
@@ -37,7 +37,7 @@ it('reports nothing in the examples and in the code of the README, with ESLint',
   expect(results.filter(({ messages }) => messages.length > 0).map(({ filePath }) => filePath)).toEqual([]);
 });
 
-it('reports in the whole repository what tests do wrong on purpose, with Oxlint', async () => {
+it('Oxlint reports in the whole repository only the deliberate mistakes of tests', async () => {
   const folder = await mkdtemp(resolve(tmpdir(), 'mcp-saga-oxlint-'));
   try {
     // Tests of `core` import it as its own files do.

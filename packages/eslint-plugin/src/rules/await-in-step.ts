@@ -18,13 +18,13 @@ export const awaitInStep: Rule.RuleModule = {
   meta: {
     type: 'problem',
     docs: {
-      description: 'Require that steps wait for the promises that they make',
+      description: 'Require steps to wait for their promises',
       url: 'https://www.npmjs.com/package/@mcp-saga/eslint-plugin#await-in-step',
     },
     schema: [],
     messages: {
-      floating: 'The step ends before `{{call}}`, and does not see it fail. Await it or return it.',
-      forEach: '`forEach` does not wait for its async callback. Write `await Promise.all(….map(async …))`.',
+      floating: 'The step ends before `{{call}}`, so a failure goes unnoticed. Await or return the call.',
+      forEach: '`forEach` does not wait for an async callback. Write `await Promise.all(….map(async …))`.',
       list: 'A step cannot return a list of promises. Write `Promise.all({{call}})`.',
     },
   },
@@ -38,7 +38,7 @@ export const awaitInStep: Rule.RuleModule = {
           : 'import';
         context.report({ node, messageId, data: { call: `${callee}(…)` } });
       };
-      walk(context.sourceCode.ast as unknown as Node, (node) => {
+      walk(context.sourceCode, (node) => {
         if (node.type !== 'ImportExpression' && !isCall(node)) return;
         const messageId = mistakeOf(file, node);
         if (messageId !== undefined && file.phasesOf(node).has('step')) report(node, messageId);

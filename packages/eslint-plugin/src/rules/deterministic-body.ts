@@ -49,11 +49,11 @@ export const deterministicBody: Rule.RuleModule = {
     },
     schema: [],
     messages: {
-      io: '`{{call}}` runs again with each replay of the body. Run it in a step: `yield* step(id, () => {{call}})`.',
+      io: '`{{call}}` runs again with each replay of the body. Move the call to a step: `yield* step(id, () => {{call}})`.',
       random: '`{{call}}` gives another value with each replay of the body. Write `yield* random()`.',
       time: '`{{call}}` gives another time with each replay of the body. Write `yield* now()`.',
       timer:
-        '`{{call}}` starts with each replay of the body, and the saga does not wait for it. Write `yield* sleep(ms)`.',
+        '`{{call}}` starts with each replay of the body, and the saga does not wait for the timer. Write `yield* sleep(ms)`.',
       uuid: '`{{call}}` gives another value with each replay of the body. Write `yield* uuid()`.',
     },
   },

@@ -1,7 +1,7 @@
 import type { Rule } from 'eslint';
 import { isGenerator, sagaFileOf, type SagaFile } from '../saga/saga-file.ts';
 import { functionAround, isCall, unwrap, type CallNode } from '../saga/syntax.ts';
-import { misuseOf } from './command-use.ts';
+import { misuseOf } from './misused-command.ts';
 
 /** Requires `yield*` before commands and helpers: without `yield*`, nothing happens. */
 export const requireYieldStar: Rule.RuleModule = {

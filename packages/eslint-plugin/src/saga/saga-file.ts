@@ -38,7 +38,7 @@ export class SagaFile {
   constructor(source: SourceCode, modules: readonly string[]) {
     this.source = source;
     this.#modules = modules;
-    walk(source.ast as unknown as Node, (node) => {
+    walk(source, (node) => {
       if (isCall(node)) this.calls.push(node);
       else if (node.type === 'YieldExpression') this.yields.push(node);
     });

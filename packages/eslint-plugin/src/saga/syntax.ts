@@ -99,11 +99,22 @@ export function propertyOf(member: ESTree.MemberExpression): string | undefined 
 }
 
 /** Calls `visit` with every node, parents first. */
-export function walk(node: Node, visit: (node: Node) => void): void {
-  visit(node);
-  for (const [key, child] of Object.entries(node)) {
-    if (key === 'parent' || typeof child !== 'object' || child === null) continue;
-    for (const one of Array.isArray(child) ? child : [child])
-      if (typeof (one as Partial<Node> | null)?.type === 'string') walk(one as Node, visit);
-  }
+export function walk({ ast, visitorKeys }: SourceCode, visit: (node: Node) => void): void {
+  const enter = (node: Node): void => {
+    visit(node);
+    const children = node as unknown as { readonly [key: string]: Child };
+    // The other properties are positions, which Oxlint computes on access.
+    for (const key of visitorKeys[node.type] ?? []) {
+      const child = children[key];
+      for (const one of isList(child) ? child : [child]) if (one != null) enter(one);
+    }
+  };
+  enter(ast as unknown as Node);
+}
+
+/** A property with nodes: absent for other syntax. */
+type Child = Node | readonly (Node | null)[] | null | undefined;
+
+function isList(child: Child): child is readonly (Node | null)[] {
+  return Array.isArray(child);
 }

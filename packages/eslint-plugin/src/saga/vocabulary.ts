@@ -6,11 +6,13 @@ export const groups: ReadonlySet<string> = new Set(['all', 'allSettled', 'race']
 
 /** Commands whose functions run as steps, outside of replay. */
 export const effects: ReadonlySet<string> = new Set([
+  'approval',
   'compensate',
   'elicit',
   'elicit.outcome',
   'poll',
   'step',
+  'waitFor',
 ]);
 
 /** Functions returning a command. A command does nothing before a saga yields the command. */

@@ -13,7 +13,7 @@ export const cases: Cases = {
     valid(`yield* step('a', async () => { return fetch(url).then((response) => response.json()); });`),
     valid(`yield* step('a', async () => { items.forEach((item) => list.push(item)); });`),
     valid(`yield* step('a', async () => { await import('./a.js'); });`),
-    // What is meant
+    // A deliberate floating promise
     valid(`yield* step('a', async () => { void fetch(url); });`),
     // What may be no promise
     valid(`yield* step('a', () => { save(1); });`),

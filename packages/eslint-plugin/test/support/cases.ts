@@ -38,7 +38,7 @@ export function valid(body: string): Case {
   return { code: saga(body) };
 }
 
-/** A body with one mistake, and what is suggested. */
+/** A body with one mistake, and the suggested code. */
 export function invalid(body: string, messageId: string, suggested?: string): Mistake {
   return { code: saga(body), mistakes: [suggested === undefined ? messageId : [messageId, saga(suggested)]] };
 }
