@@ -1,7 +1,7 @@
-/** What the trip is booked with: providers in the memory of this server, which honour idempotency keys. */
+/** Stand-ins for providers, in memory. Each acts once for an idempotency key. */
 const done = new Map<string, string>();
 
-/** What is booked and paid now. */
+/** Current bookings. */
 export const booked: Set<string> = new Set();
 
 function once(key: string, act: () => string): string {
@@ -13,7 +13,7 @@ function once(key: string, act: () => string): string {
   return result;
 }
 
-/** Books, pays and mails. Nobody rents cars in Atlantis, and no mail arrives in Utopia. */
+/** Books, pays, and mails. Cars in Atlantis and mail to Utopia fail. */
 export const agency = {
   book: (what: string, city: string, key: string): string =>
     once(key, () => {

@@ -1,4 +1,4 @@
-/** Four trips: one goes well, one fails at the third booking, one after the payment, and one user goes back in time. */
+/** Books four trips: a success, a failed booking, a failure after the payment, and an old token used again. */
 import assert from 'node:assert/strict';
 import { callSaga, startSaga, type CallToolResult } from '@mcp-saga/client';
 import { connect, startServer } from '@mcp-saga/example-run-server';
@@ -9,7 +9,7 @@ const server = await startServer('agency', {
   folder: new URL('.', import.meta.url),
   environment: { SAGA_KEYS: generateKey() },
   onLine: (line) => {
-    // What the host tells its operator is not the agency's.
+    // Messages of the host for its operator do not belong in the output of the agency.
     if (!line.startsWith('mcp-saga: ')) happened.push(line);
     console.log(`  ${line}`);
   },
@@ -40,13 +40,13 @@ assert.deepEqual(happened.slice(-2), ['cancelled the flight', 'cancelled the hot
 
 const paid = await book('Utopia');
 assert.match(paid, /failed at step 'mail'/);
-assert.doesNotMatch(paid, /Undone/, 'after the payment there is no way back');
+assert.doesNotMatch(paid, /Undone/, 'nothing is undone after the payment');
 assert(!happened.some((line) => line.startsWith('cancelled')));
 
-console.log('A trip to Oslo, paid, by a user who then goes back to the question and says no');
+console.log('A paid trip to Oslo, whose user answers the old question again with no');
 const begun = await startSaga(client, { name: 'book_trip', arguments: { city: 'Oslo' } });
 assert(begun.status === 'suspended');
-// The first token comes before the first booking, so that no lost response books twice: nothing is asked yet.
+// The first token precedes the first booking and asks nothing. A lost response therefore repeats no booking.
 const turn = await begun.saga.resume();
 assert(turn.status === 'suspended');
 const answer = (sure: boolean) =>

@@ -5,7 +5,7 @@ import { bookTrip } from './saga.ts';
 const bookings = new Provider<string>();
 const things = ['hotel', 'flight', 'car'];
 
-// Its own agency remembers every key for as long as the server runs: a run of its own needs one that forgets.
+// The agency remembers keys as long as the process runs. Each test run needs an empty provider.
 const trip = things.reduce(
   (script, what) =>
     script.on
@@ -16,7 +16,7 @@ const trip = things.reduce(
   }),
 );
 
-it('[E3] books all of it, or nothing', async () => {
+it('[E3] books everything, or nothing', async () => {
   expect((await trip.run()).result).toBe('Have a good time in Rome.');
   expect(bookings.standing).toEqual(things);
   const run = await trip.fail.step('book(car)', new Error('no cars')).run();
@@ -24,13 +24,13 @@ it('[E3] books all of it, or nothing', async () => {
   expect(bookings.standing).toEqual([]);
 });
 
-it('[E3] leaves nothing booked, whatever fails and whoever says no', async () => {
-  // What was paid, or may have been, people settle with the agency; the mail is a courtesy.
+it('[E3] leaves nothing booked after any failure or refusal', async () => {
+  // People settle payments with the agency, and a missing mail does no harm.
   const harmless = ['pay', 'mail'];
   await failEverywhere(trip, { harmless });
   await refuseEverywhere(trip, { harmless });
 });
 
-it('[E1] books once, wherever its process dies', async () => {
+it('[E1] books once after a crash at any point', async () => {
   await crashEverywhere(trip, { check: () => expect(bookings.standing).toEqual(things) });
 });

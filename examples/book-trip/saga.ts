@@ -4,7 +4,7 @@ import { agency } from './agency.ts';
 
 const Sure = z.object({ sure: z.boolean() });
 
-/** Books one thing, and knows how to cancel it. */
+/** Books one item. The undo cancels the booking. */
 function* book(what: string, city: string): Steps<string> {
   return yield* step('book', ({ idempotencyKey }) => agency.book(what, city, idempotencyKey), {
     key: what,
@@ -13,16 +13,16 @@ function* book(what: string, city: string): Steps<string> {
   });
 }
 
-/** Books a hotel, a flight and a car, or nothing; asks; pays; and from then on there is no way back. */
+/** Books a hotel, a flight, and a car, or nothing. Asks the user, and pays. The payment is final. */
 export const bookTrip = saga(
   {
     name: 'book_trip',
     version: '1',
     description: 'Books a hotel, a flight and a car, asks whether that is right, and pays',
     input: z.object({ city: z.string() }),
-    // A paid trip must not be undone by going back to the question: the host has a guard for that.
+    // An older token must not undo a paid trip, so the host needs a guard.
     forks: 'refuse',
-    // Its bookings come before its first question: a call whose first response is lost must not book everything twice.
+    // Bookings precede the first question. A call whose first response is lost must not book everything twice.
     commitFirst: true,
   },
   function* ({ city }) {

@@ -1,4 +1,4 @@
-/** Two servers, three incidents: one is taken at once, one too late, one is a false alarm. */
+/** Three incidents on two servers: answered in time, answered too late, and a false alarm. */
 import assert from 'node:assert/strict';
 import { startSaga, SuspendedSaga, type ClientTurn, type CompletedStep } from '@mcp-saga/client';
 import { connect, startServer, type ServerProcess } from '@mcp-saga/example-run-server';
@@ -14,7 +14,7 @@ const [a, b, later] = await Promise.all([
   startServer('B, ten minutes later,', { folder, environment: { ...environment, CLOCK_AHEAD: '600000' } }),
 ]);
 
-/** Tells what a turn came to. */
+/** Prints the outcome of a turn. */
 function tell(server: ServerProcess, turn: ClientTurn): void {
   if (turn.status === 'suspended') {
     for (const step of turn.saga.pending) {
@@ -65,24 +65,24 @@ const classifies = (text: string): CompletedStep => ({
   result: { role: 'assistant', model: 'any', content: { type: 'text', text } },
 });
 
-// One: both answers come together, in time.
+// Incident 1: both answers arrive together, in time.
 const checkout = await report(a, 'checkout', 'errors at 40 %');
 const taken = await answer(b, checkout, [decides('onCall', 'taken'), classifies('high')]);
 assert.equal(textOf(taken), 'checkout is taken care of in room-1, severity high.');
 assert.deepEqual(operations.failedOver, ['checkout']);
 
-// Two: the model answers; the person on call does, ten minutes later.
+// Incident 2: the model answers at once, and the person on call ten minutes later.
 const search = await report(a, 'search', 'answers are slow');
 const classified = await answer(b, search, [classifies('low')]);
 assert(classified.status === 'suspended');
 const escalated = await answer(later, classified.saga, [decides('onCall', 'false alarm')]);
-assert(escalated.status === 'suspended', 'too late: what the person on call says does not count any more');
+assert(escalated.status === 'suspended', 'a late answer of the person on call is ignored');
 const [question] = escalated.saga.steps;
 assert.match(question?.stepId ?? '', /^manager/);
 const managed = await answer(later, escalated.saga, [decides(question?.stepId ?? '', 'taken')]);
 assert.equal(textOf(managed), 'search is taken care of in room-2, severity low.');
 
-// Three: the person on call passes it on, the model talks, the manager knows better.
+// Incident 3: the person on call declines, the model gives no severity, and the manager reports a false alarm.
 const mail = await report(b, 'mail', 'the queue is empty');
 const passed = await answer(a, mail, [declines('onCall'), classifies('That depends.')]);
 assert(passed.status === 'suspended');
@@ -103,4 +103,4 @@ assert.equal(operations.opened, 3, 'each room was opened once');
 assert.deepEqual(operations.failedOver, ['checkout'], 'and nothing else was failed over');
 
 await Promise.all([a.stop(), b.stop(), later.stop(), operations.stop()]);
-console.log('\nThree incidents, three rooms; the one that nobody needed is closed.');
+console.log('\nThree incidents, three rooms. The room of the false alarm is closed.');

@@ -20,7 +20,7 @@ const ask = (who: string) =>
     schema: Verdict,
   });
 
-/** An incident: a room for it, a person and the model asked at once, five minutes until the manager is asked. */
+/** Opens a room for an incident, and asks a person and the model at once. After five minutes, asks the manager. */
 export const triage = setup({
   types: {
     input: {} as Incident,
@@ -92,7 +92,7 @@ export const triage = setup({
                 },
                 onError: { guard: 'isDeclined', target: 'manager' },
               },
-              // Whoever answers after this is told that it is too late: the manager is asked.
+              // Later answers of the person on call are refused, because the manager is asked.
               after: { 300_000: 'manager' },
             },
             manager: {
@@ -118,7 +118,7 @@ export const triage = setup({
                 src: 'classify',
                 input: ({ context }) => context,
                 onDone: { target: 'known', actions: assign({ severity: ({ event }) => event.output }) },
-                // It said something else, or nothing: the severity stays unknown.
+                // Without a valid answer, the severity stays unknown.
                 onError: 'known',
               },
             },
@@ -136,7 +136,7 @@ export const triage = setup({
       invoke: { id: 'failOver', src: 'failOver', input: ({ context }) => context, onDone: 'handed' },
     },
     handed: { type: 'final' },
-    // Ends the saga as failed: the room that nobody needs is closed.
+    // Fails the saga, which closes the room.
     falseAlarm: { type: 'final', tags: ['compensate'] },
   },
   output: ({ context: { service, severity, room, verdict } }) =>

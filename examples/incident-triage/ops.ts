@@ -1,4 +1,4 @@
-/** What operations people work with, as small as can be: it honours idempotency keys, as good systems do. */
+/** A minimal operations system, which honors idempotency keys. */
 import { serve } from 'srvx';
 
 export interface Room {
@@ -7,16 +7,16 @@ export interface Room {
 
 export interface Operations {
   readonly url: string;
-  /** The rooms that are open, by name, with the service each is for. */
+  /** Open rooms: the service by the name of the room. */
   readonly rooms: ReadonlyMap<string, string>;
-  /** The services that run elsewhere now, once for each time it was done. */
+  /** Services that failed over, with one entry for each failover. */
   readonly failedOver: readonly string[];
-  /** How many rooms were really opened. */
+  /** Number of opened rooms, without repeated requests. */
   readonly opened: number;
   stop(): Promise<void>;
 }
 
-/** Serves it on a free port of 127.0.0.1. */
+/** Serves the system on a free port of 127.0.0.1. */
 export async function startOperations(): Promise<Operations> {
   const rooms = new Map<string, string>();
   const failedOver: string[] = [];
@@ -62,7 +62,7 @@ export async function startOperations(): Promise<Operations> {
   };
 }
 
-/** Its client, as effects use it. */
+/** Client of the operations system, for effects. */
 export const ops = {
   open: (service: string, key: string, signal: AbortSignal): Promise<Room> =>
     post(`/open/${service}`, key, signal) as Promise<Room>,

@@ -10,24 +10,24 @@ const opened = testSaga(triageIncident, { input: { service: 'checkout', symptom:
 
 const taken = opened.on.elicit('onCall', { verdict: 'taken' }).on.sample('classify', 'high');
 
-it('asks a person and the model at once, and fails over where it is severe', async () => {
+it('asks a person and the model at once, and fails over if the incident is severe', async () => {
   const run = await taken.run();
   expect(run.result).toBe('checkout is taken care of in room-1, severity high.');
   expect(String(run.trace)).toContain('ran failOver');
 });
 
-it('[E3] closes the room where it was a false alarm', async () => {
+it('[E3] closes the room after a false alarm', async () => {
   const run = await taken.on.elicit('onCall', { verdict: 'false alarm' }).run();
   expect(run.compensated).toEqual(['room']);
-  expect(run.residue).toEqual([]);
+  expect(run.uncompensated).toEqual([]);
 });
 
-it('asks the manager where the one on call declines', async () => {
+it('asks the manager if the person on call declines', async () => {
   const run = await taken.refuse.elicit('onCall').on.elicit('manager@2', { verdict: 'taken' }).run();
   expect(run.result).toContain('is taken care of');
 });
 
-it('asks the manager when the one on call is silent for five minutes, and tells who answers later', async () => {
+it('asks the manager after five minutes, also if the person on call answers later', async () => {
   const answered = taken.on.elicit('manager', { verdict: 'taken' });
   const silent = await answered.silent.elicit('onCall', 300_000).run();
   expect(silent.result).toContain('is taken care of');
@@ -38,7 +38,7 @@ it('asks the manager when the one on call is silent for five minutes, and tells 
   expect(inTime).not.toHaveAsked('manager');
 });
 
-it('takes any answer, and does the same on any machine', async () => {
+it('accepts any answer, and does the same on any machine', async () => {
   const answered = taken.on.elicit('manager@2', { verdict: 'taken' });
   await refuseEverywhere(answered);
   await assertDeterministic(answered);

@@ -9,7 +9,7 @@ export const triageIncident = machineSaga(
     version: '1',
     description: 'Opens a room for an incident, and finds out who takes it and how severe it is',
     input: z.object({ service: z.string(), symptom: z.string() }),
-    // To go back and answer otherwise closes a room, or finds it closed, and fails over once at the most: no harm is done.
+    // An older token can close a room again and fail over at most once, which does no harm.
     forks: 'accept',
   },
   triage,

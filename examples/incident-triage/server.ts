@@ -2,7 +2,7 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { triageIncident } from './saga.ts';
 
-// For the stories in client.ts: a server whose clock is ahead is this one, later.
+// A server with its clock ahead plays a later time for client.ts.
 const ahead = Number(process.env['CLOCK_AHEAD'] ?? 0);
 const sagas = serveSagas({
   name: 'incidents',

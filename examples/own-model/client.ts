@@ -1,4 +1,4 @@
-/** One saga, three clients: one has a model and a user, one a user only, one has neither. All call the same tool. */
+/** Calls one tool with three clients: with a model and a user, with a user only, and with neither. */
 import assert from 'node:assert/strict';
 import { startServer } from '@mcp-saga/example-run-server';
 import { generateKey } from '@mcp-saga/server';
@@ -55,4 +55,4 @@ assert.equal(await triage({}), 'The ticket is urgent and goes to support.');
 assert.equal(model.asked, 2);
 
 await Promise.all([server.stop(), model.stop()]);
-console.log('Whatever a client offers was used, and what it lacks was made up for.');
+console.log('The host replaced the missing capabilities of each client.');

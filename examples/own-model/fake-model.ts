@@ -1,9 +1,9 @@
-/** A stand-in for a model's endpoint: it finds everything urgent that is on fire. */
+/** Stand-in for the endpoint of a model. Tickets about a fire are urgent. */
 import { serve } from 'srvx';
 
 export interface FakeModel {
   readonly url: string;
-  /** How often it was asked. */
+  /** Number of requests. */
   readonly asked: number;
   stop(): Promise<void>;
 }

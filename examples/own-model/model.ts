@@ -1,14 +1,14 @@
 import type { Sampling, SamplingMessage } from '@mcp-saga/server';
 
-/** A model behind an HTTP endpoint that speaks OpenAI's chat completions, as most of them do. */
+/** A model behind an HTTP endpoint for OpenAI's chat completions. */
 export interface ModelEndpoint {
-  /** Up to and including the version: `https://api.example.com/v1`. */
+  /** Address of the endpoint, including the version: `https://api.example.com/v1`. */
   readonly url: string;
   readonly key: string;
   readonly model: string;
 }
 
-/** The host's own model: give it to `serveSagas` or `createSagaHost` as `sampling`. */
+/** Model of the host, for the option `answers.sampling` of `serveSagas` or `createSagaHost`. */
 export function chatCompletions({ url, key, model }: ModelEndpoint): Sampling {
   return async ({ messages, systemPrompt, maxTokens, temperature, stopSequences }, { signal }) => {
     const response = await fetch(`${url}/chat/completions`, {

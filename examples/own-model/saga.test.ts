@@ -6,7 +6,7 @@ const triaged = testSaga(triage, { input: { ticket: 'All is down' } })
   .on.sample('urgency', 'Urgent')
   .on.elicit('team', { team: 'security' });
 
-it('[W3] asks a model and a person, or takes what is there in their place', async () => {
+it('[W3] asks a model and a person, or uses the fallbacks', async () => {
   expect((await triaged.run()).result).toBe('The ticket is urgent and goes to security.');
   const alone = testSaga(triage, {
     input: { ticket: 'All is down' },
@@ -20,7 +20,7 @@ it('[W3] asks a model and a person, or takes what is there in their place', asyn
   expect(run.result).toBe('The ticket is normal and goes to support.');
 });
 
-it('takes any answer of a model or a person', async () => {
+it('accepts any answer of a model or a person', async () => {
   await refuseEverywhere(triaged);
   await assertDeterministic(triaged);
 });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const Team = z.object({ team: z.enum(['billing', 'support', 'security']) });
 
-/** Asks a model how urgent a ticket is, and a person where it goes. It does not know which of them there is. */
+/** Asks a model for the urgency of a ticket, and a person for the team, if the client offers both. */
 export const triage = saga(
   {
     name: 'triage',
@@ -25,7 +25,7 @@ export const triage = saga(
     const { team } = yield* elicit('team', {
       message: `An ${urgency} ticket. Which team gets it?`,
       schema: Team,
-      // For clients that have nobody to ask.
+      // For clients without elicitation.
       fallback: { team: 'support' },
     });
     return `The ticket is ${urgency} and goes to ${team}.`;

@@ -10,7 +10,7 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [triage],
   answers: {
-    // Asked where a client offers no sampling. The client's own model comes first: its user pays for it and sees it.
+    // For clients without sampling. The model of the client comes first, because the user pays for that model and sees its work.
     sampling: chatCompletions({ url: MODEL_URL, key: MODEL_KEY, model: MODEL }),
   },
 });

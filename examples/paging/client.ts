@@ -1,4 +1,4 @@
-/** A client that declares nothing, as most do: it knows tools/call, and passes on what results tell its model. */
+/** A client without capabilities, like most: calls tools, and passes results to its model. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, startServer } from '@mcp-saga/example-run-server';
@@ -15,12 +15,12 @@ const servers = await Promise.all([
 ]);
 
 interface Turn {
-  /** What the result shows, less what it tells the model to do next. */
+  /** Text of a result, without the instructions for the model. */
   readonly shown: string;
   readonly token: string | undefined;
 }
 
-/** Calls a tool until it is finished, each time the other server. */
+/** Calls a tool until the result is final, and alternates between the servers. */
 async function callToTheEnd(name: string, args: Record<string, unknown>): Promise<readonly Turn[]> {
   const turns: Turn[] = [];
   let more: { readonly resumeToken?: string } = {};
@@ -45,7 +45,7 @@ async function callToTheEnd(name: string, args: Record<string, unknown>): Promis
   }
 }
 
-/** How long a host waits, which does not have to read the text. */
+/** Wait in milliseconds before the next call, for hosts that do not parse the text. */
 function retryAfterOf({ _meta }: CallToolResult): number {
   const hints = _meta?.['io.github.mcp-saga/saga'] as { readonly retryAfterMs?: number } | undefined;
   return hints?.retryAfterMs ?? 0;
@@ -64,7 +64,7 @@ assert(
   'each page was fetched once',
 );
 const sizes = pages.flatMap(({ token }) => token?.length ?? []);
-assert(Math.max(...sizes) < 1.2 * Math.min(...sizes), 'a token holds one page, however many there were');
+assert(Math.max(...sizes) < 1.2 * Math.min(...sizes), 'each token holds one page');
 console.log(`100 orders in ${pages.length} pages; each token has about ${sizes[0]} bytes.\n`);
 
 const turns = await callToTheEnd('add_product', { name: 'umbrella' });

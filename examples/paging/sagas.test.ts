@@ -13,7 +13,7 @@ beforeEach(() => {
   fetched = 0;
 });
 
-it('hands out a page, and starts over for the next one', async () => {
+it('returns a page, and starts over for the next one', async () => {
   const run = await listed.run();
   expect(run.result).toBe('order 3');
   expect(String(run.trace)).toContain('order 1');
@@ -27,7 +27,7 @@ const added = testSaga(addProduct, { input: { name: 'lamp' }, before: () => prod
   })
   .on.step('found', true);
 
-it('[E1] adds a product once, wherever its process dies after it was told', async () => {
+it('[E1] adds a product once after a crash at any later point', async () => {
   expect((await added.run()).result).toBe('p-1 is added, and the search finds it.');
   await assertDeterministic(added);
   await crashEverywhere(added, {

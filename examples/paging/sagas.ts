@@ -4,7 +4,7 @@ import { shop } from './shop.ts';
 
 const From = z.object({ after: z.int().min(0).default(0).describe('How many orders to leave out') });
 
-/** Hands out all orders, page by page. */
+/** Returns all orders, page by page. */
 export const listOrders: Saga<typeof From, undefined> = saga(
   { name: 'list_orders', version: '1', description: 'Lists all orders, page by page', input: From },
   function* ({ after }) {
@@ -12,12 +12,12 @@ export const listOrders: Saga<typeof From, undefined> = saga(
     const text = lines.join('\n');
     if (next === undefined) return text;
     yield* checkpoint(text);
-    // Over again, from the next page: the token never holds more than one.
+    // Starts over from the next page: a token holds one page at most.
     return yield* continueAs(listOrders, { after: next });
   },
 );
 
-/** Adds a product, and ends when customers can find it. */
+/** Adds a product, and ends when the search finds the product. */
 export const addProduct = saga(
   {
     name: 'add_product',

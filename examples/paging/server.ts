@@ -7,7 +7,7 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [listOrders, addProduct],
   limits: {
-    // A wait becomes a token at once, so that there is something to see. By default it is held for up to 20 seconds.
+    // Returns a token for each wait at once. By default, the host holds a wait for up to 20 seconds.
     maxHoldMs: 0,
   },
 });

@@ -1,4 +1,4 @@
-/** A shop with an API: orders in pages, and a search that finds a new product only after a while, as indexes do. */
+/** A shop with an API: orders in pages, and a search whose index lags behind new products. */
 import { serve } from 'srvx';
 
 const orders = Array.from({ length: 100 }, (_, index) => `order ${index + 1}: ${(index * 7) % 31} pieces`);
@@ -7,7 +7,7 @@ const searchesUntilFound = 4;
 
 export interface Shop {
   readonly url: string;
-  /** How often each path was asked for. */
+  /** Number of requests for each path. */
   readonly asked: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
@@ -44,13 +44,13 @@ export async function startShop(): Promise<Shop> {
   return { url: server.url ?? '', asked, stop: () => server.close(true) };
 }
 
-/** One page of orders, and where the next one begins. */
+/** One page of orders, and the start of the next page. */
 export interface Page {
   readonly lines: readonly string[];
   readonly next?: number;
 }
 
-/** The shop's client, as server steps use it. */
+/** Client of the shop, for server steps. */
 export const shop = {
   orders: (after: number, signal: AbortSignal) => call(`/orders?after=${after}`, { signal }) as Promise<Page>,
   add: (name: string, idempotencyKey: string, signal: AbortSignal) =>

@@ -2,8 +2,11 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bundleForNode, runBundles } from '../../test/support/bundle-for-node.ts';
+import { startFakeUpstash } from '../../test/support/fake-upstash.ts';
+import { describeWithPostgres, startPostgres } from '../../test/support/postgres-server.ts';
+import { describeWithRedis, startRedis } from '../../test/support/redis-server.ts';
 
 const here = new URL('.', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, here), 'utf8');
@@ -12,13 +15,13 @@ const platforms = readdirSync(here, { withFileTypes: true })
     (entry) => entry.isDirectory() && readdirSync(new URL(`${entry.name}/`, here)).includes('package.json'),
   )
   .map(({ name }) => name)
-  // What they all serve.
+  // The saga of all platforms.
   .filter((name) => name !== 'order');
 
-// Long enough for the platform's own tool to be downloaded.
+// Long enough to download the tool of the platform.
 const timeout = 300_000;
 
-/** Run as their READMEs say; a bundle of the others starts faster. */
+/** Platforms that run as their READMEs say. The others start faster as a bundle. */
 const withTsx = ['stdio'];
 beforeAll(() =>
   bundleForNode(
@@ -29,30 +32,109 @@ beforeAll(() =>
   ),
 );
 
-describe('the platforms', { timeout }, () => {
-  it.each(platforms)('[P2] %s serves a saga in turns, having nothing but the key', async (platform) => {
-    const options = withTsx.includes(platform) ? ['--import', 'tsx'] : runBundles;
-    const { stdout } = await promisify(execFile)(process.execPath, [...options, 'client.ts'], {
-      cwd: fileURLToPath(new URL(`${platform}/`, here)),
-      env: { ...process.env, NODE_ENV: 'production' },
+interface Variables {
+  readonly [name: string]: string;
+}
+
+/** Starts a store for one test. Returns the variables that name the store. */
+const stores: { readonly [store: string]: () => Promise<Variables> } = {
+  Redis: async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.kill());
+    return { REDIS_URL: server.url };
+  },
+  Upstash: async () => {
+    const server = await startRedis();
+    const { url, token, close } = await startFakeUpstash(server.url);
+    onTestFinished(async () => {
+      close();
+      await server.kill();
     });
-    expect(stdout).not.toBe('');
+    return { KV_REST_API_URL: url, KV_REST_API_TOKEN: token };
+  },
+  PostgreSQL: async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.remove());
+    return { DATABASE_URL: server.url };
+  },
+};
+
+/** Stores of each platform, in the order of the table in the docs. */
+const storesOf: { readonly [platform: string]: readonly string[] } = {
+  node: ['Redis', 'PostgreSQL'],
+  bun: ['Redis', 'PostgreSQL'],
+  deno: ['Redis', 'PostgreSQL'],
+  vercel: ['Upstash'],
+  'aws-lambda': ['PostgreSQL'],
+  stdio: [],
+};
+
+const noStore: Variables = {
+  REDIS_URL: '',
+  DATABASE_URL: '',
+  KV_REST_API_URL: '',
+  UPSTASH_REDIS_REST_URL: '',
+};
+
+/** Runs the client of a platform, which starts servers and asserts. Returns the output. */
+async function runClient(platform: string, store: Variables): Promise<string> {
+  const options = withTsx.includes(platform) ? ['--import', 'tsx'] : runBundles;
+  const { stdout } = await promisify(execFile)(process.execPath, [...options, 'client.ts'], {
+    cwd: fileURLToPath(new URL(`${platform}/`, here)),
+    env: { ...process.env, NODE_ENV: 'production', ...noStore, ...store },
+  });
+  return stdout;
+}
+
+const pairsWith = (wanted: (store: string) => boolean) =>
+  Object.entries(storesOf).flatMap(([platform, names]) =>
+    names.filter(wanted).map((store) => [platform, store] as const),
+  );
+
+const shared = '[T13] [P2] %s refuses a used token at another process, by %s';
+
+async function expectShared(platform: string, store: string): Promise<void> {
+  expect(await runClient(platform, (await stores[store]?.()) ?? {})).toContain('a used token was refused');
+}
+
+describeWithPostgres('the platforms that share PostgreSQL', () => {
+  it.each(pairsWith((store) => store === 'PostgreSQL'))(shared, { timeout }, expectShared);
+});
+
+describeWithRedis('the platforms that share Redis', () => {
+  it.each(pairsWith((store) => store !== 'PostgreSQL'))(shared, { timeout }, expectShared);
+});
+
+describe('the platforms', { timeout }, () => {
+  it.each(platforms)('[P2] %s serves a saga in turns, with only the key shared', async (platform) => {
+    expect(await runClient(platform, {})).not.toBe('');
   });
 
-  it.each(platforms)('%s says how its key is set and rotated, and who its users are', (platform) => {
+  it.each(platforms)('%s describes key, rotation, and users in the README', (platform) => {
     const text = read(`${platform}/README.md`);
     expect(text.match(/^## .+$/gm)).toEqual(['## Key', '## Rotate', '## Principal']);
-    expect(text).toContain('../../../README.md#keys');
+    expect(text).toContain('../../../docs/operate/keys.md');
     expect(text).toContain('tsx client.ts');
   });
 
-  it('are the rows of the table in the README, and no others', () => {
-    const section = read('../../README.md').split('### Where it runs\n')[1]?.split('\n### ')[0] ?? '';
-    const [, , ...rows] = section.split('\n').filter((line) => line.startsWith('|'));
-    const linked = rows.map(
-      (row) => /^\| \[[^\]]+\]\(examples\/platforms\/([\w-]+)\/README\.md\)/.exec(row)?.[1],
-    );
-    expect(linked).toHaveLength(platforms.length);
-    expect(new Set(linked)).toEqual(new Set(platforms));
+  it('have one row in the table of the docs, each with a page', () => {
+    const rows = read('../../docs/operate/index.md').matchAll(/^\| \[[^\]]+\]\(([\w-]+)\.md\)/gm);
+    const linked = [...rows].map(([, name]) => name ?? '');
+    expect(linked.toSorted()).toEqual(platforms.toSorted());
+    for (const name of linked) expect(read(`../../docs/operate/${name}.md`)).toMatch(/^# /m);
   });
+
+  it.each(Object.entries(storesOf))(
+    '%s has its stores in the table, and a section of the page',
+    (platform, names) => {
+      const row = read('../../docs/operate/index.md')
+        .split('\n')
+        .find((line) => line.includes(`](${platform}.md)`));
+      const cell = row?.split(' | ')[4] ?? '';
+      expect([...cell.matchAll(/\[([^\]]+)\]/g)].map(([, name]) => name)).toEqual(names);
+      const page = read(`../../docs/operate/${platform}.md`);
+      if (names.length > 0) expect(page).toMatch(/^## Store$/m);
+      for (const name of names) expect(page).toContain(name);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Two servers, one cloud, three users: one keeps the machine, one declines, one's answer is sent twice. */
+/** Three users on two servers: the first keeps the machine, the second declines, and the third answer is sent twice. */
 import assert from 'node:assert/strict';
 import { startSaga, SuspendedSaga, type ElicitationResult } from '@mcp-saga/client';
 import { connect, startServer } from '@mcp-saga/example-run-server';
@@ -38,11 +38,11 @@ assert.match(await provision({ action: 'accept', content: { keep: true } }), /^m
 assert.deepEqual([...cloud.machines.keys()], ['machine-1']);
 
 assert.match(await provision({ action: 'decline' }), /Undone: 'create' \(the machine\)/);
-assert.deepEqual([...cloud.machines.keys()], ['machine-1'], 'the machine that was not wanted is gone');
+assert.deepEqual([...cloud.machines.keys()], ['machine-1'], 'the declined machine is gone');
 
 assert.match(await provision({ action: 'accept', content: { keep: false } }, 2), /machine-3 was not wanted/);
 assert.deepEqual([...cloud.machines.keys()], ['machine-1']);
 assert.equal(cloud.created, 3, 'each machine was created once');
 
 await Promise.all([a.stop(), b.stop(), cloud.stop()]);
-console.log('Three machines were created, one each. One is kept, and nobody pays for the others.');
+console.log('Created three machines, one for each user. Kept one, removed two.');

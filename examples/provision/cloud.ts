@@ -1,4 +1,4 @@
-/** A cloud with an API, as small as can be: it honours idempotency keys, as good ones do. */
+/** A minimal cloud with an API, which honors idempotency keys. */
 import { serve } from 'srvx';
 
 export interface Machine {
@@ -9,9 +9,9 @@ export interface Machine {
 
 export interface Cloud {
   readonly url: string;
-  /** The machines that run now. */
+  /** Running machines. */
   readonly machines: ReadonlyMap<string, Machine>;
-  /** How often a machine was really created. */
+  /** Number of created machines, without repeated requests. */
   readonly created: number;
   stop(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startCloud(): Promise<Cloud> {
   };
 }
 
-/** The cloud's client, as a server step uses it. */
+/** Client of the cloud, for server steps. */
 export const cloud = {
   create: (size: string, idempotencyKey: string, signal: AbortSignal): Promise<Machine> =>
     call('POST', `/${size}`, idempotencyKey, signal) as Promise<Machine>,

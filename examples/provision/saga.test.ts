@@ -5,7 +5,7 @@ import { provision } from './saga.ts';
 const machines = new Provider<string>();
 const machine = { id: 'machine-1', address: '10.0.0.1', price: '0.12 EUR' };
 
-// The cloud is not called: what stands in for it honours idempotency keys, as the cloud does.
+// Replaces the cloud by a fake, which honors idempotency keys, too.
 const created = testSaga(provision, { input: { size: 'small' }, before: () => machines.reset() })
   .on.step('create', ({ idempotencyKey }) => {
     machines.do(idempotencyKey, machine.id);
@@ -15,7 +15,7 @@ const created = testSaga(provision, { input: { size: 'small' }, before: () => ma
 
 const kept = created.on.elicit('keep', { keep: true });
 
-it('keeps the machine that the user has seen', async () => {
+it('keeps the machine after the user accepts', async () => {
   const run = await kept.run();
 
   expect(run.result).toBe('machine-1 is yours, at 10.0.0.1.');
@@ -24,7 +24,7 @@ it('keeps the machine that the user has seen', async () => {
   );
 });
 
-it('[E3] removes it when the user does not want it', async () => {
+it('[E3] removes the machine if the user declines', async () => {
   const run = await created.on.elicit('keep', { keep: false }).run();
 
   expect(run.compensated).toEqual(['create']);

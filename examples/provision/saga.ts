@@ -4,18 +4,18 @@ import { cloud } from './cloud.ts';
 
 const Keep = z.object({ keep: z.boolean().describe('Whether to keep the machine') });
 
-/** Creates a machine, shows it to the user, and removes it again unless the user wants to keep it. */
+/** Creates a machine, shows it to the user, and removes it unless the user keeps it. */
 export const provision = saga(
   {
     name: 'provision',
     version: '1',
     description: 'Creates a machine that the user may look at before keeping it',
     input: z.object({ size: z.enum(['small', 'large']) }),
-    // To go back to the question and answer it otherwise removes a machine, or finds it removed: no harm is done.
+    // An older token can only remove the machine again, which does no harm.
     forks: 'accept',
   },
   function* ({ size }) {
-    // The effect comes before the question. It runs once, however often the question is asked, and wherever.
+    // The effect precedes the question, and runs once even if the question is asked again or by another process.
     const machine = yield* step(
       'create',
       ({ idempotencyKey, signal }) => cloud.create(size, idempotencyKey, signal),

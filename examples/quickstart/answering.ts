@@ -1,9 +1,9 @@
-import type { SagaStep, CompletedStep } from '@mcp-saga/client';
+import type { CompletedStep } from '@mcp-saga/client';
+import type { Answering } from 'mcp-saga/terminal';
 
-/** Fulfils one step of a saga: asks the person, the model, or nobody. */
-export type Answering = (step: SagaStep) => Promise<CompletedStep>;
+export type { Answering };
 
-/** Answers the quickstart's questions without asking anybody. */
+/** Answers the questions of the quickstart by script. */
 export const answerByScript: Answering = async ({ type, stepId }) => {
   switch (type) {
     case 'elicitation':
@@ -22,7 +22,13 @@ export const answerByScript: Answering = async ({ type, stepId }) => {
   }
 };
 
-/** The answer of a client that cannot do what is asked. */
-export function notAnswered(stepId: string): CompletedStep {
-  return { stepId, error: { code: -32601, message: 'The quickstart does not answer this' } };
+/** Answers as a client without the needed capability. */
+function notAnswered(stepId: string): CompletedStep {
+  return { stepId, error: { code: -32601, message: 'The quickstart does not answer this question' } };
+}
+
+/** `true` if a person refused to answer: declined, dismissed, or kept the model from answering. */
+export function isRefusal({ result, error }: CompletedStep): boolean {
+  if (error !== undefined) return error.code === -1;
+  return 'action' in result && result.action !== 'accept';
 }

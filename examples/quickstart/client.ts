@@ -1,4 +1,4 @@
-/** A client that loses its server in the middle of a saga, and ends the saga on another one. */
+/** Kills the server in the middle of a saga, and completes the saga on another server. */
 import assert from 'node:assert/strict';
 import { resumeSaga, startSaga } from '@mcp-saga/client';
 import { generateKey } from '@mcp-saga/server';

@@ -7,14 +7,14 @@ import { TurnReports } from './turn-reports.ts';
 
 /** How the saga is run. */
 export interface RunOptions {
-  /** Who answers what the saga asks. */
+  /** Answers the questions of the saga. */
   readonly answer: Answering;
   readonly show: Show;
   /** Stops the run. */
   readonly signal: AbortSignal;
 }
 
-/** Runs the quickstart's saga on two processes, each request on the other one; they are gone when it ends. */
+/** Runs the saga on two processes by turns. Both processes end with the run. */
 export async function runInTurns({ answer, show, signal }: RunOptions): Promise<CallToolResult> {
   const reports = new TurnReports();
   show.began();
@@ -29,7 +29,7 @@ export async function runInTurns({ answer, show, signal }: RunOptions): Promise<
     show.served(await reports.next(), turn);
     for (let request = 2; turn.status === 'suspended'; request += 1) {
       const answers: CompletedStep[] = [];
-      // One after the other: a person can be asked one thing at a time.
+      // In sequence: a person answers one question at a time.
       for (const step of turn.saga.steps) answers.push(await answer(step));
       const [server, client] = request % 2 === 0 ? [b, clients.b] : [a, clients.a];
       show.resuming(server, request, answers);

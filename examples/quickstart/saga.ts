@@ -10,7 +10,7 @@ export const complexTool = saga(
     version: '1',
     description: 'Deploys after a person and a model agree',
     input: z.object({ initial_arg: z.string() }),
-    // Where the client has no model, the model that calls the tool answers.
+    // If the client does not support sampling, the model that calls the tool answers.
     modelAnswers: 'accept',
   },
   function* () {

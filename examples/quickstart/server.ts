@@ -6,7 +6,7 @@ const sagas = serveSagas({
   name: 'quickstart',
   version: '1.0.0',
   sagas: [complexTool],
-  // `pnpm start` reads this, to show which process ran what.
+  // `pnpm start` reads these lines to show the steps of each process.
   hooks: {
     onStep: ({ kind, path, type }) => {
       if (kind === 'step') console.error(`step ${path} ${type}`);

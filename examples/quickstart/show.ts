@@ -12,22 +12,22 @@ export interface Show {
   servers(servers: readonly ServerProcess[]): void;
   calling(server: ServerProcess, call: SagaCall): void;
   resuming(server: ServerProcess, request: number, answers: readonly CompletedStep[]): void;
-  /** A turn has ended; `report` is what the process that served it said. */
+  /** Shows a completed turn, with the report of its process. */
   served(report: TurnReport, turn: ClientTurn): void;
-  /** Shows the answers of a script, since there is no prompt that would. */
+  /** Shows the answers of a script. Prompts show the answers of a person. */
   scripted(answer: Answering): Answering;
   ended(result: CallToolResult): void;
   failed(error: unknown): void;
   stopped(): void;
 }
 
-/** A show in clack's style, which is plain text where `output` is no terminal or colours are not wanted. */
+/** Creates a show in the style of clack: plain text if `output` is not a terminal or colors are disabled. */
 export function createShow(output: Writable): Show {
   const to = { output };
   const request = (number: number, { name }: ServerProcess, what: string): void =>
     log.step(`Request ${number} to ${bold(name)}: ${what}`, to);
   return {
-    began: () => intro('One saga, two server processes: they share a key and nothing else', to),
+    began: () => intro('One saga, two server processes that share only a key', to),
     servers: (servers) =>
       log.step(
         servers
@@ -48,7 +48,7 @@ export function createShow(output: Writable): Show {
       if (turn.status === 'suspended') {
         lines.push(
           ...turn.saga.steps.map(toQuestion),
-          `gave a token of ${turn.saga.tokenBytes} bytes, and kept nothing`,
+          `gave a token of ${turn.saga.tokenBytes} bytes, and stored nothing`,
         );
       } else lines.push('ended the saga');
       log.message(

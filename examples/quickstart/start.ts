@@ -1,12 +1,11 @@
-/** `pnpm start`: one saga, served by two processes in turns that share a key and nothing else. */
+/** `pnpm start`: two processes that share only a key serve one saga by turns. */
 import { parseArgs } from 'node:util';
-import { answerByScript } from './answering.ts';
-import { askPerson } from './person.ts';
-import { RunLeft } from './prompter.ts';
+import { type Answering, answerByScript, isRefusal } from './answering.ts';
+import { askPerson, RunLeft } from 'mcp-saga/terminal';
 import { runInTurns } from './run-in-turns.ts';
 import { createShow } from './show.ts';
 
-const usage = `Runs the quickstart saga on two server processes that serve it in turns.
+const usage = `Runs the quickstart saga on two server processes by turns.
 
   pnpm start [--yes]
 
@@ -28,7 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const { stdin: input, stdout: output } = process;
-  // A terminal that does not know its size, such as a serial line.
+  // Some terminals, such as serial lines, have no size.
   if (output.columns === 0) output.columns = 80;
   const stopped = new AbortController();
   let status: number | undefined;
@@ -37,15 +36,24 @@ async function main(args: readonly string[]): Promise<number> {
     stopped.abort();
   };
   for (const [signal, code] of Object.entries(signals)) process.on(signal, () => stop(code));
-  // Nobody reads on: `pnpm start | head`.
+  // The reader has gone, as with `pnpm start | head`.
   output.on('error', () => stop(141));
   const { signal } = stopped;
   const show = createShow(output);
   const byScript = options.yes || !input.isTTY || !output.isTTY;
-  const answer = byScript ? show.scripted(answerByScript) : askPerson({ input, output, signal });
+  const answer = byScript
+    ? show.scripted(answerByScript)
+    : askPerson({ input, output, signal }, 'Yes, all systems are green.');
   try {
-    const result = await runInTurns({ answer, show, signal });
-    return result.isError === true ? 1 : 0;
+    let isRefused = false;
+    const watched: Answering = async (step) => {
+      const completed = await answer(step);
+      isRefused ||= isRefusal(completed);
+      return completed;
+    };
+    const result = await runInTurns({ answer: watched, show, signal });
+    // A refusal is an answer like any other: the run succeeded.
+    return result.isError === true && !isRefused ? 1 : 0;
   } catch (error) {
     if (!signal.aborted && !(error instanceof RunLeft)) {
       show.failed(error);
@@ -58,7 +66,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 function readOptions(args: readonly string[]): { readonly yes: boolean; readonly help: boolean } | string {
   try {
-    // `pnpm start -- --yes` hands on the dashes.
+    // `pnpm start -- --yes` passes on the dashes.
     const { values } = parseArgs({
       args: args.filter((arg) => arg !== '--'),
       options: { yes: { type: 'boolean', short: 'y' }, help: { type: 'boolean', short: 'h' } },

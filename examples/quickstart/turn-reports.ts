@@ -1,4 +1,4 @@
-/** What a server process says it did in one turn. */
+/** Report of a server process about one turn. */
 export interface TurnReport {
   /** Which process. */
   readonly server: string;
@@ -9,8 +9,8 @@ export interface TurnReport {
 const patience = 5000;
 
 /**
- * Reads what the server processes print about their turns. That a turn was served by a process is known from that
- * process itself, not from the address its request was sent to.
+ * Reads the reports that server processes print about their turns. The reports prove which process served a turn;
+ * the address of a request does not.
  */
 export class TurnReports {
   readonly #running = new Map<string, string[]>();
@@ -30,7 +30,7 @@ export class TurnReports {
   }
 
   /**
-   * The next turn that a process reports.
+   * Returns the next reported turn.
    *
    * @throws Error after five seconds without one
    */

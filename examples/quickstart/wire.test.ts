@@ -1,16 +1,17 @@
-import { testHost, wireWays } from '@mcp-saga/testing';
+import { testHost } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import { complexTool } from './saga.ts';
 
 const answers = { 'step-elicitation-A': { target: 'production' }, 'step-sampling-B': 'Yes, all is green.' };
 
-it.each(wireWays)('[W1] deploys once for a client of $era that speaks $dialect', async (way) => {
+it.each(['2026-07-28', '2025-11-25'] as const)('[W1] deploys once for a client of MCP %s', async (era) => {
   const wire = testHost({ sagas: [complexTool], answers: { model: 'accept' } });
-  const client = wire.client({ ...way, answers });
+  const client = wire.client({ era, answers });
 
   const { content } = await client.call('complex_tool', { initial_arg: 'value' });
 
-  expect(content[0]?.text).toBe('Deployment to production initiated successfully based on confirmation.');
+  const text = 'Deployment to production initiated successfully based on confirmation.';
+  expect(content).toEqual([{ type: 'text', text }]);
   expect(wire.effects).toMatchObject([{ id: 'deploy', runs: 1 }]);
   await wire.close();
 });

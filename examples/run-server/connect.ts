@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-/** A client connected to one server process. It declares that it answers questions, or what it is given to declare. */
+/** Connects a client to a server process. By default, the client declares elicitation and sampling. */
 export async function connect(
   url: URL,
   capabilities: object = { elicitation: { form: {} }, sampling: {} },

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 
-/** A server that runs in a process of its own and ends with this one. */
+/** A server in a separate process, which ends with this process. */
 export interface ServerProcess {
   readonly name: string;
   readonly pid: number;
   readonly url: URL;
-  /** Ends it and waits until it is gone. There is nothing it would have to save. */
+  /** Ends the server, and waits until the process is gone. */
   stop(): Promise<void>;
 }
 
@@ -16,22 +16,22 @@ export interface CommandOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Its environment, beside this process's own. */
+  /** Environment variables, in addition to those of this process. */
   readonly environment: { readonly [name: string]: string };
-  /** Finds in a line it prints, on either stream, the address it serves at. Default: the first line with one. */
+  /** Finds the address in a line of the output. @default the first URL */
   readonly served?: RegExp;
-  /** Each line it prints on standard error. */
+  /** Receives each line of standard error. */
   readonly onLine?: (line: string) => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
-  /** How it is ended. `SIGTERM` for one that has to end processes of its own. Default `SIGKILL`. */
+  /** Signal that ends the server. Use `SIGTERM` for a server with child processes. @default 'SIGKILL' */
   readonly end?: 'SIGTERM' | 'SIGKILL';
 }
 
 /**
- * Starts a server by any command, and waits until it says at which address of this machine it serves.
+ * Starts a server by any command, and waits until the output contains its address.
  *
- * @throws Error with what the process said when it ends before it serves
+ * @throws Error with the output if the process ends before the server is ready
  */
 export async function startCommand(name: string, options: CommandOptions): Promise<ServerProcess> {
   const { command, args, cwd, environment, onLine, signal, end = 'SIGKILL' } = options;

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { type CommandOptions, type ServerProcess, startCommand } from './start-command.ts';
 
 export interface ServerOptions extends Pick<CommandOptions, 'onLine' | 'signal' | 'end'> {
-  /** The folder of the example, as a URL: its `server.ts` is started. */
+  /** Folder with the `server.ts` to start, as a URL. */
   readonly folder: URL;
-  /** Its environment, beside this process's own: `SAGA_KEYS`, which processes that serve a saga in turns share. */
+  /** Environment variables, in addition to those of this process. Processes that serve one saga share `SAGA_KEYS`. */
   readonly environment: { readonly SAGA_KEYS: string; readonly [name: string]: string };
   /**
    * Options of Node.
@@ -15,9 +15,9 @@ export interface ServerOptions extends Pick<CommandOptions, 'onLine' | 'signal' 
 }
 
 /**
- * Starts the `server.ts` of an example in a process of its own, on a free port of 127.0.0.1.
+ * Starts the `server.ts` of an example in a separate process, on a free port of 127.0.0.1.
  *
- * @throws Error with what the process said when it ends before it serves
+ * @throws Error with the output if the process ends before the server is ready
  */
 export async function startServer(name: string, options: ServerOptions): Promise<ServerProcess> {
   const { folder, environment, execArgv = process.execArgv, ...rest } = options;

@@ -1,23 +1,41 @@
-/** A function as its template has it, which serves each event in a process of its own while its key is rotated. */
+/** Deploys the function by its template, serves each event in a new process, and rotates the key meanwhile. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SagaGone } from '@mcp-saga/client';
-import { assertBound, begin, connect, end, goOn, orderUmbrellas } from '@mcp-saga/example-order/client';
+import {
+  assertBound,
+  assertShared,
+  begin,
+  connect,
+  end,
+  goOn,
+  hasStore,
+  orderUmbrellas,
+} from '@mcp-saga/example-order/client';
 import { generateKey } from '@mcp-saga/server';
+import { postgresMigrations } from '@mcp-saga/sql';
 import type { Client } from '@modelcontextprotocol/client';
 import type { LambdaFunctionURLEventWithIAMAuthorizer } from 'aws-lambda';
 import { AwsClient } from 'aws4fetch';
+import { Client as Postgres } from 'pg';
 import { startFunctionUrl } from './function-url.ts';
 import { invoke, type LambdaFunction } from './invoke.ts';
 import { buildFunction, readTemplate } from './template.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'lambda-'));
+const DatabaseUrl = process.env['DATABASE_URL'] ?? '';
+if (DatabaseUrl !== '') {
+  const database = new Postgres({ connectionString: DatabaseUrl });
+  await database.connect();
+  await database.query(postgresMigrations().join('\n'));
+  await database.end();
+}
 
 /** Configures the function by its template, as `sam deploy --parameter-overrides` does. */
 async function deploy(SagaKeys: string): Promise<LambdaFunction> {
-  const template = await readTemplate({ SagaKeys });
+  const template = await readTemplate({ SagaKeys, DatabaseUrl });
   const { Handler, Environment, FunctionUrlConfig } = template.Properties;
   assert.deepEqual(FunctionUrlConfig, { AuthType: 'AWS_IAM', InvokeMode: 'BUFFERED' });
   await buildFunction(template, folder);
@@ -35,13 +53,13 @@ const events: LambdaFunctionURLEventWithIAMAuthorizer[] = [];
 const functionUrl = await startFunctionUrl(users, async (event) => {
   events.push(event);
   const result = await invoke(deployed, event);
-  // Plain JSON, so that nothing is encoded and nothing would have to be streamed.
+  // Plain JSON needs neither encoding nor streaming.
   if (result.body !== '') assert.equal(result.headers?.['content-type'], 'application/json', result.body);
   assert.notEqual(result.isBase64Encoded, true);
   return result;
 });
 
-/** Connects with the requests signed as the URL asks for. */
+/** Connects with signed requests. */
 async function connectAs(accessKeyId: string): Promise<Client> {
   const aws = new AwsClient({
     accessKeyId,
@@ -54,8 +72,9 @@ async function connectAs(accessKeyId: string): Promise<Client> {
 
 const ada = await connectAs('AKIAADA');
 const { by } = await orderUmbrellas(ada);
-assert.notEqual(...by, 'another process went on');
+assert.notEqual(...by, 'another process continued the saga');
 await assertBound(ada, await connectAs('AKIAEVE'));
+if (hasStore()) await assertShared(ada);
 
 const begun = await begin(ada);
 deployed = await deploy(`${old},${young}`);
@@ -63,14 +82,14 @@ deployed = await deploy(`${young},${old}`);
 const asked = await goOn(ada, begun);
 deployed = await deploy(young);
 await end(ada, asked);
-await assert.rejects(goOn(ada, begun), SagaGone, 'the old key opens nothing any more');
+await assert.rejects(goOn(ada, begun), SagaGone, 'the old key opens no token');
 
 const [event] = events;
 assert(event !== undefined);
 const { authorizer: _, ...anybody } = event.requestContext;
 const refused = await invoke(deployed, { ...event, requestContext: anybody });
-assert.equal(refused.statusCode, 403, 'without AuthType: AWS_IAM nobody is served');
-console.log(`${events.length} events, each in a process of its own.`);
+assert.equal(refused.statusCode, 403, 'an event without an IAM user is refused');
+console.log(`${events.length} events, each in a new process.`);
 
 functionUrl.stop();
 await rm(folder, { recursive: true });

@@ -11,12 +11,12 @@ export interface FunctionUrl {
   stop(): void;
 }
 
-/** The id that IAM has given to a user, by the user's access key. */
+/** IAM user ID for an access key. */
 export type Users = ReadonlyMap<string, string>;
 
 /**
- * Stands in for a function URL with `AuthType: AWS_IAM`, `InvokeMode: BUFFERED`: makes an event of each request and a
- * response of its result. It believes the signature's access key, which AWS would check.
+ * Stands in for a function URL with `AuthType: AWS_IAM` and `InvokeMode: BUFFERED`: turns each request into an event, and the
+ * result into a response. AWS would check the signature, but this function trusts the access key.
  */
 export async function startFunctionUrl(
   users: Users,

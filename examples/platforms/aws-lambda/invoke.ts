@@ -8,22 +8,22 @@ import { fileURLToPath } from 'node:url';
 import type { APIGatewayProxyStructuredResultV2, LambdaFunctionURLEvent } from 'aws-lambda';
 import { install } from '../../../test/support/install.ts';
 
-// The newest that runs on Node 20.
+// Newest version for Node 20.
 const installed = await install('runtimes', 'aws-lambda-ric@3.3.0');
 
-/** A function as Lambda runs it. */
+/** Settings of a Lambda function. */
 export interface LambdaFunction {
-  /** The folder with its code. */
+  /** Folder with the code. */
   readonly folder: string;
   readonly handler: string;
   readonly environment: { readonly [name: string]: string };
 }
 
 /**
- * Invokes a function with one event in an execution environment of its own, which ends with the answer: AWS's runtime
- * interface client loads the handler, and talks to this process over the Lambda runtime API.
+ * Invokes a function with one event in a new process, which ends with the answer. AWS's runtime interface client loads the
+ * handler, and talks to this process over the Lambda runtime API.
  *
- * @throws Error with what the client reported when the function fails
+ * @throws Error with the report of the client if the function fails
  */
 export async function invoke(
   { folder, handler, environment }: LambdaFunction,
@@ -56,7 +56,7 @@ export async function invoke(
     ],
     {
       cwd: folder,
-      // Nothing of this process's own environment.
+      // Excludes the environment of this process.
       env: {
         ...environment,
         AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${(api.address() as AddressInfo).port}`,

@@ -3,13 +3,12 @@ import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-/** What the template says of its function. */
+/** Function of a template. */
 export interface FunctionTemplate {
   readonly Metadata: {
     readonly BuildProperties: {
       readonly EntryPoints: string[];
-      readonly Format: 'esm';
-      readonly OutExtension: string[];
+      readonly Format: 'cjs';
       readonly Target: string;
       readonly Minify: boolean;
     };
@@ -21,7 +20,7 @@ export interface FunctionTemplate {
   };
 }
 
-/** Reads the function `Orders` of template.yaml, with the parameters that `sam deploy` would be given. */
+/** Reads the function `Orders` of template.yaml, with the parameters of `sam deploy`. */
 export async function readTemplate(parameters: {
   readonly [name: string]: string;
 }): Promise<FunctionTemplate> {
@@ -34,14 +33,13 @@ export async function readTemplate(parameters: {
   return Resources.Orders;
 }
 
-/** Bundles the function into a folder, with the settings by which `sam build` does. */
+/** Bundles the function into a folder, with the settings of `sam build`. */
 export async function buildFunction({ Metadata }: FunctionTemplate, outdir: string): Promise<void> {
-  const { EntryPoints, Format, OutExtension, Target, Minify } = Metadata.BuildProperties;
+  const { EntryPoints, Format, Target, Minify } = Metadata.BuildProperties;
   await build({
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
     entryPoints: EntryPoints,
     format: Format,
-    outExtension: Object.fromEntries(OutExtension.map((pair) => pair.split('=') as [string, string])),
     target: Target,
     minify: Minify,
     bundle: true,

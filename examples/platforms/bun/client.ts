@@ -1,4 +1,4 @@
-/** Two processes of Bun that take turns. */
+/** Serves turns with two processes of Bun. */
 import { fileURLToPath } from 'node:url';
 import { takeTurns } from '@mcp-saga/example-order/client';
 import { startCommand } from '@mcp-saga/example-run-server';

@@ -1,5 +1,6 @@
 import { signedIn } from '@mcp-saga/example-order/bearer-auth';
 import { order } from '@mcp-saga/example-order/saga';
+import { openStore } from '@mcp-saga/example-order/store';
 import { serveSagas } from '@mcp-saga/server/serve';
 
 const sagas = serveSagas({
@@ -7,10 +8,11 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [order],
   keys: process.env['SAGA_KEYS'],
+  ...(await openStore(process.env)),
   ...signedIn(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
 });
 
-// What `bun server.ts` hands to `Bun.serve`; its port comes from PORT.
+// `bun server.ts` passes the default export to `Bun.serve`. The port is PORT.
 export default {
   fetch: (request: Request): Promise<Response> => sagas.fetch(request),
   hostname: process.env['HOST'],

@@ -4,16 +4,16 @@ import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jos
 
 /** An application of Cloudflare Access. */
 interface AccessApplication {
-  /** Its team's address, `https://<team>.cloudflareaccess.com`. */
+  /** Address of the team, `https://<team>.cloudflareaccess.com`. */
   readonly ACCESS_TEAM: string;
-  /** Its audience tag. */
+  /** Audience tag. */
   readonly ACCESS_AUD: string;
 }
 
-// Kept as long as the isolate: fetched with the first assertion, and again when one names a key that is not among them.
+// One key set for each isolate. The set fetches the keys with the first assertion, and again for an unknown key.
 let keys: JWTVerifyGetKey | undefined;
 
-/** Who Cloudflare Access has signed in: it puts an assertion into each request, which could otherwise be anybody's. */
+/** Returns the user of the assertion of Cloudflare Access in the request. */
 export async function accessAuth(
   request: Request,
   { ACCESS_TEAM: issuer, ACCESS_AUD: audience }: AccessApplication,
@@ -29,7 +29,7 @@ export async function accessAuth(
   }
 }
 
-/** The user who signed in: nobody else goes on with the user's sagas. */
+/** Returns the signed-in user. Only this user can continue the user's sagas. */
 export function principal(authInfo: unknown): Principal {
   const { clientId, extra } = authInfo as AuthInfo;
   const { issuer, subject } = extra as { readonly issuer: string; readonly subject: string };

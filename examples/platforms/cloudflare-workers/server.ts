@@ -1,20 +1,33 @@
+import { createSagaObject, durableObjectStore, type DurableObjectNamespaceLike } from '@mcp-saga/cloudflare';
 import { order } from '@mcp-saga/example-order/saga';
-import { serveSagas } from '@mcp-saga/server/serve';
+import { serveSagas, type SagaServer } from '@mcp-saga/server/serve';
 import { accessAuth, principal } from './access.ts';
 
-/** The bindings: `vars` of wrangler.jsonc, and the secret. */
+/** The bindings of wrangler.jsonc: Durable Objects, `vars`, and the secret. */
 interface Env {
+  readonly SAGAS: DurableObjectNamespaceLike;
   readonly SAGA_KEYS: string;
   readonly ACCESS_TEAM: string;
   readonly ACCESS_AUD: string;
   readonly WAREHOUSE: string;
 }
 
-// One host an isolate: the keys are read with its first request. `env` reaches the steps as `context`.
-export default serveSagas<Env>({
-  name: 'orders',
-  version: '1.0.0',
-  sagas: [order],
-  keys: (env) => env.SAGA_KEYS,
-  auth: { authenticate: (request, env) => accessAuth(request, env), principal },
-});
+let server: SagaServer<Env> | undefined;
+
+/** Returns the server of the isolate. Steps receive `env` as `context`. */
+const serverOf = (env: Env): SagaServer<Env> =>
+  (server ??= serveSagas<Env>({
+    name: 'orders',
+    version: '1.0.0',
+    sagas: [order],
+    keys: env.SAGA_KEYS,
+    store: durableObjectStore(env.SAGAS),
+    auth: { authenticate: (request) => accessAuth(request, env), principal },
+  }));
+
+export default {
+  fetch: (request: Request, env: Env, context: unknown) => serverOf(env).fetch(request, env, context),
+};
+
+/** The class of the Durable Objects of `SAGAS`. */
+export const Sagas = createSagaObject();

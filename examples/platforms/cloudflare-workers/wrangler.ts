@@ -1,23 +1,23 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServerProcess, startCommand } from '@mcp-saga/example-run-server';
 import { install } from '../../../test/support/install.ts';
 
-// The newest that runs on Node 20.
+// Newest version for Node 20.
 const installed = await install('runtimes', 'wrangler@4.86.0');
 
 /**
- * Starts the Worker with `wrangler dev`, which bundles it as it is deployed and runs it in workerd.
+ * Starts the Worker with `wrangler dev`, which bundles the Worker as for a deploy, and runs the bundle in workerd.
  *
- * @param secrets - what `wrangler secret put` would set; locally they come from a file, and override `vars`
+ * @param secrets - values for `wrangler secret put`. Locally, a file holds the values, which override `vars`
+ * @param folder - folder of the Durable Objects
  */
 export async function startWorker(
   name: string,
   secrets: { readonly [name: string]: string },
+  folder: string,
 ): Promise<ServerProcess> {
-  const folder = await mkdtemp(join(tmpdir(), 'worker-'));
   const file = join(folder, '.env');
   await writeFile(
     file,
@@ -35,7 +35,7 @@ export async function startWorker(
     '--persist-to',
     folder,
   ];
-  const worker = await startCommand(name, {
+  return await startCommand(name, {
     command: process.execPath,
     args: [join(installed, 'node_modules/wrangler/bin/wrangler.js'), 'dev', '--local', ...options],
     cwd: fileURLToPath(new URL('.', import.meta.url)),
@@ -43,9 +43,4 @@ export async function startWorker(
     served: /(?<=Ready on )http:\S+/,
     end: 'SIGTERM',
   });
-  const stop = async (): Promise<void> => {
-    await worker.stop();
-    await rm(folder, { recursive: true });
-  };
-  return { ...worker, stop };
 }

@@ -1,4 +1,4 @@
-/** Two processes of `deno serve` that take turns. */
+/** Serves turns with two processes of `deno serve`. */
 import { fileURLToPath } from 'node:url';
 import { takeTurns } from '@mcp-saga/example-order/client';
 import { startCommand } from '@mcp-saga/example-run-server';
@@ -12,7 +12,7 @@ await takeTurns((name, environment) =>
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     environment: { ...environment, DENO_SERVE_ADDRESS: 'tcp:127.0.0.1:0' },
     served: /(?<=Listening on )http:\S+/,
-    // The task ends the server that it has started.
+    // The task ends the server.
     end: 'SIGTERM',
   }),
 );

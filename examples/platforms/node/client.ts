@@ -1,14 +1,16 @@
-/** Two processes behind a load balancer, their key rotated while orders come in, and a token that was stolen. */
+/** Rotates the key of two processes behind a load balancer while clients order, and tries a stolen token. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { SagaGone } from '@mcp-saga/client';
 import {
   assertBound,
+  assertShared,
   begin,
   connect,
   end,
   goOn,
+  hasStore,
   orderUmbrellas,
   signIn,
   startIssuer,
@@ -27,7 +29,7 @@ const start = (keys: string): Promise<ServerProcess> =>
     end: 'SIGTERM',
   });
 
-/** Replaces one process after the other, as a rolling update does: in between, some have the new keys and some not. */
+/** Replaces one process after the other, like a rolling update. Meanwhile, only some processes have the new keys. */
 async function roll(keys: string): Promise<void> {
   const fresh = await Promise.all([start(keys), start(keys)]);
   for (const [index, server] of fresh.entries()) {
@@ -40,18 +42,19 @@ async function roll(keys: string): Promise<void> {
 
 const [old, young] = [generateKey('k1'), generateKey('k2')];
 servers.push(...(await Promise.all([start(old), start(old)])));
-// Given nothing but the address of the server: its 401 says where to sign in.
+// The client knows only the address of the server. The 401 of the server names the issuer.
 const ada = await signIn(proxy.url, { user: 'ada' });
 const eve = await signIn(proxy.url, { user: 'eve' });
 
 const { by } = await orderUmbrellas(ada);
-assert.notEqual(...by, 'every request went to the other process');
+assert.notEqual(...by, 'the processes took turns');
 await assertBound(ada, eve);
-await assert.rejects(connect(proxy.url), /401|[Uu]nauthorized/, 'who has no token is not served');
+if (hasStore()) await assertShared(ada);
+await assert.rejects(connect(proxy.url), /401|[Uu]nauthorized/, 'a request without a token is refused');
 await assert.rejects(
   connect(proxy.url, { token: await issuer.issue('ada', 'https://elsewhere.example/mcp') }),
   /401|[Uu]nauthorized/,
-  'nor is a token that was issued for another server',
+  'a token for another server is refused',
 );
 
 const [waiting, forgotten] = await Promise.all([begin(ada), begin(ada)]);
@@ -60,19 +63,19 @@ await roll(`${young},${old}`);
 const asked = await goOn(ada, waiting);
 await roll(young);
 await end(ada, asked);
-await assert.rejects(goOn(ada, forgotten), SagaGone, 'what nobody went on with ended with the old key');
-console.log('The key was rotated, and no order was lost.');
+await assert.rejects(goOn(ada, forgotten), SagaGone, 'a saga that was not continued ended with the old key');
+console.log('Rotated the key without losing an order.');
 
 const [{ url }] = servers as [ServerProcess];
 const late = request(url, { method: 'POST', headers: { expect: '100-continue' } });
 late.flushHeaders();
 await once(late, 'continue');
 const stopped = Promise.all(servers.map((server) => server.stop()));
-// Until it takes no more connections.
+// Waits until the process accepts no connection.
 while (await fetch(url).then(Boolean, () => false));
 late.end('{}');
 const [answer] = (await once(late, 'response')) as [IncomingMessage];
-assert.equal(answer.resume().statusCode, 401, 'a process that is told to end answers what it has been asked');
+assert.equal(answer.resume().statusCode, 401, 'a process that ends answers open requests');
 await stopped;
 proxy.stop();
 issuer.stop();

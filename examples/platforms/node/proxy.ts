@@ -9,7 +9,7 @@ export interface Proxy {
   stop(): void;
 }
 
-/** Sends each request to another server than the one before. `servers` may change at any time. */
+/** Alternates requests between `servers`. The list may change at any time. */
 export async function startProxy(servers: readonly { readonly url: URL }[]): Promise<Proxy> {
   const proxy = createProxyServer();
   let requests = 0;

@@ -15,7 +15,7 @@ const withToken = (token: string): Request =>
   new Request(resource, { headers: { authorization: `Bearer ${token}` } });
 
 describe('access tokens', () => {
-  it('say who calls', async () => {
+  it('identify the caller', async () => {
     const gate = bearerAuth(issuer.url, resource);
     const authInfo = await gate(withToken(await issuer.issue('ada', resource)));
     expect(principal(authInfo)).toEqual({ issuer: issuer.url, subject: 'ada', client: 'shopper' });
@@ -28,20 +28,20 @@ describe('access tokens', () => {
     { what: 'that never expires', claims: { exp: undefined } },
     { what: 'of nobody', claims: { sub: undefined } },
     { what: 'of no client', claims: { client_id: undefined } },
-  ])('are refused: one $what', async ({ claims }) => {
+  ])('are refused: a token $what', async ({ claims }) => {
     const gate = bearerAuth(issuer.url, resource);
     const refused = await gate(withToken(await issuer.issue('ada', resource, claims)));
     expect(refused).toMatchObject({ status: 401 });
   });
 
-  it('are refused: one that another issuer has signed', async () => {
+  it('are refused from another issuer', async () => {
     const other = await startIssuer();
     const forged = await other.issue('ada', resource, { iss: issuer.url });
     other.stop();
     expect(await bearerAuth(issuer.url, resource)(withToken(forged))).toMatchObject({ status: 401 });
   });
 
-  it('are neither good nor bad while the issuer cannot be reached', async () => {
+  it('are neither accepted nor refused while the issuer is down', async () => {
     const gone = await startIssuer();
     gone.stop();
     const token = await gone.issue('ada', resource);
@@ -52,7 +52,7 @@ describe('access tokens', () => {
     [undefined, resource],
     ['https://issuer.example', undefined],
     ['', ''],
-  ])('are not taken without an issuer and a resource: %o, %o', (issuedBy, meantFor) => {
+  ])('are rejected at the start without an issuer and a resource: %o, %o', (issuedBy, meantFor) => {
     expect(() => bearerAuth(issuedBy, meantFor)).toThrow('Set OAUTH_ISSUER and OAUTH_RESOURCE.');
   });
 });

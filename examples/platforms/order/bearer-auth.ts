@@ -1,4 +1,4 @@
-/** Who calls, by the access token of an OAuth issuer: on every platform that speaks `Request` and `Response`. */
+/** Users of an OAuth issuer, by access token, for every platform with `Request` and `Response`. */
 import type { Principal } from '@mcp-saga/server';
 import type { ServeAuthOptions } from '@mcp-saga/server/serve';
 import {
@@ -11,17 +11,17 @@ import {
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 
 /**
- * Checks the access tokens of an issuer, for `authenticate` of `serveSagas`: who has no good one is answered 401.
+ * Checks the access tokens of an issuer, for `authenticate` of `serveSagas`. A request without a valid token gets 401.
  *
- * @param issuer - the address of the issuer, whose public keys are at `/.well-known/jwks.json`
- * @param resource - what a token must be meant for: the address of this server, as its clients know it
+ * @param issuer - address of the issuer, with its public keys at `/.well-known/jwks.json`
+ * @param resource - required audience of a token: the public address of this server
  */
 export function bearerAuth(
   issuer: string | undefined,
   resource: string | undefined,
 ): (request: Request) => Promise<AuthInfo | Response> {
   if (!issuer || !resource) throw new TypeError('Set OAUTH_ISSUER and OAUTH_RESOURCE.');
-  // Fetched with the first token, and again when a token names a key that is not among them.
+  // Fetches the keys with the first token, and again for an unknown key.
   const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
   const verifier: OAuthTokenVerifier = {
     verifyAccessToken: async (token) => {
@@ -35,12 +35,12 @@ export function bearerAuth(
 }
 
 function refuse(error?: unknown): never {
-  // Where the issuer cannot be reached, nothing is known of the token: that is no 401.
+  // If the issuer cannot be reached, the token may be valid, so the request must not get 401.
   if (error !== undefined && !(error instanceof errors.JOSEError)) throw error;
   throw new OAuthError(OAuthErrorCode.InvalidToken, 'This token is not good here');
 }
 
-/** Options of `serveSagas` for users of an OAuth issuer: the check of their tokens, their identity, and the metadata for clients. */
+/** Options of `serveSagas` for users of an OAuth issuer: token check, identity, and metadata for clients. */
 export function signedIn(
   issuer: string | undefined,
   resource: string | undefined,
@@ -48,7 +48,7 @@ export function signedIn(
   return { auth: { authenticate: bearerAuth(issuer, resource), principal, oauth: { issuer, resource } } };
 }
 
-/** The user that a token was issued to, for `principal`: nobody else goes on with the user's sagas. */
+/** Returns the user of an access token, for `principal`. Only this user can continue the user's sagas. */
 export function principal(authInfo: unknown): Principal {
   const { clientId, extra } = authInfo as AuthInfo;
   const { issuer, subject } = extra as { readonly issuer: string; readonly subject: string };

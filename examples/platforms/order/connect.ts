@@ -12,7 +12,7 @@ const answers: { readonly [question: string]: Record<string, number | boolean> }
   '3 umbrellas: order them?': { sure: true },
 };
 
-/** A client of the official SDK whose user answers the questions of `order`. */
+/** Client of the official SDK. The user answers the questions of `order`. */
 export function createClient(): Client {
   const client = new Client(
     { name: 'shopper', version: '1.0.0' },
@@ -25,7 +25,7 @@ export function createClient(): Client {
   return client;
 }
 
-/** Connects it over HTTP. */
+/** Connects the client over HTTP. */
 export async function connect(url: URL, { token, fetch }: ConnectOptions = {}): Promise<Client> {
   const client = createClient();
   const transport = new StreamableHTTPClientTransport(url, {
@@ -36,7 +36,7 @@ export async function connect(url: URL, { token, fetch }: ConnectOptions = {}): 
   return client;
 }
 
-/** Sends each request to another server than the one before, as a load balancer does, whatever host it names. */
+/** Alternates requests between servers like a load balancer, for any host name. */
 export function inTurns(servers: readonly { readonly url: URL }[]): FetchLike {
   let requests = 0;
   return (url, init) => {

@@ -4,12 +4,12 @@ import { startAuthorizationServer } from '../../../test/support/authorization-se
 /** Issues access tokens, as a sign-in service does. */
 export interface Issuer {
   readonly url: string;
-  /** A token for a user, good for an hour; `claims` take the place of its own. */
+  /** Issues a token for a user, valid for one hour. `claims` replace the default claims. */
   issue(subject: string, audience: string, claims?: { readonly [claim: string]: unknown }): Promise<string>;
   stop(): void;
 }
 
-/** Starts an issuer on loopback that publishes its keys at `path`: the servers check its tokens as anybody's. */
+/** Starts an issuer on loopback, with the public keys at `path`. */
 export async function startIssuer(path = '/.well-known/jwks.json'): Promise<Issuer> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const issue: Issuer['issue'] = (sub, aud, claims) =>
@@ -24,5 +24,5 @@ export async function startIssuer(path = '/.well-known/jwks.json'): Promise<Issu
   return { ...server, issue };
 }
 
-/** In seconds, as tokens have it. */
+/** Time in seconds, as in a token. */
 const now = (): number => Math.floor(Date.now() / 1000);

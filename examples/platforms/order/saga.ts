@@ -6,13 +6,13 @@ const Sure = z.object({ sure: z.boolean() });
 
 let instance: string | undefined;
 
-/** Which process this is, or which isolate. Drawn when asked for, since Workers allow no randomness at import. */
+/** Returns an ID of this process or isolate. Workers do not allow randomness at import. */
 function here(): string {
   instance ??= crypto.randomUUID();
   return instance;
 }
 
-/** Asks twice, and says which instance of the server did what. */
+/** Asks two questions, and reports the server instance of each step. */
 export const order = saga(
   {
     name: 'order',
@@ -30,7 +30,7 @@ export const order = saga(
   },
 );
 
-/** What a request brings along reaches a step as `context`: a Worker's bindings, say. */
+/** Reads the warehouse from the `context` of a step, such as the bindings of a Worker. */
 function warehouseIn(context: unknown): string {
   const { WAREHOUSE } = Object(context) as { readonly WAREHOUSE?: string };
   return WAREHOUSE ?? 'stock';

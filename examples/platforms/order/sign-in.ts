@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { createClient } from './connect.ts';
 
-/** Signs a user in who consents to every client. */
+/** Signs in a user, with consent for every client. */
 class SignIn implements OAuthClientProvider {
   readonly redirectUrl = 'http://127.0.0.1:8976/callback';
   readonly clientMetadata = { client_name: 'shopper', redirect_uris: [this.redirectUrl] };
@@ -28,7 +28,7 @@ class SignIn implements OAuthClientProvider {
     this.#user = user;
   }
 
-  /** Opens the page in the user's browser, and follows its redirect back. */
+  /** Opens the page in the user's browser, and follows the redirect. */
   async redirectToAuthorization(page: URL): Promise<void> {
     const { headers } = await fetch(page, { headers: { cookie: `user=${this.#user}` }, redirect: 'manual' });
     this.callback = new URL(headers.get('location') ?? '').searchParams;

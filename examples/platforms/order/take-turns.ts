@@ -4,16 +4,16 @@ import { generateKey } from '@mcp-saga/server';
 import type { Client } from '@modelcontextprotocol/client';
 import { inTurns } from './connect.ts';
 import { startIssuer } from './issuer.ts';
-import { assertBound, orderUmbrellas } from './order-umbrellas.ts';
+import { assertBound, assertShared, hasStore, orderUmbrellas } from './order-umbrellas.ts';
 import { signIn } from './sign-in.ts';
 
-/** What a server is started with. */
+/** Environment and settings of a server. */
 export type Environment = Record<'SAGA_KEYS' | 'OAUTH_ISSUER' | 'OAUTH_RESOURCE', string>;
 
 /**
- * Starts two servers that share a key and nothing else, sends each request to the other one, and asserts that an order
- * comes to its end, that each did a part of it, and that another user's token is refused. Its users sign in as the server's 401
- * tells the client of the SDK.
+ * Starts two servers with one key, and alternates the requests. Asserts that an order completes, both servers run a part of
+ * the order, and the token of another user is refused. With a store in the environment of this process, asserts that the servers share
+ * the store. Users sign in at the issuer in the server's 401.
  *
  * @param path - path of the servers
  */
@@ -29,18 +29,19 @@ export async function takeTurns(
   const connectAs = async (user: string): Promise<Client> =>
     await signIn(new URL(resource), {
       user,
-      // The authorization server has an address of its own.
+      // Requests to the authorization server are not alternated.
       fetch: (url, init) => (new URL(url).origin === issuer.url ? fetch(url, init) : send(url, init)),
     });
 
   const ada = await connectAs('ada');
   const { by } = await orderUmbrellas(ada);
-  assert.notEqual(...by, 'every request went to the other server');
+  assert.notEqual(...by, 'the servers took turns');
   await assertBound(ada, await connectAs('eve'));
+  if (hasStore()) await assertShared(ada);
   assert.equal(
     (await fetch(servers[0].url, { method: 'POST' })).status,
     401,
-    'who has no token is not served',
+    'a request without a token is refused',
   );
 
   await Promise.all(servers.map((server) => server.stop()));

@@ -1,4 +1,4 @@
-/** A client that starts its server, ends it while a saga waits, and goes on with another process. */
+/** Starts a server, ends the process while a saga waits, and continues with another process. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ interface McpConfig {
 const folder = new URL('.', import.meta.url);
 const config = JSON.parse(await readFile(new URL('mcp.json', folder), 'utf8')) as McpConfig;
 
-/** Starts the server as its configuration says, with these keys for `${SAGA_KEYS}`, and ends it when `use` is done. */
+/** Starts the server by the configuration, with these keys for `${SAGA_KEYS}`, and ends the server after `use`. */
 async function withServer<T>(keys: string | undefined, use: (client: Client) => Promise<T>): Promise<T> {
   const client = createClient();
   const { command, args } = config.mcpServers.orders;
@@ -38,11 +38,11 @@ const begun = await withServer(old, async (client) => {
   await orderUmbrellas(client);
   return await begin(client);
 });
-// Only one process runs at a time: the new key may seal as soon as it is there.
+// Only one process runs at a time, so the new key may seal at once.
 const asked = await withServer(`${young},${old}`, (client) => goOn(client, begun));
 await withServer(young, (client) => end(client, asked));
-console.log('Three processes, one after the other, and two keys served one saga.');
+console.log('Three processes in sequence, with two keys, served one saga.');
 
-// Whoever starts the server is its user. What keeps users apart is that each has a key.
+// The user is the owner of the process. Separate keys separate users.
 await withServer(undefined, (other) => assert.rejects(end(other, asked), SagaGone));
-console.log("A process without the key does not go on with its user's saga.");
+console.log('A process without the key cannot continue the saga.');

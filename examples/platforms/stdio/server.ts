@@ -5,7 +5,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
 const host = createSagaHost({
   sagas: [order],
-  // Without a key of its own the process draws one, and what it has sealed ends with it.
+  // Without SAGA_KEYS, the process generates a key, and its sagas end with the process.
   keys: process.env['SAGA_KEYS'] ?? 'ephemeral',
   audience: 'orders',
 });

@@ -1,4 +1,4 @@
-/** A function in two of Vercel's dev servers that take turns. */
+/** Serves turns with two of Vercel's dev servers. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const VERCEL_NODE = createRequire(join(installed, 'package.json')).resolve('@ver
 await takeTurns(async (name, environment) => {
   const server = await startCommand(name, {
     command: process.execPath,
-    args: ['dev-server.cjs'],
+    args: ['dev-server.cjs', 'api/mcp.ts'],
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     environment: { ...environment, VERCEL_NODE },
     served: /(?<=Serves at )http:\S+/,
