@@ -1,0 +1,57 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defineConfig, type DefaultTheme } from 'vitepress';
+import { writeForModels } from './llms.ts';
+import { mermaidFences } from './mermaid-fences.ts';
+import { linkTo, readPages, sidebar } from './pages.ts';
+import { playgroundLinks } from './playground-links.ts';
+import { repositoryLinks } from './repository-links.ts';
+import { slugify } from './slug.ts';
+
+const title = 'mcp-saga';
+const description =
+  'Write a multi-step MCP tool once, as code that reads straight down. The server keeps no state between requests.';
+
+/** An item of the bar at the top, which leads to the first page of a folder. */
+function navItem(text: string, folder: string, activeMatch: string): DefaultTheme.NavItemWithLink[] {
+  const [first] = readPages(folder);
+  return first === undefined ? [] : [{ text, link: linkTo(first.path), activeMatch }];
+}
+
+export default defineConfig({
+  title,
+  description,
+  lang: 'en-US',
+  lastUpdated: false,
+  metaChunk: true,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
+  srcExclude: ['node_modules/**'],
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify },
+    toc: { slugify },
+    config: (md) => {
+      md.use(repositoryLinks);
+      md.use(mermaidFences);
+      md.use(playgroundLinks);
+    },
+  },
+  themeConfig: {
+    nav: [
+      ...navItem('Guide', 'start', '^/(?:start|tutorial|guides|operate)/'),
+      ...navItem('Reference', 'reference', '^/(?:reference|spec)/'),
+      ...navItem('API', 'api', '^/api/'),
+      // A page of its own: the router of the site does not know it.
+      { text: 'Playground', link: '/studio/index.html', target: '_self' },
+    ],
+    sidebar: sidebar(),
+    outline: { level: [2, 3] },
+    search: { provider: 'local' },
+  },
+  buildEnd: async ({ outDir }) => {
+    await writeForModels(outDir, title, description);
+    await cp(new URL('../../packages/studio/dist/app/', import.meta.url), join(outDir, 'studio'), {
+      recursive: true,
+    });
+  },
+});
