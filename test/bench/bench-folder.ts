@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the bench, from the source and from what is bundled of it: both lie somewhere below. */
+/** Folder of the bench, also when the code runs from a bundle in a subfolder. */
 export function benchFolder(): string {
   const here = fileURLToPath(import.meta.url);
   const name = join('test', 'bench');

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { figures } from './figures.ts';
 import { leastEffort } from './harness.ts';
+import { hasDatabase, storeNames } from './load/databases.ts';
 import type { Finding } from './row.ts';
 import { rows } from './rows/rows.ts';
 import { isReached, toResults, toTable, valueOf } from './table.ts';
 
-// Nothing here is timed: a figure that depends on the machine is for `pnpm bench` to print.
+// These tests measure no times: only `pnpm bench` prints figures that depend on the machine.
 describe('the bench', () => {
   const found: Finding[] = [];
 
@@ -19,12 +20,17 @@ describe('the bench', () => {
     found.push(...findings);
   });
 
-  it('finds every figure there is to reach', () => {
-    expect(found.map(({ figure }) => figure).toSorted()).toEqual(Object.keys(figures).toSorted());
+  it('has a figure for every limit', () => {
+    // A developer's machine may lack a Redis or PostgreSQL server, and then skips those figures. CI may not.
+    const missing = process.env['CI'] === undefined ? storeNames.filter((name) => !hasDatabase(name)) : [];
+    const expected = Object.keys(figures).filter(
+      (figure) => !missing.some((name) => figure.endsWith(`-${name}`)),
+    );
+    expect(found.map(({ figure }) => figure).toSorted()).toEqual(expected.toSorted());
     expect(toTable(toResults([found]))).toContain('figures are reached');
   });
 
-  // Bytes are the same on every machine. Figures that are not reached yet are missing here, and `pnpm bench` says so.
+  // Sizes in bytes are the same on every machine. Figures that miss their goal are left out here, and `pnpm bench` reports them.
   it.each(['journal-bytes', 'machine-bytes-chain', 'machine-bytes-regions'] as const)(
     'reaches the figure for %s',
     (id) => {

@@ -2,15 +2,15 @@
 export interface Figure {
   readonly what: string;
   readonly unit: 'us' | 'bytes' | 'ms' | 'MB';
-  /** What the goal is for: our value, or our value divided by that of the first peer. */
+  /** Value that the goal limits: our value, or the ratio of our value to that of the first peer. */
   readonly of: 'ours' | 'ratio';
   readonly atMost: number;
 }
 
-/** Requests that are sent at once. */
+/** Numbers of concurrent requests. */
 export const sizes = [1, 100, 2000] as const;
 
-/** The figures, in the order they are printed. */
+/** Figures, in the order of the output. */
 export const figures = {
   ...ofSizes('load-by-hand', 'a request over HTTP, beside the tool by hand', 0.6),
   ...ofSizes('load-trivial', "a request over HTTP, beside the SDK's trivial tool", 0.9),
@@ -34,6 +34,19 @@ export const figures = {
   'machine-regions-32': ratio('turn of a machine, 32 regions that ask', 2.5),
   'machine-regions-128': ratio('turn of a machine, 128 regions that ask', 2.5),
   'guarded-turn': ratio('turn under memoryGuard, beside no guard', 1.25),
+  'guarded-redis': ours('what redisGuard adds to a turn, beyond two round trips', 100),
+  'guards-memory': ratio('a request over HTTP under a guard in memory, 20 at once, beside no guard', 1.25),
+  'guards-redis': guarded('Redis', 1.3),
+  'guards-postgres': guarded('PostgreSQL', 1.3),
+  'guards-sqlite': guarded('SQLite', 1.6),
+  'guards-d1': guarded('D1', 1.3),
+  'guards-durable-objects': guarded('Durable Objects', 1.3),
+  'outside-memory': outside('in memory', 4),
+  'outside-redis': outside('Redis and BullMQ', 4),
+  'outside-postgres': outside('PostgreSQL and pg-boss, polled each 500 ms', 1.5),
+  'outside-sqlite': outside('SQLite, and a queue in memory', 4),
+  'outside-d1': outside('D1, and a queue in memory', 1.5),
+  'outside-durable-objects': outside('Durable Objects and their alarms', 1.5),
   'commit-each-50': ratio('a step of a saga of 50 with commitEach', 10),
   'commit-each-100': ratio('a step of a saga of 100 with commitEach', 10),
   'commit-each-200': ratio('a step of a saga of 200 with commitEach', 10),
@@ -75,6 +88,15 @@ function ofSizes<Id extends string>(
     ratio(`${what}, ${size.toLocaleString('en')} at once`, atMost),
   ]);
   return Object.fromEntries(all) as Record<`${Id}-${(typeof sizes)[number]}`, Figure>;
+}
+
+function guarded(where: string, atMost: number): Figure {
+  return ratio(`a request over HTTP under a guard in ${where}, 20 at once, beside bare round trips`, atMost);
+}
+
+function outside(stores: string, atMost: number): Figure {
+  const what = `time on the clock from an answer to the next effect, beside a bare message of the queue: ${stores}`;
+  return { ...ratio(what, atMost), unit: 'ms' };
 }
 
 function ratio(what: string, atMost: number): Figure {

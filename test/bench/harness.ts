@@ -1,34 +1,34 @@
 import { performance } from 'node:perf_hooks';
 
-/** How long to measure. The tests use the smallest there is; a figure needs the rounds. */
+/** Duration of a measurement. Tests use the minimum; a meaningful figure needs all rounds. */
 export interface Effort {
-  /** How often every candidate gets its turn. */
+  /** Number of turns per candidate. */
   readonly rounds: number;
   /** Milliseconds of one turn: long enough to hold its share of garbage collection. */
   readonly turnMs: number;
-  /** Milliseconds for which each candidate is run before anything counts. */
+  /** Time for which each candidate runs before the measurement, in milliseconds. */
   readonly warmUpMs: number;
 }
 
-/** Effort of one run. The bench takes three. */
+/** Effort of one run. The bench makes three runs. */
 export const fullEffort: Effort = { rounds: 24, turnMs: 8, warmUpMs: 300 };
 export const leastEffort: Effort = { rounds: 1, turnMs: 0, warmUpMs: 0 };
 
-/** One of the things compared: does its work `times` times. */
+/** A compared candidate: runs its work `times` times. */
 export interface Candidate {
   readonly name: string;
   readonly run: (times: number) => void | Promise<void>;
 }
 
-/** Microseconds for one piece of work. */
+/** Time per unit of work, in microseconds. */
 export interface Timing {
-  /** Processor time of all threads, by which figures are judged: other processes do not change it. */
+  /** Processor time of all threads. Figures use it because other processes do not affect it. */
   readonly cpu: number;
-  /** Time on the clock. */
+  /** Wall-clock time. */
   readonly wall: number;
 }
 
-/** Timings of candidates in all rounds, by their names. */
+/** Timings of all rounds, by candidate name. */
 export class Timings {
   readonly #rounds: ReadonlyMap<string, readonly Timing[]>;
 
@@ -42,8 +42,8 @@ export class Timings {
   }
 
   /**
-   * The processor time of a peer by the median of the ratios of all rounds. A disturbance of the machine affects both candidates
-   * of a round.
+   * Processor time of a peer, from the median ratio over all rounds. A disturbance of the machine affects both candidates of a
+   * round, so it does not change the ratio.
    */
   peerOf(name: string, peer: string): number {
     const peers = this.#rounds.get(peer) ?? [];
@@ -55,13 +55,13 @@ export class Timings {
 }
 
 /**
- * Measures one piece of work of each candidate. The candidates take turns, round after round, so that the rest of the machine
- * affects all of them alike. The median of all rounds counts.
+ * Measures one unit of work of each candidate, and returns the median of all rounds. The candidates take turns, so that a
+ * disturbance of the machine affects all of them alike.
  */
 export async function measure(candidates: readonly Candidate[], effort: Effort): Promise<Timings> {
   const measured: { readonly candidate: Candidate; readonly times: number; readonly rounds: Timing[] }[] = [];
   for (const candidate of candidates) {
-    // oxlint-disable-next-line no-await-in-loop -- two at once would measure each other
+    // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
     measured.push({ candidate, times: await warmUp(candidate, effort), rounds: [] });
   }
   for (let round = 0; round < effort.rounds; round += 1) {
@@ -74,12 +74,12 @@ export async function measure(candidates: readonly Candidate[], effort: Effort):
   return new Timings(new Map(measured.map(({ candidate, rounds }) => [candidate.name, rounds])));
 }
 
-/** Runs a candidate until it is compiled, and finds how often it has to run to fill a turn. */
+/** Runs a candidate until it is compiled, and finds the number of repetitions that fills a turn. */
 async function warmUp(candidate: Candidate, effort: Effort): Promise<number> {
   const until = performance.now() + effort.warmUpMs;
   let times = 1;
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- the next number follows from this one
+    // oxlint-disable-next-line no-await-in-loop -- the next number depends on this one
     const { wall } = await timed(candidate, times);
     const ms = wall / 1000;
     const isOver = performance.now() >= until;
@@ -92,18 +92,18 @@ async function timed(candidate: Candidate, times: number): Promise<Timing> {
   const start = performance.now();
   const before = process.cpuUsage();
   const running = candidate.run(times);
-  // A candidate that returns nothing does not pay for a promise.
+  // A synchronous candidate does not pay for a promise.
   if (running !== undefined) await running;
   const { user, system } = process.cpuUsage(before);
   return { cpu: Math.max(user + system, 1e-3), wall: Math.max((performance.now() - start) * 1000, 1e-3) };
 }
 
-/** The median of the processor times, and that of the times on the clock. */
+/** Medians of the processor times and of the wall-clock times. */
 export function medianOf(timings: readonly Timing[]): Timing {
   return { cpu: median(timings.map(({ cpu }) => cpu)), wall: median(timings.map(({ wall }) => wall)) };
 }
 
-/** The value in the middle. */
+/** Median of some values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ClientStep, Json, Program } from '@mcp-saga/core';
-import type { ClientAnswer, ProgramState, Runtime } from '@mcp-saga/core/program';
+import { engineVersion, type ClientAnswer, type ProgramState, type Runtime } from '@mcp-saga/core/program';
 
 /**
- * Runs a program from its start, answering each form with what `content` gives, until a question named `last`; or to
- * its end, and then the state is the last one there was.
+ * Runs a program from its start up to the question named `last`, or to its end. `content` returns the answer to each form.
+ * Returns the last state.
  */
 export async function journalOf(
   program: Program,
@@ -27,7 +27,7 @@ export async function journalOf(
   }
 }
 
-/** The texts as they come out of a token: each in one piece, not as the chain of pieces it was put together from. */
+/** Converts the strings of a state to flat strings like those of an opened token, without concatenation ropes. */
 function fromToken(state: ProgramState): ProgramState {
   const [head, structure, client, server] = [state.head, state.structure, state.client, state.server].map(
     (text) => Buffer.from(text, 'utf8').toString('utf8'),
@@ -35,40 +35,40 @@ function fromToken(state: ProgramState): ProgramState {
   return { head, structure, client, server };
 }
 
-/** What a turn may do, without a host: no clock, no randomness, no hooks. */
+/** Runtime without a host: no clock, no randomness, no hooks. */
 function idleRuntime(): Runtime {
   return {
-    sagaId: 'bench',
-    turn: 1,
-    engine: 1,
-    tokenBytes: 0,
-    suggestedTokenBytes: 16_384,
-    maxHold: 0,
-    maxWait: Number.POSITIVE_INFINITY,
-    holdsParts: false,
-    commitsEach: false,
-    route: () => 'ask',
-    accepts: () => true,
-    sample: () => {
-      throw new Error('nobody samples here');
+    saga: { id: 'bench', engine: engineVersion, checkResult: async (result) => result },
+    turn: { number: 1, tokenBytes: 0, deadline: undefined, commitsEach: false },
+    request: { capabilities: undefined, context: undefined, signal: new AbortController().signal },
+    time: {
+      now: () => 0,
+      sleep: async () => {},
+      random: () => 0,
+      maxHold: 0,
+      holdsParts: false,
+      maxWait: Number.POSITIVE_INFINITY,
     },
-    claim: undefined,
-    compensator: () => undefined,
-    capabilities: undefined,
-    context: undefined,
-    signal: new AbortController().signal,
-    now: () => 0,
-    random: () => 0,
-    sleep: async () => {},
-    deadline: undefined,
-    idempotencyKey: (path, key, direction) => `${path} ${key ?? ''} ${direction}`,
-    checkResult: async (result) => result,
-    randomBytes: () => new Uint8Array(32),
-    digest: (text) => createHash('sha256').update(text).digest('base64url').slice(0, 16),
-    progress: () => {},
-    log: () => {},
-    observe: () => {},
-    warn: undefined,
-    limits: { maxJournalEntries: 10_000, maxCommands: 100_000 },
+    questions: {
+      route: () => 'ask',
+      accepts: () => true,
+      sample: () => {
+        throw new Error('nobody samples here');
+      },
+      digest: (text) => createHash('sha256').update(text).digest('base64url').slice(0, 16),
+    },
+    effects: {
+      claim: undefined,
+      compensator: () => undefined,
+      idempotencyKey: (path, key, direction) => `${path} ${key ?? ''} ${direction}`,
+      randomBytes: () => new Uint8Array(32),
+    },
+    observer: { notify: () => {}, observe: () => {}, warn: undefined },
+    limits: {
+      maxJournalEntries: 10_000,
+      maxCommands: 100_000,
+      suggestedTokenBytes: 16_384,
+      suggestedJournalEntries: 300,
+    },
   };
 }

@@ -6,9 +6,11 @@ import type { Finding } from './row.ts';
 export interface Result {
   readonly figure: FigureId;
   readonly runs: readonly Finding[];
+  /** Day and machine of the runs. Undefined: not recorded. */
+  readonly measured?: string;
 }
 
-/** Collects the findings of several runs by their figures. */
+/** Groups the results of several runs by figure. */
 export function toResults(runs: readonly (readonly Finding[])[]): readonly Result[] {
   const [first = []] = runs;
   return first.map(({ figure }) => ({
@@ -20,8 +22,8 @@ export function toResults(runs: readonly (readonly Finding[])[]): readonly Resul
 const header = ['what', 'ours', 'on the clock', 'beside', 'ratio', 'lowest', 'highest', 'spread', 'goal', ''];
 
 /**
- * Prints results as a table: our median, the medians of the peers, and the lowest and highest value that is compared with the
- * goal, over all runs.
+ * Formats results as a table: our median, the medians of the peers, and the range over all runs of the value that the goal
+ * limits.
  */
 export function toTable(results: readonly Result[]): string {
   const lines = [header, ...results.flatMap(linesOf)];
@@ -45,7 +47,7 @@ export function isReached({ figure, runs }: Result): boolean {
   return runs.length > 0 && runs.every((finding) => valueOf(finding) <= figures[figure].atMost);
 }
 
-/** The value that is compared with the goal: ours, or ours divided by that of the first peer. */
+/** Value that the goal limits: our value, or the ratio of our value to that of the first peer. */
 export function valueOf({ figure, ours, peers }: Finding): number {
   return figures[figure].of === 'ours' ? ours : ours / (peers[0]?.value ?? Number.NaN);
 }

@@ -3,8 +3,8 @@ import { Fleet } from './fleet.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /**
- * How node is run where single bytes are counted: what its compilers make of code, when they think it worth it, lies on
- * the heap, too, and is more than sagas could leave behind.
+ * Node flags for measuring single bytes. Compiled code is also on the heap, and would outweigh anything that a saga leaves
+ * behind.
  */
 export const interpreted: readonly string[] = [
   '--no-opt',
@@ -15,8 +15,8 @@ export const interpreted: readonly string[] = [
 ];
 
 /**
- * Bytes that a server holds for each call in flight, once everything else was collected: those of the calls from one
- * of these sizes to the next, the middle one of them.
+ * Bytes that a server holds for each call in flight, after garbage collection. Compares each of the sizes with the next, and
+ * returns the median.
  */
 export async function bytesOfEach(
   server: ServerProcess,
@@ -27,7 +27,7 @@ export async function bytesOfEach(
   const found: number[] = [];
   let before = { size: 0, heap: Number.NaN };
   for (const size of sizes) {
-    // oxlint-disable-next-line no-await-in-loop -- it grows
+    // oxlint-disable-next-line no-await-in-loop -- the fleet grows step by step
     await fleet.growTo(size);
     // oxlint-disable-next-line no-await-in-loop -- as above
     const { heap } = await server.memory();

@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks';
 import type { Board, Flight } from './clients/flight.ts';
 
-/** What came of driving for a while. */
+/** Result of a load run. */
 export interface Driven {
   readonly requests: number;
   readonly ms: number;
-  /** Everything the tool has said at the end of a call, each once. */
+  /** Distinct texts of all results. */
   readonly told: ReadonlySet<string>;
 }
 
-/** The users of one server. */
+/** All users of one server. */
 export class Fleet {
   readonly #url: string;
   readonly #board: Board;
-  /** Those who wait, the longest first. */
+  /** Users with a pending question, the longest wait first. */
   readonly #waiting: Flight[] = [];
 
   constructor(url: string, board: Board) {
@@ -21,13 +21,13 @@ export class Fleet {
     this.#board = board;
   }
 
-  /** Adds users until there are so many. Each has a question open then. */
+  /** Adds users up to the given number. Each of them then has a pending question. */
   async growTo(size: number): Promise<void> {
     let missing = size - this.#waiting.length;
     await together(boardsAtOnce, async () => {
       while (missing > 0) {
         missing -= 1;
-        // oxlint-disable-next-line no-await-in-loop -- one after the other, as often as requests are sent at once
+        // oxlint-disable-next-line no-await-in-loop -- sequential within each of the concurrent loops
         this.#waiting.push(await this.#board(this.#url));
       }
     });
@@ -45,7 +45,7 @@ export class Fleet {
     await together(atOnce, async () => {
       do {
         const flight = this.#waiting.shift();
-        // There are fewer users than requests that may be sent at once.
+        // There are fewer users than allowed concurrent requests.
         if (flight === undefined) return;
         // oxlint-disable-next-line no-await-in-loop -- as above
         const progress = await flight.next();
@@ -58,7 +58,7 @@ export class Fleet {
   }
 }
 
-// New users come more slowly, since each opens a connection.
+// Lower than for requests, because each new user opens a connection.
 const boardsAtOnce = 16;
 
 async function together(loops: number, loop: () => Promise<void>): Promise<void> {

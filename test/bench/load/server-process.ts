@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { benchFolder } from '../bench-folder.ts';
 import type { Question, Usage } from './usage.ts';
 
-/** The servers there are: files of the folder `servers`. */
+/** Available servers: files in the folder `servers`. */
 export type ServerName =
   | 'saga'
   | 'saga-1000'
@@ -14,26 +14,35 @@ export type ServerName =
   | 'by-hand-memoized'
   | 'trivial'
   | 'node-http'
-  | 'sessions';
+  | 'sessions'
+  | 'guarded'
+  | 'outside';
 
 /** A server under load, in a process of its own. */
 export interface ServerProcess {
   readonly url: string;
-  /** What it takes, once it has dropped what nothing holds any more. */
+  /** Returns the usage after a garbage collection. */
   memory(): Promise<Usage>;
-  /** What it takes as it is. */
+  /** Returns the current usage. */
   usage(): Promise<Usage>;
   stop(): Promise<void>;
 }
 
-/**
- * Starts a server, bundled and run by node alone, as the rows of the bench are.
- *
- * @param flags - what else node is told
- */
-export async function startServer(name: ServerName, flags: readonly string[] = []): Promise<ServerProcess> {
-  return await forkServer(await bundleServer(name), flags);
+/** Options for starting a server. */
+export interface RunOptions {
+  /** Additional flags of Node. */
+  readonly flags?: readonly string[];
+  /** Environment variables, in addition to those of this process. */
+  readonly environment?: { readonly [name: string]: string };
 }
+
+/** Bundles a server and starts it with Node, like the rows of the bench. */
+export async function startServer(name: ServerName, options: RunOptions = {}): Promise<ServerProcess> {
+  return await forkServer(await bundleServer(name), options);
+}
+
+// Not bundled: only servers with a database load them.
+const clients = ['@libsql/client', 'bullmq', 'pg', 'pg-boss', 'redis'];
 
 /** Bundles a server into a file in a folder of its own. */
 export async function bundleServer(name: ServerName): Promise<string> {
@@ -46,25 +55,30 @@ export async function bundleServer(name: ServerName): Promise<string> {
     outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // As without a bundler: a module that is loaded by import() is loaded when it is needed.
+    // A module imported with import() loads on demand, as without a bundler.
     splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: ['@modelcontextprotocol/server', 'srvx', 'zod'],
+    external: ['@modelcontextprotocol/server', 'srvx', 'zod', ...clients],
     logLevel: 'error',
   });
   return join(outdir, `${name}.mjs`);
 }
 
-/** Starts a bundled server, and removes its folder at the end. */
-export async function forkServer(file: string, flags: readonly string[] = []): Promise<ServerProcess> {
-  const child = fork(file, {
+/** Starts the process of a bundled server. */
+export function forkFile(file: string, { flags = [], environment }: RunOptions = {}): ChildProcess {
+  return fork(file, {
     execArgv: ['--expose-gc', ...flags],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // What a server is run with that has users.
-    env: { ...process.env, NODE_ENV: 'production' },
+    // Production setting, as on a real server.
+    env: { ...process.env, NODE_ENV: 'production', ...environment },
   });
+}
+
+/** Starts a bundled server, and removes its folder when the server stops. */
+export async function forkServer(file: string, options: RunOptions = {}): Promise<ServerProcess> {
+  const child = forkFile(file, options);
   const ended = once(child, 'exit');
   const message = async (): Promise<unknown> => {
     const gone = ended.then(() => {

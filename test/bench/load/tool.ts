@@ -9,7 +9,7 @@ export const Window = z.object({ from: z.string(), hours: z.number() });
 export const where = 'Where to?';
 export const when = 'When may it restart?';
 
-/** What the tool says in the end. */
+/** Returns the result text of the tool. */
 export function told(service: string, target: string, from: string): string {
   return `${service} goes to ${target} at ${from}.`;
 }

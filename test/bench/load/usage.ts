@@ -1,12 +1,12 @@
-/** What a server is asked: `memory` first collects what nothing holds any more, which takes its time. */
+/** Question to a server. `memory` first collects garbage, which takes time. */
 export type Question = 'memory' | 'cpu';
 
-/** What a server process takes. */
+/** Resource usage of a server process. */
 export interface Usage {
-  /** Bytes of JavaScript objects and of the buffers they hold. */
+  /** Bytes of JavaScript objects and their buffers. */
   readonly heap: number;
-  /** Bytes of the whole process that are in memory. */
+  /** Resident memory of the process, in bytes. */
   readonly rss: number;
-  /** Microseconds of processor time since its start. */
+  /** Processor time since the start of the process, in microseconds. */
   readonly cpu: number;
 }

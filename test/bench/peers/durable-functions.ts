@@ -1,7 +1,7 @@
 import type { Candidate } from '../harness.ts';
 import type { Load } from './load.ts';
 
-// As much of it as is used; it has no seam in its public types for running an orchestrator offline.
+// The used part of its API. Its public types offer no way to run an orchestrator offline.
 interface Context {
   readonly df: {
     callActivity(name: string, input: unknown): unknown;
@@ -19,7 +19,7 @@ interface History {
   readonly HistoryEventType: Readonly<Record<string, number>>;
 }
 
-/** Replays a history as its extension hands it over: four events an activity, one of them with the result. */
+/** Replays a history in the format of its extension: four events per activity, one of which contains the result. */
 export function loadDurableFunctions(load: Load): (entries: number) => Candidate {
   const testing = load('durable-functions/lib/src/util/testingUtils') as Testing;
   const { HistoryEventType: types } = load('durable-functions/lib/src/history/HistoryEventType') as History;

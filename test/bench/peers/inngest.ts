@@ -18,7 +18,7 @@ interface Edge {
   }) => (request: Request) => Promise<Response>;
 }
 
-/** Sends `serve` what Inngest's server sends for the next step of a run: all steps so far, memoised, in the body. */
+/** Sends `serve` the server's request for the next step of a run. Its body contains all memoized steps so far. */
 export function loadInngest(load: Load): (entries: number) => Candidate {
   const { Inngest } = load('inngest') as Main;
   const { serve } = load('inngest/edge') as Edge;
@@ -29,7 +29,7 @@ export function loadInngest(load: Load): (entries: number) => Candidate {
       { id: 'bench', triggers: [{ event: 'bench/go' }] },
       async ({ step }) => {
         let charged = 0;
-        // One more than there are: that one runs.
+        // Defines one more step than the memoized ones: the step that runs.
         for (let index = 0; index <= entries; index += 1) {
           charged += (await step.run('charge', () => ({ id: 'ch_1' }))).id.length;
         }
@@ -67,7 +67,7 @@ export function loadInngest(load: Load): (entries: number) => Candidate {
           });
           const response = await handler(request);
           await response.text();
-          // "Partial content": a step ran, and the function goes on another time.
+          // Status 206 means that a step ran and the function continues later.
           if (response.status !== 206) throw new Error(`Inngest answered ${response.status}`);
         }
       },

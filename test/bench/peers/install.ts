@@ -10,8 +10,8 @@ const versions = {
 };
 
 /**
- * Installs the libraries that the bench compares with into a folder of their own, once for each set of versions. They
- * are no dependencies of the workspace: they bring 300 MB, which nobody who only wants to start it shall wait for.
+ * Installs the compared libraries into their own folder, once for each set of versions. They are not dependencies of the
+ * workspace, because they take 300 MB.
  *
  * @returns the folder; undefined where they cannot be had, offline for one
  */

@@ -1,2 +1,2 @@
-/** Loads a module of the folder the peers are in. */
+/** Loads a module from the folder of the peers. */
 export type Load = (name: string) => unknown;

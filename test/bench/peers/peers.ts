@@ -6,17 +6,17 @@ import { loadInngest } from './inngest.ts';
 import type { Load } from './load.ts';
 import { loadRestate } from './restate.ts';
 
-/** What the libraries compared with can be asked to do. */
+/** Operations of the compared libraries. */
 export interface Peers {
-  /** Replays an orchestrator over the history of this many activities. */
+  /** Replays an orchestrator with a history of the given number of activities. */
   durableFunctions(entries: number): Candidate;
-  /** Runs a generator whose journal has the results of this many `run`s. */
+  /** Runs a generator whose journal contains the results of the given number of `run` calls. */
   restate(entries: number): Candidate;
-  /** Answers a request of a run with this many memoised steps: replays them and runs the next. */
+  /** Answers a request of a run with the given number of memoized steps: replays them, and runs the next step. */
   inngest(entries: number): Candidate;
 }
 
-/** Loads what `installPeers` installed. */
+/** Loads the libraries that `installPeers` installed. */
 export function loadPeers(folder: string): Peers {
   const load: Load = createRequire(join(folder, 'package.json'));
   return {

@@ -17,8 +17,8 @@ interface Sdk {
 }
 
 /**
- * Drives the scheduler of the generators alone: its context gives each recorded result at once, so that the virtual
- * machine and the protocol beneath it, which need Node 22 and a server, cost nothing here.
+ * Runs only the scheduler of the generators. Its context returns each recorded result at once, which leaves out the cost of the
+ * virtual machine and the protocol below it: they need Node 22 and a server.
  */
 export function loadRestate(load: Load): (entries: number) => Candidate {
   const { gen, run, execute } = load('@restatedev/restate-sdk-gen') as Generators;

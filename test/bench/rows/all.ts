@@ -7,7 +7,7 @@ import type { Row } from '../row.ts';
 const few = 10;
 const many = 1000;
 
-/** Replay of the steps of one `all`, per step: many beside few. A linear scheduler has a ratio of 1. */
+/** Replay cost per step of one `all`, for many steps relative to few steps. A linear scheduler has a ratio of 1. */
 export const allSteps: Row = async ({ effort }) => {
   const timings = await measure([await running(few), await running(many)], effort);
   const { cpu, wall } = timings.of(`${many}`);
@@ -15,7 +15,7 @@ export const allSteps: Row = async ({ effort }) => {
   return [{ figure: 'all-1000', ours: cpu / many, wall: wall / many, peers: [{ name: `of ${few}`, value }] }];
 };
 
-/** Runs a saga from its start to the question behind its `all`. */
+/** Runs a saga up to the question after its `all`. */
 async function running(steps: number): Promise<Candidate> {
   const program = stepsAtOnce(steps);
   const { runtime } = await journalOf(program, {}, () => ({}));
@@ -23,7 +23,7 @@ async function running(steps: number): Promise<Candidate> {
     name: `${steps}`,
     run: async (times) => {
       for (let count = 0; count < times; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        // oxlint-disable-next-line no-await-in-loop -- sequential
         const { status } = await program.advance(await program.begin({}), new Map(), runtime);
         if (status !== 'suspended') throw new Error(`The turn ${status}`);
       }

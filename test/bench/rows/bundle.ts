@@ -9,7 +9,7 @@ import { benchFolder } from '../bench-folder.ts';
 import { medianOf, type Effort, type Timing } from '../harness.ts';
 import type { Row } from '../row.ts';
 
-/** Sizes of bundles, and the processor time by which an import of the server delays the start of a process. */
+/** Sizes of bundles, and the processor time that an import of the server adds to the start of a process. */
 export const bundle: Row = async ({ effort }) => {
   const core = ['@mcp-saga/core', '@mcp-saga/seal'];
   const server = ['@mcp-saga/server', '@mcp-saga/server/serve'];
@@ -22,7 +22,7 @@ export const bundle: Row = async ({ effort }) => {
   return [
     { figure: 'bundle-size', ours: gzipSync(small, { level: 9 }).length, peers: [] },
     { figure: 'bundle-size-server', ours: gzipSync(whole, { level: 9 }).length, peers: [] },
-    // With jose, which is imported with it.
+    // Includes the import of jose.
     { figure: 'import-time', ours: cpu / 1000, wall: wall / 1000, peers: [] },
   ];
 };
@@ -46,7 +46,7 @@ async function bundled(modules: readonly string[], external: readonly string[]):
   return outputFiles[0]?.contents ?? new Uint8Array();
 }
 
-/** Times of a process that imports a bundle, less those of an empty process. */
+/** Processor time of a process that imports a bundle, minus that of an empty process. */
 function importTime(code: Uint8Array, { rounds }: Effort): Timing {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-bench-'));
   try {

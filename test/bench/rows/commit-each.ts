@@ -4,13 +4,13 @@ import type { Finding, Row } from '../row.ts';
 
 const lengths = [50, 100, 200, 400] as const;
 
-/** What a step takes in a saga that keeps each step, beside one that keeps none of them, for more and more steps. */
+/** Time of a step with commitEach and without it, for growing numbers of steps. */
 export const commitEach: Row = async ({ effort }) => {
   const timings = await measure(
     lengths.flatMap((steps) => [candidate(steps, true), candidate(steps, false)]),
     effort,
   );
-  // The same ratio for all of them: time grows linearly.
+  // All lengths have the same ratio if the time grows linearly.
   return lengths.map((steps): Finding => {
     const ours = timings.of(nameOf(steps, true));
     const without = timings.peerOf(nameOf(steps, true), nameOf(steps, false));

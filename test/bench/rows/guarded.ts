@@ -1,3 +1,4 @@
+import { redisGuard } from '@mcp-saga/redis';
 import {
   createSagaHost,
   elicit,
@@ -8,14 +9,21 @@ import {
   type SagaGuard,
   type SagaHost,
 } from '@mcp-saga/server';
+import { createClient } from 'redis';
 import { z } from 'zod';
+import { hasRedisServer, startRedis } from '../../support/redis-server.ts';
 import { compare } from '../compare.ts';
-import type { Candidate, Effort } from '../harness.ts';
-import type { Row } from '../row.ts';
+import { measure, type Candidate, type Effort } from '../harness.ts';
+import type { Finding, Row } from '../row.ts';
 
-/** A turn under `memoryGuard` beside the same turn without a guard, and the memory that the guard holds. */
+/** Cost of a turn with a guard relative to one without, and the memory that `memoryGuard` holds. */
 export const guarded: Row = async ({ effort }) => [
-  await compare('guarded-turn', [turns('under memoryGuard', true), turns('without a guard', false)], effort),
+  await compare(
+    'guarded-turn',
+    [turns('under memoryGuard', memoryGuard()), turns('without a guard')],
+    effort,
+  ),
+  ...(hasRedisServer() ? [await underRedis(effort)] : []),
   { figure: 'guard-live', ours: await heldBy(effort, false), peers: [] },
   { figure: 'guard-finished', ours: await heldBy(effort, true), peers: [] },
 ];
@@ -23,9 +31,41 @@ export const guarded: Row = async ({ effort }) => [
 const Name = z.object({ name: z.string() });
 const answer = { stepId: 'name', result: { action: 'accept', content: { name: 'Ada' } } } as const;
 
+/** Processor time that `redisGuard` adds to a resumed turn, beyond two round trips to Redis. */
+async function underRedis(effort: Effort): Promise<Finding> {
+  const redis = await startRedis();
+  const client = createClient({ url: redis.url });
+  await client.connect();
+  try {
+    const watched = turns('under redisGuard', redisGuard(client));
+    const bare = turns('without a guard');
+    const trips: Candidate = {
+      name: 'two round trips',
+      run: async (times) => {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        for (let count = 0; count < 2 * times; count += 1) await client.ping();
+      },
+    };
+    const timings = await measure([watched, bare, trips], effort);
+    const [all, unguarded, pings] = [watched, bare, trips].map(({ name }) => timings.of(name).cpu) as [
+      number,
+      number,
+      number,
+    ];
+    const peers = [
+      { name: bare.name, value: unguarded },
+      { name: trips.name, value: pings },
+    ];
+    return { figure: 'guarded-redis', ours: all - unguarded - pings, peers };
+  } finally {
+    client.destroy();
+    await redis.kill();
+  }
+}
+
 /** Starts and finishes sagas of two turns. */
-function turns(name: string, isGuarded: boolean): Candidate {
-  const host = hostWith(isGuarded ? memoryGuard() : undefined);
+function turns(name: string, store?: SagaGuard): Candidate {
+  const host = hostWith(store);
   return {
     name,
     run: async (times) => {
@@ -35,7 +75,7 @@ function turns(name: string, isGuarded: boolean): Candidate {
   };
 }
 
-/** Bytes of heap that a guard holds for each saga; `finished`: for each turn of sagas that have ended. */
+/** Heap bytes that a guard holds per saga, or per turn of an ended saga if `finished`. */
 async function heldBy({ rounds }: Effort, finished: boolean): Promise<number> {
   const host = hostWith(memoryGuard());
   const sagas = rounds * 100;

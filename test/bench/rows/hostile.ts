@@ -4,7 +4,7 @@ import { compare } from '../compare.ts';
 import type { Candidate } from '../harness.ts';
 import type { Row } from '../row.ts';
 
-/** A call whose arguments are too large, from its text to its refusal, beside parsing that text. */
+/** Cost of rejecting a call with too large arguments, relative to parsing its text. */
 export const hostile: Row = async ({ effort }) => [
   await compare('hostile-call', [refusing(), parsing()], effort),
 ];

@@ -6,7 +6,7 @@ import type { Row } from '../row.ts';
 const Confirm = z.object({ ok: z.boolean() });
 const entries = 100;
 
-/** Bytes that one entry adds to the state of a program before compression, over a hundred entries. */
+/** Bytes that one journal entry adds to the state before compression, measured over 100 entries. */
 export const journalBytes: Row = async () => {
   const none = await bytesOf(function* () {});
   const perEntry = async (body: (index: number) => Command<unknown>): Promise<number> => {

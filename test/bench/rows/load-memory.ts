@@ -22,11 +22,11 @@ const contenders: readonly {
   { name: 'by hand, sessions, calls left open', serves: 'sessions', board: inSession },
 ];
 
-/** What was found of a contender. */
+/** Measurements of a candidate. */
 interface Subject {
   readonly name: string;
   readonly memory: Readonly<Record<Size, Usage>>;
-  /** Bytes that are held for each call in flight. */
+  /** Bytes held per call in flight. */
   readonly each: number;
 }
 
@@ -34,7 +34,7 @@ interface Subject {
 export const loadMemory: Row = async ({ effort }) => {
   const subjects: Subject[] = [];
   for (const { name, serves, board } of contenders) {
-    // oxlint-disable-next-line no-await-in-loop -- two at once would measure each other
+    // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
     const memory = await memoryOf(serves, board, effort);
     // oxlint-disable-next-line no-await-in-loop -- as above
     subjects.push({ name, memory, each: await heldForEach(serves, board, effort) });
@@ -56,7 +56,7 @@ async function memoryOf(serves: ServerName, board: Board, effort: Effort): Promi
     const fleet = new Fleet(server.url, board);
     const found: Partial<Record<Size, Usage>> = {};
     for (const size of sizes) {
-      // oxlint-disable-next-line no-await-in-loop -- it grows
+      // oxlint-disable-next-line no-await-in-loop -- the fleet grows step by step
       await fleet.growTo(Math.min(size, effort.rounds * 50));
       // oxlint-disable-next-line no-await-in-loop -- as above
       await fleet.drive(effort.turnMs * 60, 16);
@@ -71,7 +71,7 @@ async function memoryOf(serves: ServerName, board: Board, effort: Effort): Promi
 
 async function heldForEach(serves: ServerName, board: Board, { rounds }: Effort): Promise<number> {
   const step = Math.max(10, rounds * 10);
-  const server = await startServer(serves, interpreted);
+  const server = await startServer(serves, { flags: interpreted });
   try {
     return await bytesOfEach(server, board, [step, 2 * step, 3 * step, 4 * step]);
   } finally {

@@ -6,6 +6,7 @@ import { inRounds } from '../load/clients/rounds.ts';
 import { inSession } from '../load/clients/session.ts';
 import { Fleet } from '../load/fleet.ts';
 import { startServer, type ServerName, type ServerProcess } from '../load/server-process.ts';
+import { inTurn, timed, warmUp } from '../load/timed.ts';
 import type { Finding, Row } from '../row.ts';
 
 type Size = (typeof sizes)[number];
@@ -14,7 +15,7 @@ interface Contender {
   readonly name: string;
   readonly serves: ServerName;
   readonly board: Board;
-  /** Requests that are sent at once. Default: all sizes. */
+  /** Number of concurrent requests. Default: all sizes. */
   readonly only?: Size;
 }
 
@@ -31,9 +32,9 @@ const contenders = {
 type Name = keyof typeof contenders;
 
 /**
- * Processor time of a server for one request over HTTP, with 1, 100 and 2,000 requests at once. The tool asks two questions, one
- * after the other: as a saga; by hand with the codec of the SDK; and by hand with a session, where the handler waits on the
- * server. A tool without questions and a bare HTTP server show what is left to save.
+ * Processor time of a server per HTTP request, with 1, 100, and 2,000 concurrent requests. The tool asks two questions in
+ * sequence. The candidates are a saga, the SDK with its codec, and the SDK with a session whose handler waits on the server. A
+ * tool without questions and a bare HTTP server show the minimum.
  */
 export const load: Row = async ({ effort }) => {
   const timings = await findTimings(effort);
@@ -61,7 +62,7 @@ interface Running {
   readonly fleet: Fleet;
 }
 
-/** Times of one request, by contender and size. */
+/** Measures the time per request, by candidate and size. */
 async function findTimings(effort: Effort): Promise<Timings> {
   const running: Running[] = [];
   const found = new Map<string, Timing[]>();
@@ -79,8 +80,8 @@ async function findTimings(effort: Effort): Promise<Timings> {
         // Opens the connections.
         await fleet.drive(0, atOnce);
       });
-      // They take turns, so that the rest of the machine affects all of them alike.
-      // A round of 2,000 at once has as many requests as others have in all.
+      // The candidates take turns, so that a disturbance of the machine affects all of them alike. A round with 2,000 concurrent
+      // requests contains as many requests as all rounds of another size.
       const rounds = Math.ceil(effort.rounds / (size > 100 ? 8 : 3));
       const turns = Array.from({ length: rounds }, () => all).flat();
       await inTurn(turns, async ({ id, server, fleet }) => {
@@ -95,35 +96,7 @@ async function findTimings(effort: Effort): Promise<Timings> {
   return new Timings(found);
 }
 
-async function timed(
-  server: ServerProcess,
-  fleet: Fleet,
-  { ms, atOnce }: { readonly ms: number; readonly atOnce: number },
-): Promise<Timing> {
-  const before = await server.usage();
-  const driven = await fleet.drive(ms, atOnce);
-  const after = await server.usage();
-  return { cpu: (after.cpu - before.cpu) / driven.requests, wall: (driven.ms * 1000) / driven.requests };
-}
-
-/** So many users; fewer if next to nothing is measured, as in the tests. */
+/** Number of users; smaller for the minimum effort of the tests. */
 function inFlight(size: Size, { rounds }: Effort): number {
   return Math.min(size, rounds * 100);
-}
-
-/** As many requests as it takes until the compiler has nothing more to do: with 8,000, the cost of one no longer falls. */
-async function warmUp(fleet: Fleet, { warmUpMs }: Effort): Promise<void> {
-  await fleet.growTo(16);
-  for (let requests = 0; requests < warmUpMs * 27;) {
-    // oxlint-disable-next-line no-await-in-loop -- until it is warm
-    requests += (await fleet.drive(100)).requests;
-  }
-}
-
-/** One after the other: two at once would measure each other. */
-async function inTurn<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
-  for (const item of items) {
-    // oxlint-disable-next-line no-await-in-loop -- this is what it is for
-    await run(item);
-  }
 }

@@ -10,7 +10,7 @@ import type { Finding, Row } from '../row.ts';
 
 const ask = elicit({ message: 'And now?', schema: z.object({ ok: z.boolean() }) });
 
-/** Questions one after the other; the last but one is where it is measured. */
+/** Sequential questions. The measurement stops at the last but one. */
 function chain(states: number): AnyStateMachine {
   const questions = Array.from({ length: states - 1 }, (_, index) => [
     `s${index}`,
@@ -26,7 +26,7 @@ function chain(states: number): AnyStateMachine {
   return machineOf({ initial: 's0', states: all });
 }
 
-/** Questions beside each other, all pending at once; each region has one more. */
+/** Parallel regions whose questions are all pending at once. Each region has one more question. */
 function regions(count: number): AnyStateMachine {
   const states = Array.from({ length: count }, (_, index) => [
     `r${index}`,
@@ -49,7 +49,7 @@ function machineOf(config: object): AnyStateMachine {
 const programOf = (machine: AnyStateMachine): Program =>
   machineSaga({ name: 'bench', version: '1' }, machine as never);
 
-/** One turn of a machine, without sealing; what its state takes; what a token of it takes. */
+/** Cost of one turn of a machine without sealing, of its state, and of its token. */
 export const machine: Row = async ({ effort }) => {
   const machines = await Promise.all([chain(5), chain(40), regions(8), regions(32), regions(128)].map(ready));
   const [five, forty, eight] = machines as [Ready, Ready, Ready];
@@ -129,7 +129,7 @@ function turnOf({ program, state, runtime, answers }: Ready): Candidate['run'] {
   };
 }
 
-/** What XState alone takes for the same turn, through JSON. */
+/** Runs the same turn with XState alone, persisting the state as JSON. */
 function stockTurnOf({ machine: made, answers, state }: Ready): Candidate['run'] {
   const first = createActor(made);
   first.start();
@@ -138,7 +138,7 @@ function stockTurnOf({ machine: made, answers, state }: Ready): Candidate['run']
   const children = (
     actor: typeof first,
   ): Readonly<Record<string, { send(event: object): void } | undefined>> => actor.getSnapshot().children;
-  // To where the saga stands.
+  // Runs up to the current state of the saga.
   for (let turn = 0; turn < 100 && children(first)[target] === undefined; turn += 1) {
     for (const child of Object.values(children(first))) child?.send(end);
   }

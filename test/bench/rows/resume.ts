@@ -13,7 +13,7 @@ import type { Finding, Row } from '../row.ts';
 
 const steps = 1000;
 
-/** One whole request at a thousand steps: open, replay, one step, seal. Figures are for each of the steps. */
+/** One whole request at 1,000 steps: opens the token, replays, runs one step, and seals. Figures are per step. */
 export const resume: Row = async ({ effort, peers }) => {
   const candidates = [
     await resuming('steps', chargesInTurns({})),
@@ -35,7 +35,7 @@ async function resuming(name: string, program: Program): Promise<Candidate> {
     keys: generateKey(),
     audience: 'bench',
     testing: { environment: 'production' },
-    // It would say on every turn that the token grows large.
+    // Suppresses the warning about a large token on every turn.
     hooks: { onWarning: () => {} },
   });
   const token = suspended(await host.start('bench', {}));

@@ -4,18 +4,20 @@ import { bundle } from './bundle.ts';
 import { coldStart } from './cold-start.ts';
 import { commitEach } from './commit-each.ts';
 import { guarded } from './guarded.ts';
+import { guards } from './guards.ts';
 import { hostile } from './hostile.ts';
 import { journalBytes } from './journal-bytes.ts';
 import { load } from './load.ts';
 import { loadMemory } from './load-memory.ts';
 import { machine } from './machine.ts';
+import { outside } from './outside.ts';
 import { replay } from './replay.ts';
 import { resume } from './resume.ts';
 import { sealOpen } from './seal-open.ts';
 import { tokenBytes } from './token-bytes.ts';
 import { twoQuestions } from './two-questions.ts';
 
-/** The rows, by the name that `pnpm bench <name>` knows them by. */
+/** Rows by name, as in `pnpm bench <name>`. */
 export const rows: Readonly<Record<string, Row>> = {
   load,
   'cold-start': coldStart,
@@ -26,6 +28,8 @@ export const rows: Readonly<Record<string, Row>> = {
   all: allSteps,
   machine,
   guarded,
+  guards,
+  outside,
   'commit-each': commitEach,
   hostile,
   'load-memory': loadMemory,

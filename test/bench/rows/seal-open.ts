@@ -3,9 +3,9 @@ import { createRequestStateCodec, type ServerContext } from '@modelcontextprotoc
 import {
   createKeyRing,
   createSealer,
+  createTokenId,
   digestArguments,
   generateKey,
-  toBase64Url,
   type Claims,
 } from '@mcp-saga/seal';
 import { compare } from '../compare.ts';
@@ -13,11 +13,11 @@ import type { Candidate } from '../harness.ts';
 import type { Row } from '../row.ts';
 
 /**
- * One token there and back: ours beside the codec of the SDK, which signs only, and beside bare AES-256-GCM. The codec
- * is bound to method and client as its documentation shows, since ours is bound to more; unbound it is shown as well.
+ * Seals and opens one token, compared with the SDK's codec, which only signs, and with bare AES-256-GCM. The codec is measured
+ * with the binding to method and client that its documentation shows, and without a binding.
  */
 export const sealOpen: Row = async ({ effort }) => {
-  // Pair by pair: the codec works on other threads, which continue for a while when its turn is over.
+  // Measured in pairs: the codec uses other threads, which continue for a while after its turn.
   return [
     await compare('seal-open-gcm', [sealing(), encrypting()], effort),
     await compare(
@@ -28,7 +28,7 @@ export const sealOpen: Row = async ({ effort }) => {
   ];
 };
 
-// What a tool that books a journey may have gathered when it asks for the last time: 1.35 KB as JSON.
+// Typical state of a travel booking at its last question: 1.35 KB as JSON.
 const state = {
   step: 'confirm',
   traveller: { name: 'Maria Anjos Pereira', email: 'maria.pereira@example.com', phone: '+351 912 555 017' },
@@ -63,7 +63,7 @@ const args = { service: 'rail', passengers: 1, currency: 'EUR', policy: { maxPri
 function sealing(): Candidate {
   const decoder = new TextDecoder();
   const sealer = createSealer({ ring: createKeyRing(generateKey()), audience: 'travel' });
-  // A saga of its own for every token: a turn derives the key of its saga, too, when it opens.
+  // Each token has its own saga, because opening a token also derives the key of its saga.
   const sagaIds = Array.from({ length: 4096 }, () => sealer.newSagaId());
   let next = 0;
   const principal = '{"client":"app","issuer":"https://id.example.com","subject":"u-48151"}';
@@ -81,8 +81,8 @@ function sealing(): Candidate {
           principal,
           engine: 1,
           turn: 4,
-          // As a host does it.
-          jti: toBase64Url(crypto.getRandomValues(new Uint8Array(16))),
+          // Same ID format as in a host.
+          jti: createTokenId(),
           born: now,
           iat: now,
           exp: now + 3_600_000,
@@ -113,7 +113,7 @@ function signing(name: string, bound: boolean): Candidate {
     ttlSeconds: 3600,
     ...(bound ? { bind } : {}),
   });
-  // All that `bind` reads of it.
+  // The fields that `bind` reads.
   const context = {
     mcpReq: { method: 'tools/call' },
     http: { authInfo: { clientId: 'app' } },

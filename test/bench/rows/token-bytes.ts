@@ -1,4 +1,4 @@
-import { createKeyRing, createSealer, generateKey } from '@mcp-saga/seal';
+import { createKeyRing, createSealer, generateKey, type KeyRing } from '@mcp-saga/seal';
 import { createSagaHost, elicit, sample, saga, type Json, type SagaTurn, type Steps } from '@mcp-saga/server';
 import { z } from 'zod';
 import forms from '../corpora/forms.json' with { type: 'json' };
@@ -6,26 +6,14 @@ import answers from '../corpora/sampling.json' with { type: 'json' };
 import interview from '../corpora/text.json' with { type: 'json' };
 import type { Finding, Row } from '../row.ts';
 
-/** Bytes that a client sends back over a hundred turns, beside those of the same tokens without compression. */
+/** Bytes that a client sends back over 100 turns, relative to the same tokens without compression. */
 export const tokenBytes: Row = async () => [
   ...(await Promise.all(eachCorpus())),
-  { figure: 'token-bytes-empty', ours: await emptyBytes(), peers: [] },
+  { figure: 'token-bytes-empty', ours: (await emptyTokens()).tokens[0]?.length ?? 0, peers: [] },
 ];
 
-/** Bytes of the first token of a saga that only asks. */
-async function emptyBytes(): Promise<number> {
-  const program = saga({ name: 'bench', version: '1' }, function* () {
-    yield* elicit('last', { message: 'And now?', schema: Reply });
-    return 'done';
-  });
-  const host = createSagaHost({ sagas: [program], keys: generateKey(), audience: 'bench' });
-  return tokenOf(await host.start('bench', {})).length;
-}
-
 const eachCorpus = (): readonly Promise<Finding>[] => [
-  sumOf('token-bytes-text', interview.map(toReply), function* () {
-    for (const { question } of interview) yield* elicit('answer', { message: question, schema: Reply });
-  }),
+  sumOf('token-bytes-text', interview.map(toReply), interviews),
   sumOf('token-bytes-forms', forms.map(accept), function* () {
     for (const _ of forms) yield* elicit('order', { message: 'The next order, please:', schema: Order });
   }),
@@ -37,6 +25,10 @@ const eachCorpus = (): readonly Promise<Finding>[] => [
     }
   }),
 ];
+
+function* interviews(): Steps<void> {
+  for (const { question } of interview) yield* elicit('answer', { message: question, schema: Reply });
+}
 
 const Reply = z.object({ answer: z.string() });
 const Order = z.object({
@@ -67,8 +59,42 @@ async function sumOf(
   results: readonly Json[],
   ask: () => Steps<void>,
 ): Promise<Finding> {
-  const keys = generateKey();
-  const audience = 'bench';
+  const { ring, tokens } = await tokensOf(results, ask);
+  const plain = createSealer({ ring, audience, limits: { maxTokenBytes: 1024 * 1024 } });
+  let uncompressed = 0;
+  for (const token of tokens) {
+    // oxlint-disable-next-line no-await-in-loop -- turn by turn
+    const { sid, claims, streams } = await plain.open(token, { purpose: 'token' });
+    const stored = streams.map((bytes) => ({ bytes, compress: false }));
+    // oxlint-disable-next-line no-await-in-loop -- turn by turn
+    uncompressed += (await plain.seal('token', sid, claims, stored)).length;
+  }
+  const compressed = tokens.reduce((sum, { length }) => sum + length, 0);
+  return { figure, ours: compressed, peers: [{ name: 'uncompressed', value: uncompressed }] };
+}
+
+/** Audience of the measured tokens. */
+export const audience = 'bench';
+
+/** Tokens of a saga, one for each answer, and their key. */
+export interface MeasuredTokens {
+  readonly key: string;
+  readonly ring: KeyRing;
+  readonly tokens: readonly string[];
+}
+
+/** Tokens of the interview corpus, whose answers are texts. */
+export function textTokens(): Promise<MeasuredTokens> {
+  return tokensOf(interview.map(toReply), interviews);
+}
+
+/** The token before the first answer. */
+export function emptyTokens(): Promise<MeasuredTokens> {
+  return tokensOf([], function* () {});
+}
+
+async function tokensOf(results: readonly Json[], ask: () => Steps<void>): Promise<MeasuredTokens> {
+  const key = generateKey();
   const program = saga({ name: 'bench', version: '1' }, function* () {
     yield* ask();
     yield* elicit('last', { message: 'And now?', schema: Reply });
@@ -76,29 +102,20 @@ async function sumOf(
   });
   const host = createSagaHost({
     sagas: [program],
-    keys,
+    keys: key,
     audience,
     testing: { environment: 'production' },
     hooks: { onWarning: () => {} },
   });
-  const limits = { maxTokenBytes: 1024 * 1024 };
-  const plain = createSealer({ ring: createKeyRing(keys), audience, limits });
-  let compressed = 0;
-  let uncompressed = 0;
   let turn: SagaTurn = await host.start('bench', {});
+  const tokens = results.length === 0 ? [tokenOf(turn)] : [];
   for (const result of results) {
-    // oxlint-disable-next-line no-await-in-loop -- turn after turn
+    // oxlint-disable-next-line no-await-in-loop -- turn by turn
     turn = await host.resume(tokenOf(turn), [{ stepId: stepOf(turn), result }]);
-    const token = tokenOf(turn);
-    compressed += token.length;
-    // oxlint-disable-next-line no-await-in-loop -- turn after turn
-    const { sid, claims, streams } = await plain.open(token, { purpose: 'token' });
-    const stored = streams.map((bytes) => ({ bytes, compress: false }));
-    // oxlint-disable-next-line no-await-in-loop -- turn after turn
-    uncompressed += (await plain.seal('token', sid, claims, stored)).length;
+    tokens.push(tokenOf(turn));
   }
   if (stepOf(turn) !== 'last') throw new Error('An answer of the corpus was not accepted');
-  return { figure, ours: compressed, peers: [{ name: 'uncompressed', value: uncompressed }] };
+  return { key, ring: createKeyRing(key), tokens };
 }
 
 function tokenOf(turn: SagaTurn): string {

@@ -14,8 +14,8 @@ import type { Candidate } from '../harness.ts';
 import type { Row } from '../row.ts';
 
 /**
- * A tool that asks two questions, from the call to the result, both requests through the SDK's handler with a server
- * for each: as a saga, and written by hand with the SDK's own words and its signing codec.
+ * A tool with two questions, from the call to the result. Each request gets a new server and passes through the SDK's handler.
+ * Compares a saga with code written by hand on the SDK and its signing codec.
  */
 export const twoQuestions: Row = async ({ effort }) => [
   await compare('two-questions', [asSaga(), byHand()], effort),

@@ -3,22 +3,22 @@ import { tool } from '../tool.ts';
 /** The parameters of the call. */
 export const call = { name: tool.name, arguments: { service: 'web', replicas: 2 } };
 
-/** What the user answers, by the message of the question. */
+/** Answers of the user, by message of the question. */
 export const answers = {
   target: { action: 'accept', content: { target: 'production' } },
   window: { action: 'accept', content: { from: '22:00', hours: 2 } },
 } as const;
 
-/** The result of a call, as far as it is read. */
+/** Result of a call: only the fields that the bench reads. */
 export interface ToolResult {
   readonly content?: readonly { readonly text?: string }[];
   readonly isError?: boolean;
 }
 
 /**
- * What the tool said.
+ * Returns the text of a result.
  *
- * @throws Error for anything else: a server that refuses is not one that serves fast
+ * @throws Error for any other result: a refusal must not count as a fast response
  */
 export function textIn(result: ToolResult | undefined): string {
   const text = result?.content?.[0]?.text;

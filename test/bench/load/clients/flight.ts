@@ -1,19 +1,19 @@
-/** One user of the tool: at any time a question of a call is open. */
+/** One user of the tool, with a pending question at any time. */
 export interface Flight {
   /**
-   * Answers the question that is open, and waits for what comes next. Where that is the result, the next call begins
-   * at once, so that a question is open again.
+   * Answers the pending question and waits for the response. If the response is the result, starts the next call, so that a
+   * question is pending again.
    */
   next(): Promise<Progress>;
 }
 
-/** What came of an answer. */
+/** Outcome of an answer. */
 export interface Progress {
-  /** How many requests it took. */
+  /** Number of requests that the answer took. */
   readonly requests: number;
-  /** What the tool said, where a call came to its end. */
+  /** Text of the tool's result, if the call has ended. */
   readonly told?: string;
 }
 
-/** Calls the tool, up to its first question. */
+/** Calls the tool, and stops at its first question. */
 export type Board = (url: string) => Promise<Flight>;

@@ -1,16 +1,16 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 
-// A client that does as little as there is to do, so that what is measured is the server.
+// A minimal client, so that the server dominates the measurement.
 const agent = new Agent({ keepAlive: true, maxFreeSockets: Number.POSITIVE_INFINITY });
 
-/** How a message is sent. */
+/** Options of a request. */
 export interface PostOptions {
   readonly headers: { readonly [name: string]: string };
   /** Keeps the sockets. Default: an agent that all requests share. */
   readonly agent?: Agent;
 }
 
-/** Sends a JSON-RPC message. The response is at its headers then. */
+/** Sends a JSON-RPC message, and resolves when the headers of the response arrive. */
 export async function post(
   url: string,
   message: object,

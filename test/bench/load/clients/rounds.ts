@@ -32,7 +32,7 @@ export async function postCall<R>(url: string, more: object = {}): Promise<R> {
   return result;
 }
 
-/** A user whose client speaks MCP 2026-07-28: all that there is of a call between two requests is here. */
+/** A user whose client speaks MCP 2026-07-28. Between two requests, this object holds the entire state of the call. */
 export const inRounds: Board = async (url) => {
   const send = (more: object): Promise<RoundResult> => postCall<RoundResult>(url, more);
   let open = await send({});

@@ -13,7 +13,7 @@ interface Message {
   readonly result?: ToolResult;
 }
 
-/** A user whose client has a session: its call stays open on a socket of its own, and questions come on that. */
+/** A user whose client has a session. Its call stays open on a socket of its own, which also carries the questions. */
 export const inSession: Board = async (url) => {
   const initialize = {
     id: 0,
@@ -50,7 +50,7 @@ export const inSession: Board = async (url) => {
   };
 };
 
-/** The messages of a stream of events, one after the other. */
+/** Returns a function that reads the next message of an event stream. */
 function messagesOf(response: IncomingMessage): () => Promise<Message> {
   const come: Message[] = [];
   let rest = '';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { backlog, reportUsage } from './serve-measured.ts';
 
-// No MCP at all: parses a body, and returns a constant. The floor of every server on Node.
+// Parses a body, and returns a constant, without MCP. Shows the minimum cost of any server on Node.
 const answer = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,

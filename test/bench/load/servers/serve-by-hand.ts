@@ -10,8 +10,8 @@ import {
 import { info, type Input, Target, told, tool, when, where, Window } from '../tool.ts';
 import { serveMeasured } from './serve-measured.ts';
 
-// The tool written by hand on the SDK: its handler runs again in every round, and what it has to know by then is in a
-// state that the SDK's own codec signs.
+// The tool written by hand with the SDK. Its handler runs again in every round, and the SDK's codec signs the state between
+// rounds.
 interface State {
   readonly target?: string;
 }

@@ -1,5 +1,5 @@
-import { elicit, generateKey, saga, type Program } from '@mcp-saga/server';
-import { serveSagas } from '@mcp-saga/server/serve';
+import { elicit, generateKey, saga, type Program, type SagaHostOptions } from '@mcp-saga/server';
+import { serveSagas, type SagaServer } from '@mcp-saga/server/serve';
 import { info, Input, Target, told, tool, when, where, Window } from '../tool.ts';
 import { serveMeasured } from './serve-measured.ts';
 
@@ -10,8 +10,16 @@ const deploy = saga({ ...tool, version: '1', input: Input }, function* ({ servic
   return told(service, target, from);
 });
 
-/** Serves the saga, and others beside it. */
+/** Creates a server of the saga and of other programs. */
+export function createLoadServer(
+  others: readonly Program[] = [],
+  options: Pick<SagaHostOptions, 'guard'> = {},
+): SagaServer {
+  return serveSagas({ ...info, sagas: [deploy, ...others], keys: generateKey(), ...options });
+}
+
+/** Serves the saga and other programs. */
 export async function serveLoadSaga(others: readonly Program[] = []): Promise<void> {
-  const server = serveSagas({ ...info, sagas: [deploy, ...others], keys: generateKey() });
+  const server = createLoadServer(others);
   await serveMeasured((request) => server.fetch(request));
 }

@@ -2,15 +2,14 @@ import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelconte
 import { info, Input, Target, told, tool, when, where, Window } from '../tool.ts';
 import { serveMeasured } from './serve-measured.ts';
 
-// The tool as it is written where sessions are kept: the handler waits for each answer while its call stays open, on a
-// server of the session's own.
+// The tool written for sessions: its handler waits for each answer while the call stays open, on the server of its session.
 function createServer(): McpServer {
   const server = new McpServer(info);
   server.registerTool(
     tool.name,
     { description: tool.description, inputSchema: Input },
     async ({ service }, ctx) => {
-      // On the stream of the call, for as long as it takes.
+      // Asks on the stream of the call, with a timeout of an hour.
       const options = { relatedRequestId: ctx.mcpReq.id, timeout: 3_600_000 };
       const target = Target.safeParse(
         (await ctx.mcpReq.elicitInput({ message: where, requestedSchema: targetForm }, options)).content,

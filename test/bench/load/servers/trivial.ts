@@ -2,7 +2,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { info, Input, tool } from '../tool.ts';
 import { serveMeasured } from './serve-measured.ts';
 
-// The least that a tool on the SDK can do: it asks nothing, and returns a text.
+// Minimal tool on the SDK: asks no question, and returns a text.
 const handler = createMcpHandler(() => {
   const server = new McpServer(info);
   server.registerTool(tool.name, { description: tool.description, inputSchema: Input }, ({ service }) => ({

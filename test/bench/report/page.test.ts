@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Recorded } from './results.ts';
+import { fillPage, plotsOf } from './page.ts';
+import { readResults } from './results.ts';
+import { pageFile, plotsFolder } from './write-page.ts';
+
+test('the performance page shows the recorded results', () => {
+  const page = readFileSync(pageFile, 'utf8');
+  expect(fillPage(page, readResults())).toBe(page);
+});
+
+test('the plots of the performance page show the recorded results', () => {
+  for (const [name, svg] of Object.entries(plotsOf(readResults())))
+    expect(readFileSync(join(plotsFolder, name), 'utf8')).toBe(svg);
+});
+
+const page =
+  '<!-- generated: figures -->\n<!-- /generated -->\n<!-- generated: capacity -->\n<!-- /generated -->\n' +
+  '<!-- generated: guards -->\n<!-- /generated -->\n<!-- generated: outside -->\n<!-- /generated -->';
+
+function recordedOf(...values: readonly number[]): Recorded {
+  const figure = 'load-by-hand-100';
+  const runs = values.map((ours) => ({ figure, ours, peers: [{ name: 'by <hand>', value: 1000 }] }) as const);
+  return { node: 'v20.1.0', results: [{ figure, runs }] };
+}
+
+test.each([
+  [[500, 510, 520], '0.5 to 0.52x reached'],
+  [[500, 510, 700], '0.5 to 0.7x **missed**'],
+])('a figure is reached only if each run reaches it: %j', (values, cell) => {
+  expect(fillPage(page, [recordedOf(...values)])).toContain(`100 at once | ≤ 0.6x | ${cell} |`);
+});
+
+test('the page shows the cores for 1,000 requests a second, and each figure that was not measured', () => {
+  const filled = fillPage(page, [recordedOf(500, 510, 520)]);
+  expect(filled).toContain('| v20.1.0 | 510 µs | 0.51 |');
+  expect(filled).toContain('| not measured |');
+});
+
+test('the page shows the requests a second of each guard', () => {
+  const figure = 'guards-redis';
+  const runs = [{ figure, ours: 300, wall: 500, peers: [{ name: 'no guard', value: 200 }] } as const];
+  const filled = fillPage(page, [{ node: 'v20.1.0', results: [{ figure, runs }] }]);
+  expect(filled).toContain('| v20.1.0 | redis | 300 µs | 200 µs | 2,000 |');
+});
+
+test('the page shows the time from an answer to its effect with each store', () => {
+  const figure = 'outside-d1';
+  const runs = [{ figure, ours: 30, peers: [{ name: 'bare round trips', value: 20 }] } as const];
+  const filled = fillPage(page, [{ node: 'v20.1.0', results: [{ figure, runs }] }]);
+  expect(filled).toContain('| v20.1.0 | d1 | 30 ms | 20 ms |');
+});
+
+test('the page names each day and machine of its figures', () => {
+  const [recorded] = [recordedOf(500)];
+  const [result] = recorded.results;
+  const results = [result, { ...result, measured: '2026-01-02, on 2 cores of X' }] as Recorded['results'];
+  expect(fillPage(page, [{ ...recorded, results }])).toContain(
+    '- v20.1.0: 2026-01-02, on 2 cores of X; a day that was not recorded',
+  );
+});
+
+test('a plot names its peers, escaped', () => {
+  const { 'requests.svg': svg } = plotsOf([recordedOf(500)]);
+  expect(svg).toContain('by &lt;hand>');
+  expect(svg).toContain('class="ours"');
+});

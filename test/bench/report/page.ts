@@ -1,0 +1,152 @@
+import { figures, sizes, type FigureId } from '../figures.ts';
+import { median } from '../harness.ts';
+import { storeNames } from '../load/databases.ts';
+import { isReached, valueOf, type Result } from '../table.ts';
+import { drawPlot, type Bar, type BarGroup } from './plot.ts';
+import type { Recorded } from './results.ts';
+
+/** Fills the generated parts of the performance page: the tables of requests, guards, answers from outside, and all figures. */
+export function fillPage(page: string, recorded: readonly Recorded[]): string {
+  const parts = { capacity: capacityOf, guards: guardsOf, outside: outsideOf, figures: tableOf };
+  return Object.entries(parts).reduce((text, [name, make]) => replaced(text, name, make(recorded)), page);
+}
+
+/** The plots of the page, by file name. Drawn from the results of the oldest Node. */
+export function plotsOf([first]: readonly Recorded[]): Readonly<Record<string, string>> {
+  if (first === undefined) return {};
+  const { node, results } = first;
+  const requests = sizes.map((size): BarGroup => {
+    const hand = barsOf(results, `load-by-hand-${size}`);
+    const trivial = barsOf(results, `load-trivial-${size}`).slice(1);
+    return { label: `${size.toLocaleString('en')} at once`, bars: [...hand, ...trivial] };
+  });
+  const machines = ([8, 32, 128] as const).map((regions): BarGroup => ({
+    label: `${regions} parallel regions`,
+    bars: barsOf(results, `machine-regions-${regions}`),
+  }));
+  const tokens = (['text', 'forms', 'sampling'] as const).map((corpus): BarGroup => ({
+    label: corpus,
+    bars: barsOf(results, `token-bytes-${corpus}`),
+  }));
+  const plots = {
+    'requests.svg': {
+      title: `Processor time of one HTTP request, Node ${node}`,
+      unit: 'µs',
+      groups: requests,
+    },
+    'machines.svg': { title: `Processor time of a machine turn, Node ${node}`, unit: 'µs', groups: machines },
+    'tokens.svg': { title: 'Token size over 100 turns', unit: 'bytes', groups: tokens },
+  };
+  return Object.fromEntries(
+    Object.entries(plots).map(([name, plot]) => [
+      name,
+      drawPlot({ ...plot, groups: plot.groups.filter(({ bars }) => bars.length > 0) }),
+    ]),
+  );
+}
+
+function barsOf(results: readonly Result[], figure: FigureId): readonly Bar[] {
+  const result = results.find((one) => one.figure === figure);
+  const [first] = result?.runs ?? [];
+  if (result === undefined || first === undefined) return [];
+  return [
+    { label: 'mcp-saga', value: oursOf(result), isOurs: true },
+    ...first.peers.map(({ name }, index) => ({ label: name, value: peerOf(result, index) })),
+  ];
+}
+
+function tableOf(recorded: readonly Recorded[]): string {
+  const nodes = recorded.map(({ node }) => `Node ${node.replace(/^v(\d+)\..*/, '$1')}`);
+  const rows = (Object.keys(figures) as FigureId[]).map((id) => {
+    const cells = recorded.map(({ results }) => cellOf(results.find(({ figure }) => figure === id)));
+    return [figures[id].what, goalOf(id), ...cells];
+  });
+  const days = recorded.map(({ node, results }) => {
+    const known = new Set(results.map(({ measured }) => measured ?? 'a day that was not recorded'));
+    return `- ${node}: ${[...known].toSorted().join('; ')}`;
+  });
+  return [
+    toTable(['figure', 'goal', ...nodes], rows),
+    ['Days and machines of these figures:', '', ...days].join('\n'),
+  ].join('\n\n');
+}
+
+/** Range over all runs, and a mark for the goal. */
+function cellOf(result: Result | undefined): string {
+  if (result === undefined) return 'not measured';
+  const values = result.runs.map(valueOf);
+  const unit = unitOf(result.figure);
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)].map(shown) as [string, string];
+  const range = lowest === highest ? lowest : `${lowest} to ${highest}`;
+  return `${range}${unit} ${isReached(result) ? 'reached' : '**missed**'}`;
+}
+
+function goalOf(id: FigureId): string {
+  return `≤ ${shown(figures[id].atMost)}${unitOf(id)}`;
+}
+
+function unitOf(id: FigureId): string {
+  const { of, unit } = figures[id];
+  return of === 'ratio' ? 'x' : ` ${unit === 'us' ? 'µs' : unit}`;
+}
+
+function capacityOf(recorded: readonly Recorded[]): string {
+  const rows = recorded.flatMap(({ node, results }) => {
+    const result = results.find(({ figure }) => figure === 'load-by-hand-100');
+    if (result === undefined) return [];
+    const us = oursOf(result);
+    return [[node, `${shown(us)} µs`, shown(us / 1000)]];
+  });
+  return toTable(['Node', 'processor time of a request', 'cores for 1,000 requests a second'], rows);
+}
+
+function guardsOf(recorded: readonly Recorded[]): string {
+  const rows = recorded.flatMap(({ node, results }) =>
+    storeNames.flatMap((name) => {
+      const result = results.find(({ figure }) => figure === `guards-${name}`);
+      if (result === undefined) return [];
+      const us = oursOf(result);
+      const wall = median(result.runs.map((run) => run.wall ?? Number.NaN));
+      return [[node, name, `${shown(us)} µs`, `${shown(peerOf(result, 0))} µs`, shown(1e6 / wall)]];
+    }),
+  );
+  return toTable(
+    ['Node', 'guard', 'processor time of a request', 'with bare round trips', 'requests a second'],
+    rows,
+  );
+}
+
+function outsideOf(recorded: readonly Recorded[]): string {
+  const rows = recorded.flatMap(({ node, results }) =>
+    storeNames.flatMap((name) => {
+      const result = results.find(({ figure }) => figure === `outside-${name}`);
+      return result === undefined
+        ? []
+        : [[node, name, `${shown(oursOf(result))} ms`, `${shown(peerOf(result, 0))} ms`]];
+    }),
+  );
+  return toTable(['Node', 'store', 'answer to effect', 'bare message of the queue'], rows);
+}
+
+function toTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [columns, columns.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function oursOf({ runs }: Result): number {
+  return median(runs.map(({ ours }) => ours));
+}
+
+function peerOf({ runs }: Result, index: number): number {
+  return median(runs.map(({ peers }) => peers[index]?.value ?? Number.NaN));
+}
+
+function shown(value: number): string {
+  return value.toLocaleString('en', { maximumSignificantDigits: 3 });
+}
+
+function replaced(page: string, name: string, content: string): string {
+  const part = new RegExp(`(<!-- generated: ${name} -->)[^]*?(<!-- /generated -->)`);
+  if (!part.test(page)) throw new Error(`The page has no part '${name}'`);
+  return page.replace(part, (_, start: string, end: string) => `${start}\n\n${content}\n\n${end}`);
+}
