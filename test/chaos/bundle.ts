@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** The processes of the chaos, each in one file: they are started often, and start fast. */
+/** Programs of the chaos test, each bundled into one file, so that the frequent restarts are fast. */
 export interface Programs {
-  /** A folder of this run's own; the ledger is kept there, too. */
+  /** Folder of this run, which also contains the ledger. */
   readonly folder: string;
   readonly server: string;
   readonly provider: string;
@@ -14,7 +14,7 @@ export interface Programs {
 
 /** Bundles the processes. */
 export async function bundlePrograms(): Promise<Programs> {
-  // Below this folder, where SQLite is found, which stays outside of the bundle.
+  // SQLite is not bundled, so the folder must be below this one, where Node finds SQLite.
   const cache = fileURLToPath(new URL('node_modules/.cache', import.meta.url));
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'chaos-'));
@@ -31,7 +31,7 @@ export async function bundlePrograms(): Promise<Programs> {
     target: 'node20',
     external: ['node-sqlite3-wasm'],
     sourcemap: 'inline',
-    // What is CommonJS among what is bundled asks for Node's own modules.
+    // Bundled CommonJS modules require Node built-ins.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

@@ -5,53 +5,54 @@ import { ways } from './clients/ways.ts';
 import { Crowd, type CrowdFigures } from './crowd.ts';
 import { judge, type CallReport, type CancelReport } from './judge.ts';
 import { Monkey, type MonkeyFigures } from './monkey.ts';
-import { startProcess, type Process } from './processes.ts';
+import { Outside, type OutsideReport } from './outside/outside.ts';
+import { startProcess } from './processes.ts';
 import type { LedgerRows, QueuedRow } from './provider/ledger.ts';
+import { Provider, type Faults } from './provider/provider-process.ts';
 import { Proxy, type ProxyFigures } from './proxy/proxy.ts';
+import { mostOutsideSkew } from './outside/times.ts';
 import { between, seeded } from './seeded.ts';
 import type { Release } from './server/sagas.ts';
 
-/** How much chaos. */
+/** Options of a chaos run. */
 export interface ChaosOptions {
   /**
-   * How long things go wrong; on a slow machine until as many calls have ended as are in flight, four times as long at
-   * the most. What was begun by then is seen through in peace.
+   * Duration of the faults. On a slow machine they continue until as many calls have ended as are in flight, at most four times
+   * as long. Calls in flight then finish without faults.
    */
   readonly seconds: number;
-  /** Chooses the faults, the users and their answers. What meets what is up to the machine. */
+  /** Seed of the faults, the users, and their answers. Their timing depends on the machine. */
   readonly seed: number;
-  /** How many sagas are in flight. Default 200. */
+  /** Number of sagas in flight. Default 200. */
   readonly inFlight?: number;
-  /** What a process prints that is not expected. */
+  /** Gets each unexpected line that a process prints. */
   readonly onLine?: (line: string) => void;
 }
 
-/** What came of it. */
+/** Result of a run. */
 export interface Chaos {
-  /** Everything that is wrong. */
+  /** All problems found. */
   readonly problems: readonly string[];
   readonly calls: readonly CallReport[];
   readonly crowd: CrowdFigures;
   readonly monkey: MonkeyFigures;
   readonly proxy: ProxyFigures;
-  readonly provider: {
-    readonly late: number;
-    readonly dropped: number;
-    readonly failed: number;
-    readonly outages: number;
-  };
+  readonly provider: Faults;
   readonly ledger: LedgerRows;
   readonly cancelled: readonly CancelReport[];
-  /** Tokens that servers refused, by the true reason. */
+  readonly outside: OutsideReport;
+  /** Numbers of rejected tokens, by internal reason. */
   readonly rejected: Readonly<Record<string, number>>;
 }
 
 const names = ['A', 'B', 'C', 'D'];
 const mostSkew = 4_000;
-// Past everything a token lives for; those that cancel live for a month more.
+/** Calls in flight for each client that leaves its saga to other people. */
+const visitorShare = 6;
+// After the expiry of all tokens, except for cancel tokens, which live a month longer.
 const nextWeek = 8 * 24 * 60 * 60 * 1000;
 
-/** Lets two hundred sagas run among processes that die, sockets that are cut and keys that change, and judges. */
+/** Runs 200 sagas while processes die, sockets are cut, and keys change. Then judges the result. */
 export async function chaos({
   seconds,
   seed,
@@ -68,10 +69,17 @@ export async function chaos({
     ends.push(() => provider.kill());
     await provider.start();
     const proxy = await Proxy.listen(seeded(seed));
+    const { origin } = proxy.url;
     const rejected: Record<string, number> = {};
     const startServer = (name: string, keys: string, more: Readonly<Record<string, string>> = {}) =>
       startProcess(name, programs.server, {
-        environment: { REDIS_URL: redis.url, PROVIDER_URL: provider.url.href, SAGA_KEYS: keys, ...more },
+        environment: {
+          REDIS_URL: redis.url,
+          PROVIDER_URL: provider.url.href,
+          OUTSIDE_URL: origin,
+          SAGA_KEYS: keys,
+          ...more,
+        },
         onLine: (line) => {
           const [, reason, count] = /^rejected (\S+) (\d+)$/.exec(line) ?? [];
           if (reason === undefined) onLine(`${name}: ${line}`);
@@ -82,9 +90,15 @@ export async function chaos({
     const places = names.map((name) => ({
       name,
       start: (keys: string, release: Release) => {
-        // Clocks differ from machine to machine, within the grace that tokens have.
+        // Clock offset of a process, within the clock tolerance of tokens.
         const offset = between(skew, -mostSkew, mostSkew);
-        return startServer(name, keys, { RELEASE: release, CLOCK_OFFSET: String(offset) });
+        const outsideOffset = Math.round((offset * mostOutsideSkew) / mostSkew);
+        return startServer(name, keys, {
+          RELEASE: release,
+          CLOCK_OFFSET: String(offset),
+          // Smaller offset, because these sagas wait only seconds.
+          OUTSIDE_OFFSET: String(outsideOffset),
+        });
       },
     }));
     const monkey = new Monkey(seeded(seed + 1), places, proxy, {
@@ -100,29 +114,34 @@ export async function chaos({
     await monkey.begin();
 
     const crowd = new Crowd(seeded(seed + 2), proxy.url, ways, inFlight);
+    const outside = new Outside(seed + 4, proxy.url, redis.port, (id) => provider.notesAfter(id));
+    ends.push(() => outside.close());
     const over = new AbortController();
     const raging = monkey.rage(over.signal, seconds * 400);
-    // Whoever waits for it hears of it.
+    // The error reaches the caller that awaits the promise later.
     raging.catch(() => undefined);
     crowd.call(over.signal);
+    outside.begin(Math.ceil(inFlight / visitorShare), over.signal);
     await after(seconds * 1000);
     await Promise.race([crowd.isAround, after(3 * seconds * 1000)]);
     over.abort();
     await raging;
     proxy.calm();
     await provider.post('/calm');
-    await crowd.settled();
-    // Whatever is still going on for nobody is over, too.
+    await Promise.all([crowd.settled(), outside.settled()]);
+    // Also waits for requests without a caller.
     await proxy.close();
     await monkey.end();
 
     const keys = monkey.keys.join(',');
-    const drain = await startServer('drain', keys, { CLOCK_OFFSET: String(nextWeek) });
+    const offset = String(nextWeek);
+    const drain = await startServer('drain', keys, { CLOCK_OFFSET: offset, OUTSIDE_OFFSET: offset });
     ends.push(() => drain.kill());
-    const cancelled = await drained(drain.url, async () => (await provider.ledger()).queued);
+    const cancelled = await deliverAll(drain.url, async () => (await provider.ledger()).queued);
+    const drained = await outside.drained();
     const { faults, ...ledger } = await provider.ledger();
     return {
-      problems: judge({ ...ledger, calls: crowd.reports, cancelled }),
+      problems: judge({ ...ledger, ...drained, calls: crowd.reports, cancelled }),
       calls: crowd.reports,
       crowd: crowd.figures(),
       monkey: monkey.figures,
@@ -130,10 +149,11 @@ export async function chaos({
       provider: faults,
       ledger,
       cancelled,
+      outside: drained,
       rejected,
     };
   } finally {
-    // The last one started ends first.
+    // Ends everything in reverse order of its start.
     for (const end of ends.toReversed()) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await end();
@@ -147,66 +167,15 @@ function after(ms: number): Promise<void> {
   });
 }
 
-/** The provider's process, which keeps its place and its books when it is killed. */
-class Provider {
-  readonly #program: string;
-  readonly #ledger: string;
-  readonly #onLine: (line: string) => void;
-  #seed: number;
-  #process: Process | undefined;
-  #port = '0';
-
-  constructor(program: string, ledger: string, seed: number, onLine: (line: string) => void) {
-    this.#program = program;
-    this.#ledger = ledger;
-    this.#seed = seed;
-    this.#onLine = onLine;
-  }
-
-  get url(): URL {
-    if (this.#process === undefined) throw new Error('The provider does not run.');
-    return this.#process.url;
-  }
-
-  async start(): Promise<void> {
-    this.#seed += 1;
-    this.#process = await startProcess('provider', this.#program, {
-      environment: { LEDGER: this.#ledger, SEED: String(this.#seed), PORT: this.#port },
-      onLine: this.#onLine,
-    });
-    this.#port = this.#process.url.port;
-  }
-
-  /** Kills it, and starts it again after so many milliseconds. */
-  async restart(ms: number): Promise<void> {
-    await this.kill();
-    await after(ms);
-    await this.start();
-  }
-
-  async kill(): Promise<void> {
-    await this.#process?.kill();
-  }
-
-  async post(path: string, body: object = {}): Promise<void> {
-    await fetch(new URL(path, this.url), { method: 'POST', body: JSON.stringify(body) });
-  }
-
-  async ledger(): Promise<LedgerRows & { readonly faults: Chaos['provider'] }> {
-    const response = await fetch(new URL('/ledger', this.url));
-    return (await response.json()) as LedgerRows & { readonly faults: Chaos['provider'] };
-  }
-}
-
-/** Delivers what is in the queue, as if its time had come, and what is put there meanwhile. */
-async function drained(
+/** Delivers all messages of the queue as if they were due, including new ones. */
+async function deliverAll(
   url: URL,
   queued: () => Promise<readonly QueuedRow[]>,
 ): Promise<readonly CancelReport[]> {
   const reports: CancelReport[] = [];
   const known = new Set<string>();
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- until nothing new is there
+    // oxlint-disable-next-line no-await-in-loop -- until the queue has no new messages
     const left = (await queued()).filter(({ cancelToken }) => !known.has(cancelToken));
     if (left.length === 0) return reports;
     const worker = async (): Promise<void> => {
@@ -216,14 +185,14 @@ async function drained(
         reports.push(await delivered(url, row));
       }
     };
-    // oxlint-disable-next-line no-await-in-loop -- until nothing new is there
+    // oxlint-disable-next-line no-await-in-loop -- until the queue has no new messages
     await Promise.all(Array.from({ length: 16 }, worker));
   }
 }
 
 const mostDeliveries = 60;
 
-/** Delivers a message, and again where it says that it is not done. */
+/** Delivers a message until the response says that it is done. */
 async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<CancelReport> {
   for (let times = 1; ; times += 1) {
     // oxlint-disable-next-line no-await-in-loop -- again, until it is done
@@ -233,10 +202,10 @@ async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<
     });
     // oxlint-disable-next-line no-await-in-loop -- again, until it is done
     const answer = (await response.json()) as CancelAnswer;
-    const { status, reason = '', compensated = [], residue = [] } = answer;
-    if (status !== 'later') return { sagaId, status, compensated, residue };
+    const { status, reason = '', compensated = [], uncompensated = [] } = answer;
+    if (status !== 'later') return { sagaId, status, compensated, uncompensated };
     if (times === mostDeliveries) throw new Error(`A message of the queue is never done: ${reason}`);
-    // oxlint-disable-next-line no-await-in-loop -- not at once
+    // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
     await after(250);
   }
 }
@@ -245,9 +214,9 @@ interface CancelAnswer {
   readonly status: CancelReport['status'] | 'later';
   readonly reason?: string;
   readonly compensated?: readonly string[];
-  readonly residue?: readonly string[];
+  readonly uncompensated?: readonly string[];
 }
 
 function ignore(): void {
-  // Nobody reads it.
+  // The output is not needed.
 }

@@ -4,7 +4,7 @@ import type { CallReport, Ending } from './judge.ts';
 import { between, oneOf, seeded, type Draw } from './seeded.ts';
 import { User } from './user.ts';
 
-/** How the calls of one dialect ended. */
+/** Endings of the calls in one dialect. */
 export interface DialectFigures extends Record<Ending, number> {
   readonly dialect: string;
   calls: number;
@@ -12,18 +12,18 @@ export interface DialectFigures extends Record<Ending, number> {
 
 export interface CrowdFigures {
   readonly dialects: readonly DialectFigures[];
-  /** Milliseconds from the call to its result, with the time that users thought. */
+  /** Time from the call to its result, in milliseconds, including the user's thinking time. */
   readonly latency: { readonly p50: number; readonly p99: number };
-  /** How often a client had to begin its call anew, as another saga. */
+  /** Number of calls that a client repeated as a new saga. */
   readonly restarts: number;
 }
 
 const mostRestarts = 25;
-// By then every bound of a client has been met: who has not ended hangs.
+// All client timeouts are shorter: a call without an ending by then hangs.
 const longestEnd = 240_000;
 const tools: readonly Tool[] = ['buy', 'buy', 'trip', 'errand', 'dash', 'dash', 'tour'];
 
-/** So many clients at a time: whenever a call has ended, its client makes the next one. */
+/** A fixed number of clients. Each client makes its next call as soon as the previous one has ended. */
 export class Crowd {
   readonly reports: CallReport[] = [];
   readonly #draw: Draw;
@@ -31,7 +31,7 @@ export class Crowd {
   readonly #slots: readonly Way[];
   readonly #users = new Set<User>();
   readonly #took: number[] = [];
-  /** Resolves when as many calls have ended as there are clients. */
+  /** Resolves when the number of ended calls reaches the number of clients. */
   readonly isAround: Promise<void>;
   #onAround: () => void = () => undefined;
   #callers: Promise<unknown> = Promise.resolve();
@@ -50,12 +50,12 @@ export class Crowd {
     );
   }
 
-  /** Has all clients call, again and again, until it is over; calls in flight go on then. */
+  /** Makes calls with all clients until the signal aborts. Calls in flight continue. */
   call(over: AbortSignal): void {
     this.#callers = Promise.all(this.#slots.map((way) => this.#keepCalling(way, over)));
   }
 
-  /** Waits until every call has ended; those that hang are reported, and left. */
+  /** Waits for the end of all calls. Reports calls that hang, and abandons them. */
   async settled(): Promise<void> {
     const timer = setTimeout(() => {
       for (const user of this.#users) user.leaves();
@@ -89,7 +89,7 @@ export class Crowd {
 
   async #keepCalling(way: Way, over: AbortSignal): Promise<void> {
     const draw = seeded(between(this.#draw, 0, 2 ** 31));
-    // They do not come all at once.
+    // Spreads the starts of the clients.
     await new Promise((resolve) => setTimeout(resolve, between(draw, 0, 1_500)));
     while (!over.aborted) {
       const user = new User(draw);
@@ -105,7 +105,7 @@ export class Crowd {
     }
   }
 
-  /** Calls a tool, and anew where the call was lost. */
+  /** Calls a tool, and calls it again if the call is lost. */
   async #called(
     way: Way,
     user: User,
@@ -117,7 +117,7 @@ export class Crowd {
       this.#calls += 1;
       const calling = { proxy: this.#proxy, tool, arguments: { call: `call ${this.#calls}` }, user, draw };
       try {
-        // oxlint-disable-next-line no-await-in-loop -- again, where it was lost
+        // oxlint-disable-next-line no-await-in-loop -- repeats a lost call
         const { text, isError } = await way.see(calling);
         return { ending: isError ? 'failed' : 'completed', text };
       } catch (error) {
@@ -129,7 +129,7 @@ export class Crowd {
         if (error instanceof RefusedCall) return { ending: 'refused', text };
         if (tries === mostRestarts) return { ending: 'unfinished', text };
         this.#restarts += 1;
-        // oxlint-disable-next-line no-await-in-loop -- not at once
+        // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
         await backOff(draw, tries);
       }
     }

@@ -1,7 +1,7 @@
 import type { Chaos } from './chaos.ts';
 import { purchaseIn } from './user.ts';
 
-/** What happened, for people. */
+/** Formats the figures of a run as a table. */
 export function toTable({
   problems,
   calls,
@@ -11,6 +11,7 @@ export function toTable({
   provider,
   ledger,
   cancelled,
+  outside,
   rejected,
 }: Chaos): string {
   const sum = (rows: readonly { readonly asked: number }[]): number =>
@@ -34,6 +35,7 @@ export function toTable({
     } duplicated, ${proxy['no answer']} met a process that died; ${crowd.restarts} calls made anew`,
     `provider    asked ${sum(effects)} times, ${effects.length} effects; asked ${sum(undos)} times, ${undos.length} undos; ${provider.late} answers late, ${provider.dropped} lost, ${provider.failed} errors`,
     `left behind ${cancelled.length} in the queue: ${count('failed')} undone, ${count('completed')} ended, ${count('refused')} had gone on`,
+    ...outsideRows(outside, ledger),
     `rejected    ${Object.entries(rejected)
       .map(([reason, times]) => `${reason} ${times}`)
       .join(', ')}`,
@@ -43,16 +45,34 @@ export function toTable({
   ].join('\n');
 }
 
+/** Rows about answers of people and other systems to sagas whose client has disconnected. */
+function outsideRows(
+  { visitors, messages, answers }: Chaos['outside'],
+  { notes, settled }: Chaos['ledger'],
+): readonly string[] {
+  const sent = (kind: string): number => notes.filter((note) => note.kind === kind).length;
+  const decided = (result: string): number => notes.filter((note) => note.result === result).length;
+  const told = (...kinds: readonly string[]): number =>
+    answers.filter((one) => kinds.includes(one.told)).length;
+  const sagas = new Set(notes.map(({ purchase }) => purchase));
+  const ended = [...sagas].filter((purchase) => settled.includes(purchase.split(':')[1] ?? '')).length;
+  return [
+    `left to     ${sagas.size} sagas by ${visitors.started} calls, ${visitors.left} of which left for good: ${ended} ended; ${decided('approved')} approved, ${decided('denied')} denied, ${decided('timeout')} without an answer`,
+    `people      ${sent('link')} links, ${sent('reminder')} reminders, ${sent('webhook')} webhooks; ${answers.length} answers: ${told('approved', 'denied', 'paid')} told as recorded, ${told('nothing recorded')} too late, ${told('refused')} refused`,
+    `messages    ${messages.twice} twice, ${messages.late} late, ${messages.early} early, ${messages.old} of turns that were over`,
+  ];
+}
+
 /** The number of purchases whose uncompensated steps include a whole interrupted turn. */
 function namedTurns({ calls, cancelled, ledger }: Pick<Chaos, 'calls' | 'cancelled' | 'ledger'>): number {
-  const labels = [...ledger.residue, ...cancelled.flatMap(({ residue }) => residue)];
+  const labels = [...ledger.uncompensated, ...cancelled.flatMap(({ uncompensated }) => uncompensated)];
   const told = calls
     .filter(({ text }) => /'turn \d+'/.test(text))
     .map(({ text }) => `turn ${purchaseIn(text)}`);
   return new Set([...labels.filter((label) => label.startsWith('turn ')), ...told]).size;
 }
 
-/** Why calls were refused, and how often. */
+/** Reasons for rejected calls, with their counts. */
 function refusals(calls: Chaos['calls']): readonly string[] {
   const refused = calls.filter(({ ending }) => ending === 'refused');
   const reasons = new Set(refused.map(({ dialect, text }) => `${dialect}, ${text}`));
@@ -62,14 +82,16 @@ function refusals(calls: Chaos['calls']): readonly string[] {
   );
 }
 
-/** All that is known of the purchase that a problem speaks of. */
-export function toStory(problem: string, { calls, cancelled, ledger }: Chaos): string {
+/** Lists all evidence about the purchase in a problem. */
+export function toStory(problem: string, { calls, cancelled, ledger, outside }: Chaos): string {
   const name = purchaseIn(problem);
   if (name === undefined) return '';
   const [, sagaId] = name.split(':');
   const lines: readonly object[] = [
     ...ledger.effects.filter(({ purchase }) => purchase === name),
     ...ledger.undos.filter(({ purchase }) => purchase === name),
+    ...ledger.notes.filter(({ purchase }) => purchase === name),
+    ...outside.answers.filter(({ purchase }) => purchase === name),
     ...calls.filter(({ asked, text }) => asked.includes(name) || text.includes(name)),
     ...cancelled.filter((report) => report.sagaId === sagaId),
   ];

@@ -30,15 +30,15 @@ const cancel = (change: Partial<CancelReport> = {}): CancelReport => ({
   sagaId: 's',
   status: 'failed',
   compensated: [],
-  residue: [],
+  uncompensated: [],
   ...change,
 });
 
 const bought = (['charge', 'ship', 'thank'] as const).map((kind) => effect('buy:1', kind));
 const failed = "The call was declined. Undone: 'charge' (charge buy:2).";
-const residue = "It failed. Not undone, and left as it is: 'charge' (charge buy:3).";
+const uncompensated = "It failed. Not undone, and left as it is: 'charge' (charge buy:3).";
 
-/** Everything as it should be: one bought, one undone, one that names what it left, one left to the queue. */
+/** Valid evidence: one completed purchase, one undone, one with uncompensated steps, and one that the queue cancels. */
 const sound: Evidence = {
   effects: [
     ...bought,
@@ -53,15 +53,19 @@ const sound: Evidence = {
   ],
   undos: [
     undo('buy:2', 'charge'),
-    // Withdrawn before it happened.
+    // Withdrawn before the effect ran.
     undo('buy:2', 'ship'),
     undo('trip:4', 'room'),
   ],
-  residue: [],
+  uncompensated: [],
+  notes: [],
+  answers: [],
+  settled: ['10'],
+  stuck: [],
   calls: [
     call('completed', 'done buy:1: 3'),
     call('failed', failed),
-    call('failed', residue),
+    call('failed', uncompensated),
     call('completed', 'done errand:5'),
     { ...call('refused', 'Error: Invalid or expired sagaToken'), isHonest: false },
     call('vanished', ''),
@@ -70,7 +74,7 @@ const sound: Evidence = {
 };
 
 describe('the judge', () => {
-  it('finds nothing wrong where everything has ended, or was undone, or is named', () => {
+  it('accepts effects that completed, were undone, or are reported', () => {
     expect(judge(sound)).toEqual([]);
   });
 
@@ -139,18 +143,18 @@ describe('the judge', () => {
       'buy:1 is half done: charge, ship stands without thank',
     ],
     [
-      'a residue that is not named any more',
-      { calls: sound.calls.filter(({ text }) => text !== residue) },
+      'an uncompensated step that is not named any more',
+      { calls: sound.calls.filter(({ text }) => text !== uncompensated) },
       'buy:3 is half done: charge',
     ],
     [
-      'a residue that names something else',
-      { calls: [call('failed', residue.replace('charge buy', 'ship buy'))] },
+      'an uncompensated step that names something else',
+      { calls: [call('failed', uncompensated.replace('charge buy', 'ship buy'))] },
       'buy:3 is half done: charge',
     ],
     [
-      'a residue in what is said to be undone',
-      { calls: [call('failed', residue.replace('Not undone, and left as it is', 'Undone'))] },
+      'an uncompensated step in what is said to be undone',
+      { calls: [call('failed', uncompensated.replace('Not undone, and left as it is', 'Undone'))] },
       'charge for buy:3 is said to be undone, and stands',
     ],
     [
@@ -178,11 +182,21 @@ describe('the judge', () => {
       { effects: [...sound.effects, effect('gift:1', 'charge')] },
       'gift:1, which nobody sells',
     ],
+    [
+      'a charge that was denied and is neither undone nor named',
+      { effects: [...sound.effects, effect('grant:10', 'charge')] },
+      'grant:10 is half done: charge stands without thank',
+    ],
+    [
+      'a saga without a client that has not ended',
+      { effects: [...sound.effects, effect('bill:11', 'room'), effect('bill:11', 'thank')] },
+      'bill:11 has not ended',
+    ],
   ])('finds %s', (_, change, problem) => {
     expect(judge({ ...sound, ...change })).toContainEqual(expect.stringContaining(problem));
   });
 
-  it('knows a step without a label by the purchase that the text speaks of', () => {
+  it('identifies a step without a label by the purchase in its text', () => {
     const effects = [...sound.effects, effect('errand:6', 'charge')];
     const text = "done errand:6. Not undone, and left as it is: 'charge'.";
     expect(judge({ ...sound, effects })).toHaveLength(1);
@@ -191,20 +205,20 @@ describe('the judge', () => {
     expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', lie)] })).toHaveLength(2);
   });
 
-  it('accepts an interrupted turn as the name of all that it may have done', () => {
+  it('accepts a reported interrupted turn for all of its effects', () => {
     const effects = [...sound.effects, effect('buy:9', 'ship')];
     const text = "Undone: 'charge' (charge buy:9). Not undone, and left as it is: 'turn 3'.";
     expect(judge({ ...sound, effects })).toHaveLength(1);
     expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', text)] })).toEqual([]);
-    expect(judge({ ...sound, effects, residue: ['turn buy:9'] })).toEqual([]);
+    expect(judge({ ...sound, effects, uncompensated: ['turn buy:9'] })).toEqual([]);
   });
 
-  it('takes the word of the queue for what could not be undone', () => {
+  it('accepts effects that the queue reported as uncompensated', () => {
     const effects = [...sound.effects, effect('trip:6', 'charge'), effect('trip:6', 'room')];
     const undos = [...sound.undos, undo('trip:6', 'room')];
-    const cancelled = [...sound.cancelled, cancel({ residue: ['charge trip:6'] })];
+    const cancelled = [...sound.cancelled, cancel({ uncompensated: ['charge trip:6'] })];
     expect(judge({ ...sound, effects, undos })).toHaveLength(1);
     expect(judge({ ...sound, effects, undos, cancelled })).toEqual([]);
-    expect(judge({ ...sound, effects, undos, residue: ['charge trip:6'] })).toEqual([]);
+    expect(judge({ ...sound, effects, undos, uncompensated: ['charge trip:6'] })).toEqual([]);
   });
 });

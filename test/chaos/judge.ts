@@ -1,52 +1,51 @@
 import { isTurn, labelOf, labelOfAll } from './provider/label.ts';
 import type { EffectRow, Kind, UndoRow } from './provider/ledger.ts';
 import type { Tool } from './clients/way.ts';
+import { judgeOutside, type OutsideEvidence } from './outside/judge-outside.ts';
 import { purchaseIn } from './user.ts';
 
-/** How a call ended for whoever made it. */
+/** Ending of a call, as its caller sees it. */
 export type Ending = 'completed' | 'failed' | 'refused' | 'vanished' | 'unfinished';
 
-/** What a client can say of a call. */
+/** Report of a client about one call. */
 export interface CallReport {
   readonly dialect: string;
   readonly ending: Ending;
-  /** The purchases that its questions were about, in the order asked. */
+  /** Purchases named in its questions, in order. */
   readonly asked: readonly string[];
-  /** The result, the failure, or the refusal that ended the call. */
+  /** Text of the result, the failure, or the refusal. */
   readonly text: string;
   /** `true` if the client never reused an older token. The server must not refuse an honest client. */
   readonly isHonest: boolean;
 }
 
-/** What became of a saga that was left to the queue. */
+/** Outcome of a saga that the queue cancels. */
 export interface CancelReport {
   readonly sagaId: string;
-  /** `refused`: its token was used otherwise, since the saga went on or has ended. */
+  /** `refused`: its token was already used, because the saga continued or has ended. */
   readonly status: 'failed' | 'completed' | 'refused';
   readonly compensated: readonly string[];
-  /** Labels of what could not be undone. */
-  readonly residue: readonly string[];
+  /** Labels of the uncompensated steps. */
+  readonly uncompensated: readonly string[];
 }
 
-/** All there is to judge by. The ledger is the provider's; nobody else's word counts for what happened. */
-export interface Evidence {
-  readonly effects: readonly EffectRow[];
-  readonly undos: readonly UndoRow[];
-  /** Labels of what could not be undone, as the queue was told. */
-  readonly residue: readonly string[];
+/** All evidence. Only the provider's ledger proves which effects ran. */
+export interface Evidence extends OutsideEvidence {
+  /** Uncompensated steps reported to the queue. */
+  readonly uncompensated: readonly string[];
   readonly calls: readonly CallReport[];
   readonly cancelled: readonly CancelReport[];
 }
 
-/** The effects of a completed purchase. */
+/** Expected effects of a completed purchase. */
 interface Plan {
-  /** Each is a way to complete it. */
+  /** Alternative sets of effects, each of which completes the purchase. */
   readonly ways: readonly (readonly Kind[])[];
-  /** Effects that may also stand: of another version, or of the branch that lost a race. */
+  /** Effects that may remain in addition: of another version, or of the losing branch of a race. */
   readonly extras: readonly Kind[];
 }
 
-const plans: Readonly<Record<Tool, Plan>> = {
+const plans: Readonly<Record<Tool | 'grant' | 'bill', Plan>> = {
   buy: { ways: [['charge', 'ship', 'thank']], extras: ['stamp'] },
   trip: { ways: [['room', 'car', 'charge', 'ship', 'thank']], extras: ['stamp'] },
   errand: {
@@ -64,29 +63,33 @@ const plans: Readonly<Record<Tool, Plan>> = {
     extras: ['room'],
   },
   tour: { ways: [['room', 'charge', 'thank']], extras: [] },
+  grant: { ways: [['charge', 'thank']], extras: [] },
+  bill: { ways: [['room', 'thank']], extras: [] },
 };
 
-/** Effects that the provider must not hear of twice, whatever their key. */
+/** Effects that the provider must be asked for only once, with any key. */
 const once: readonly Kind[] = ['stamp'];
 
-/** What became of one purchase, by the ledger. */
+/** State of one purchase according to the ledger. */
 interface Purchase {
   readonly name: string;
   readonly effects: EffectRow[];
   readonly undos: UndoRow[];
 }
 
-/** Everything that is wrong: empty where every saga has ended well, or was undone, or says what was not. */
-export function judge({ effects, undos, residue, calls, cancelled }: Evidence): readonly string[] {
+/** Finds all problems. Every saga must have completed, been undone, or reported its uncompensated steps. */
+export function judge(evidence: Evidence): readonly string[] {
+  const { effects, undos, uncompensated, calls, cancelled } = evidence;
   const purchases = grouped(effects, undos);
   const told = calls.filter(({ ending }) => ending === 'failed').map(({ text }) => text);
   const named = new Set([
-    ...residue,
-    ...told.flatMap(residueIn),
-    ...cancelled.flatMap((report) => report.residue),
+    ...uncompensated,
+    ...told.flatMap(uncompensatedIn),
+    ...cancelled.flatMap((report) => report.uncompensated),
   ]);
   return [
     ...calls.flatMap(unended),
+    ...judgeOutside(evidence),
     ...[...purchases.values()].flatMap((purchase) => [...twice(purchase), ...halfDone(purchase, named)]),
     ...calls.flatMap((call) => untrue(call, purchases)),
     ...cancelled.flatMap(({ compensated }) => compensated.flatMap((label) => notUndone(label, purchases))),
@@ -105,7 +108,7 @@ function grouped(effects: readonly EffectRow[], undos: readonly UndoRow[]): Read
   return purchases;
 }
 
-/** Finds calls that never ended, honest calls that were refused, and endings without a reason. */
+/** Finds calls without an ending, rejected honest calls, and endings without a reason. */
 function unended({ dialect, ending, text, isHonest }: CallReport): readonly string[] {
   if (ending === 'refused' && isHonest) return [`An honest call by ${dialect} was refused: ${text}`];
   if (ending === 'unfinished') return [`A call by ${dialect} has not ended: ${text}`];
@@ -113,7 +116,7 @@ function unended({ dialect, ending, text, isHonest }: CallReport): readonly stri
   return [];
 }
 
-/** What happened, or was undone, more than once: under more than one key, since under one it cannot. */
+/** Finds duplicate effects and undos. They have different keys, because the ledger stores each key once. */
 function twice({ name, effects, undos }: Purchase): readonly string[] {
   return [
     ...repeated(effects.map(({ kind }) => kind)).map((kind) => `${kind} happened twice for ${name}.`),
@@ -139,11 +142,11 @@ function halfDone(purchase: Purchase, named: ReadonlySet<string>): readonly stri
   const left = standing.filter((kind) => !named.has(labelOf(kind, name)));
   if (left.length === 0 || isComplete(plan, left, standing)) return [];
   return [
-    `${name} is half done: ${left.join(', ')} stands without ${missingOf(plan, standing).join(', ')}, and no residue names it.`,
+    `${name} is half done: ${left.join(', ')} stands without ${missingOf(plan, standing).join(', ')}, and no uncompensated step names it.`,
   ];
 }
 
-/** `true` if one way of a plan is complete, and nothing unnamed stands beside it. */
+/** `true` if one alternative of a plan is complete, and all other remaining effects are named. */
 function isComplete({ ways, extras }: Plan, left: readonly Kind[], standing: readonly Kind[]): boolean {
   return ways.some(
     (way) =>
@@ -152,13 +155,13 @@ function isComplete({ ways, extras }: Plan, left: readonly Kind[], standing: rea
   );
 }
 
-/** The effects that the nearest way of a plan still lacks. */
+/** Effects that the closest alternative of a plan still lacks. */
 function missingOf({ ways }: Plan, standing: readonly Kind[]): readonly Kind[] {
   const missing = ways.map((way) => way.filter((kind) => !standing.includes(kind)));
   return missing.toSorted((one, other) => one.length - other.length)[0] ?? [];
 }
 
-/** What a client was told that the ledger contradicts. */
+/** Finds reports to a client that the ledger contradicts. */
 function untrue({ ending, text }: CallReport, purchases: ReadonlyMap<string, Purchase>): readonly string[] {
   if (ending === 'completed') {
     const [, name = ''] = /^done (\S+?)(?::? |:?$)/.exec(text) ?? [];
@@ -176,7 +179,7 @@ function untrue({ ending, text }: CallReport, purchases: ReadonlyMap<string, Pur
   return undoneIn(text).flatMap((label) => notUndone(label, purchases));
 }
 
-/** What is said to be undone, and stands. */
+/** Finds effects that are reported as undone, but are still in place. */
 function notUndone(label: string, purchases: ReadonlyMap<string, Purchase>): readonly string[] {
   const [kind = '', name = ''] = label.split(' ');
   const purchase = purchases.get(name);
@@ -191,15 +194,15 @@ function standingOf({ effects, undos }: Purchase): readonly Kind[] {
 }
 
 function planOf(name: string): Plan | undefined {
-  return plans[name.split(':')[0] as Tool];
+  return plans[name.split(':')[0] as keyof typeof plans];
 }
 
 function repeated<T>(list: readonly T[]): readonly T[] {
   return [...new Set(list.filter((item, index) => list.indexOf(item) !== index))];
 }
 
-/** What a tool result says that it has not undone. */
-function residueIn(text: string): readonly string[] {
+/** Uncompensated steps named in a tool result. */
+function uncompensatedIn(text: string): readonly string[] {
   return labelsIn(text, /Not undone, and left as it is: (.*)/.exec(text)?.[1]);
 }
 

@@ -4,26 +4,26 @@ import type { Proxy } from './proxy/proxy.ts';
 import { between, oneOf, type Draw } from './seeded.ts';
 import type { Release } from './server/sagas.ts';
 
-/** A process that may be killed, and started again with other keys. */
+/** A slot for one server process, which may be killed and restarted with other keys. */
 export interface Place {
   readonly name: string;
-  /** Starts a process of a release here. */
+  /** Starts a process of a release in this slot. */
   start(keys: string, release: Release): Promise<Process>;
 }
 
-/** The services that the processes depend on. */
+/** Services that the server processes use. */
 export interface Services {
-  /** Kills the provider and starts it again after a while. */
+  /** Kills the provider, and restarts it after a delay. */
   restartProvider(ms: number): Promise<void>;
   /** Lets the provider refuse every effect for a while. */
   refuseEffects(ms: number): Promise<void>;
-  /** Kills Redis and starts it again from its log. */
+  /** Kills Redis, and restarts it from its log. */
   restartRedis(): Promise<void>;
   /** Stops Redis for a while. Connections stay open. */
   pauseRedis(ms: number): Promise<void>;
 }
 
-/** How often each thing was done. */
+/** Number of times that each disturbance happened. */
 export interface MonkeyFigures {
   kills: number;
   providerKills: number;
@@ -32,11 +32,11 @@ export interface MonkeyFigures {
   redisPauses: number;
   /** Processes that were replaced by the new release while others still ran the old one. */
   deployed: number;
-  /** Keys that were brought in, made the first, and left alone, in all processes. */
+  /** Key rotations that completed all three phases in all processes. */
   rotations: number;
 }
 
-/** Kills processes and starts them again; with each start, a process gets the keys of the phase of a rotation. */
+/** Kills and restarts processes. Each restart uses the keys of the current rotation phase. */
 export class Monkey {
   readonly figures: MonkeyFigures = {
     kills: 0,
@@ -47,7 +47,7 @@ export class Monkey {
     deployed: 0,
     rotations: 0,
   };
-  /** Every key there was, the newest first: whoever empties the queue keeps the old ones. */
+  /** All keys so far, newest first: the end of the test needs the old ones for the queue. */
   readonly keys: string[] = [];
   readonly #draw: Draw;
   readonly #places: readonly Place[];
@@ -59,7 +59,7 @@ export class Monkey {
   readonly #running = new Map<string, Process>();
   /** The places that have the keys of this phase. */
   readonly #rolled = new Set<string>();
-  /** How many phases there were: three make a rotation. */
+  /** Number of phases so far: a rotation has three phases. */
   #phases = 0;
 
   constructor(draw: Draw, places: readonly Place[], proxy: Proxy, services: Services) {
@@ -70,7 +70,7 @@ export class Monkey {
     this.keys.push(newKey(this.keys.length));
   }
 
-  /** Starts all of them. */
+  /** Starts a process in each place. */
   async begin(): Promise<void> {
     await Promise.all(this.#places.map((place) => this.#start(place)));
     this.keys.unshift(newKey(this.keys.length));
@@ -87,7 +87,7 @@ export class Monkey {
       this.#isDeploying = true;
     }, deployAfter);
     while (!until.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- now and then
+      // oxlint-disable-next-line no-await-in-loop -- pauses between kills
       await pause(between(this.#draw, 300, 1_600), until);
       if (until.aborted) break;
       const luck = this.#draw();
@@ -96,12 +96,12 @@ export class Monkey {
         await this.#disturb(luck / 0.3);
       } else if (this.#running.size > this.#places.length - 2) {
         const restart = this.#restart(this.#next());
-        // Rejects below, where all of them are awaited.
+        // The promise is awaited below, with all others.
         restart.catch(() => undefined);
         restarts.push(restart);
         if (this.#draw() < 0.25) {
           this.figures.outages += 1;
-          // Longer than a step is retried: the repetition of a killed turn meets a provider that refuses.
+          // Longer than the retries of a step: the retry of a killed turn also reaches a provider that refuses.
           // oxlint-disable-next-line no-await-in-loop -- one after the other
           await this.#services.refuseEffects(between(this.#draw, 2_500, 4_500));
         }
@@ -120,7 +120,7 @@ export class Monkey {
   async #disturb(luck: number): Promise<void> {
     if (luck < 0.4) {
       this.figures.providerKills += 1;
-      // Every other time it stays away for longer than it is retried.
+      // Half of the outages last longer than the retries.
       await this.#services.restartProvider(this.#draw() < 0.5 ? 0 : between(this.#draw, 3_000, 6_000));
     } else if (luck < 0.7) {
       this.figures.redisKills += 1;
@@ -131,12 +131,12 @@ export class Monkey {
     }
   }
 
-  /** Ends all of them. */
+  /** Stops all processes. */
   async end(): Promise<void> {
     await Promise.all([...this.#running.values()].map((running) => running.kill()));
   }
 
-  /** Chooses a running place, mostly one without the keys of this phase or the new release: a rollout by crashes. */
+  /** Selects a running place, preferably one without the current keys or the new release: crashes do the rollout. */
   #next(): Place {
     const running = this.#places.filter(({ name }) => this.#running.has(name));
     const isOld = (name: string): boolean => this.#isDeploying && !this.#deployed.has(name);
@@ -169,8 +169,8 @@ export class Monkey {
   }
 
   /**
-   * The key ring of this phase: a new key opens everywhere before it seals anywhere. A key stays for three more rotations, so
-   * that it outlives the tokens it sealed.
+   * Key ring of the current phase. All processes can open tokens with a new key before any process seals with it. A key stays for
+   * three more rotations, longer than its tokens live.
    */
   #ring(): string {
     const [newest = '', older, ...oldest] = this.keys;

@@ -2,26 +2,26 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A process that serves on loopback, and may be killed at any time. */
+/** A process that serves on loopback. Tests may kill it at any time. */
 export interface Process {
   readonly name: string;
-  /** Where it serves. */
+  /** URL of the server. */
   readonly url: URL;
-  /** Ends it as a machine that loses its power does (SIGKILL), and waits until it is gone. */
+  /** Kills the process without a shutdown (SIGKILL), and waits for its exit. */
   kill(): Promise<void>;
 }
 
-/** What a process is given. */
+/** Options of a process. */
 export interface ProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
-  /** Each line it prints after it has said where it serves, and each on standard error. */
+  /** Gets each line on standard output after the URL, and each line on standard error. */
   readonly onLine: (line: string) => void;
 }
 
 /**
- * Starts a bundled program, and waits until it says where it serves: the first line that it prints.
+ * Starts a bundled program, and waits for its first line, which contains its URL.
  *
- * @throws Error with what it said, where it ends before that
+ * @throws Error with the output, if the program ends first
  */
 export async function startProcess(
   name: string,

@@ -1,4 +1,4 @@
-/** `pnpm chaos [seconds] [seed]`: lets it happen, prints the figures, and fails where something is wrong. */
+/** `pnpm chaos [seconds] [seed]`: runs the chaos test, prints its figures, and fails if it finds problems. */
 import { chaos } from './chaos.ts';
 import { toStory, toTable } from './figures.ts';
 

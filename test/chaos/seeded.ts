@@ -1,7 +1,7 @@
-/** Draws from [0, 1): the same ones in the same order for the same seed. */
+/** Returns a pseudo-random number in [0, 1). The same seed gives the same sequence. */
 export type Draw = () => number;
 
-/** A stream of draws for one seed. Mulberry32: small, and good enough to choose faults by. */
+/** Creates a pseudo-random generator (Mulberry32), which is good enough to choose faults. */
 export function seeded(seed: number): Draw {
   let state = seed >>> 0;
   return () => {
@@ -12,19 +12,19 @@ export function seeded(seed: number): Draw {
   };
 }
 
-/** A whole number from `low` to `high`, both included. */
+/** Draws an integer from `low` to `high`, inclusive. */
 export function between(draw: Draw, low: number, high: number): number {
   return low + Math.floor(draw() * (high - low + 1));
 }
 
-/** One of a list. */
+/** Draws a member of a list. */
 export function oneOf<T>(draw: Draw, list: readonly T[]): T {
   const chosen = list[Math.floor(draw() * list.length)];
   if (chosen === undefined) throw new RangeError('There is nothing to choose from.');
   return chosen;
 }
 
-/** A number that a text always gives, from 0 to 2³² - 1: FNV-1a. */
+/** Hashes a text to a number from 0 to 2³² - 1 (FNV-1a). */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;

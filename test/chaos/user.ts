@@ -1,30 +1,30 @@
 import { setMaxListeners } from 'node:events';
 import { between, type Draw } from './seeded.ts';
 
-/** What a user does with a call. */
+/** Behavior of a user in a call. */
 export type Habit =
   | 'accepts'
   | 'declines'
   | 'cancels'
-  /** First gives an answer that does not fit. */
+  /** First sends an invalid answer. */
   | 'errs'
-  /** Is gone when the question comes, for good. */
+  /** Disconnects for good when the question arrives. */
   | 'vanishes before'
-  /** Answers, and is gone before the response comes. */
+  /** Answers, and disconnects before the response arrives. */
   | 'vanishes after'
-  /** Gives the whole call up, where its client can. */
+  /** Cancels the call, if the client can. */
   | 'gives up'
-  /** Sends an older token with another answer before it continues, where its client can. */
+  /** Sends an older token with another answer before continuing, if the client can. */
   | 'goes back';
 
-/** A user's answer to a form, as MCP has it. */
+/** Answer of a user to an MCP form. */
 export interface FormAnswer {
   readonly [key: string]: unknown;
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: { readonly [field: string]: number };
 }
 
-/** A user who has gone: nobody answers, nothing is sent any more. */
+/** The user has disconnected, and sends neither an answer nor another request. */
 export class Gone extends Error {
   constructor() {
     super('The user has gone.');
@@ -42,10 +42,10 @@ const habits: readonly (readonly [Habit, number])[] = [
   ['goes back', 0.06],
 ];
 
-/** Somebody who calls a tool, and answers what it asks. */
+/** A user who calls a tool and answers its questions. */
 export class User {
   readonly habit: Habit;
-  /** The purchases that the questions were about, the newest last. */
+  /** Purchases named in the questions, newest last. */
   readonly asked: string[] = [];
   readonly #draw: Draw;
   readonly #leaving = new AbortController();
@@ -53,18 +53,18 @@ export class User {
 
   constructor(draw: Draw) {
     this.#draw = draw;
-    // Each request of a call listens to it, again and again.
+    // Each request of a call adds a listener.
     setMaxListeners(0, this.left);
     let luck = draw();
     this.habit = habits.find(([, chance]) => (luck -= chance) < 0)?.[0] ?? 'accepts';
   }
 
-  /** Aborts when the user leaves. */
+  /** Signal that aborts when the user disconnects. */
   get left(): AbortSignal {
     return this.#leaving.signal;
   }
 
-  /** Answers a form, after having thought. @throws Gone */
+  /** Answers a form after a thinking time. @throws Gone */
   async fill(message: string): Promise<FormAnswer> {
     this.#notes(message);
     await this.#thinks();
@@ -90,7 +90,7 @@ export class User {
     }
   }
 
-  /** Answers as the user's model. */
+  /** Answers in place of the user's model. */
   async writes(text: string): Promise<{
     readonly role: 'assistant';
     readonly model: string;
@@ -101,7 +101,7 @@ export class User {
     return { role: 'assistant', model: 'none', content: { type: 'text', text: 'Straight on.' } };
   }
 
-  /** Goes, and does not come back. */
+  /** Disconnects for good. */
   leaves(): void {
     this.#leaving.abort(new Gone());
   }
@@ -117,7 +117,7 @@ export class User {
   }
 }
 
-/** The purchase that a text speaks of. */
+/** Finds the purchase named in a text. */
 export function purchaseIn(text: string): string | undefined {
-  return /\b(?:buy|trip|errand|dash|tour):[\w-]+/.exec(text)?.[0];
+  return /\b(?:buy|trip|errand|dash|tour|grant|bill):[\w-]+/.exec(text)?.[0];
 }

@@ -10,24 +10,24 @@ export type Kind = 'v2 client, 2026-07-28' | 'v2 client, 2025-11-25' | 'v1 clien
 
 const info = { name: 'chaos', version: '1.0.0' };
 
-/** How a client is connected. */
+/** Options of a connection. */
 export interface Connecting {
   readonly path?: string;
-  /** What it declares. */
+  /** Declared capabilities. */
   readonly capabilities: { readonly [name: string]: object };
-  /** How it sends requests once it is connected. Default: again, when no answer came. */
+  /** `again`: retries a request without a response. `once`: does not retry. Default: `again`. */
   readonly sends?: 'again' | 'once';
-  /** Who answers what it is asked. */
+  /** Answers to the server's questions. */
   readonly answers?: Answers;
 }
 
-/** What a client's handlers give. */
+/** Results of the client's handlers. */
 export interface Answers {
   form(message: string): Promise<object>;
   sample(text: string): Promise<object>;
 }
 
-/** As much of either client as is used. */
+/** The used part of either client's API. */
 export interface Connected {
   request(request: object, schema: object, options?: object): Promise<unknown>;
   callTool(call: object, ...more: readonly object[]): Promise<unknown>;
@@ -35,19 +35,19 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-/** A schema that accepts everything. */
+/** Schema that accepts every value. */
 export const anything = {
   '~standard': { version: 1, vendor: 'chaos', validate: (value: unknown) => ({ value }) },
 } as const;
 
 export const canAsk = { elicitation: { form: {} }, sampling: {} } as const;
 
-/** Has the user of a call answer. */
+/** Returns handlers that let the user of a call answer. */
 export function answersOf({ user }: Calling): Answers {
   return { form: (message) => user.fill(message), sample: (text) => user.writes(text) };
 }
 
-/** Connects a client through the proxy, however often that takes. */
+/** Connects a client through the proxy, with retries. */
 export async function connect(
   kind: Kind,
   { proxy, draw, user }: Calling,
@@ -60,7 +60,7 @@ export async function connect(
   const url = new URL(path, proxy);
   const client =
     kind === 'v1 client' ? version1(capabilities, answers) : version2(kind, capabilities, answers);
-  // Neither may open its stream for what comes beside the answers again for ever, when its process has died.
+  // Without a limit, a client would try to reopen its notification stream forever after its process died.
   const reconnectionOptions = {
     maxRetries: 0,
     initialReconnectionDelay: 1,

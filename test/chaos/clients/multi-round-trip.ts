@@ -2,7 +2,7 @@ import { answersOf, canAsk, connect } from './connect.ts';
 import { calledToTheEnd, judged, type Way } from './way.ts';
 
 /**
- * Multi round-trip requests by the SDK's client, which goes its rounds by itself and forgets them when one fails.
+ * Multi round-trip requests with the SDK's client, which drives the rounds itself and loses their state if a round fails.
  *
  * @param sends - `again`: below it each request is sent until it is answered. `once`: what fails is the whole call; to
  * call again begins another saga, and what the first one did is left to the queue

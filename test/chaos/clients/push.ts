@@ -2,8 +2,8 @@ import { answersOf, canAsk, connect, type Kind } from './connect.ts';
 import { calledToTheEnd, judged, type Way } from './way.ts';
 
 /**
- * Push: the server asks while it answers, in a session that lives in one process and dies with it. The call fails then,
- * or is never answered, and is made anew in a new session, as another saga: what the first one did is left to the queue.
+ * Push: the server asks during the call, in a session that lives in one process. If that process dies, the call fails or hangs.
+ * The client repeats the call in a new session as a new saga, and the queue cancels the first saga.
  */
 export function push(kind: Kind, server: 1 | 2): Way {
   return {
@@ -12,7 +12,7 @@ export function push(kind: Kind, server: 1 | 2): Way {
     see: async (calling) => {
       const { tool: name, arguments: args, user } = calling;
       const answers = answersOf(calling);
-      // Who has gone answers nothing, not even that it failed.
+      // A disconnected user sends neither an answer nor an error.
       const unlessGone = (answer: Promise<object>): Promise<object> =>
         answer.catch((error: unknown) => {
           if (user.left.aborted) return new Promise<never>(() => undefined);

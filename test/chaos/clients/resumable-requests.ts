@@ -5,7 +5,7 @@ import { judged, textOf, type Arguments, type Calling, type ToolText, type Way }
 
 const mostTries = 40;
 
-/** Resumable requests: a connection that was cut is gone on with from the newest token that was told on it. */
+/** Resumable requests: resumes with the newest token after a cut connection. */
 export const resumableRequests: Way = {
   dialect: 'resumable requests',
   client: 'v2 client, 2026-07-28',
@@ -39,7 +39,7 @@ async function seen(client: Client, calling: Calling): Promise<ToolText> {
   );
   const options = { signal: user.left, timeout: 15_000 };
   let call: { name: string; arguments: Arguments } = { name, arguments: args };
-  // What a resumed request needs: the call is sent again with it, and goes its rounds from there.
+  // Input for a resumed request. The call is sent again with this input, and continues in rounds.
   let needed: object | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -47,31 +47,31 @@ async function seen(client: Client, calling: Calling): Promise<ToolText> {
       if (token === undefined || needed !== undefined) {
         const params = { ...call, ...needed };
         needed = undefined;
-        // oxlint-disable-next-line no-await-in-loop -- again, from where it was
+        // oxlint-disable-next-line no-await-in-loop -- resumes after each failure
         result = await client.callTool(params, options);
       } else {
-        // A request is resumed under its own ID, and the SDK counts.
+        // A resumed request keeps its ID, but the SDK counts IDs itself.
         Reflect.set(client, '_requestMessageId', id);
         const resume = { method: 'requests/resume', params: { resumeToken: token } };
-        // oxlint-disable-next-line no-await-in-loop -- again, from where it was
+        // oxlint-disable-next-line no-await-in-loop -- resumes after each failure
         result = await client.request(resume, anything as never, options);
       }
       const { nextResumeToken: resumeToken } = result as { readonly nextResumeToken?: string };
       if (resumeToken === undefined) return textOf(result);
-      // The call has ended before its saga: another one continues it.
+      // The call has ended, but its saga has not: another call continues the saga.
       token = undefined;
       call = { name, arguments: { ...args, resumeToken } };
     } catch (error) {
       user.left.throwIfAborted();
       const { data } = Object(error) as { readonly data?: Needed };
       if (data?.reason === 'input_required') {
-        // oxlint-disable-next-line no-await-in-loop -- the user is asked
+        // oxlint-disable-next-line no-await-in-loop -- waits for the user
         needed = { requestState: data.requestState, inputResponses: await answered(calling, data) };
         continue;
       }
       const problem = judged(error);
       if (problem !== error || tries === mostTries) throw problem;
-      // oxlint-disable-next-line no-await-in-loop -- not at once
+      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await backOff(draw, tries);
     }
   }

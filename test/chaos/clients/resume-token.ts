@@ -12,7 +12,7 @@ interface Step {
   readonly params: { readonly message?: string; readonly messages?: unknown };
 }
 
-/** Resume tokens: a client that can ask nobody, whose model calls the tool again with what its user says. */
+/** Resume tokens: the server cannot ask this client, so the model repeats the call with the user's answers. */
 export function resumeToken(kind: Kind): Way {
   return {
     dialect: 'resume token',

@@ -13,7 +13,7 @@ import { judged, RefusedCall, textOf, type Calling, type ToolText, type Way } fr
 const mostTries = 40;
 const requestOptions = { timeout: 15_000 };
 
-/** The saga methods by `@mcp-saga/client`: what was answered is kept, and the saga gone on with after each failure. */
+/** The saga methods with `@mcp-saga/client`: stores answers, and resumes the saga after each failure. */
 export function sagaMethods(kind: Kind): Way {
   return {
     dialect: 'saga methods',
@@ -50,7 +50,7 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
   let drawer: SuspendedSaga | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- again, from where it was
+      // oxlint-disable-next-line no-await-in-loop -- resumes after each failure
       return textOf(
         drawer === undefined
           ? await callSaga(client, { name, arguments: args }, options)
@@ -61,16 +61,16 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
       if (error instanceof SagaGone) throw new RefusedCall('the token', { cause: error });
       if (!(error instanceof SagaClientError) || tries === mostTries) throw judged(error);
       drawer = error.saga;
-      // oxlint-disable-next-line no-await-in-loop -- again, until it is undone
+      // oxlint-disable-next-line no-await-in-loop -- retries until the saga is undone
       if (drawer !== undefined && error.code === 'saga_on_turn_failed')
         return await givenUp(client, drawer, calling);
-      // oxlint-disable-next-line no-await-in-loop -- not at once
+      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await backOff(draw, tries);
     }
   }
 }
 
-/** Declines with an older token what was accepted. The ledger shows if the server lets it through. */
+/** Declines an accepted question with an older token. The ledger shows if the server accepts the token. */
 async function goBack(client: Connected, saga: SuspendedSaga, signal: AbortSignal): Promise<void> {
   const { sagaToken } = JSON.parse(JSON.stringify(saga)) as { readonly sagaToken: string };
   const completedSteps = saga.steps.map(({ stepId }) => ({ stepId, result: { action: 'decline' } }));
@@ -85,12 +85,12 @@ async function givenUp(
 ): Promise<ToolText> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- again, until it is undone
+      // oxlint-disable-next-line no-await-in-loop -- retries until the saga is undone
       return textOf(await cancelSaga(client, saga, { requestOptions, signal: user.left, reason: 'enough' }));
     } catch (error) {
       if (error instanceof SagaGone) throw new RefusedCall('the token, to cancel', { cause: error });
       if (tries === mostTries) throw error;
-      // oxlint-disable-next-line no-await-in-loop -- not at once
+      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await backOff(draw, tries);
     }
   }

@@ -2,19 +2,19 @@ import { between, type Draw } from '../seeded.ts';
 
 const mostTries = 60;
 
-/** Waits a little, and longer each time. */
+/** Pauses before a retry, longer after each attempt. */
 export async function backOff(draw: Draw, tries: number): Promise<void> {
   const ms = Math.min(1_500, 50 * 2 ** Math.min(tries, 6));
   await new Promise((resolve) => setTimeout(resolve, between(draw, ms / 2, ms)));
 }
 
 /**
- * A `fetch` that retries a request without a complete answer, or with a retryable error. The SDK retries nothing, so the
- * author of a client puts this below it. Bounded.
+ * A `fetch` that retries a request after an incomplete response or a retryable error, a limited number of times. The SDK does not
+ * retry, so a client author would add this.
  */
 export function steadyFetch(draw: Draw): typeof fetch {
   return async (input, init) => {
-    // A stream of what may come later is not answered, but kept open.
+    // A GET request opens a notification stream, which stays open.
     if (init?.method === 'GET') return await fetch(input, init);
     for (let tries = 1; ; tries += 1) {
       try {
@@ -43,6 +43,6 @@ async function whole(input: Parameters<typeof fetch>[0], init: RequestInit | und
     headers: answer.headers,
     bytes: await answer.arrayBuffer(),
   }));
-  // A response without content may not even have an empty one.
+  // A response with status 202 or 204 must not have a body, not even an empty one.
   return { status, headers, body: status === 204 || status === 202 ? null : response.bytes };
 }

@@ -11,7 +11,7 @@ import { calledToTheEnd, judged, type Calling, type Way } from './way.ts';
 const capabilities = { ...canAsk, extensions: { 'io.modelcontextprotocol/tasks': {} } } as const;
 const info = { name: 'chaos', version: '1.0.0' };
 
-/** Tasks, by the extension's own client. */
+/** Tasks, with the client of the tasks extension. */
 export const tasks: Way = {
   dialect: 'tasks',
   client: 'ext-tasks on the v2 client',
@@ -23,7 +23,7 @@ export const tasks: Way = {
     const answers = answersOf(calling);
     const session = createTaskSessionFromClient(client, {
       endpointId: 'chaos',
-      // What fails is thrown, too.
+      // Each error is also thrown, so this handler ignores it.
       onError: () => undefined,
       rawDispatch: dispatching(calling),
       v2RequestFraming: { protocolVersion: '2026-07-28', clientInfo: info, clientCapabilities: capabilities },
@@ -65,7 +65,7 @@ function resultOf(outcome: {
   return { content: [{ text }], isError: true };
 }
 
-/** Sends requests that the SDK's client does not know. */
+/** Sends requests whose methods the SDK's client does not support. */
 function dispatching({ proxy, draw, user }: Calling): RawClientDispatch {
   const send = steadyFetch(draw);
   let id = 0;

@@ -1,12 +1,12 @@
 import type { Draw } from '../seeded.ts';
 import type { User } from '../user.ts';
 
-/** The tools that are called. */
+/** Called tools. */
 export type Tool = 'buy' | 'trip' | 'errand' | 'dash' | 'tour';
 
-/** One call of a tool by somebody. */
+/** One call of a tool by a user. */
 export interface Calling {
-  /** Where the proxy is. */
+  /** URL of the proxy. */
   readonly proxy: URL;
   readonly tool: Tool;
   readonly arguments: { readonly call: string };
@@ -14,28 +14,28 @@ export interface Calling {
   readonly draw: Draw;
 }
 
-/** What a client reads in the end. */
+/** Text of a tool result. */
 export interface ToolText {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** A client in one of the ways a saga is served, which sees one call through or throws. */
+/** A client that uses one dialect. It completes a call or throws. */
 export interface Way {
   readonly dialect: string;
   readonly client: string;
-  /** @throws Gone when its user has; RefusedCall; anything else that went wrong, after which it may be called again */
+  /** @throws Gone if the user has disconnected; RefusedCall if the server rejects the call; any other error may be retried */
   see(calling: Calling): Promise<ToolText>;
 }
 
-/** The server will not go on with a call, and says why. */
+/** The server rejects a call, with a reason. */
 export class RefusedCall extends Error {}
 
 /** Arguments of a tool. */
 export type Arguments = Readonly<Record<string, string>>;
 
 /**
- * Calls a tool to its end. A call may end before its saga does, with a token to call again with.
+ * Calls a tool until its saga ends. A call may end before its saga, with a token for the next call.
  *
  * @param call - calls the tool once
  */
@@ -52,7 +52,7 @@ export async function calledToTheEnd(
   }
 }
 
-/** The text of a tool's result. */
+/** Reads the text of a tool result. */
 export function textOf(result: unknown): ToolText {
   const { content, isError = false } = result as {
     readonly content: readonly { readonly text?: string }[];
@@ -62,8 +62,8 @@ export function textOf(result: unknown): ToolText {
 }
 
 /**
- * What an error of a client means: thrown on, where it may be tried again; a `RefusedCall`, where the server has
- * said no. Network errors have no code of JSON-RPC; "send it again later" is -32603.
+ * Converts a client error: a `RefusedCall` if the server rejected the call, otherwise a retryable error. Network errors have no
+ * JSON-RPC code, and a retryable server error has -32603.
  */
 export function judged(error: unknown): Error {
   const { code, message, data } = Object(error) as {

@@ -6,7 +6,7 @@ import { sagaMethods } from './saga-methods.ts';
 import { tasks } from './tasks.ts';
 import type { Way } from './way.ts';
 
-/** Every way in which a real client reaches a saga over HTTP, and how many of two hundred go it. */
+/** All HTTP dialects with real clients, and the number of clients out of 200 that use each. */
 export const ways: readonly (readonly [way: Way, share: number])[] = [
   [sagaMethods('v2 client, 2026-07-28'), 20],
   [sagaMethods('v2 client, 2025-11-25'), 15],

@@ -1,18 +1,17 @@
 import type { Kind } from './ledger.ts';
 
-/** Names an effect in what a client reads. The judge finds it in the ledger by that name. */
+/** Label of an effect in the texts that a client reads. The judge finds the effect in the ledger by this label. */
 export function labelOf(kind: Kind, purchase: string): string {
   return `${kind} ${purchase}`;
 }
 
-/** Names every effect of a purchase: an interrupted turn may have gone further than its retry. */
+/** Label of all effects of a purchase: an interrupted turn may have run further than its retry. */
 export function labelOfAll(purchase: string): string {
   return `turn ${purchase}`;
 }
 
 /**
- * The labels of undone or uncompensated steps. A step named `turn N` has none: it stands for the purchase that the other
- * labels name.
+ * Labels of undone or uncompensated steps. A step named `turn N` has no label: it stands for the purchase in the other labels.
  *
  * @param saga - the purchase of the saga if no label names one
  */

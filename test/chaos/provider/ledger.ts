@@ -1,74 +1,79 @@
 import { rmSync } from 'node:fs';
 import sqlite from 'node-sqlite3-wasm';
+import type { NewNote, NoteRow } from './notes.ts';
 
-/** What can be done for a purchase. */
+/** Effects for a purchase. */
 export type Kind = 'charge' | 'ship' | 'thank' | 'room' | 'car' | 'stamp';
 
-/** Something that happened, once: under its idempotency key. */
+/** An effect. The ledger stores each idempotency key once. */
 export interface EffectRow {
   readonly key: string;
   readonly purchase: string;
   readonly kind: Kind;
-  /** How often it was asked for. */
+  /** Number of requests for the effect. */
   readonly asked: number;
 }
 
-/** Something that was undone, or withdrawn before it happened. */
+/** An undone effect, or one withdrawn before it ran. */
 export interface UndoRow {
   readonly key: string;
-  /** The idempotency key of what it undoes. */
+  /** Idempotency key of the undone effect. */
   readonly effectKey: string;
   readonly purchase: string;
   readonly kind: Kind;
   readonly asked: number;
 }
 
-/** A message of the delayed queue: by which token a saga can be cancelled whose client has gone. */
+/** A message of the delayed queue, with the token that cancels the saga of an absent client. */
 export interface QueuedRow {
   readonly sagaId: string;
   readonly turn: number;
   readonly cancelToken: string;
 }
 
-/** What the queue is told of a saga that has ended. */
+/** Message to the queue about an ended saga. */
 export interface Settled {
   readonly sagaId: string;
-  /** Labels of what could not be undone: somebody has to see to that. */
-  readonly residue: readonly string[];
+  /** Labels of uncompensated steps, which a person must repair. */
+  readonly uncompensated: readonly string[];
 }
 
-/** All that a provider knows. */
+/** Contents of the provider's ledger. */
 export interface LedgerRows {
   readonly effects: readonly EffectRow[];
   readonly undos: readonly UndoRow[];
-  /** What was not removed from the queue. */
+  /** Messages that remain in the queue. */
   readonly queued: readonly QueuedRow[];
-  /** What the queue was told that could not be undone. */
-  readonly residue: readonly string[];
+  /** Uncompensated steps reported to the queue. */
+  readonly uncompensated: readonly string[];
+  readonly notes: readonly NoteRow[];
+  /** IDs of the ended sagas reported to the queue. */
+  readonly settled: readonly string[];
 }
 
 const schema = `
   CREATE TABLE IF NOT EXISTS effects (key TEXT PRIMARY KEY, purchase TEXT, kind TEXT, asked INTEGER);
   CREATE TABLE IF NOT EXISTS undos (key TEXT PRIMARY KEY, effectKey TEXT, purchase TEXT, kind TEXT, asked INTEGER);
   CREATE INDEX IF NOT EXISTS undone ON undos (effectKey);
-  CREATE TABLE IF NOT EXISTS residue (label TEXT PRIMARY KEY);
+  CREATE TABLE IF NOT EXISTS uncompensated (label TEXT PRIMARY KEY);
   CREATE TABLE IF NOT EXISTS queue (sagaId TEXT PRIMARY KEY, turn INTEGER, cancelToken TEXT, settled INTEGER);
+  CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, note TEXT, asked INTEGER);
 `;
 
-/** The books of a provider that honours idempotency keys, in SQLite: they outlive its process. */
+/** Ledger of a provider that supports idempotency keys. SQLite keeps it when the process is killed. */
 export class Ledger {
   readonly #database: InstanceType<typeof sqlite.Database>;
 
   constructor(file: string) {
-    // The lock of a process that was killed. There is one provider at a time.
+    // A killed process leaves its lock behind. Only one provider runs at a time.
     rmSync(`${file}.lock`, { recursive: true, force: true });
     this.#database = new sqlite.Database(file);
-    // Killed processes lose nothing that was written; power cuts are not among the faults.
+    // A killed process loses no written data, and the test includes no power failures.
     this.#database.exec('PRAGMA synchronous = OFF');
     this.#database.exec(schema);
   }
 
-  /** Does something, or finds that it was done. False where it was withdrawn before. */
+  /** Runs an effect, unless it already ran. Returns `false` if it was withdrawn before. */
   effect({ key, purchase, kind }: Omit<EffectRow, 'asked'>): boolean {
     if (this.#database.run('UPDATE effects SET asked = asked + 1 WHERE key = ?', [key]).changes > 0)
       return true;
@@ -77,13 +82,13 @@ export class Ledger {
     return true;
   }
 
-  /** Undoes something, or withdraws what has not happened: if it is asked for later, it is not done. */
+  /** Undoes an effect, or prevents an effect that has not happened yet. */
   undo({ key, effectKey, purchase, kind }: Omit<UndoRow, 'asked'>): void {
     if (this.#database.run('UPDATE undos SET asked = asked + 1 WHERE key = ?', [key]).changes > 0) return;
     this.#database.run('INSERT INTO undos VALUES (?, ?, ?, ?, 1)', [key, effectKey, purchase, kind]);
   }
 
-  /** Replaces the one message of a saga, unless a newer one is there, or the saga has ended. */
+  /** Replaces the message of a saga, unless the stored one is newer or the saga has ended. */
   suspended({ sagaId, turn, cancelToken }: QueuedRow): void {
     this.#database.run(
       `INSERT INTO queue VALUES (?, ?, ?, 0) ON CONFLICT (sagaId)
@@ -92,12 +97,31 @@ export class Ledger {
     );
   }
 
-  /** Removes the message of a saga, and notes what it has left. */
-  settled({ sagaId, residue }: Settled): void {
-    for (const label of residue) this.#database.run('INSERT OR IGNORE INTO residue VALUES (?)', [label]);
+  /** Removes the message of a saga, and stores its uncompensated steps. */
+  settled({ sagaId, uncompensated }: Settled): void {
+    for (const label of uncompensated)
+      this.#database.run('INSERT OR IGNORE INTO uncompensated VALUES (?)', [label]);
     this.#database.run(
       `INSERT INTO queue VALUES (?, 0, '', 1) ON CONFLICT (sagaId) DO UPDATE SET settled = 1`,
       [sagaId],
+    );
+  }
+
+  /** Stores a note, unless its key is already stored. */
+  note(note: NewNote): void {
+    const { changes } = this.#database.run('UPDATE notes SET asked = asked + 1 WHERE key = ?', [note.key]);
+    if (changes > 0) return;
+    this.#database.run('INSERT INTO notes (key, note, asked) VALUES (?, ?, 1)', [
+      note.key,
+      JSON.stringify(note),
+    ]);
+  }
+
+  /** Notes with a number above the given one. */
+  notes(after: number): readonly NoteRow[] {
+    const rows = this.#database.all('SELECT id, note, asked FROM notes WHERE id > ? ORDER BY id', [after]);
+    return (rows as { readonly id: number; readonly note: string; readonly asked: number }[]).map(
+      ({ id, note, asked }) => ({ ...(JSON.parse(note) as NewNote), id, asked }),
     );
   }
 
@@ -106,7 +130,13 @@ export class Ledger {
     return {
       effects: all('SELECT * FROM effects') as EffectRow[],
       undos: all('SELECT * FROM undos') as UndoRow[],
-      residue: (all('SELECT label FROM residue') as { readonly label: string }[]).map(({ label }) => label),
+      uncompensated: (all('SELECT label FROM uncompensated') as { readonly label: string }[]).map(
+        ({ label }) => label,
+      ),
+      notes: this.notes(0),
+      settled: (all('SELECT sagaId FROM queue WHERE settled = 1') as { readonly sagaId: string }[]).map(
+        ({ sagaId }) => sagaId,
+      ),
       queued: all('SELECT sagaId, turn, cancelToken FROM queue WHERE settled = 0') as QueuedRow[],
     };
   }

@@ -1,22 +1,23 @@
-/** The provider: a process that does what sagas ask for, once for each idempotency key, and does not answer well. */
+/** Provider process with faults: runs each requested effect once per idempotency key, but may drop or delay its response. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { between, seeded } from '../seeded.ts';
 import { Ledger, type EffectRow, type QueuedRow, type Settled, type UndoRow } from './ledger.ts';
+import type { NewNote } from './notes.ts';
 import { isFinalSale, isOutOfStock } from './refusals.ts';
 
 const { LEDGER = 'ledger.sqlite', SEED = '1', PORT = '0' } = process.env;
 const ledger = new Ledger(LEDGER);
 const draw = seeded(Number(SEED));
-/** What went wrong on purpose. */
+/** Numbers of injected faults. */
 const faults = { late: 0, dropped: 0, failed: 0, outages: 0 };
 let isCalm = false;
-/** Until then every effect is refused with 503 (ms since the epoch). */
+/** End of the outage, in milliseconds since the epoch. Until then, every effect gets a 503 response. */
 let outageUntil = 0;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Answers, after a while or not at all; what was asked for is done by then. */
+/** Responds after a delay, or not at all. The effect has run by then. */
 async function answer(response: ServerResponse, status: number, body: object): Promise<void> {
   const luck = isCalm ? 1 : draw();
   if (luck < 0.04) {
@@ -26,7 +27,7 @@ async function answer(response: ServerResponse, status: number, body: object): P
   }
   if (luck < 0.1) {
     faults.late += 1;
-    // Some of it is later than whoever asked will wait.
+    // Some delays exceed the caller's timeout.
     await pause(between(draw, 100, 2_000));
   }
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -43,14 +44,15 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const { url = '' } = request;
   switch (url) {
     case '/effect':
+    case '/note':
     case '/undo': {
       const luck = isCalm ? 1 : draw();
-      if (luck < 0.03 || (url === '/effect' && Date.now() < outageUntil)) {
+      if (luck < 0.03 || (url !== '/undo' && Date.now() < outageUntil)) {
         faults.failed += 1;
         response.writeHead(503).end();
         return;
       }
-      // A request may be under way for a while: whoever sent it may be dead when it arrives.
+      // A delayed request: its sender may be dead when the request arrives.
       if (luck < 0.1) await pause(between(draw, 20, 600));
       if (url === '/effect') {
         const wanted = body as EffectRow;
@@ -58,6 +60,11 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
           await answer(response, 422, { error: 'out of stock' });
         else if (ledger.effect(wanted)) await answer(response, 200, { id: wanted.key.slice(0, 8) });
         else await answer(response, 409, { error: 'withdrawn' });
+        return;
+      }
+      if (url === '/note') {
+        ledger.note(body as NewNote);
+        await answer(response, 200, {});
         return;
       }
       const unwanted = body as UndoRow;
@@ -74,6 +81,10 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     case '/queue/settled':
       ledger.settled(body as Settled);
       break;
+    case '/notes':
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(ledger.notes((body as { readonly after: number }).after)));
+      return;
     case '/calm':
       isCalm = true;
       outageUntil = 0;
@@ -102,5 +113,5 @@ const server = createServer((request, response) => {
 server.listen(Number(PORT), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
-// Whoever started it has died.
+// The parent process has died.
 process.stdin.once('close', () => process.exit()).resume();

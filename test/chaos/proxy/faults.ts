@@ -1,25 +1,25 @@
 import { between, type Draw } from '../seeded.ts';
 
-/** What a proxy does to one request. */
+/** Fault of one request. */
 export type Fault =
   | { readonly kind: 'none' }
-  /** The socket is cut before the request has reached a server. */
+  /** Cuts the socket before the request reaches a server. */
   | { readonly kind: 'cut before' }
-  /** The socket is cut while a server works; it hears of that, or works on for nobody. */
+  /** The socket is cut while a server works. The server detects the cut, or continues. */
   | { readonly kind: 'cut during'; readonly ms: number; readonly isHeard: boolean }
-  /** The socket is cut in the middle of the response. */
+  /** Cuts the socket in the middle of the response. */
   | { readonly kind: 'cut after' }
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Held until so many later requests have gone past, or a second is over. */
+  /** Holds the request until the given number of later requests has passed, or for a second. */
   | { readonly kind: 'reorder'; readonly past: number }
-  /** Sent to two processes at once; the first answer counts. */
+  /** Sends the request to two processes at once. The first response counts. */
   | { readonly kind: 'duplicate' }
-  /** Answered, and sent to a process once more, later. */
+  /** Sends the request to another process again, after its response. */
   | { readonly kind: 'duplicate late'; readonly ms: number };
 
 const none: Fault = { kind: 'none' };
 
-/** Draws what is done to a request. One of a session lives in one process, which sees each message once. */
+/** Draws the fault of a request. Requests of a session are never duplicated, because only one process serves the session. */
 export function drawFault(draw: Draw, isOfSession: boolean): Fault {
   const luck = draw();
   if (luck < 0.03) return { kind: 'cut before' };

@@ -1,6 +1,6 @@
 import { request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** A request that has been read, so that it can be sent more than once. */
+/** A buffered request, which can be sent more than once. */
 export interface ReadRequest {
   readonly method: string;
   readonly path: string;
@@ -8,7 +8,7 @@ export interface ReadRequest {
   readonly body: Buffer;
 }
 
-/** Reads a request to its end. */
+/** Reads a whole request. */
 export async function readRequest(incoming: IncomingMessage): Promise<ReadRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
@@ -16,15 +16,15 @@ export async function readRequest(incoming: IncomingMessage): Promise<ReadReques
   return { method, path, headers, body: Buffer.concat(chunks) };
 }
 
-/** A request under way to a server. */
+/** A request in flight to a server. */
 export interface Forwarded {
-  /** @throws where the server is not there, or dies */
+  /** @throws if the server is down, or dies */
   readonly response: Promise<IncomingMessage>;
-  /** Cuts the connection to the server, which hears of it. */
+  /** Cuts the connection to the server, which detects the cut. */
   cut(): void;
 }
 
-/** Sends a request to a server, on a connection of its own. */
+/** Sends a request to a server on a new connection. */
 export function forward({ method, path, headers, body }: ReadRequest, to: URL): Forwarded {
   const { connection: _, 'content-length': __, 'transfer-encoding': ___, ...kept } = headers;
   const sent = request(new URL(path, to), {
@@ -37,18 +37,18 @@ export function forward({ method, path, headers, body }: ReadRequest, to: URL): 
     sent.once('error', reject);
     sent.once('close', () => reject(new Error('closed')));
   });
-  // It may be cut before anybody waits for it.
+  // The connection may be cut before the caller awaits the response.
   response.catch(() => undefined);
   sent.on('error', () => undefined);
   sent.end(body);
   return { response, cut: () => void sent.destroy() };
 }
 
-/** Passes a response on as it comes; where the server dies in the middle, the client's socket is cut. */
+/** Streams a response to the client. Cuts the client's socket if the server dies meanwhile. */
 export function passOn(from: IncomingMessage, to: ServerResponse): void {
   const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, ...headers } = from.headers;
   to.writeHead(from.statusCode ?? 502, headers);
-  // A stream that stays open is known by its head.
+  // Sends the headers at once, because a stream may stay open without data.
   to.flushHeaders();
   from.on('error', () => to.destroy());
   from.once('close', () => {
@@ -57,20 +57,20 @@ export function passOn(from: IncomingMessage, to: ServerResponse): void {
   from.pipe(to);
 }
 
-/** Passes the first half of what comes first, and cuts the client's socket. */
+/** Sends the first half of the first chunk, and cuts the client's socket. */
 export function passHalf(from: IncomingMessage, to: ServerResponse): void {
   const { connection: _, 'transfer-encoding': __, 'content-length': ___, ...headers } = from.headers;
   to.writeHead(from.statusCode ?? 502, headers);
   from.on('error', () => to.destroy());
   from.once('data', (chunk: Buffer) => {
     to.write(chunk.subarray(0, chunk.length / 2), () => to.destroy());
-    // The server gets rid of the rest.
+    // Discards the rest of the response.
     from.resume();
   });
   from.once('end', () => to.destroy());
 }
 
-/** Reads a response that nobody waits for. */
+/** Discards a response that has no caller. */
 export function ignore({ response }: Forwarded): void {
   response.then(
     (from) => from.on('error', () => undefined).resume(),

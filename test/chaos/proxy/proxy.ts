@@ -13,10 +13,10 @@ import {
   type ReadRequest,
 } from './forward.ts';
 
-/** How often each thing happened to a request. */
+/** Number of requests with each fault. */
 export type ProxyFigures = Record<Fault['kind'] | 'requests' | 'no answer', number>;
 
-/** Stands before the server processes, sends them requests in turns, and does it badly. */
+/** Distributes requests over the server processes in turn, and injects faults. */
 export class Proxy {
   readonly figures: ProxyFigures = {
     requests: 0,
@@ -57,13 +57,13 @@ export class Proxy {
     return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
   }
 
-  /** A process serves at this place from now on; or, undefined, nowhere. */
+  /** Sets the URL of a process, or removes the process if `url` is undefined. */
   route(name: string, url: URL | undefined): void {
     if (url === undefined) this.#servers.delete(name);
     else this.#servers.set(name, url);
   }
 
-  /** From now on it does what it should. */
+  /** Stops all faults. */
   calm(): void {
     this.#isCalm = true;
   }
@@ -80,7 +80,9 @@ export class Proxy {
     this.figures.requests += 1;
     const mine = request.headers['mcp-session-id'];
     const session = typeof mine === 'string' ? mine.split('.')[0] : undefined;
-    const fault = this.#isCalm ? ({ kind: 'none' } as const) : drawFault(this.#draw, request.path !== '/mcp');
+    const fault = this.#isCalm
+      ? ({ kind: 'none' } as const)
+      : drawFault(this.#draw, request.path.startsWith('/sessions'));
     this.figures[fault.kind] += 1;
     if (fault.kind === 'cut before') {
       outgoing.destroy();
@@ -90,7 +92,7 @@ export class Proxy {
     if (fault.kind === 'reorder') await this.#passed(fault.past);
     const sent = this.#forward(request, session);
     if (sent === undefined) {
-      // A session dies with its process: its client has to begin another one.
+      // A session ends with its process: the client must start a new one.
       outgoing.writeHead(session === undefined ? 503 : 404).end();
       return;
     }
@@ -137,7 +139,7 @@ export class Proxy {
     else passOn(first, outgoing);
   }
 
-  /** To the process where its session lives, else to the next one in turns; undefined where nobody serves. */
+  /** Forwards to the process of the session, or to the next process. Undefined if no process serves. */
   #forward(request: ReadRequest, session: string | undefined): Forwarded | undefined {
     const urls = [...this.#servers.values()];
     this.#turn += 1;
@@ -154,11 +156,11 @@ export class Proxy {
     return new Promise((resolve) => this.#after(ms, resolve));
   }
 
-  /** Waits until so many requests have come since, or a second is over. */
+  /** Waits until the given number of later requests has arrived, or for a second. */
   async #passed(count: number): Promise<void> {
     const goal = this.figures.requests + count;
     for (let waited = 0; this.figures.requests < goal && waited < 1_000; waited += 20) {
-      // oxlint-disable-next-line no-await-in-loop -- looks again
+      // oxlint-disable-next-line no-await-in-loop -- polls
       await this.#wait(20);
     }
   }

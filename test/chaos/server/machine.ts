@@ -7,7 +7,7 @@ import type { Kind } from '../provider/ledger.ts';
 import { Count } from './sagas.ts';
 import { ask, policy, undo } from './shop.ts';
 
-/** An effect at the provider, under its idempotency key, that can be undone. */
+/** Step that runs an effect at the provider with its idempotency key, and can be undone. */
 const orderAs = (kind: Kind): StepLogic<{ readonly id: string }, string> =>
   step(
     ({ input: purchase, idempotencyKey: key, signal }: StepContext<string>) =>
@@ -28,7 +28,7 @@ const machine = setup({
     output: {} as string,
   },
   actors: {
-    // A machine does not know the id of its saga; the key of a step is as good a name.
+    // A machine does not know its saga ID, so the purchase is named after the key of a step.
     open: step(({ idempotencyKey }) => `errand:${idempotencyKey}`),
     charge: orderAs('charge'),
     count: elicit({
@@ -65,7 +65,7 @@ const machine = setup({
     },
     shipping: {
       invoke: { id: 'ship', src: 'ship', input: ({ context }) => context.purchase, onDone: 'done' },
-      // A shipment that takes too long is left for a car.
+      // If the shipment takes too long, a car delivers instead.
       after: { 250: 'driving' },
     },
     driving: {
@@ -77,7 +77,7 @@ const machine = setup({
   output: ({ context: { purchase } }) => `done ${purchase}`,
 });
 
-/** Charges, asks, and ships or drives, as a machine. */
+/** Machine that charges, asks, and ships or drives. */
 export const errand = machineSaga(
   {
     name: 'errand',

@@ -16,7 +16,7 @@ import {
 import { z } from 'zod';
 import { order, orderOnce, tell } from './shop.ts';
 
-/** At most nine: some clients ask for more first. */
+/** Nine is the maximum. Some clients first send more. */
 export const Count = z.object({ count: z.int().min(1).max(9) });
 
 const Call = z.object({ call: z.string() });
@@ -72,7 +72,7 @@ const dash = saga({ name: 'dash', ...options }, function* () {
   return `done ${purchase}`;
 });
 
-/** The second half of a tour. The room is booked, so it only goes forward. */
+/** Second half of a tour. The room is already booked, so this saga only runs forward. */
 const tickets = saga(
   { name: 'tickets', ...options, input: Purchase, commitFirst: false },
   function* ({ purchase }) {

@@ -1,6 +1,7 @@
-/** A server process: the sagas over HTTP, without sessions and in sessions of either SDK. It may be killed at any time. */
-import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
-import { createSagaHost, TokenRefused, type GuardClaim, type SuspendedSagaFacts } from '@mcp-saga/server';
+/** Server process: serves the sagas over HTTP, with sessions of both SDKs and without. It may be killed at any time. */
+import { redisGuard, redisMailbox, redisTaskStore } from '@mcp-saga/redis';
+import { createSagaHost, TokenRefused, type SagaGuard, type SuspendedSagaFacts } from '@mcp-saga/server';
+import type { GuardClaim } from '@mcp-saga/server/stores';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
@@ -11,6 +12,7 @@ import {
 import { createClient } from 'redis';
 import { serve } from 'srvx';
 import { errand } from './machine.ts';
+import { startOutside } from './outside-host.ts';
 import { sagasOf, type Release } from './sagas.ts';
 import { labelsOf } from '../provider/label.ts';
 import { ask } from './shop.ts';
@@ -19,27 +21,27 @@ const info = { name: 'chaos', version: '1.0.0' };
 const { NAME = 'server', CLOCK_OFFSET = '0', REDIS_URL = '', RELEASE = 'new' } = process.env;
 
 const redis = createClient({ url: REDIS_URL, disableOfflineQueue: true });
-// Redis restarts on purpose: the client reconnects by itself.
+// The test restarts Redis: the client reconnects by itself.
 redis.on('error', () => undefined);
 await redis.connect();
 
-/** Tells the queue, which may be down for a while: as any of its clients, it tries again until it is told. */
+/** Notifies the queue, with retries while the queue is down. */
 async function queue(path: string, body: object): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- again, until it is told
+      // oxlint-disable-next-line no-await-in-loop -- retries until the queue is notified
       await ask(path, body);
       return;
     } catch (error) {
       if (tries === 600) throw error;
-      // oxlint-disable-next-line no-await-in-loop -- again, until it is told
+      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 }
 
 const guard = redisGuard(redis);
-/** The process that empties the queue lives a week ahead of Redis, which would refuse a host whose clock differs so much. */
+/** The process that drains the queue has a clock a week ahead. Redis would reject it, so its claims omit the time. */
 const isDrain = NAME === 'drain';
 
 function withoutTime(claim: GuardClaim): GuardClaim {
@@ -47,16 +49,32 @@ function withoutTime(claim: GuardClaim): GuardClaim {
   return others;
 }
 
+const sharedGuard: SagaGuard = {
+  ...guard,
+  begin: (claim) => guard.begin(isDrain ? withoutTime(claim) : claim),
+};
+
+function onError(error: unknown): void {
+  // Errors are expected while Redis is down.
+  if (redis.isReady || !/guard cannot be asked|offline|Socket closed/.test(String(error)))
+    console.error(String(error));
+}
+
+function onRejected(reason: string, times: number): void {
+  console.log(`rejected ${reason} ${times}`);
+}
+
 const host = createSagaHost({
   sagas: [...sagasOf(RELEASE as Release), errand],
   keys: process.env['SAGA_KEYS'],
   audience: info.name,
   guard: {
-    store: { ...guard, begin: (claim) => guard.begin(isDrain ? withoutTime(claim) : claim) }, // Longer than a turn takes, and short enough for those who wait for the work of a process that was killed.
+    store: sharedGuard,
+    // Longer than a turn, but short enough for callers that wait for the lease of a killed process.
     leaseMs: 5_000,
   },
   limits: {
-    turnBudgetMs: 4_000, // The queue may be away for longer than a request waits by default.
+    turnBudgetMs: 4_000, // The queue may be down for longer than the default timeout of a hook.
     hookTimeoutMs: 40_000,
   },
   answers: { model: 'accept' },
@@ -66,15 +84,11 @@ const host = createSagaHost({
   hooks: {
     onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>
       queue('/queue/suspended', { sagaId, turn, cancelToken }),
-    onSettled: ({ saga, sagaId, residue }) =>
-      queue('/queue/settled', { sagaId, residue: labelsOf(residue, `${saga}:${sagaId}`) }),
-    onReject: ({ reason, suppressed }) => console.log(`rejected ${reason} ${1 + suppressed}`),
+    onSettled: ({ saga, sagaId, uncompensated }) =>
+      queue('/queue/settled', { sagaId, uncompensated: labelsOf(uncompensated, `${saga}:${sagaId}`) }),
+    onReject: ({ reason, suppressed }) => onRejected(reason, 1 + suppressed),
     onTurn: () => undefined,
-    onError: (error) => {
-      // Expected while Redis is down.
-      if (redis.isReady || !/guard cannot be asked|offline|Socket closed/.test(String(error)))
-        console.error(String(error));
-    },
+    onError,
   },
 });
 
@@ -87,7 +101,7 @@ interface SessionOptions {
   readonly onsessioninitialized: (id: string) => void;
 }
 
-/** Sessions of 2025. The name of the process is in their ids, so that a proxy knows where they live. */
+/** Sessions of 2025. A session ID contains the name of its process, so that the proxy can route requests. */
 function sessions(
   begin: (options: SessionOptions) => Promise<Transport>,
 ): (request: Request) => Promise<Response> {
@@ -120,7 +134,7 @@ const version1 = (): ServerV1 => {
 
 const stateless = createMcpHandler(version2);
 
-/** What the queue delivers: for the operator, and on no path that a proxy would let through. */
+/** Handles deliveries of the queue. The proxy does not forward this path. */
 async function cancel(request: Request): Promise<Response> {
   const { cancelToken } = (await request.json()) as { readonly cancelToken: string };
   try {
@@ -128,10 +142,14 @@ async function cancel(request: Request): Promise<Response> {
     if (turn.status !== 'failed') return Response.json({ status: turn.status });
     const purchase = `${turn.saga}:${turn.sagaId}`;
     const compensated = labelsOf(turn.compensated, purchase);
-    return Response.json({ status: 'failed', compensated, residue: labelsOf(turn.residue, purchase) });
+    return Response.json({
+      status: 'failed',
+      compensated,
+      uncompensated: labelsOf(turn.uncompensated, purchase),
+    });
   } catch (error) {
     if (error instanceof TokenRefused) return Response.json({ status: 'refused' });
-    // It is not done yet, or somebody else is at it: to be delivered again.
+    // The saga has not ended, or another process runs it: the message must be delivered again.
     return Response.json({ status: 'later', reason: String(error) });
   }
 }
@@ -151,14 +169,25 @@ const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> =
   '/cancel': cancel,
 };
 
+const outside = await startOutside({
+  guard: sharedGuard,
+  mailbox: redisMailbox(redis),
+  settle: (settled) => queue('/queue/settled', settled),
+  onError,
+  onReject: onRejected,
+});
+
 const server = serve({
-  fetch: async (request) =>
-    (await paths[new URL(request.url).pathname]?.(request)) ?? new Response(null, { status: 404 }),
+  fetch: async (request) => {
+    const { pathname } = new URL(request.url);
+    const respond = paths[pathname] ?? outside(pathname);
+    return (await respond?.(request)) ?? new Response(null, { status: 404 });
+  },
   hostname: '127.0.0.1',
   port: 0,
   silent: true,
 });
 await server.ready();
 console.log(server.url);
-// Whoever started it has died.
+// The parent process has died.
 process.stdin.once('close', () => process.exit()).resume();

@@ -3,7 +3,7 @@ import type { Command } from '@mcp-saga/server/internal';
 import { labelOf } from '../provider/label.ts';
 import type { Kind } from '../provider/ledger.ts';
 
-/** What a provider will not do, however often it is asked. */
+/** The provider refuses a request, on every attempt. */
 export class Refused extends Error {
   readonly status: number;
 
@@ -13,10 +13,7 @@ export class Refused extends Error {
   }
 }
 
-/**
- * Asks the provider, once. Where no answer comes, or none that says what has become of it, nobody knows whether it has
- * happened.
- */
+/** Sends the provider one request. Without a complete response, the outcome of the effect is unknown. */
 export async function ask(
   path: string,
   body: object,
@@ -31,7 +28,7 @@ export async function ask(
   });
   if (response.status === 409 || response.status === 422)
     throw new Refused(response.status, await response.text());
-  // Refused before anything was done: this attempt had no effect, whatever an earlier one had.
+  // Status 503: this attempt had no effect, but an earlier attempt may have had one.
   if (response.status === 503) throw new Error('The provider is out of order.');
   if (!response.ok) throw new OutcomeUnknown(`The provider answers ${response.status}.`);
   if (response.status === 204) return { id: '' };
@@ -42,26 +39,26 @@ export async function ask(
   }
 }
 
-/** How often, and how long, the provider is asked. */
+/** Retries and timeout of requests to the provider. */
 export const policy = {
   timeoutMs: 1_500,
   retry: { attempts: 8, delayMs: 40, maxDelayMs: 400, when: (error: unknown) => !(error instanceof Refused) },
 };
 
-/** What an undo is given. */
+/** Input of an undo. */
 interface Unwanted {
   readonly stepKey: string;
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
 }
 
-/** Undoes something at the provider, or withdraws it where nobody knows whether it happened. */
+/** Undoes an effect at the provider, or withdraws an effect of unknown outcome. */
 export async function undo(kind: Kind, purchase: string, unwanted: Unwanted): Promise<void> {
   const { stepKey: effectKey, idempotencyKey: key, signal } = unwanted;
   await ask('/undo', { key, effectKey, purchase, kind }, signal);
 }
 
-/** A step that does something at the provider, under its idempotency key, and knows how to undo it. */
+/** Step that runs an effect at the provider with its idempotency key, and can be undone. */
 export function order(kind: Kind, purchase: string): Command<{ readonly id: string }> {
   return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
     ...policy,
@@ -72,7 +69,7 @@ export function order(kind: Kind, purchase: string): Command<{ readonly id: stri
   });
 }
 
-/** The same as a step that is claimed at the guard: the provider hears of it at most once. */
+/** Like `order`, but with `once`: the provider gets at most one request. */
 export function orderOnce(kind: Kind, purchase: string): Command<{ readonly id: string }> {
   return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
     once: true,
