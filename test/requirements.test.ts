@@ -38,12 +38,12 @@ describe('requirements', () => {
     expect([...cited.keys()]).toContain(id);
   });
 
-  it('cites no id that does not exist', () => {
+  it('include every ID that tests cite', () => {
     const known = new Set(requirements.map(({ id }) => id));
     expect([...cited].filter(([id]) => !known.has(id))).toEqual([]);
   });
 
-  it('lists each id once, U1 to T15', () => {
+  it('have unique IDs, U1 to T15', () => {
     const ids = requirements.map(({ id }) => id);
     expect(ids).toEqual([
       ...range('U', 4),

@@ -6,7 +6,7 @@ import { repository } from './packages.ts';
 
 const agents = readFileSync(join(repository, 'AGENTS.md'), 'utf8');
 
-it('names files that exist', () => {
+it('AGENTS.md names only files that exist', () => {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: repository,
     encoding: 'utf8',
@@ -17,7 +17,7 @@ it('names files that exist', () => {
   expect(missing).toEqual([]);
 });
 
-it('walks one resumed saga in at most 15 lines, each with its file', () => {
+it('AGENTS.md follows one resumed saga in at most 15 lines, each with its file', () => {
   const [, walk = ''] = /^## One `tools\/resumeSaga`\n\n(.*?)\n\n/ms.exec(agents) ?? [];
   const lines = walk.split('\n');
   expect(lines.length).toBeGreaterThan(5);

@@ -13,12 +13,12 @@ it('exports each function of authors from the server package', () => {
   expect(functions.filter((name) => !(name in server))).toEqual([]);
 });
 
-it('knows each command in the lint rules', () => {
+it('has each command in the vocabulary of the lint rules', () => {
   const known = new Set([...definers, ...commands, 'compensator']);
   expect(functions.filter((name) => !known.has(name))).toEqual([]);
 });
 
-it('gives no letter to two entry types', () => {
+it('assigns each letter to one entry type', () => {
   const letters = Object.values(entryTypes).map(([letter]) => letter);
   expect(new Set(letters).size).toBe(letters.length);
 });

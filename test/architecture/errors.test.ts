@@ -1,10 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { optionError as ofClient } from '../../packages/client/src/runtime/option-error.ts';
+import { optionError as ofCloudflare } from '../../packages/cloudflare/src/option-error.ts';
+import { optionError as ofCore } from '../../packages/core/src/values/option-error.ts';
+import { optionError as ofOpenTelemetry } from '../../packages/opentelemetry/src/option-error.ts';
+import { optionError as ofQueues } from '../../packages/queues/src/option-error.ts';
+import { optionError as ofRedis } from '../../packages/redis/src/option-error.ts';
+import { optionError as ofSeal } from '../../packages/seal/src/model/option-error.ts';
+import { optionError as ofSql } from '../../packages/sql/src/database.ts';
 import { packages, repository } from './packages.ts';
 
-// `seal` and `client` depend on no other package, so their base classes have names of their own.
-const bases: { readonly [name: string]: string } = { seal: 'SealError', client: 'SagaClientError' };
+// `seal`, `client`, and `queues` load no other package, and `cli` prints its errors: their base classes have names of their own.
+const bases: { readonly [name: string]: string } = {
+  seal: 'SealError',
+  client: 'SagaClientError',
+  queues: 'QueueError',
+  cli: 'CliError',
+};
 
 const names = packages.map((name) => ({
   name,
@@ -17,7 +30,7 @@ const declared = names.flatMap(({ name, api }) =>
 );
 const errors = declared.filter(({ error }) => (ancestry(error).at(-1) ?? '').endsWith('Error'));
 
-/** The classes from one up to the one that no package declares. */
+/** The class names from an error up to the first class that no package declares. */
 function ancestry(name: string): readonly string[] {
   const found = declared.find(({ error }) => error === name);
   return found === undefined ? [name] : [name, ...ancestry(found.base)];
@@ -40,9 +53,62 @@ it('has codes and reasons in snake_case', () => {
   }
 });
 
-it('finds the errors of all packages that export some', () => {
+/** Errors inside the library or of an SDK, by file. They are not about an option. */
+const internal: { readonly [file: string]: number } = {
+  'client/src/steps/fulfill-steps.ts': 1,
+  'core/src/effects/end-task.ts': 2,
+  'core/src/journal/read-history.ts': 1,
+  'core/src/undo/ending.ts': 1,
+  'create-mcp-saga/src/manifest.ts': 1,
+  'redis/src/redis-guard.ts': 1,
+  'redis/src/redis-mailbox.ts': 1,
+  'server/src/dialects/saga-methods.ts': 1,
+  'server/src/dialects/tasks/task-turn.ts': 1,
+  'server/src/mcp/attach-saga-methods.ts': 1,
+  'server/src/mcp/prompts.ts': 1,
+  'server/src/mcp/resources.ts': 1,
+  'server/src/mcp/sdk.ts': 1,
+  'server/src/mcp/tools.ts': 1,
+  'server/src/serving/sdk-serving.ts': 1,
+  'server/src/turn/turn-runtime.ts': 1,
+  'sql/src/sql-mailbox.ts': 1,
+  'testing/src/explore/fork-everywhere.ts': 1,
+  'testing/src/record/replay/replay-turn.ts': 1,
+  'xstate/src/effects/undo-machine.ts': 2,
+  'xstate/src/machine/machine-saga.ts': 1,
+  'xstate/src/machine/machine-questions.ts': 1,
+};
+
+it('has a code for each error about an option', () => {
+  const found = packages.flatMap((name) =>
+    readdirSync(join(repository, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => {
+        const path = `${name}/src/${file}`;
+        const { length } = readFileSync(join(repository, 'packages', path), 'utf8').split(
+          /new (?:TypeError|RangeError)\(/,
+        );
+        return length > 1 ? [[path, length - 1] as const] : [];
+      }),
+  );
+  expect(Object.fromEntries(found)).toEqual(internal);
+});
+
+it.each([ofCore, ofClient, ofCloudflare, ofSeal, ofRedis, ofSql, ofQueues, ofOpenTelemetry])(
+  'links errors about options in each package to the same page',
+  (optionError) => {
+    expect(optionError('Wrong.')).toMatchObject({
+      name: 'TypeError',
+      code: 'invalid_option',
+      message: 'Wrong.\nSee docs/reference/errors.md#invalid_option',
+    });
+    expect(optionError('Wrong.', { type: RangeError })).toBeInstanceOf(RangeError);
+  },
+);
+
+it('finds the errors of all packages that export errors', () => {
   const found = [...new Set(errors.map(({ name }) => name))];
-  expect(found).toEqual(['client', 'core', 'seal', 'server', 'testing', 'xstate']);
+  expect(found).toEqual(['cli', 'client', 'core', 'queues', 'seal', 'server', 'testing', 'xstate']);
   for (const base of ['SagaError', ...Object.values(bases)])
     expect(errors.find(({ error }) => error === base)?.members).toMatch(/\bcode: /);
 });

@@ -8,11 +8,11 @@ it(`holds at most ${mostFiles} source files in a folder`, () => {
   expect(full.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
 });
 
-it('has a row in the table of AGENTS.md for each folder, and no other', () => {
+it('has one row in the table of AGENTS.md for each folder', () => {
   expect([...describedFolders().keys()].toSorted()).toEqual([...sourceFolders().keys()].toSorted());
 });
 
-it('imports from folders further down in the table only', () => {
+it('imports only from folders further down in the table', () => {
   const order = [...describedFolders().keys()];
   const upwards = importsOfFolders().filter(([, from, to]) => order.indexOf(from) > order.indexOf(to));
   expect(upwards.map(([file, , to]) => `${file} -> ${to}`)).toEqual([]);

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { packages, repository } from './packages.ts';
+import { repository, sources } from './packages.ts';
 
 /** Source files of the packages by folder, with the names that AGENTS.md has for them: `core/src/turn`. */
 export function sourceFolders(): ReadonlyMap<string, readonly string[]> {
   const folders = new Map<string, string[]>();
-  for (const name of packages) {
+  for (const name of sources) {
     const root = join(repository, 'packages', name, 'src');
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
+      if (!entry.isFile() || !/\.tsx?$/.test(entry.name)) continue;
       const folder = folderOf(join(entry.parentPath, entry.name));
       folders.set(folder, [...(folders.get(folder) ?? []), entry.name]);
     }
@@ -16,7 +16,7 @@ export function sourceFolders(): ReadonlyMap<string, readonly string[]> {
   return folders;
 }
 
-/** The folders of the table in AGENTS.md, top layer first, each with what it holds. */
+/** The folders of the table in AGENTS.md, top layer first, with their descriptions. */
 export function describedFolders(): ReadonlyMap<string, string> {
   const rows = readFileSync(join(repository, 'AGENTS.md'), 'utf8').matchAll(
     /^\| `([a-z-]+\/src(?:\/[a-z-]+)*)` +\| (.*?) *\|$/gm,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packages, repository } from './packages.ts';
@@ -7,17 +7,26 @@ import { publicApi, publicNames } from './public-api.ts';
 describe.each(packages)('%s', (name) => {
   const file = join(repository, 'etc', `${name}.api.md`);
 
-  it('has the public names and signatures that etc holds: `pnpm api` writes them, for review', () => {
+  it('has the public names and signatures in etc, which `pnpm api` writes', () => {
     expect(existsSync(file) && readFileSync(file, 'utf8')).toBe(
       publicApi(join(repository, 'packages', name)),
     );
   });
 });
 
-/** Words for one thing in generators and in machines: a command in `core`, actor logic in `xstate`. */
-const words = ['elicit', 'elicitUrl', 'listRoots', 'sample', 'step'];
+it('exports types for makers of stores and queues from public entries only', () => {
+  for (const name of ['redis', 'sql', 'queues']) {
+    const folder = join(repository, 'packages', name, 'src');
+    const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
+    const internal = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('/internal'));
+    expect([name, internal]).toEqual([name, []]);
+  }
+});
 
-it('exports one name for one thing, over all packages', () => {
+/** Words for one thing in generators and in machines: a command in `core`, actor logic in `xstate`. */
+const words = ['approval', 'elicit', 'elicitUrl', 'listRoots', 'sample', 'step', 'waitFor'];
+
+it('uses each exported name for one thing, over all packages', () => {
   const declared = new Map<string, Set<string>>();
   for (const name of packages) {
     for (const [exported, origin] of publicNames(join(repository, 'packages', name)))

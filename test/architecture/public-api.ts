@@ -12,7 +12,8 @@ interface Exported {
   readonly name: string;
   /** File and name of its declaration. */
   readonly origin: string;
-  readonly signature: string;
+  /** Declaration with its docstrings. */
+  readonly declaration: string;
 }
 
 /** The public names of a package with their signatures, as the file under `etc` holds them. */
@@ -21,19 +22,68 @@ export function publicApi(folder: string): string {
   const sections = Object.entries(exports)
     .filter(([, file]) => file.endsWith('.ts'))
     .map(([entry, file]) => {
-      const exported = exportsOf(join(folder, file)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      const exported = sortedExports(folder, file);
       const specifier = `${name}${entry.slice(1)}`;
       return `## \`${specifier}\`: ${exported.length} names\n\n\`\`\`ts\n${exported
-        .map(({ signature }) => signature)
+        .map(({ declaration }) => withoutDocstrings(declaration))
         .join('\n\n')}\n\`\`\`\n`;
     });
   return `# ${name}\n\nWritten by \`pnpm api\`. A change here is a change for users.\n\n${sections.join('\n')}`;
+}
+
+/** An entry point for authors and operators, with its declarations in TypeScript. */
+export interface EntryPoint {
+  /** Specifier of the import: `@mcp-saga/server/serve`. */
+  readonly entry: string;
+  /** Declarations with their docstrings, and one line for each package whose names the entry point exports again. */
+  readonly declarations: string;
+}
+
+/** The entry points of a package with their docstrings, for readers of `llms-full.txt`. */
+export function documentedApi(folder: string): readonly EntryPoint[] {
+  return entriesForUsers(folder).map(([entry, file]) => {
+    const declarations: string[] = [];
+    const again = new Map<string, string[]>();
+    for (const { declaration } of sortedExports(folder, file)) {
+      const [, name, from] = /^export \{ (.+) \} from '(.+)';$/.exec(declaration) ?? [];
+      if (name === undefined || from === undefined) declarations.push(declaration);
+      else again.set(from, [...(again.get(from) ?? []), name]);
+    }
+    const lines = [...again].map(([from, names]) => `export { ${names.join(', ')} } from '${from}';`);
+    return { entry, declarations: [...lines, ...declarations].join('\n\n') };
+  });
+}
+
+function sortedExports(folder: string, file: string): readonly Exported[] {
+  return exportsOf(join(folder, file)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The names that the main entry of a package exports, each with the place of its declaration. */
 export function publicNames(folder: string): ReadonlyMap<string, string> {
   const main = readManifest(folder).exports['.'] ?? '';
   return new Map(exportsOf(join(folder, main)).map(({ name, origin }) => [name, origin]));
+}
+
+/** An export of a package: the specifier of the entry point, the name, and the place of the declaration. */
+export interface PublicExport {
+  readonly entry: string;
+  readonly name: string;
+  readonly origin: string;
+}
+
+/** The exports of the entry points for authors and operators. */
+export function publicExports(folder: string): readonly PublicExport[] {
+  return entriesForUsers(folder).flatMap(([entry, file]) =>
+    exportsOf(join(folder, file)).map(({ name, origin }) => ({ entry, name, origin })),
+  );
+}
+
+/** Specifiers and files of the entry points for authors and operators. `./program` is for makers of programs and hosts. */
+function entriesForUsers(folder: string): readonly (readonly [specifier: string, file: string])[] {
+  const { name, exports } = readManifest(folder);
+  return Object.entries(exports)
+    .filter(([entry, file]) => file.endsWith('.ts') && entry !== './internal' && entry !== './program')
+    .map(([entry, file]) => [`${name}${entry.slice(1)}`, file]);
 }
 
 function readManifest(folder: string): Manifest {
@@ -49,7 +99,7 @@ function exportsOf(file: string): Exported[] {
     return namesOf(statement).map((name) => ({
       name,
       origin: `${file}#${name}`,
-      signature: signatureOf(statement, source),
+      declaration: declarationOf(statement, source),
     }));
   });
 }
@@ -58,11 +108,11 @@ function reexports({ exportClause, moduleSpecifier }: ts.ExportDeclaration, file
   if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return [];
   const from = moduleSpecifier.text;
   const target = exportsOf(from.startsWith('.') ? join(dirname(file), from) : entryOf(from));
-  const asNamed = ({ name, origin, signature }: Exported, as: string): Exported => ({
+  const asNamed = ({ name, origin, declaration }: Exported, as: string): Exported => ({
     name: as,
     origin,
-    signature: from.startsWith('.')
-      ? signature
+    declaration: from.startsWith('.')
+      ? declaration
       : `export { ${name === as ? name : `${name} as ${as}`} } from '${from}';`,
   });
   if (exportClause === undefined || !ts.isNamedExports(exportClause))
@@ -84,7 +134,7 @@ function entryOf(specifier: string): string {
 
 const parsed = new Map<string, ts.SourceFile>();
 
-/** What the declaration file of a module holds, without comments: the types are explicit on all exports. */
+/** What the declaration file of a module holds: the types are explicit on all exports. */
 function declarationsOf(file: string): ts.SourceFile {
   const known = parsed.get(file);
   if (known !== undefined) return known;
@@ -92,7 +142,6 @@ function declarationsOf(file: string): ts.SourceFile {
     fileName: file,
     compilerOptions: {
       isolatedDeclarations: true,
-      removeComments: true,
       stripInternal: true,
       target: ts.ScriptTarget.ESNext,
       module: ts.ModuleKind.NodeNext,
@@ -117,15 +166,24 @@ function namesOf(statement: ts.Statement): string[] {
   return name === undefined ? [] : [name.getText()];
 }
 
-function signatureOf(statement: ts.Statement, source: ts.SourceFile): string {
-  return statement
-    .getText(source)
-    .replaceAll('export declare ', 'export ')
-    .replaceAll(/^ {4}(?:#private|private \S+);\n/gm, '')
-    .replaceAll(/^( +)/gm, (indent) => ' '.repeat(indent.length / 2));
+function declarationOf(statement: ts.Statement, source: ts.SourceFile): string {
+  const docstrings = ts.getJSDocCommentsAndTags(statement).filter((node) => ts.isJSDoc(node));
+  return (
+    [...docstrings, statement]
+      .map((node) => node.getText(source))
+      .join('\n')
+      .replaceAll('export declare ', 'export ')
+      .replaceAll(/^ {4}(?:#private|private \S+);\n/gm, '')
+      // Four spaces become two. The stars of a docstring have one more.
+      .replaceAll(/^(?: {2})+/gm, (indent) => ' '.repeat(indent.length / 2))
+  );
 }
 
-/** How many members the interface of that name has, wherever it stands below the folder; 0 where there is none. */
+function withoutDocstrings(declaration: string): string {
+  return declaration.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '');
+}
+
+/** Counts the members of the interface with this name in a folder; 0 if there is none. */
 export function memberCount(folder: string, name: string): number {
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts')) continue;

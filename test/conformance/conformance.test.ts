@@ -13,7 +13,7 @@ const startTimeout = 300_000;
 
 type Serve = () => Promise<(request: Request) => Promise<Response>>;
 
-/** What is served, the specification that is spoken, and how many scenarios the suite has for it. */
+/** The server, the specification, and the number of scenarios in the suite. */
 const runs: readonly {
   readonly name: string;
   readonly serve: Serve;
@@ -84,7 +84,7 @@ describe('the official conformance suite', () => {
   beforeAll(prepareSuite, startTimeout);
 
   it.each(runs.map((run) => [run.name, run] as const))(
-    '[W1] passes all but the listed scenarios: %s',
+    '[W1] passes all scenarios except the listed ones: %s',
     async (_, { serve, version, ...expected }) => {
       const report = await suiteOn(serve, version);
       const notPassed = notPassedIn(report);
@@ -96,7 +96,7 @@ describe('the official conformance suite', () => {
     },
   );
 
-  it('[W1] answers directly as it does by the SDK, and passes the same', async () => {
+  it('[W1] passes the same with direct responses as by the SDK', async () => {
     const compared = await serveCompared();
     const report = await suiteOn(async () => compared.fetch, '2026-07-28');
     expect([...notPassedIn(report)], report.output).toEqual([]);
@@ -104,7 +104,7 @@ describe('the official conformance suite', () => {
     expect(compared.count()).toBeGreaterThan(30);
   });
 
-  it('lists nothing for stateless servers that a server of the SDK alone passes', async () => {
+  it('lists no scenario for stateless servers that a server of the SDK alone passes', async () => {
     const notPassed = notPassedIn(await suiteOn(async () => serveOfficial(), '2025-11-25'));
     expect([...notPassed.keys()]).toEqual(expect.arrayContaining(Object.keys(withoutSessions)));
   });

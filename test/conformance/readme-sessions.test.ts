@@ -16,7 +16,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-it('finds that the session server of the README passes dns-rebinding-protection', async () => {
+it('the session server of the README passes dns-rebinding-protection', async () => {
   const name = 'dns-rebinding-protection';
   const { scenarios, output } = await runScenario(name, server.url);
   const statuses = scenarios.get(name)?.map(({ status }) => status);

@@ -12,7 +12,7 @@ export interface Check {
   readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
   readonly description?: string;
   readonly errorMessage?: string;
-  /** What it looked at; the answer of a tool, where it was one. */
+  /** Details of the check, such as the result of a tool. */
   readonly details?: { readonly result?: { readonly isError?: boolean; readonly content?: unknown } };
 }
 
@@ -82,7 +82,7 @@ function run(file: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** Reads the checks of one scenario; none if it threw before it had any. */
+/** Reads the checks of one scenario; empty if it threw early. */
 async function readChecks(folder: string): Promise<readonly Check[]> {
   try {
     return JSON.parse(await readFile(join(folder, 'checks.json'), 'utf8')) as Check[];

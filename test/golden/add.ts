@@ -1,6 +1,6 @@
 /**
- * Adds a file of golden tokens: run it once for each release, with the release as argument; and once more with
- * `machines`, and with `traced`, behind it.
+ * Adds files of golden tokens for a release. Run it three times per release: with the release as argument, and again with
+ * `machines` and with `traced` after it.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { publishedTestKeys } from '@mcp-saga/seal';
@@ -15,7 +15,7 @@ if (!['', 'machines', 'traced'].includes(what)) throw new Error(`There are no go
 const file = new URL(what === '' ? `${release}.json` : `${release}.${what}.json`, import.meta.url);
 if (existsSync(file)) throw new Error(`${release} has its golden tokens already. They stay as they are.`);
 
-// A key that everybody knows, and that hosts refuse outside of tests.
+// A published test key, which hosts reject outside of tests.
 const key = `golden:${publishedTestKeys[2]}`;
 const sealedAt = Date.now();
 const tokens: Record<string, GoldenFile['tokens'][string]> = {};

@@ -10,13 +10,13 @@ const files = readdirSync(here)
   .map((name) => JSON.parse(readFileSync(new URL(name, here), 'utf8')) as GoldenFile);
 
 describe('golden tokens', () => {
-  it('[R4] there are some of this version of the engine', () => {
+  it('[R4] exist for this version of the engine', () => {
     expect(files.map(({ engine }) => engine)).toContain(engineVersion);
   });
 
   describe.each(files)('of release $release, engine $engine', ({ key, sealedAt, trace, tokens }) => {
     it.each(Object.entries(tokens))(
-      '[R4] "%s" opens and ends as it would have then',
+      '[R4] "%s" opens and ends with the recorded result',
       async (name, { token, result }) => {
         const story = allStories[name];
         if (story === undefined) throw new Error(`There is no story '${name}' any more: golden sagas stay.`);
@@ -26,7 +26,7 @@ describe('golden tokens', () => {
         const once = [...effects];
         effects.length = 0;
         expect(await finish(host, story, token)).toEqual(result);
-        // The same idempotency keys, for ever.
+        // The idempotency keys must never change.
         expect(effects).toEqual(once);
         expect(await host.inspect(token)).toMatchObject({
           claims: { saga: { name: story.saga.name } },

@@ -2,27 +2,27 @@ import { createSagaHost, type SagaHost, type SagaTelemetry, type SagaTurn } from
 import { machineStories } from './machines.ts';
 import { stories, refund, type GoldenStory } from './sagas.ts';
 
-/** Every story, by name. */
+/** All stories, by name. */
 export const allStories: Readonly<Record<string, GoldenStory>> = { ...stories, ...machineStories };
 
 /** A file of golden tokens: one for each format of tokens and each version of the engine. */
 export interface GoldenFile {
-  /** The release that sealed them. */
+  /** Release that sealed the tokens. */
   readonly release: string;
   readonly engine: number;
-  /** One of the published test keys: it protects nothing. */
+  /** A published test key, which protects nothing. */
   readonly key: string;
-  /** When they were sealed, in milliseconds since the epoch. */
+  /** Time of sealing, in milliseconds since the epoch. */
   readonly sealedAt: number;
-  /** What its tokens carry of a trace. Default: nothing. */
+  /** Trace parent in the tokens. Default: none. */
   readonly trace?: string;
   readonly tokens: Readonly<Record<string, { readonly token: string; readonly result: unknown }>>;
 }
 
-/** What golden tokens carry of a trace: as long as a `traceparent` with a `tracestate` is. */
+/** Trace context in golden tokens, with the size of a `traceparent` and a `tracestate`. */
 export const goldenTrace = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01 golden=1`;
 
-/** Telemetry that has every saga carry that trace. */
+/** Telemetry that adds that trace context to every saga. */
 export const tracing: SagaTelemetry = {
   turn: () => ({
     parent: goldenTrace,
@@ -34,7 +34,7 @@ export const tracing: SagaTelemetry = {
   refused: () => undefined,
 };
 
-/** A host that opens golden tokens, at a time of its own. */
+/** Creates a host that opens golden tokens at a given time. */
 export function goldenHost(
   key: string,
   clock: () => number,
@@ -54,7 +54,7 @@ export function goldenHost(
   });
 }
 
-/** Finishes a story from its token, and gives what comes out of it. */
+/** Continues a story from its token to its end, and returns the result. */
 export async function finish(host: SagaHost, story: GoldenStory, token: string): Promise<unknown> {
   let turn: SagaTurn | undefined;
   for (const answers of story.after) {
@@ -63,6 +63,6 @@ export async function finish(host: SagaHost, story: GoldenStory, token: string):
   }
   if (turn?.status === 'completed') return turn.result;
   if (turn?.status === 'failed')
-    return { error: String(turn.error), compensated: turn.compensated, residue: turn.residue };
+    return { error: String(turn.error), compensated: turn.compensated, residue: turn.uncompensated };
   throw new Error('The story did not come to its end.');
 }

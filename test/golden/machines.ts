@@ -1,6 +1,4 @@
-/**
- * The machine sagas of the golden tokens. They stay as they are: tokens of older releases must open and finish with them.
- */
+/** Machine sagas of the golden tokens. Do not change them: tokens of older releases must open and finish with them. */
 import { elicit, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, fromTransition, setup, type AnyActorRef } from 'xstate';
 import { z } from 'zod';
@@ -127,7 +125,7 @@ const said = (text: string): GoldenStory['before'][number][number] => ({
   result: { role: 'assistant', model: 'm', content: { type: 'text', text } },
 });
 
-/** By name. */
+/** Stories by name. */
 export const machineStories: Readonly<Record<string, GoldenStory>> = {
   'a machine asked first': {
     saga: triage,

@@ -1,6 +1,6 @@
 /**
- * The sagas of the golden tokens. They stay as they are: tokens of older releases must open and finish with them. What
- * a later release brings is shown by a new saga, and a new file of tokens.
+ * Sagas of the golden tokens. Do not change them: tokens of older releases must open and finish with them. For a new feature, add
+ * a new saga and a new file of tokens.
  */
 import {
   all,
@@ -21,7 +21,7 @@ import { z } from 'zod';
 
 const Name = z.object({ name: z.string(), size: z.number().default(3) });
 
-/** Effects of the sagas below, with the first characters of their idempotency keys. */
+/** Effects of the sagas below, each with the start of its idempotency key. */
 export const effects: string[] = [];
 
 const effect =
@@ -31,7 +31,7 @@ const effect =
     return what;
   };
 
-/** A named compensator: it is found by its name in a token. */
+/** A named compensator: a token refers to it by name. */
 export const refund = compensator('refund', z.object({ amount: z.number() }), ({ args, idempotencyKey }) => {
   effects.push(`refund ${args.amount} ${idempotencyKey.slice(0, 8)}`);
 });
@@ -100,15 +100,15 @@ const keyed = saga({ name: 'keyed', version: '1', forks: 'accept' }, function* (
   });
 });
 
-/** A saga that stands in a golden file: how it starts, how its token is answered, and how long after. */
+/** A saga in a golden file: its arguments, its answers, and the pause before it continues. */
 export interface GoldenStory {
   readonly saga: Program;
   readonly args: object;
-  /** Answers that bring it to the point where its token is kept. */
+  /** Answers before the token is stored. */
   readonly before: readonly (readonly StepAnswer[])[];
-  /** Answers that bring it to its end. */
+  /** Answers from the stored token to the end. */
   readonly after: readonly (readonly StepAnswer[])[];
-  /** Milliseconds that pass before it goes on. */
+  /** Time before the saga continues, in milliseconds. */
   readonly pause: number;
 }
 
@@ -118,7 +118,7 @@ const said = {
   result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'She is.' } },
 };
 
-/** By name. */
+/** Stories by name. */
 export const stories: Readonly<Record<string, GoldenStory>> = {
   'asked first': {
     saga: survey,

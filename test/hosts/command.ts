@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Running } from './host.ts';
 
-/** A program without a terminal. */
+/** Options of a program without a terminal. */
 export interface CommandOptions {
   readonly command: string;
   readonly args: readonly string[];

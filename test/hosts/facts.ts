@@ -6,7 +6,7 @@ export interface HostFacts {
   /** Negotiated protocol versions: a host may fall back to an older one. */
   readonly revision: string;
   readonly declared: readonly string[];
-  /** Dialects of the answers. */
+  /** Dialects of the responses. */
   readonly dialects: readonly string[];
 }
 

@@ -5,19 +5,19 @@ export interface Host {
   /** Name on the command line. */
   readonly name: string;
   readonly title: string;
-  /** `true` if the host hides from its model what looks like a JSON Web Token. Its servers then replace tokens by handles. */
+  /** `true` if the host hides JSON Web Tokens from its model. Its servers then replace tokens with handles. */
   readonly needsHandles?: boolean;
-  /** Packages to install, the host's first, with pinned versions. */
+  /** Packages to install, with pinned versions. The first one is the host. */
   readonly packages: readonly string[];
   /** Starts the host with one prompt, in an empty home. */
   start(place: Place): Promise<Running>;
 }
 
-/** Surroundings of a started host. */
+/** Environment of a started host. */
 export interface Place {
   /** Folder of the installed packages. */
   readonly installed: string;
-  /** Empty folder, which is the host's home and working directory. */
+  /** Empty folder, used as the host's home and working directory. */
   readonly home: string;
   /** URL of the MCP server. */
   readonly serverUrl: string;
@@ -31,7 +31,7 @@ export interface Place {
 
 /** A running host. */
 export interface Running {
-  /** Screen, or last part of the output. */
+  /** Screen, or end of the output. */
   readonly output: string;
   /** Resolves when the host exits. */
   readonly ended: Promise<void>;

@@ -4,22 +4,29 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const path = fileURLToPath(new URL('../../docs/hosts.md', import.meta.url));
+const path = fileURLToPath(new URL('../../docs/operate/hosts.md', import.meta.url));
 
 /** Writes the page with the tables. */
 export async function writePage(tables: string, date: Date): Promise<void> {
   const day = date.toISOString().slice(0, 10);
   await writeFile(
     path,
-    `# Hosts
+    `---
+title: Hosts
+description: 'How real MCP hosts run sagas: Claude Code, Codex, Gemini CLI, Qwen Code, opencode, and Copilot CLI.'
+order: 70
+---
 
-Real hosts, driven by \`pnpm hosts --long --write\` on ${day}, without a network. A scripted model calls one tool after the other,
-answers what a result asks of it, and stops. Dialogs are answered by keys in a pseudo-terminal, or through the host's own protocol.
+# Hosts
 
-The server is \`serveSagas\` in two processes behind a proxy, which sends every request to the other process. "Yes" means that
+These are results of real hosts, driven by \`pnpm hosts --long --write\` on ${day}, without a network. A scripted model calls one tool after another,
+follows the instructions in each result, and stops. A script answers dialogs with keys in a pseudo-terminal, or through the host's own
+protocol.
+
+The server is \`serveSagas\` in two processes behind a proxy that alternates between them. "Yes" means that
 the server recorded each effect exactly once, and that the model read the result.
 
-Copilot CLI shows its model asterisks in place of a token. Its servers have \`handles: { store }\`, and give out handles instead.
+Copilot CLI shows asterisks instead of a token to its model. Its servers therefore have \`handles: { store }\`, and return handles.
 
 ${tables}
 

@@ -9,7 +9,7 @@ import type { Frame, Wire } from './wire.ts';
 /** Outcome of one scenario on a host. */
 export interface Played {
   readonly scenario: Scenario;
-  /** Reason for a wrong end; undefined for a right one. */
+  /** Reason for a wrong ending; undefined if the scenario ended correctly. */
   readonly problem?: string;
   /** A note on a scenario that ended right. */
   readonly remark?: string;
@@ -61,14 +61,14 @@ export async function play(host: Host, installed: string, scenario: Scenario, wo
   }
 }
 
-/** Waits until the model has read every expected text, or until it is too late. */
+/** Waits until the model has read every expected text, or until the time limit. */
 async function over(scenario: Scenario, { model, wire }: World): Promise<void> {
   let last = Date.now() + (scenario.limitMs ?? defaultLimitMs);
   while (Date.now() < last && !(model.hasSpoken && missing(scenario, model) === undefined)) {
-    // A task continues after the first result that the model reads.
+    // A task continues after the first result.
     const isTask = wire.frames.some(({ message }) => message.result?.['resultType'] === 'task');
     if (model.hasSpoken && !isTask) last = Math.min(last, Date.now() + graceMs);
-    // oxlint-disable-next-line no-await-in-loop -- looks again
+    // oxlint-disable-next-line no-await-in-loop -- polls
     await elapsed(lookMs);
   }
 }

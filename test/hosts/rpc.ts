@@ -18,7 +18,7 @@ export interface Rpc extends Running {
   notify(method: string): void;
 }
 
-/** How a program is started. */
+/** Options of a started program. */
 export interface RpcOptions {
   readonly command: string;
   readonly args: readonly string[];

@@ -2,7 +2,7 @@
  * `pnpm hosts [name …]` drives real hosts through sagas and prints tables.
  *
  * - `--long` adds the scenario that takes minutes.
- * - `--write` writes `docs/hosts.md`.
+ * - `--write` writes `docs/operate/hosts.md`.
  * - `--only TOOL` drives one scenario.
  * - `--show` prints the messages and the screen of each scenario that did not end right.
  */
@@ -37,7 +37,7 @@ const chosenHosts = hosts.filter(({ name }) => names.length === 0 || names.inclu
 const chosen = scenarios.filter(
   ({ isLong, tool }) => (flags.long || isLong !== true) && (flags.only ?? tool) === tool,
 );
-// Each server process ends with this one.
+// Each server process adds an exit listener to this process.
 setMaxListeners(0, process);
 
 const isLong = (scenario: Scenario): boolean => scenario.isLong === true;
@@ -52,7 +52,7 @@ for (const host of chosenHosts) {
     ),
   );
 }
-// Long scenarios are mostly waits: all hosts wait at once.
+// Long scenarios mostly wait, so all hosts run at once.
 const long = chosen.filter(isLong);
 const complete = await Promise.all(
   reports.map(async (report) => {
@@ -66,7 +66,7 @@ const tables = toTables(complete, chosen);
 console.log(tables);
 if (flags.write) await writePage(tables, new Date());
 
-/** Drives one host through scenarios, with its own servers. */
+/** Drives one host through scenarios, with separate servers. */
 async function drive(host: Host, list: readonly Scenario[]): Promise<HostReport> {
   let world: World | undefined;
   const played: Played[] = [];

@@ -1,6 +1,6 @@
 import { largeSize, rounds } from './server/sagas.ts';
 
-/** One saga, with the answers and the end expected of a host. */
+/** One saga, with the expected answers and ending. */
 export interface Scenario {
   /** Column of the table. */
   readonly title: string;

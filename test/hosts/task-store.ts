@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { memoryTaskStore } from '@mcp-saga/server';
 
-/** The task store of both server processes, over HTTP. */
+/** Task store that both server processes use over HTTP. */
 export interface SharedTaskStore {
   readonly url: string;
   close(): Promise<void>;

@@ -3,16 +3,13 @@ import { join } from 'node:path';
 import type { Running } from './host.ts';
 import { installHost } from './install-host.ts';
 
-/** A program in a pseudo-terminal. */
+/** Options of a program in a pseudo-terminal. */
 export interface TerminalOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
-  /**
-   * Decides what the user types when the screen shows a text. It is asked again when the screen has changed, or after
-   * two seconds.
-   */
+  /** Returns the user's input for a screen. Called when the screen changes, or after two seconds. */
   readonly keys: (screen: string) => string | undefined;
 }
 
@@ -47,7 +44,7 @@ const lookMs = 250;
 const settledMs = 500;
 const againMs = 2_000;
 
-/** Runs a program in a pseudo-terminal, and types what a user would. */
+/** Runs a program in a pseudo-terminal, and types the user's input. */
 export async function runInTerminal(options: TerminalOptions): Promise<Running> {
   const { command, args, cwd, env, keys } = options;
   const installed = await installHost(['@lydell/node-pty@1.1.0', '@xterm/headless@6.0.0']);
@@ -57,14 +54,14 @@ export async function runInTerminal(options: TerminalOptions): Promise<Running> 
   const screen = new Terminal({ ...size, allowProposedApi: true });
   const pty = spawn(command, args, { ...size, name: 'xterm-256color', cwd, env });
   pty.onData((data) => screen.write(data));
-  // Answers to what a program asks its terminal.
+  // Answers the terminal queries of the program.
   screen.onData((data) => pty.write(data));
   const ended = new Promise<void>((resolve) => pty.onExit(resolve));
   let seen = '';
   let typed = { at: 0, on: '' };
   const look = setInterval(() => {
     const text = textOf(screen);
-    // A screen that changes is not complete yet.
+    // A screen that still changes is incomplete.
     const isComplete = text === seen;
     seen = text;
     if (!isComplete || Date.now() - typed.at < (text === typed.on ? againMs : settledMs)) return;

@@ -94,7 +94,7 @@ export class Wire {
       for (const message of [JSON.parse(text) as Message | Message[]].flat())
         this.#frames.push({ from, message });
     } catch {
-      // Not a message: the body of a refusal by HTTP status, or a comment of a stream.
+      // Not a message: a rejection by HTTP status, or a comment in a stream.
     }
   }
 }

@@ -7,8 +7,8 @@ beforeAll(async () => {
   aiSdk = await installPeer('ai-sdk.ts', '@ai-sdk/mcp@2.0.99', 'zod@4.6.7');
 }, installTimeout);
 
-// Over stdio it waits a second for a server of 2026-07-28 and then takes it for an older one: which it would be depends
-// on how fast the server starts. So there it is told.
+// Over stdio, the client waits a second for a 2026-07-28 server, and then assumes an older one. The result depends on the speed
+// of the server, so these tests set the era.
 describe.each([
   { place: 'stateless HTTP', era: 'modern', revision: '2026-07-28', hasSession: false },
   { place: 'a session over HTTP', era: 'modern', revision: '2025-11-25', hasSession: true },
@@ -19,7 +19,7 @@ describe.each([
     const way = { place, era, elicitation: true } as const;
     const client = { revision, declared: ['elicitation'], hasSession };
 
-    it('[W1] asks its user, and the host its own model', async () => {
+    it('[W1] asks its user, and the host asks its own model', async () => {
       const played = await play(aiSdk, { ...way, tool: 'complex_tool', hasModel: true });
       expect(played).toMatchObject({ client, asked: [questions[0]], calls: 1, text: deployed });
       expect(played.effects).toEqual(['deploy']);
@@ -31,7 +31,7 @@ describe.each([
       expect(played.effects).toEqual(['deploy']);
     });
 
-    it('[W1] [W2] asks its user, and has its model answer what it cannot be asked', async () => {
+    it('[W1] [W2] asks its user, and its model answers the other questions', async () => {
       const played = await play(aiSdk, { ...way, tool: 'complex_tool' });
       expect(played).toMatchObject({ asked: [questions[0]], calls: 2, tokensShown: true, text: deployed });
       expect(played.effects).toEqual(['deploy']);
@@ -41,12 +41,12 @@ describe.each([
 
 describe.each([
   { place: 'stateless HTTP', era: 'modern', elicitation: false, declared: [] },
-  // In 2025 a server without sessions does not see what a client declared, and could not ask it.
+  // A 2025 server without sessions does not see the client's capabilities, and cannot ask the client.
   { place: 'stateless HTTP', era: 'legacy', elicitation: true, declared: 'unknown' },
   { place: 'a session over HTTP', era: 'modern', elicitation: false, declared: [] },
   { place: 'stdio', era: 'legacy', elicitation: false, declared: [] },
 ] as const)('@ai-sdk/mcp over $place, $era, declaring $declared', ({ place, era, elicitation, declared }) => {
-  it('[W2] shows its model the token, which calls again with it and its answers', async () => {
+  it('[W2] shows the token to the model, which calls again with token and answers', async () => {
     const played = await play(aiSdk, { place, era, elicitation, tool: 'complex_tool' });
     expect(played).toMatchObject({ client: { declared }, asked: [], calls: 3, tokensShown: true });
     expect(played).toMatchObject({ text: deployed, isError: false });

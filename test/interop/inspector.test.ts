@@ -39,7 +39,7 @@ describe.each([
   const way = { place, era, elicitation: true } as const;
   const client = { revision, declared: ['elicitation', 'roots', 'extensions'], hasSession };
 
-  it('[W1] asks its user, and the host its own model', async () => {
+  it('[W1] asks its user, and the host asks its own model', async () => {
     const played = await play(mcpdo, { ...way, tool: 'complex_tool', hasModel: true });
     expect(played).toMatchObject({ client, asked: [questions[0]], calls: 1, text: deployed });
     expect(played.effects).toEqual(['deploy']);
@@ -51,27 +51,27 @@ describe.each([
     expect(played.effects).toEqual(['deploy']);
   });
 
-  it('[W1] [W2] asks its user, and has its model answer what it cannot be asked', async () => {
+  it('[W1] [W2] asks its user, and its model answers the other questions', async () => {
     const played = await play(mcpdo, { ...way, tool: 'complex_tool' });
     expect(played).toMatchObject({ asked: [questions[0]], calls: 2, tokensShown: true, text: deployed });
     expect(played.effects).toEqual(['deploy']);
   });
 });
 
-// They always declare roots, with which nobody can be asked a question: so these are clients of the resume token too.
+// They declare only roots and extensions, so a server cannot ask: these clients use resume tokens, too.
 const declared = ['roots', 'extensions'];
 describe.each([
   { name: 'mcpdo --elicit off', place: 'stateless HTTP', era: 'modern', declared },
   { name: 'mcpdo --elicit off', place: 'a session over HTTP', era: 'legacy', declared },
   { name: 'mcpdo --elicit off', place: 'stdio', era: 'legacy', declared },
-  // Each call is a connection, and over stdio a server process, of its own.
+  // Each call uses its own connection, and over stdio its own server process.
   { name: '--cli', place: 'stateless HTTP', era: 'modern', declared },
   { name: '--cli', place: 'stateless HTTP', era: 'legacy', declared: 'unknown' },
   { name: '--cli', place: 'a session over HTTP', era: 'legacy', declared },
   { name: '--cli', place: 'stdio', era: 'modern', declared },
   { name: '--cli', place: 'stdio', era: 'legacy', declared },
 ] as const)('the Inspector, $name, over $place, $era', ({ name, place, era, declared: known }) => {
-  it('[W2] shows the token, and goes on with it and with answers', async () => {
+  it('[W2] shows the token, and continues with token and answers', async () => {
     const run = name === '--cli' ? cli : mcpdo;
     const played = await play(run, { place, era, elicitation: false, tool: 'complex_tool' });
     expect(played).toMatchObject({ client: { declared: known }, asked: [], calls: 3, tokensShown: true });

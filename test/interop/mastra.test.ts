@@ -18,7 +18,7 @@ describe.each([
     const way = { place, era, elicitation: true } as const;
     const client = { revision, declared: ['elicitation', 'extensions'], hasSession };
 
-    it('[W1] asks its user, and the host its own model', async () => {
+    it('[W1] asks its user, and the host asks its own model', async () => {
       const played = await play(mastra, { ...way, tool: 'complex_tool', hasModel: true });
       expect(played).toMatchObject({ client, asked: [questions[0]], calls: 1, text: deployed });
       expect(played.effects).toEqual(['deploy']);
@@ -30,7 +30,7 @@ describe.each([
       expect(played.effects).toEqual(['deploy']);
     });
 
-    it('[W1] [W2] asks its user, and has its model answer what it cannot be asked', async () => {
+    it('[W1] [W2] asks its user, and its model answers the other questions', async () => {
       const played = await play(mastra, { ...way, tool: 'complex_tool' });
       expect(played).toMatchObject({ asked: [questions[0]], calls: 2, tokensShown: true, text: deployed });
       expect(played.effects).toEqual(['deploy']);
@@ -40,13 +40,13 @@ describe.each([
 
 describe.each([
   { place: 'stateless HTTP', era: 'modern', elicitation: false, declared: ['extensions'] },
-  // In 2025 a server without sessions does not see what a client declared, and could not ask it.
+  // A 2025 server without sessions does not see the client's capabilities, and cannot ask the client.
   { place: 'stateless HTTP', era: 'legacy', elicitation: true, declared: 'unknown' },
   { place: 'a session over HTTP', era: 'modern', elicitation: false, declared: ['extensions'] },
   { place: 'stdio', era: 'modern', elicitation: false, declared: ['extensions'] },
   { place: 'stdio', era: 'legacy', elicitation: false, declared: ['extensions'] },
 ] as const)('@mastra/mcp over $place, $era, declaring $declared', ({ place, era, elicitation, declared }) => {
-  it('[W2] shows its model the token, which calls again with it and its answers', async () => {
+  it('[W2] shows the token to the model, which calls again with token and answers', async () => {
     const played = await play(mastra, { place, era, elicitation, tool: 'complex_tool' });
     expect(played).toMatchObject({ client: { declared }, asked: [], calls: 3, tokensShown: true });
     expect(played).toMatchObject({ text: deployed, isError: false });

@@ -1,16 +1,16 @@
-/** What a user says to a form. */
+/** Answer of a user to a form. */
 export type FormAnswer =
   | { readonly action: 'accept'; readonly content: { readonly [field: string]: string | boolean } }
   | { readonly action: 'decline' };
 
-/** How a client of the matrix answers what it is asked. */
+/** Answers of a client of the matrix. */
 export interface Answers {
   readonly form: FormAnswer;
-  /** What its model says. */
+  /** Text from the client's model. */
   readonly text: string;
 }
 
-/** What a model at a client answers. */
+/** Sampling result of a client's model. */
 export function sampled(text: string): {
   readonly role: 'assistant';
   readonly content: { readonly type: 'text'; readonly text: string };

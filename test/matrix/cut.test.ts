@@ -8,7 +8,7 @@ import * as z from 'zod';
 const Go = z.object({ go: z.boolean() });
 const accept = { action: 'accept', content: { go: true } };
 
-/** A saga with a step in each of its three turns, and what its steps did. */
+/** A saga with a step in each of its three turns, and the runs of the steps. */
 function work(forks: 'accept' | 'refuse') {
   const runs: { readonly id: string; readonly key: string }[] = [];
   const gate: { cut: (() => void) | undefined } = { cut: undefined };
@@ -19,7 +19,7 @@ function work(forks: 'accept' | 'refuse') {
       if (cut === undefined) return;
       gate.cut = undefined;
       cut();
-      // The effect is done; its result is lost with the connection.
+      // The effect has run, but the connection drops its result.
       await new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
         setTimeout(resolve, 200);
@@ -39,7 +39,7 @@ function work(forks: 'accept' | 'refuse') {
 type Result = Record<string, unknown>;
 type Send = (method: string, params: object) => Promise<Result>;
 
-/** A way to see the saga through, request by request. */
+/** A dialect that drives the saga, request by request. */
 interface Way {
   readonly name: string;
   readonly era: 'modern' | 'legacy';
@@ -56,7 +56,7 @@ const ways: readonly Way[] = [
       let result = await send('tools/callSaga', { name: 'work', arguments: {} });
       while (result['state'] === 'suspended') {
         const [{ stepId }] = result['steps'] as [{ stepId: string }];
-        // oxlint-disable-next-line no-await-in-loop -- each request follows from the one before
+        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
         result = await send('tools/resumeSaga', {
           sagaToken: result['sagaToken'],
           completedSteps: [{ stepId, result: accept }],
@@ -75,7 +75,7 @@ const ways: readonly Way[] = [
       while (result['resultType'] === 'input_required') {
         const [key] = Object.keys(result['inputRequests'] as object) as [string];
         const { requestState } = result;
-        // oxlint-disable-next-line no-await-in-loop -- each request follows from the one before
+        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
         result = await send('tools/call', { ...call, requestState, inputResponses: { [key]: accept } });
       }
       return result;
@@ -89,7 +89,7 @@ const ways: readonly Way[] = [
       let result = await send('tools/call', { name: 'work', arguments: {} });
       for (const key of ['first', 'second']) {
         const { nextResumeToken: resumeToken } = result;
-        // oxlint-disable-next-line no-await-in-loop -- each request follows from the one before
+        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
         result = await send('tools/call', {
           name: 'work',
           arguments: { resumeToken, answers: { [key]: accept } },
@@ -129,7 +129,7 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
   }
 
   it.each([0, 1, 2])(
-    '[E1] [R1] in turn %i: the same request again, and each effect has one idempotency key',
+    '[E1] [R1] a repeated request in turn %i keeps one idempotency key for each effect',
     async (turn) => {
       const { made, runs, gate } = work('accept');
       const url = await served(made);
@@ -143,18 +143,18 @@ describe.each(ways)('a connection that is cut, $name', (way) => {
       expect(result).toMatchObject({ content: [{ text: 'done' }] });
       const keys = new Map<string, Set<string>>();
       for (const { id, key } of runs) keys.set(id, (keys.get(id) ?? new Set()).add(key));
-      // The very first request has no token yet: the call that is made again is another saga.
+      // The first request has no token yet, so its retry starts another saga.
       const expected = (id: string): number => (turn === 0 && id === 'before' ? 2 : 1);
       expect([...keys].map(([id, used]) => [id, used.size])).toEqual(
         ['before', 'between', 'after'].map((id) => [id, expected(id)]),
       );
-      // Only the step whose result was lost ran again.
+      // Only the step with the dropped result ran again.
       expect(runs).toHaveLength(4);
     },
   );
 
   it.each([1, 2])(
-    '[T13] under a guard, in turn %i: the saga ends right, and other answers get nowhere',
+    '[T13] a guarded saga cut in turn %i completes, and rejects other answers',
     async (turn) => {
       const { made, runs, gate } = work('refuse');
       const url = await served(made, memoryGuard());
@@ -207,7 +207,7 @@ async function post(url: URL, era: Way['era'], capabilities: object, method: str
   return message.result;
 }
 
-/** Sends a request, and destroys its socket while a step of it runs. */
+/** Sends a request, and destroys its socket while one of its steps runs. */
 async function cutWhileItRuns(
   url: URL,
   era: Way['era'],

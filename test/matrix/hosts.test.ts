@@ -11,7 +11,7 @@ const asks = saga({ name: 'asks', version: '1' }, function* () {
   return 'sure';
 });
 
-/** The statuses of requests to a server of srvx, by the host that they name. */
+/** Returns the response statuses of a srvx server for requests with the given host names. */
 async function statuses(
   hostname: string,
   hosts: readonly string[],
@@ -33,13 +33,13 @@ async function statuses(
   return all;
 }
 
-it('srvx on loopback refuses requests to foreign hosts, which pages send by DNS rebinding', async () => {
+it('srvx on loopback rejects requests to foreign hosts, as after DNS rebinding', async () => {
   expect(await statuses('127.0.0.1', ['evil.example', 'evil.example:3000', '10.0.0.1'])).toEqual([
     403, 403, 403,
   ]);
   expect(await statuses('127.0.0.1', ['localhost', '127.0.0.1:3000', '[::1]'])).toEqual([400, 400, 400]);
 });
 
-it('srvx on every address serves requests to every host', async () => {
+it('srvx on all addresses serves requests to every host', async () => {
   expect(await statuses('0.0.0.0', ['mcp.example', 'localhost'])).toEqual([400, 400]);
 });

@@ -1,9 +1,9 @@
 import type { Answers, ToolCall } from './answers.ts';
 import type { World } from './world.ts';
 
-/** One way to call a saga: a client, a dialect, a transport. */
+/** One combination of client, dialect, and transport that calls a saga. */
 export interface MatrixClient {
   readonly name: string;
-  /** Calls a tool, answers what it asks, and gives its result. */
+  /** Calls a tool, answers the questions, and returns the result. */
   call(world: World, call: ToolCall, answers: Answers): Promise<unknown>;
 }

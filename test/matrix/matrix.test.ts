@@ -15,7 +15,7 @@ const accepted = (content: { readonly [field: string]: string | boolean }) => ({
 
 const all = [...sdkClients, ...rawClients];
 
-/** The clients of stateless servers again, on a server that leaves everything to the SDK. */
+/** The same clients of stateless servers, on a server that uses only the SDK's handler. */
 const bySdk = all
   .filter(({ name }) => name.endsWith('http in turns'))
   .map((client): MatrixClient => {
@@ -28,7 +28,7 @@ const bySdk = all
 
 describe('one saga, every client', () => {
   const results = new Map<string, unknown>();
-  /** Compares a result with the one that the SDK gave to the same client, but for what each machine has of its own. */
+  /** Compares a result with that of the SDK for the same client, without values that differ between machines. */
   const expectSame = (name: string, tool: string, result: unknown): void => {
     const masked = JSON.stringify(result).replaceAll(/\d+/g, '');
     const key = `${name.replace(suffix, '')} ${tool}`;
@@ -45,7 +45,7 @@ describe('one saga, every client', () => {
   });
 
   describe.each([...all, ...bySdk])('$name', (client) => {
-    it('[W1] [P2] takes the quickstart to its end, and deploys once', async () => {
+    it('[W1] [P2] completes the quickstart, and deploys once', async () => {
       const before = world.ran.filter((id) => id === 'deploy').length;
       const result = await client.call(world, deploy, accepted({ target: 'production' }));
       expect(result).toMatchObject({
@@ -58,12 +58,12 @@ describe('one saga, every client', () => {
       });
       expect(result).not.toHaveProperty('isError');
       expectSame(client.name, 'deploys', result);
-      // What another call undid may be told late.
+      // Notifications about undos of an earlier call may arrive late.
       const deployed = (): number => world.ran.filter((id) => id === 'deploy').length - before;
       await expect.poll(deployed).toBe(1);
     });
 
-    it('[W1] [E1] provisions a machine once, and keeps it', async () => {
+    it('[W1] [E1] provisions a machine once', async () => {
       const { created, machines } = world.cloud;
       const running = machines.size;
       const result = await client.call(world, provision, accepted({ keep: true }));

@@ -3,12 +3,12 @@ import type { MatrixClient } from './matrix-client.ts';
 import { resumed } from './resumed.ts';
 import type { World } from './world.ts';
 
-/** JSON-RPC by hand, without any SDK, each request to the other process. */
+/** Writes JSON-RPC without any SDK, and sends each request to the other process. */
 class Wire {
   readonly #world: World;
   readonly #capabilities: object;
   readonly #isModern: boolean;
-  /** The methods of the notifications that came. */
+  /** Methods of the received notifications. */
   readonly told: string[] = [];
   #sent = 0;
 
@@ -74,7 +74,7 @@ async function bySagaMethods(wire: Wire, call: ToolCall, answers: Answers): Prom
   while (result['state'] === 'suspended') {
     const steps = result['steps'] as readonly { readonly stepId: string; readonly type: string }[];
     completedSteps.push(...steps.map(({ stepId, type }) => ({ stepId, result: answerTo(type, answers) })));
-    // oxlint-disable-next-line no-await-in-loop -- each request follows from the one before
+    // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
     result = await wire.send('tools/resumeSaga', { sagaToken: result['sagaToken'], completedSteps });
   }
   return result;
@@ -88,7 +88,7 @@ async function inRounds(wire: Wire, call: ToolCall, answers: Answers): Promise<u
     const inputResponses = Object.fromEntries(
       requests.map(([key, { method }]) => [key, answerTo(method, answers)]),
     );
-    // oxlint-disable-next-line no-await-in-loop -- each request follows from the one before
+    // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
     result = await wire.send('tools/call', { ...call, requestState, inputResponses });
   }
   return result;
@@ -112,7 +112,7 @@ async function asModel(wire: Wire, { name, ...call }: ToolCall, answers: Answers
   return await resumed((args) => wire.send('tools/call', { name, arguments: args }), call.arguments, answers);
 }
 
-/** A client that could resume its requests, and is told a token after each step. */
+/** Calls a tool with resumable requests, and gets a token after each step. */
 async function resumably(wire: Wire, call: ToolCall, answers: Answers): Promise<unknown> {
   const result = await inRounds(wire, call, answers);
   if (!wire.told.includes('notifications/requests/resumePolicy')) throw new Error('No token was told.');
@@ -121,7 +121,7 @@ async function resumably(wire: Wire, call: ToolCall, answers: Answers): Promise<
 
 const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
-/** Every dialect, spoken by hand. */
+/** Clients without an SDK, one for each dialect. */
 export const rawClients: readonly MatrixClient[] = [
   rawClient('saga methods', 'modern', everything, bySagaMethods),
   rawClient('saga methods', 'legacy', {}, bySagaMethods),

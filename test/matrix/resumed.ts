@@ -1,9 +1,6 @@
 import type { Answers } from './answers.ts';
 
-/**
- * Calls a tool as a model does whose client can ask nobody: again and again with the resume token, and with the answers
- * it was asked for.
- */
+/** Repeats a tool call with the resume token and the requested answers, like the model of a client that cannot ask its user. */
 export async function resumed(
   ask: (args: object) => Promise<unknown>,
   args: object,
@@ -15,7 +12,7 @@ export async function resumed(
     const text = result.content.map((block) => block.text).join('');
     const stepId = /"(keep|step-[\w-]+)"/.exec(text)?.[1] ?? '';
     const answer = stepId === 'step-sampling-B' ? answers.text : answers.form;
-    // oxlint-disable-next-line no-await-in-loop -- each call follows from the one before
+    // oxlint-disable-next-line no-await-in-loop -- each call depends on the previous one
     result = (await ask({
       ...args,
       resumeToken: result.nextResumeToken,

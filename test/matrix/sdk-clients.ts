@@ -12,17 +12,17 @@ import type { World } from './world.ts';
 
 const info = { name: 'matrix', version: '1.0.0' };
 
-/** How a client reaches a server. */
+/** Transport between a client and a server. */
 type Reach =
   | 'http in turns'
   | 'http, v2 session'
   | 'http, v1 session'
   | 'stdio, v2 server'
   | 'stdio, v1 server';
-/** How it calls a tool: as any tool, as the model of a client that declares nothing, or by the saga methods. */
+/** Kind of call: as any tool, as the model of a client without capabilities, or with the saga methods. */
 type Way = 'as a tool' | 'as its model' | 'by callSaga';
 
-/** The official SDK's client, in one of its versions and eras. */
+/** The official SDK's client, in one version and protocol era. */
 interface Kind {
   readonly name: string;
   connect(world: World, reach: Reach, answers: Answers | undefined): Promise<Connected>;
@@ -115,7 +115,7 @@ function sdkClient(dialect: string, kind: Kind, reach: Reach, way: Way = 'as a t
 const modern = version2('auto');
 const legacy = version2('legacy');
 
-/** Every way in which the official SDK's clients reach a saga. */
+/** All combinations in which the official SDK's clients reach a saga. */
 export const sdkClients: readonly MatrixClient[] = [
   sdkClient('saga methods', modern, 'http in turns', 'by callSaga'),
   sdkClient('saga methods', legacy, 'http in turns', 'by callSaga'),

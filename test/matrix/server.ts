@@ -1,4 +1,4 @@
-/** One server process of the matrix: the quickstart and `provision`, over HTTP in every way there is, or over stdio. */
+/** Server process of the matrix: serves the quickstart and `provision` in all HTTP modes, or over stdio. */
 import { createSagaHost, type SagaHost, type SagaHostOptions } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';

@@ -4,18 +4,18 @@ import { startCloud, type Cloud } from '../../examples/provision/cloud.ts';
 import { startServer, type ServerProcess } from '../../examples/run-server/index.ts';
 import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 
-/** Two server processes that share a key, a cloud, and what they did. */
+/** Two server processes with one key, a cloud, and their effects. */
 export interface World {
   readonly urls: readonly [URL, URL];
   readonly cloud: Cloud;
   /** The server steps that ran, in either process or over stdio. */
   readonly ran: string[];
-  /** How a process that speaks over stdio is started, by the version of its SDK. */
+  /** Command that starts a stdio server, by SDK version. */
   readonly stdio: (version: 1 | 2) => StdioCommand;
   stop(): Promise<void>;
 }
 
-/** A command to start, as the SDKs' stdio transports take it. */
+/** A command in the format of the SDKs' stdio transports. */
 export interface StdioCommand {
   readonly command: string;
   readonly args: string[];
@@ -26,7 +26,7 @@ export interface StdioCommand {
 
 const folder = new URL('.', import.meta.url);
 
-/** Starts the world. */
+/** Starts the processes and the cloud. */
 export async function startWorld(): Promise<World> {
   const cloud = await startCloud();
   const ran: string[] = [];

@@ -13,13 +13,33 @@ export interface Tarball {
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
+/** Folder of the tarballs. */
+export const packedFolder: string = join(cache, 'tarballs');
+
+/** Environment variable with the folder of the tarballs, for a process that need not pack again. */
+export const tarballFolder = 'PACKED_TARBALLS';
+
 /** Packs every package, one after the other, since each builds those it needs. */
 export async function pack(): Promise<readonly Tarball[]> {
-  const folder = join(cache, 'tarballs');
+  const packed = process.env[tarballFolder];
+  if (packed !== undefined) return await readTarballs(packed);
+  const folder = packedFolder;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const packages = ['-r', '--filter', './packages/*', '--workspace-concurrency=1'];
+  // The studio is not published: the site contains it.
+  const packages = [
+    '-r',
+    '--filter',
+    './packages/*',
+    '--filter',
+    '!@mcp-saga/studio',
+    '--workspace-concurrency=1',
+  ];
   await run('npx', ['-y', 'pnpm@12.21.0', ...packages, 'pack', '--pack-destination', folder], root);
+  return await readTarballs(folder);
+}
+
+async function readTarballs(folder: string): Promise<readonly Tarball[]> {
   const names = (await readdir(folder)).toSorted();
   return await Promise.all(
     names.map(async (name) => {

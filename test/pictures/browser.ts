@@ -1,17 +1,16 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 /** What became of a diagram in a browser. */
 export interface Drawn {
-  /** The text in the picture, or on the page where there is none. */
+  /** The text in the picture, or on the page if there is no picture. */
   readonly text: string;
-  /** The picture, empty where there is none. */
+  /** The picture, empty if there is none. */
   readonly svg: string;
-  /** What was wrong with the diagram, if anything. */
+  /** Error of the diagram, if any. */
   readonly error?: string;
 }
 
@@ -19,29 +18,11 @@ export interface Drawn {
 export interface Drawing {
   /** Draws a diagram, as a page with Mermaid on it does. */
   draw(diagram: string): Promise<Drawn>;
-  /** What is wrong with a diagram by Mermaid's grammar; undefined where nothing is. */
+  /** Returns the error of a diagram by Mermaid's grammar; undefined for a valid one. */
   faultOf(diagram: string): Promise<string | undefined>;
-  /** Takes a picture of what was drawn last: a PNG. */
+  /** Takes a picture of the last drawing: a PNG. */
   photograph(path: string): Promise<void>;
   close(): Promise<void>;
-}
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-/** Where Chromium is, of those on PATH; undefined where there is none. */
-export function findChromium(path: string = process.env['PATH'] ?? ''): string | undefined {
-  const files = path.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
-  return files.find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  if (!existsSync(file) || !statSync(file).isFile()) return false;
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const switches = [
@@ -62,7 +43,7 @@ export async function startDrawing(executablePath: string): Promise<Drawing> {
     executablePath,
     args: switches,
     headless: true,
-    // What it keeps beside its profile goes there too.
+    // Files beside its profile go there, too.
     env: { ...process.env, HOME: folder },
     viewport: { width: 1400, height: 1000 },
   });

@@ -9,12 +9,13 @@ import { drawChart, makeMachine } from '../../packages/xstate/test/support/chart
 import { oddNames, pictured } from '../../packages/xstate/test/support/pictured.ts';
 import { Tape } from '../../packages/xstate/test/support/tape.ts';
 import { WalkWorld } from '../../packages/xstate/test/support/walk-world.ts';
-import { findChromium, startDrawing, type Drawing } from './browser.ts';
+import { findChromium } from '../support/find-chromium.ts';
+import { startDrawing, type Drawing } from './browser.ts';
 
 const root = new URL('../../', import.meta.url);
 const chromium = findChromium();
 const isSkipped = chromium === undefined && process.env['CI'] !== 'true';
-/** Where pictures are put that somebody wants to look at: `PICTURES=/tmp vitest run test/pictures`. */
+/** Folder for pictures to look at: `PICTURES=/tmp vitest run test/pictures`. */
 const folder = process.env['PICTURES'];
 
 /** Each diagram in the Markdown of the repository, by file and line. */
@@ -103,7 +104,7 @@ describe.skipIf(isSkipped)(
       expect(drawn.svg.slice(0, 4)).toBe('<svg');
     });
 
-    it('of any chart are good Mermaid', { timeout }, async () => {
+    it('of any chart are valid Mermaid', { timeout }, async () => {
       const numbers = fc.array(fc.nat({ max: 59 }), { minLength: 50, maxLength: 300 });
       await fc.assert(
         fc.asyncProperty(numbers, async (drawn) => {
@@ -126,7 +127,7 @@ describe.skipIf(isSkipped)(
       );
     });
 
-    it('are not drawn of what is no diagram', async () => {
+    it('are rejected for text that is not a diagram', async () => {
       const { error, svg } = await drawing.draw('stateDiagram-v2\n  a --> : b');
       expect(error).toMatch(/Parse error/);
       expect(svg).toBe('');

@@ -1,6 +1,7 @@
+import { validateExchange } from '../docs/spec/validate-exchange.ts';
 import { post, type Era, type Fetches, type RawMessage } from '../../packages/server/test/fixtures/raw.ts';
 
-/** A request, and what its client declares. */
+/** A request and its client's capabilities. */
 export interface Sent {
   readonly method: string;
   readonly params: { readonly [name: string]: unknown };
@@ -13,6 +14,7 @@ export interface Sent {
 
 /**
  * Sends a request by hand and collects the messages of its answer: notifications, and the response last.
+ * Validates the exchange of a saga method against the published schema.
  *
  * @param isEnough - cuts the connection after the first message for which it returns `true`. Default: never
  */
@@ -31,6 +33,7 @@ export async function exchange(
   const headers: Record<string, string> =
     method === 'tools/call' && era === 'modern' ? { 'mcp-name': String(params['name']) } : {};
   const request = post(era, method, { ...params, _meta: meta }, id, { headers, signal: cut.signal });
+  const sent = (await request.clone().json()) as { readonly method: string };
   const response = await server.fetch(request);
   const messages: RawMessage[] = [];
   for await (const message of messagesOf(response)) {
@@ -38,6 +41,7 @@ export async function exchange(
     if (isEnough(message)) break;
   }
   cut.abort();
+  for (const message of messages.filter((one) => one.id !== undefined)) validateExchange(sent, message);
   return messages;
 }
 
@@ -59,14 +63,14 @@ async function* messagesOf(response: Response): AsyncGenerator<RawMessage> {
   }
 }
 
-/** A result as a proposal shows it, without the fields that MCP 2026-07-28 adds to each. */
+/** Removes the fields that MCP 2026-07-28 adds to each result, and that the proposals leave out. */
 export function bare({ result, error }: RawMessage): { readonly [name: string]: unknown } {
   if (result === undefined) return { error };
   const { resultType: _, _meta: __, ...shown } = result;
   return shown;
 }
 
-/** The error of a token that does not open. */
+/** Expected error for a token that does not open. */
 export function refusal(reason: string): object {
   return { error: { code: -32_602, data: { reason } } };
 }
@@ -76,7 +80,7 @@ export function tampered(token: string): string {
   return token.slice(0, -3) + (token.at(-3) === 'A' ? 'B' : 'A') + token.slice(-2);
 }
 
-/** Everything in a token that can be read without a key. */
+/** Returns the parts of a token that are readable without a key. */
 export function readableIn(token: string): string {
   return token
     .split('.')

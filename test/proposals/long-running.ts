@@ -5,10 +5,10 @@ import { served, type Served } from '../../packages/server/test/fixtures/calling
 import type { Era, Fetches, RawMessage } from '../../packages/server/test/fixtures/raw.ts';
 import { respond } from './exchange.ts';
 
-/** Arguments of a call that works in two parts. */
+/** Arguments of a call with two parts. */
 export const given = { param_str: 'value', param_num: 2 };
 
-/** Works in as many parts as it is told to, each of which its caller may read. */
+/** Runs the given number of parts, each with a text for its caller. */
 function longRunning(ran: string[] = []) {
   return saga(
     {
@@ -28,7 +28,7 @@ function longRunning(ran: string[] = []) {
   );
 }
 
-/** Becomes consistent after an hour. */
+/** A tool whose result becomes consistent after an hour. */
 export const eventual = saga({ name: 'long_running_tool', version: '1' }, function* () {
   yield* sleep(3_600_000);
   return 'consistent';
@@ -42,7 +42,7 @@ export async function call(server: Fetches, era: Era, more: CallParams = {}): Pr
   return await respond(server, era, { method: 'tools/call', params });
 }
 
-/** Calls the tool again, with the token as an argument. */
+/** Repeats the tool call, with the token as an argument. */
 export async function resume(
   server: Fetches,
   era: Era,
@@ -52,14 +52,14 @@ export async function resume(
   return await call(server, era, { arguments: { ...args, resumeToken: token } });
 }
 
-/** The token with which a call continues. */
+/** Returns the token that continues a call. */
 export function tokenOf({ result }: RawMessage): string {
   const token = result?.['nextResumeToken'];
   expect(token).toEqual(expect.any(String));
   return String(token);
 }
 
-/** Expects the last result of a call, with no token in it. */
+/** Expects the final result of a call, without a token. */
 export function expectComplete({ result }: RawMessage, text: string): void {
   expect(result).toMatchObject({ content: [{ type: 'text', text }] });
   expect(JSON.stringify(result)).not.toContain('esumeToken');

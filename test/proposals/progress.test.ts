@@ -10,7 +10,7 @@ const proposal = 'Progress';
 
 const call = (name: string) => ({ method: 'tools/call', params: { name, arguments: {} } });
 
-/** A tool that reports values, works, and reports some more. */
+/** A tool that reports progress values, runs a step, and reports more values. */
 const reporting = (...values: readonly number[]) =>
   saga({ name: 'reporting', version: '1' }, function* () {
     for (const value of values) yield* progress(value);
@@ -83,7 +83,7 @@ testStatements(proposal, [
         params: { name: 'moving' },
       };
       for (const progressToken of ['a', 'b', 'c']) {
-        // oxlint-disable-next-line no-await-in-loop -- each request follows from the answer before
+        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous answer
         const messages = await exchange(server, era, { ...sent, progressToken });
         told.push(...toldIn(messages));
         const { sagaToken, steps = [] } = (messages.at(-1)?.result ?? {}) as {

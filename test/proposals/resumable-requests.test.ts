@@ -14,7 +14,7 @@ const proposal = 'Transport-agnostic resumable requests (SEP-975)';
 
 const refused = refusal('invalid_resume_token');
 
-/** Three steps, and progress before each. */
+/** A saga with three steps that reports progress before each. */
 function working(ran: string[] = []) {
   return saga({ name: 'working', version: '1' }, function* () {
     for (const [index, name] of ['one', 'two', 'three'].entries()) {
@@ -188,7 +188,7 @@ testStatements(proposal, [
       expect(maxWait).toBe(3_600);
       clock.now += maxWait * 1_000 - 1;
       expect(await respond(server, era, status(resumeToken))).toHaveProperty('result');
-      // The clocks of two servers may differ by half a minute.
+      // Clocks of two servers may differ by up to 30 seconds.
       clock.now += 31_000;
       expect(await respond(server, era, status(resumeToken))).toMatchObject(refused);
       expect(await respond(server, era, resume(resumeToken))).toMatchObject(refused);
@@ -218,7 +218,7 @@ testStatements(proposal, [
         return 'waited';
       });
       const { server, clock } = servedResumably([guarded], { guard: { store: guard } });
-      // Nothing runs any more when the call has told its last token.
+      // After the last token, no step of the call is left to run.
       const token = policiesIn(await exchange(server, era, call('guarded'))).at(-1)?.['resumeToken'];
       const host = createSagaHost({
         sagas: [guarded],

@@ -66,7 +66,7 @@ testStatements(proposal, [
       let answer = await call(server, era, { arguments: args });
       for (const part of [1, 2, 3]) {
         expect(answer.result).toMatchObject({ content: [{ text: `part ${part}` }, {}] });
-        // oxlint-disable-next-line no-await-in-loop -- each token follows from the one before
+        // oxlint-disable-next-line no-await-in-loop -- each token depends on the previous one
         answer = await resume(server, era, tokenOf(answer), args);
       }
       expectComplete(answer, 'part 4');

@@ -3,10 +3,10 @@ import { policy } from '../../packages/server/test/fixtures/five.ts';
 import type { Era, Fetches, RawMessage } from '../../packages/server/test/fixtures/raw.ts';
 import { exchange, type Sent } from './exchange.ts';
 
-/** What a client declares that resumes requests. */
+/** Capabilities of a client that resumes requests. */
 export const capabilities = { resumableRequests: {} };
 
-/** ID of the request that is cut and resumed. */
+/** ID of the interrupted and resumed request. */
 export const id = 123;
 
 /** A call of a tool by a client that resumes requests. */
@@ -19,7 +19,7 @@ export const call = (name: string, more: Partial<Sent> = {}): Sent => ({
   ...more,
 });
 
-/** Continues a request that was cut. */
+/** Request that resumes an interrupted request. */
 export const resume = (resumeToken: unknown, more: Partial<Sent> = {}): Sent => ({
   method: 'requests/resume',
   params: { resumeToken },
@@ -29,22 +29,22 @@ export const resume = (resumeToken: unknown, more: Partial<Sent> = {}): Sent => 
   ...more,
 });
 
-/** Asks how far a request is. */
+/** Request for the status of a request. */
 export const status = (resumeToken: unknown, requestId: unknown = id): Sent => ({
   method: 'requests/getStatus',
   params: { requestId, resumeToken },
   id: 'another',
 });
 
-/** `true` for the notification with the token of a request. */
+/** `true` for the notification that carries the resume token of a request. */
 export const isPolicy = ({ method }: RawMessage): boolean => method === policy;
 
-/** Parameters of the policies among some messages, in order. */
+/** Returns the parameters of all policy notifications, in order. */
 export function policiesIn(messages: readonly RawMessage[]): readonly Readonly<Record<string, unknown>>[] {
   return messages.filter(isPolicy).map(({ params = {} }) => params);
 }
 
-/** Calls a tool and disconnects as soon as the policy has come. */
+/** Calls a tool, and cuts the connection when the policy notification arrives. */
 export async function cut(
   server: Fetches,
   era: Era,

@@ -47,7 +47,7 @@ async function resume(
 const tokenOf = (message: RawMessage): string => String(message.result?.['sagaToken']);
 const textIn = (text: string): object => ({ result: { content: [{ type: 'text', text }] } });
 
-/** Ends with what became of a question that its client could not answer. */
+/** Returns the outcome of a question that its client could not answer. */
 const caught = saga({ name: 'caught', version: '1' }, function* () {
   try {
     yield* sample('ask', {

@@ -3,11 +3,11 @@ import { eras, type Era } from '../../packages/server/test/fixtures/raw.ts';
 
 /** One statement or example exchange of a proposal, and the exchange that shows it. */
 export interface Statement {
-  /** `example` for an exchange that the proposal shows, else the word with which it demands something. */
+  /** Keyword of the statement, or `example` for an exchange shown in the proposal. */
   readonly level: 'example' | 'must' | 'should' | 'should not' | 'may';
-  /** Content of the statement, in words of this project. */
+  /** Content of the statement, paraphrased. */
   readonly says: string;
-  /** Runs the exchange against real servers, and fails unless the statement holds. */
+  /** Runs the exchange on real servers, and fails if the statement does not hold. */
   readonly holds: (era: Era) => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Command, processOf } from '../support/command.ts';
+import { type Command, isRunning, processOf } from '../support/command.ts';
 import { startInTerminal } from '../support/terminal.ts';
 import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { expectGone, serversOf } from './server-pids.ts';
@@ -14,16 +14,17 @@ const down = '\u001B[B';
 const controlC = '\u0003';
 const controlD = '\u0004';
 
-/** Starts a run and waits until the person is asked where to deploy. */
+/** Starts a run, and waits for the question about the deployment target. */
 async function asked(): Promise<{ command: Command; pids: readonly number[] }> {
   const command = startInTerminal([...runBundles, 'examples/quickstart/start.ts']);
   const pids = await serversOf(command);
   await command.printed(/◆ {2}target/);
+  expect(pids.filter(isRunning)).toStrictEqual(pids);
   return { command, pids };
 }
 
 describe.concurrent('pnpm start in a terminal', () => {
-  it('asks the person, who plays the model too', async () => {
+  it('asks the user, who also answers for the model', async () => {
     const { command, pids } = await asked();
     command.stdin.write(`staging${enter}`);
     await command.printed(/◆ {2}You play the client's model/);
@@ -38,7 +39,7 @@ describe.concurrent('pnpm start in a terminal', () => {
     await expectGone(pids);
   });
 
-  it('takes a no for an answer of the model', async () => {
+  it('accepts a negative answer of the model', async () => {
     const { command } = await asked();
     command.stdin.write(`staging${enter}`);
     await command.printed(/◆ {2}You play the client's model/);
@@ -51,20 +52,38 @@ describe.concurrent('pnpm start in a terminal', () => {
     });
   });
 
-  it('lets the person decline a question', async () => {
+  it('ends if the user declines a question', async () => {
     const { command, pids } = await asked();
     command.stdin.write(escape);
     await command.printed(/No answer\?/);
     command.stdin.write(down + enter);
 
-    expect(await command.ended).toMatchObject({ code: 1, output: expect.stringContaining('declined') });
+    expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('declined') });
     await expectGone(pids);
+  });
+
+  it('accepts a decline, a model rejection, or a later answer for the model', async () => {
+    const { command } = await asked();
+    command.stdin.write(`staging${enter}`);
+    await command.printed(/◆ {2}You play the client's model/);
+    command.stdin.write(escape);
+    await command.printed(/◆ {2}No answer\?/);
+    command.stdin.write(enter);
+    await command.printed(/◇ {2}No answer\?[^]*◆ {2}You play the client's model/);
+    command.stdin.write(escape);
+    await command.printed(/◇ {2}No answer\?[^]*◆ {2}No answer\?/);
+    command.stdin.write(down + enter);
+
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('step-sampling-B'),
+    });
   });
 
   it.each([
     { key: 'Ctrl-C', typed: controlC },
     { key: 'Ctrl-D', typed: controlD },
-  ])('leaves no process behind on $key', async ({ typed }) => {
+  ])('leaves no process running after $key', async ({ typed }) => {
     const { command, pids } = await asked();
     command.stdin.write(typed);
 
@@ -75,10 +94,10 @@ describe.concurrent('pnpm start in a terminal', () => {
   it.each([
     { signal: 'SIGINT', status: 130, said: /Stopped/ },
     { signal: 'SIGTERM', status: 143, said: /Stopped/ },
-    // The terminal is gone: nobody is told.
+    // A closed terminal shows no output.
     { signal: 'SIGHUP', status: 129, said: /target/ },
   ] as const)(
-    'leaves no process behind when its whole group gets $signal',
+    'leaves no process running after $signal to its process group',
     async ({ signal, status, said }) => {
       const { command, pids } = await asked();
       process.kill(-processOf(pids[0]!).group, signal);
@@ -88,7 +107,7 @@ describe.concurrent('pnpm start in a terminal', () => {
     },
   );
 
-  it('leaves no process behind when it is killed', async () => {
+  it('leaves no process running after it is killed', async () => {
     const { command, pids } = await asked();
     process.kill(processOf(pids[0]!).parent, 'SIGKILL');
 

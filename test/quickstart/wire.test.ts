@@ -48,7 +48,7 @@ describe.each<Era>(['legacy', 'modern'])('the quickstart on the wire, %s era', (
   const send = async (server: ServerProcess, request: JsonRpcRequest) =>
     withoutMetadata(await post(server.url, request, era));
 
-  it('[P2] two processes that share a key answer every field of the documented exchange in turns', async () => {
+  it('[P2] two processes with one key return every field of the documented exchange in turns', async () => {
     const one = await send(first, {
       jsonrpc: '2.0',
       id: 'client-req-1',
@@ -136,7 +136,7 @@ describe.each<Era>(['legacy', 'modern'])('the quickstart on the wire, %s era', (
       });
   });
 
-  it('a process with another key refuses the token with the frozen answer', async () => {
+  it('a process with another key refuses the token with the frozen response', async () => {
     const stranger = await startServer('stranger', {
       folder,
       environment: { SAGA_KEYS: generateKey('k1') },

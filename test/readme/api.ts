@@ -1,4 +1,4 @@
-/** A provider that honours idempotency keys, as good ones do. */
+/** A provider that honors idempotency keys. */
 export const api = {
   released: new Map<string, { readonly id: string }>(),
   release: async (

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const input = z.object({ room: z.string() });
 
-/** Holds a room, and gives it back where nobody wants it. */
+/** Holds a room, and releases it if the user declines. */
 export const book: Saga<typeof input, undefined> = saga(
   { name: 'book', version: '1', input, forks: 'refuse', commitFirst: true },
   function* ({ room }) {

@@ -8,7 +8,7 @@ import {
   type StepHandlers,
 } from '@mcp-saga/client';
 
-/** Deploys, or goes on with a deployment that was interrupted. `drawer` outlives this process. */
+/** Deploys, or resumes an interrupted deployment. `drawer` outlives this process. */
 export async function deployWeb(
   client: Client,
   handlers: StepHandlers,
@@ -25,8 +25,8 @@ export async function deployWeb(
     drawer.delete('deploy');
     return result;
   } catch (error) {
-    // The network failed, or the signal was aborted: what was answered so far is not lost. Where the saga is over,
-    // error.saga is undefined, and there is nothing to keep.
+    // The network failed, or the signal was aborted: error.saga contains the answers so far. If the saga has ended,
+    // error.saga is undefined.
     const saga = error instanceof SagaClientError ? error.saga : undefined;
     if (saga === undefined) drawer.delete('deploy');
     else drawer.set('deploy', JSON.stringify(saga));

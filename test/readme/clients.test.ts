@@ -5,13 +5,13 @@ import { order, review } from './prompts.ts';
 
 const ticket = { ticket: 'The server room is on fire' };
 
-it('[W3] makes up for what a client lacks: the model of the host, and the fallback', async () => {
+it('[W3] uses the model of the host or the fallback for missing capabilities', async () => {
   const host = lenientHost(generateKey());
   const turn = await host.start('triage', ticket, { caller: { capabilities: {} } });
   expect(turn).toMatchObject({ status: 'completed', result: 'urgent, goes to support' });
 });
 
-it('[W3] asks a client that can be asked', async () => {
+it('[W3] asks a client with the capability', async () => {
   const host = lenientHost(generateKey());
   const turn = await host.start('triage', ticket, { caller: { capabilities: { elicitation: {} } } });
   expect(turn).toMatchObject({ status: 'suspended', steps: [{ stepId: 'team' }] });

@@ -23,10 +23,10 @@ await run.save('recordings/booked.json');
 
 // #region gate
 const recordings = replayRecordings('recordings/*.json', { sagas: [book] });
-it.each(recordings)('$file replays on the code of today', ({ replay }) => replay());
+it.each(recordings)('$file replays with the current code', ({ replay }) => replay());
 // #endregion gate
 
-it('is told what was recorded', () => {
+it('the gate finds the recording of a completed run', () => {
   expect(run.result).toBe('R12 is booked');
   expect(recordings.map(({ file }) => file)).toEqual(['recordings/booked.json']);
 });

@@ -12,7 +12,7 @@ export const triage = saga(
       messages: [{ role: 'user', content: { type: 'text', text: `Urgent or normal? ${ticket}` } }],
       maxTokens: 10,
     });
-    // Where nobody can be asked, the fallback holds; without one, the saga hears of it here: ClientCannot.
+    // Without elicitation, the fallback applies. Without a fallback, this line throws ClientCannot.
     const { team } = yield* elicit('team', {
       message: 'Which team gets it?',
       schema: Team,
@@ -23,7 +23,7 @@ export const triage = saga(
 );
 // #endregion saga
 
-/** A host that makes up for what its clients lack. */
+/** A host with a model and fallbacks for clients without the capability. */
 export function lenientHost(keys: string): SagaHost {
   // #region host
   const host = createSagaHost({
@@ -31,11 +31,11 @@ export function lenientHost(keys: string): SagaHost {
     keys,
     audience: 'helpdesk',
     answers: {
-      sampling: (params, { signal }) => askOwnModel(params, signal), // if the client offers no model
-      model: 'accept', // the model that calls the tool may answer for its user; sealed as a model's answer
+      sampling: (params, { signal }) => askOwnModel(params, signal), // for clients without sampling
+      model: 'accept', // the model that calls the tool may answer for its user
       order: { elicitation: ['client', 'fallback', 'model'] },
     },
-    tasks: { store: memoryTaskStore(), bearer: 'accept' }, // sagas with task: 'prefer' go on behind the answer
+    tasks: { store: memoryTaskStore(), bearer: 'accept' }, // sagas with task: 'prefer' run after the response
   });
   // #endregion host
   return host;

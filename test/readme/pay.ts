@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const Sure = z.object({ sure: z.boolean() });
 
-/** What is charged, by the key it was charged with. */
+/** Charges by their key. */
 export const charges: Map<string, number> = new Map();
 
 const refund = ({ stepKey }: { readonly stepKey: string }): void => void charges.delete(stepKey);

@@ -17,7 +17,7 @@ export function hostWith(queue: DelayedQueue, clock: () => number, keys: string)
     guard: { store: memoryGuard({ clock }) }, // one process; a fleet shares a store
     testing: { clock }, // () => number, in milliseconds; by default Date.now
     hooks: {
-      // One for each sagaId: of two, the one of the higher turn.
+      // One message for each sagaId: the one with the highest turn.
       onSuspended: (message) => queue.put(message),
       onSettled: ({ sagaId }) => queue.remove(sagaId),
     },

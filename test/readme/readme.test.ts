@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createSagaHost, generateKey, memoryGuard, type SuspendedSagaFacts } from '@mcp-saga/server';
 import { describe, expect, it, vi } from 'vitest';
@@ -10,74 +9,14 @@ import { happened } from './shop.ts';
 import { takeTurns } from './turns.ts';
 import { buy } from './undo.ts';
 
-const root = new URL('../../', import.meta.url);
-const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const packages = [
-  'client',
-  'core',
-  'eslint-plugin',
-  'opentelemetry',
-  'redis',
-  'seal',
-  'server',
-  'testing',
-  'xstate',
-];
-const pages = [
-  'README.md',
-  'docs/changing-code.md',
-  'docs/fleet.md',
-  'docs/rollout.md',
-  'docs/telemetry.md',
-  ...packages.map((name) => `packages/${name}/README.md`),
-];
-const text = pages.map(read).join('\n');
-
-/** Each fenced block of code, with the comment that says where it comes from. */
-const blocks = [...text.matchAll(/(?:<!-- (\w+): (\S+) -->\s*\n)?```(\w+)\n([\s\S]*?)```/g)].map(
-  ([, kind, source, language, code]) => ({ kind, source, language, code: code ?? '' }),
-);
-
-function region(reference: string): string {
-  const [path = '', name = ''] = reference.split('#');
-  const [, code = ''] = read(path).split(`// #region ${name}\n`);
-  return code.slice(0, code.indexOf(`// #endregion ${name}`));
-}
-
-const unindented = (code: string): string => {
-  const indent = /^ */.exec(code)?.[0] ?? '';
-  return code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trim();
-};
-
-describe('the README, and the pages it leads to', () => {
-  it('says where each of its blocks of code comes from', () => {
-    expect(blocks.filter(({ language, kind }) => language !== 'mermaid' && kind === undefined)).toEqual([]);
-  });
-
-  it.each(blocks.filter(({ kind }) => kind === 'region').map(({ source, code }) => [source ?? '', code]))(
-    'shows %s as it is compiled and run',
-    (source, code) => {
-      expect(code.trim()).toBe(unindented(region(source)));
-    },
-  );
-
-  it.each(blocks.filter(({ kind }) => kind === 'command').map(({ source, code }) => [source ?? '', code]))(
-    'names the command "%s" of the package, which CI runs',
-    (script, code) => {
-      const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-      expect(scripts[script]).toBeDefined();
-      expect(code.trim()).toBe(`npx -y pnpm@12.21.0 ${script}`);
-      expect(read('.ci/run')).toMatch(new RegExp(`^pnpm ${script}\\b`, 'm'));
-    },
-  );
-
-  it('ships each item of a loop under its own key', async () => {
+describe('the code of the README and the guides', () => {
+  it('ships each item of a loop with its own key', async () => {
     const host = createSagaHost({ sagas: [shipAll], keys: generateKey(), audience: 'shop' });
     const items = [{ id: 'a' }, { id: 'b' }];
     expect(await host.start('ship-all', { items })).toMatchObject({ result: 'Shipped 2.' });
   });
 
-  it('[P2] takes the turns of its saga on two hosts that share only the key', async () => {
+  it('[P2] runs its saga in turns on two hosts that share only the key', async () => {
     api.released.clear();
     const said = vi.spyOn(console, 'log').mockReturnValue();
     const turn = await takeTurns(generateKey());
@@ -89,7 +28,7 @@ describe('the README, and the pages it leads to', () => {
     });
   });
 
-  it('serves its saga, and its client keeps what the user typed when something goes wrong', async () => {
+  it('serves its saga, and its client keeps the input of the user after an error', async () => {
     api.released.clear();
     vi.stubEnv('SAGA_KEYS', generateKey());
     const { default: sagas } = await import('./serve.ts');
@@ -147,7 +86,7 @@ describe('the README, and the pages it leads to', () => {
     { stepId: 'sure', result: { action: 'accept', content: { sure } } } as const,
   ];
 
-  it('[E3] [E5] undoes the charge when the user is not sure, and nothing once it has shipped', async () => {
+  it('[E3] [E5] undoes the charge if the user declines, and nothing after shipping', async () => {
     happened.length = 0;
     const host = createSagaHost({
       sagas: [buy],
@@ -167,7 +106,7 @@ describe('the README, and the pages it leads to', () => {
     await expect(host.resume(two.token, accept(false))).rejects.toThrow('Invalid or expired sagaToken');
   });
 
-  it('[E8] undoes what an absent client left behind, by the delayed queue', async () => {
+  it('[E8] undoes an abandoned saga by a delayed queue', async () => {
     happened.length = 0;
     let time = 1_000_000;
     const messages = new Map<string, SuspendedSagaFacts>();

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { appendFile, writeFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKey, type SagaHost } from '@mcp-saga/server';
-import type { Recording } from '@mcp-saga/testing';
+import type { RecordedTurn } from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { api } from './api.ts';
@@ -12,7 +12,7 @@ import { happened } from './shop.ts';
 import { buy } from './undo.ts';
 
 let folder: string;
-let kept: Recording | undefined;
+let kept: RecordedTurn | undefined;
 let host: SagaHost;
 
 beforeEach(() => {
@@ -20,11 +20,10 @@ beforeEach(() => {
   happened.length = 0;
   api.released.clear();
   const bucket = {
-    put: async (name: string, recording: Recording) => {
-      kept = recording;
-      await writeFile(join(folder, name), JSON.stringify(recording));
+    append: async (name: string, turn: RecordedTurn) => {
+      kept = turn;
+      await appendFile(join(folder, name), `${JSON.stringify(turn)}\n`);
     },
-    append: (name: string, turn: object) => appendFile(join(folder, name), `${JSON.stringify(turn)}\n`),
   };
   host = recordingHost(bucket, generateKey());
 });
@@ -41,15 +40,15 @@ async function replayAll(pattern: string): Promise<void> {
   await Promise.all(files.map(({ replay }) => replay()));
 }
 
-it('[R3] a saga of production becomes a test, of which the payment is not known', async () => {
+it('[R3] a recorded saga becomes a test, with a redacted payment', async () => {
   expect(await answered('buy', 'sure', { sure: true })).toMatchObject({ result: 'On its way' });
   expect(kept?.happened[0]).toMatchObject({ id: 'charge', value: { id: 'payment' } });
   const before = happened.length;
-  await replayAll('*.json');
+  await replayAll('*.jsonl');
   expect(happened).toHaveLength(before);
 });
 
-it('[R3] so does a machine, of which each turn was kept by itself', async () => {
+it('[R3] a recorded machine becomes a test from turns that were stored one by one', async () => {
   expect(await answered('deploy', 'target', { target: 'staging' })).toMatchObject({
     result: 'web is in staging.',
   });

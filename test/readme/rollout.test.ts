@@ -12,9 +12,11 @@ import {
   type SagaHost,
 } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
-import { testHost, wireWays, type WireClient, type WireWay } from '@mcp-saga/testing';
+import { testHost } from '@mcp-saga/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { rawClient, type RawClient } from '../support/wire/wire-client.ts';
+import { wireWays, type WireWay } from '../support/wire/ways.ts';
 import { before, parcel, parcels, phase1, phase2, phase3, resumeThroughDeploy } from './rollout.ts';
 
 /** A question as the test kit shows it. */
@@ -59,7 +61,7 @@ class Balancer {
 const reasonOf = (error: unknown): unknown => Object(Object(error).data).reason;
 
 /** Has a client send a request again if the server asks for that. Returns the reasons that the server gives. */
-function persistent(client: WireClient): unknown[] {
+function persistent(client: RawClient): unknown[] {
   const reasons: unknown[] = [];
   const send = client.send.bind(client);
   client.send = async (...request) => {
@@ -96,7 +98,7 @@ describe.each(wireWays)('a rolling deploy for clients of $dialect, $era', (way) 
           parcels.splice(0);
           const balancer = new Balancer(releases);
           balancer.route = (request) => (request + offset) % 2;
-          const client = testHost(balancer.host).client({ ...way, answers });
+          const client = rawClient(testHost(balancer.host), { ...way, answers });
           const name = releases[0]?.[0]?.name ?? '';
           // oxlint-disable-next-line no-await-in-loop -- one call after the other
           const result = await client.call(name);
@@ -121,7 +123,7 @@ describe.each(wireWays)('a rolling deploy for clients of $dialect, $era', (way) 
       const balancer = new Balancer([asTask(old(), way), asTask(next(), way)]);
       // Two requests reach the new process, and others the old one, until it is replaced.
       balancer.route = (request) => (request < 2 || request > 4 ? 1 : 0);
-      const client = testHost(balancer.host).client({ ...way, answers });
+      const client = rawClient(testHost(balancer.host), { ...way, answers });
       const reasons = persistent(client);
       expect(await client.call(next()[0]?.name ?? '')).toMatchObject({ content: [{ text: 'On its way' }] });
       // A session stays with its process. A task that asks already is only working meanwhile.
@@ -137,7 +139,7 @@ describe.each(wireWays)('a rolling deploy for clients of $dialect, $era', (way) 
 const isResumedInSession = ({ dialect, era }: WireWay): boolean =>
   dialect === 'resumable requests' && era === '2025-11-25';
 
-/** The parcel as it was before it was weighed. */
+/** The parcel saga before the change that weighs the parcel. */
 const unpatched = (): Program =>
   saga({ name: 'parcel', version: '1' }, function* () {
     const { address } = yield* elicit('address', {
@@ -205,7 +207,7 @@ describe('a client of the saga methods', () => {
     await client.close();
   });
 
-  it('[E10] stops when the token of a saga that no process serves has expired', async () => {
+  it('[E10] stops if the token of a saga that no process serves has expired', async () => {
     let time = Date.now();
     const client = await connected(
       (request) => (request === 0 ? phase3 : before),

@@ -15,7 +15,7 @@ import { z } from 'zod';
 const Address = z.object({ address: z.string() });
 const Express = z.object({ express: z.boolean() });
 
-/** What the warehouse was told. */
+/** Orders at the warehouse. */
 export const parcels: string[] = [];
 const ship = (address: string, how: string) => step('ship', () => void parcels.push(`${how} to ${address}`));
 

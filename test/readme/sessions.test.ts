@@ -48,7 +48,7 @@ const deployed = (client: Client): Promise<unknown> =>
 it.each([
   { mode: undefined, version: '2025-11-25' },
   { mode: 'auto', version: '2026-07-28' },
-] as const)('a client with mode $mode speaks $version, and is asked', async ({ mode, version }) => {
+] as const)('a client with mode $mode speaks $version, and gets questions', async ({ mode, version }) => {
   api.released.clear();
   const { fetch } = await import('./sessions.ts');
   const client = await connected(fetch, mode);
@@ -59,7 +59,7 @@ it.each([
   await client.close();
 });
 
-it('a session of another process is not known', async () => {
+it('a session of another process is rejected', async () => {
   const { fetch } = await import('./sessions.ts');
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const headers = { 'content-type': 'application/json', 'mcp-session-id': 'of-another-process' };
@@ -80,7 +80,7 @@ it.each<[Record<string, string>, boolean]>([
   expect(status === 403).toBe(isRefused);
 });
 
-it('without a session a client of 2025 cannot be asked', async () => {
+it('without a session, a server cannot ask a client of 2025', async () => {
   vi.spyOn(console, 'warn').mockReturnValue();
   vi.spyOn(console, 'error').mockReturnValue();
   const { default: sagas } = await import('./serve.ts');
@@ -127,7 +127,7 @@ describe('sessions that clients leave open', () => {
   const statusOf = async (fetch: Fetch, session: string | null): Promise<number> =>
     (await post(fetch, 'tools/list', {}, session ?? '')).status;
 
-  it('ends a session that was not used for half an hour, and no other', async () => {
+  it('end after half an hour without use', async () => {
     const fetch = await served();
     const [left, used] = [await opened(fetch), await opened(fetch)];
     vi.setSystemTime(Date.now() + 29 * minute);
@@ -137,7 +137,7 @@ describe('sessions that clients leave open', () => {
     expect(await statusOf(fetch, used)).toBe(200);
   });
 
-  it('opens 1,000 sessions at most, and more when those have ended', async () => {
+  it('are limited to 1,000, and new ones may open after others have ended', async () => {
     const fetch = await served();
     for (let count = 0; count < 1_000; count += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other

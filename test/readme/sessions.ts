@@ -20,7 +20,7 @@ interface Session {
 /** Ordered by last use: the first session has been idle for the longest time. */
 const sessions = new Map<string, Session>();
 
-/** Clients of 2025 get a session, in this process; the others need none. */
+/** Clients of 2025 get a session in this process. Other clients need none. */
 export async function fetch(request: Request): Promise<Response> {
   // No web page reaches this server under a name of its own, and no page of another host sends to it.
   const refused = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);

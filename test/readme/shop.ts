@@ -1,4 +1,4 @@
-/** What the saga of the README deals with: a bank that honours idempotency keys, and a shop. */
+/** What the saga of the README deals with: a bank that honors idempotency keys, and a shop. */
 export const happened: string[] = [];
 const done = new Map<string, string>();
 

@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { happened } from './shop.ts';
 import { host, loggedHost } from './telemetry.ts';
 
-const page = readFileSync(new URL('../../docs/telemetry.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operate/telemetry.md', import.meta.url), 'utf8');
 
 /** What stands first in the rows of its tables, as code. */
 const named = [...page.matchAll(/^\| `([\w.]+)`/gm)].map(([, name]) => String(name));
@@ -36,7 +36,7 @@ describe('the page on telemetry', () => {
     expect(named.filter((name) => name.startsWith('on'))).toEqual(Object.keys(hooks));
   });
 
-  it('[T5] shows hooks that log what happened, by ids and numbers', async () => {
+  it('[T5] shows hooks that log events by IDs and numbers', async () => {
     happened.length = 0;
     const lines: { readonly [field: string]: unknown }[] = [];
     const logged = loggedHost((line) => lines.push(line));
@@ -56,7 +56,7 @@ describe('the page on telemetry', () => {
     ]);
   });
 
-  it('[P2] shows a host that is traced, and names all that is in its spans', async () => {
+  it('[P2] shows a traced host, and lists all attributes of its spans', async () => {
     const exporter = new InMemorySpanExporter();
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     trace.setGlobalTracerProvider(

@@ -8,7 +8,7 @@ const Sure = z.object({ sure: z.boolean() });
 export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function* () {
   const payment = yield* step('charge', ({ idempotencyKey }) => bank.charge(9, idempotencyKey), {
     compensate: ({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey),
-    // It timed out, or the response was lost: nobody knows whether the money moved.
+    // The call timed out, or its response was lost: the money may have moved.
     compensateUnknown: ({ stepKey, idempotencyKey }) => bank.refundIfCharged(stepKey, idempotencyKey),
     timeoutMs: 10_000,
     retry: 3,
@@ -16,7 +16,7 @@ export const buy = saga({ name: 'buy', version: '1', forks: 'refuse' }, function
   const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
   if (!sure) yield* abort('You were not sure.'); // undoes the charge, as an uncaught refusal does
   yield* step('ship', ({ idempotencyKey }) => shop.ship(payment.id, idempotencyKey));
-  yield* pivot('shipped'); // from here on only forward: nothing before it is undone any more
+  yield* pivot('shipped'); // the point of no return: nothing before it is undone
   yield* step('thank', () => shop.mail('Thank you'));
   return 'On its way';
 });

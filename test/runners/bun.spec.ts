@@ -7,7 +7,7 @@ expect.extend(sagaMatchers);
 
 for (const [title, run] of Object.entries(suite)) test(title, run);
 
-test('has matchers', async () => {
+test('a Bun test has the matchers', async () => {
   const run = await refused();
   expect(run).toHaveAsked('sure');
   expect(run).toHaveCompensated(['charge']);

@@ -17,7 +17,7 @@ const timeout = 300_000;
 
 async function output(file: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, NO_COLOR: '1' };
-  // What a runner finds of the one that started it, it would obey.
+  // A runner would use these variables of the parent runner.
   for (const name of ['NODE_OPTIONS', 'VITEST', 'NODE_TEST_CONTEXT', 'VITEST_WORKER_ID'])
     delete (env as NodeJS.ProcessEnv)[name];
   const { stdout, stderr } = await run(file, args, { cwd: root, env });
@@ -29,7 +29,7 @@ async function withVitest(executable: string, vitest: string): Promise<string> {
   const folder = await mkdtemp(join(here, '.vitest-'));
   try {
     const config = join(folder, 'vitest.config.mjs');
-    // The kit's own matchers have to meet the vitest that runs, and not the one of the workspace.
+    // The matchers of the kit must use the running Vitest, and not the one of the workspace.
     const alias = [{ find: /^vitest$/.source, replacement: join(vitest, 'dist/index.js') }];
     await writeFile(
       config,
@@ -49,7 +49,7 @@ describe('the test kit', () => {
     async () => {
       const said = await withVitest(process.execPath, join(root, 'node_modules/vitest'));
       expect(said).toMatch(/v4\./);
-      for (const title of [...titles, 'has matchers']) expect(said).toContain(`> ${title}`);
+      for (const title of [...titles, 'a Vitest test has the matchers']) expect(said).toContain(`> ${title}`);
     },
     timeout,
   );
@@ -60,7 +60,7 @@ describe('the test kit', () => {
       const folder = await install('runners', 'vitest@5.1.1');
       const said = await withVitest(await node('22.23.3').executable(), join(folder, 'node_modules/vitest'));
       expect(said).toMatch(/v5\.1\.1/);
-      for (const title of [...titles, 'has matchers']) expect(said).toContain(`> ${title}`);
+      for (const title of [...titles, 'a Vitest test has the matchers']) expect(said).toContain(`> ${title}`);
     },
     timeout,
   );
@@ -83,7 +83,8 @@ describe('the test kit', () => {
     "works under Bun's test runner",
     async () => {
       const said = await output(await bun('1.4.5').executable(), ['test', `${here}bun.spec.ts`]);
-      for (const title of [...titles, 'has matchers']) expect(said).toContain(`(pass) ${title}`);
+      for (const title of [...titles, 'a Bun test has the matchers'])
+        expect(said).toContain(`(pass) ${title}`);
       expect(said).toContain('0 fail');
     },
     timeout,

@@ -29,13 +29,13 @@ export const suite: { readonly [title: string]: () => Promise<void> } = {
   },
   'calls it over the wire': async () => {
     const wire = testHost({ sagas: [pay] });
-    const client = wire.client({ dialect: 'push', answers: { sure: { sure: true } } });
+    const client = wire.client({ era: '2025-11-25', answers: { sure: { sure: true } } });
     assert.deepEqual((await client.call('pay')).content, [{ type: 'text', text: 'paid' }]);
     await wire.close();
   },
 };
 
-/** A run for the matchers: it is refused, and what it did is undone. */
+/** A run for the matchers: declined, with its steps undone. */
 export function refused(): Promise<SagaRun> {
   return paid.refuse.elicit('sure').run();
 }

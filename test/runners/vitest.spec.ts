@@ -5,7 +5,7 @@ import { refused, suite } from './suite.ts';
 
 for (const [title, run] of Object.entries(suite)) test(title, run);
 
-test('has matchers', async () => {
+test('a Vitest test has the matchers', async () => {
   const run = await refused();
   expect(run).toHaveAsked('sure');
   expect(run).toHaveCompensated(['charge']);

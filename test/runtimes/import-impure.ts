@@ -1,6 +1,6 @@
 const drawn = crypto.getRandomValues(new Uint8Array(1));
 
-/** Does at import what no module may. */
+/** Has the side effects that no module may have at import. */
 export default {
   fetch: (): Response => new Response(String(drawn[0])),
 };

@@ -1,25 +1,38 @@
-import { bundleForNode, bundleWorker, type Bundle } from './bundle.ts';
-import { bun, deno, node, type Runtime } from './runtime.ts';
+import { fileURLToPath } from 'node:url';
+import { bundleForNode, bundlePage, bundleWorker, type Bundle } from './bundle.ts';
+import { bun, chromium, deno, node, type Runtime } from './runtime.ts';
 import { workerd, workerdArgs, workerdPort } from './workerd.ts';
 
-/** A runtime, and how it runs the server of the suite. */
+/** A runtime, and the options to run the test server on it. */
 export interface Runner extends Runtime {
   readonly args: readonly string[];
-  /** Reads the port in what it prints. */
+  /** Matches the port in the output. */
   readonly port: RegExp;
-  /** Makes one file of the server, for a runtime that does not read its source. */
+  /** Node program that forwards requests to a runtime that cannot listen. Its arguments are the executable and `args`. */
+  readonly bridge?: string;
+  /** Bundles the server, for a runtime that cannot run its source. */
   readonly bundle?: () => Promise<Bundle>;
-  /** How its tokens are sealed: `fast` where it has what that needs of `node:crypto`. */
+  /** Sealing implementation: `fast` if the runtime has the required parts of `node:crypto`. */
   readonly sealing: 'fast' | 'portable';
 }
 
 const source = 'test/runtimes/server/listen.ts';
 const port = /^Serves at http:\/\/127\.0\.0\.1:(\d+)\//;
 
-/** Every runtime there is to run on. Another one is another entry, and nothing else. */
+/** A page in Chromium, which runs the server of a bundle. */
+export const inChromium: Runner = {
+  ...chromium,
+  args: ['page.js'],
+  bridge: fileURLToPath(new URL('bridge.ts', import.meta.url)),
+  port,
+  bundle: () => bundlePage('server/page.ts'),
+  sealing: 'portable',
+};
+
+/** All tested runtimes. */
 export const runners: readonly Runner[] = [
   {
-    // The first release there is of Node 20: it has no process.getBuiltinModule.
+    // First release of Node 20, which has no process.getBuiltinModule.
     ...node('20.0.0'),
     args: ['listen.mjs'],
     port,
@@ -51,7 +64,7 @@ export const runners: readonly Runner[] = [
     sealing: 'fast',
   },
   {
-    // The web platform alone: workers of an older compatibility date are so.
+    // Web platform only, as in workers with an older compatibility date.
     ...workerd,
     name: 'workerd without Node',
     args: workerdArgs('bare'),
@@ -59,4 +72,5 @@ export const runners: readonly Runner[] = [
     bundle: () => bundleWorker('server/worker.ts'),
     sealing: 'portable',
   },
+  inChromium,
 ];

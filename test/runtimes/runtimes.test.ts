@@ -14,19 +14,16 @@ import { startSuite } from './suite/start.ts';
 
 const keys = [generateKey('k1'), generateKey('k2')].join(',');
 
-/** Every runtime, and what is missing of it: npm gives them, where it can be reached or has given them before. */
+/** All runtimes. A runtime is missing if npm is offline and has not installed it before, or if the machine has no browser. */
 const subjects = await Promise.all(
   runners.map(async (runner) => {
-    const missing = await runner.executable().then(
-      () => undefined,
-      (error: unknown) => `npm does not give it here: ${reasonOf(error)}`,
-    );
+    const missing = await runner.executable().then(() => undefined, reasonOf);
     return { subject: new Subject(runner), missing };
   }),
 );
 const present = subjects.filter(({ missing }) => missing === undefined).map(({ subject }) => subject);
 
-// All at once, and each fails by itself below.
+// All start at once. A failed start fails the tests of its runtime below.
 beforeAll(async () => {
   await Promise.allSettled(present.map((subject) => subject.start(keys)));
 });
@@ -57,5 +54,6 @@ describe('a fleet of all of them', () => {
 });
 
 function reasonOf(error: unknown): string {
-  return /npm error code (\w+)/.exec(String(error))?.[1] ?? String(error);
+  const code = /npm error code (\w+)/.exec(String(error))?.[1];
+  return code === undefined ? String(Object(error).message) : `npm does not give it here: ${code}`;
 }

@@ -4,28 +4,30 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { root } from '../support/command.ts';
 
-/** A server that runs under some runtime. */
+/** A server that runs on a runtime. */
 export interface Serving {
-  /** Where it serves, without a path. */
+  /** URL of the server, without a path. */
   readonly url: URL;
   stop(): Promise<void>;
 }
 
-/** How a server is started. */
+/** Options for starting a server. */
 export interface ServingOptions {
   readonly executable: string;
   readonly args: readonly string[];
-  /** Default: the folder of the workspace. */
+  /** Working directory. Default: the folder of the workspace. */
   readonly cwd?: string;
   readonly keys: string;
-  /** Reads the port from what it prints, on standard output and on a third pipe of its own. */
+  /** Matches the port in the output, on standard output or on the third pipe. */
   readonly port: RegExp;
+  /** Signal that stops the server. @default 'SIGKILL' */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 /**
- * Starts a server and waits until it serves.
+ * Starts a server, and waits until it serves.
  *
- * @throws Error with all it has printed when it ends instead
+ * @throws Error with its output, if it ends first
  */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const child = spawn(options.executable, options.args, {
@@ -34,7 +36,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   const printed: string[] = [];
-  // A test that is stopped leaves no server behind.
+  // An aborted test leaves no server behind.
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   const gone = once(child, 'close').finally(() => process.off('exit', kill));
@@ -52,7 +54,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     );
   });
   const stop = async (): Promise<void> => {
-    kill();
+    child.kill(options.stopSignal ?? 'SIGKILL');
     await gone;
   };
   return { url: new URL(`http://127.0.0.1:${await port}/`), stop };

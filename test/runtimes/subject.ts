@@ -3,7 +3,7 @@ import type { Runner } from './runners.ts';
 import type { Effect } from './server/effects.ts';
 import { startServing, type Serving } from './serving.ts';
 
-/** What a host of the server under test is to be like: see `conformanceServer`. */
+/** Query options of a tested host: see `conformanceServer`. */
 export interface HostQuery {
   readonly keys?: string;
   readonly sealing?: 'fast' | 'portable';
@@ -23,17 +23,27 @@ export class Subject {
     this.name = `${runner.name} ${runner.version}`;
   }
 
-  /** Starts it with these keys, unless it was started before, and waits until it serves. */
+  /** Starts the server with these keys, unless it already runs, and waits until it serves. */
   async start(keys: string): Promise<void> {
     this.#starting ??= this.#start(keys);
     await this.#starting;
   }
 
   async #start(keys: string): Promise<void> {
-    const { executable, args, port, bundle } = this.runner;
+    const { args, bridge, port, bundle } = this.runner;
+    const executable = await this.runner.executable();
     this.#bundle = await bundle?.();
     const cwd = this.#bundle === undefined ? {} : { cwd: this.#bundle.folder };
-    this.#serving = await startServing({ executable: await executable(), args, keys, port, ...cwd });
+    const started =
+      bridge === undefined
+        ? { executable, args }
+        : {
+            executable: process.execPath,
+            args: ['--import', 'tsx', bridge, executable, ...args],
+            // The browser closes, and stops writing to its profile in the folder.
+            stopSignal: 'SIGTERM' as const,
+          };
+    this.#serving = await startServing({ ...started, keys, port, ...cwd });
   }
 
   async stop(): Promise<void> {
@@ -41,35 +51,36 @@ export class Subject {
     await this.#bundle?.remove();
   }
 
-  /** Where a host serves statelessly. */
+  /** URL of a stateless host. */
   mcp(query: HostQuery = {}): URL {
-    return this.#at('mcp', query);
+    return this.at('mcp', query);
   }
 
-  /** Where a host keeps sessions. */
+  /** URL of a host with sessions. */
   session(sdk: 1 | 2): URL {
-    return this.#at(`session/${sdk}`);
+    return this.at(`session/${sdk}`);
   }
 
-  /** What the steps of a call did here. */
+  /** Returns the effects of a call on this runtime. */
   async effects(label: string): Promise<readonly Effect[]> {
-    const response = await fetch(this.#at('effects', { label }));
+    const response = await fetch(this.at('effects', { label }));
     return (await response.json()) as readonly Effect[];
   }
 
-  /** The codes of the errors that ended turns of the saga of a token here, which only the host's hooks are told. */
+  /** Returns the codes of errors that ended turns of a token's saga here. Only the host's hooks receive these codes. */
   async failures(token: string): Promise<readonly string[]> {
     const [header = ''] = token.split('.');
     const { sid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly sid: string };
     return (await this.effects(sid)).map(({ what }) => what);
   }
 
-  /** The implementations that seal here. */
+  /** Sealing implementations of this runtime. */
   get sealings(): readonly ('fast' | 'portable')[] {
     return this.runner.sealing === 'fast' ? ['fast', 'portable'] : ['portable'];
   }
 
-  #at(path: string, query: object = {}): URL {
+  /** URL of a path with a query. */
+  at(path: string, query: object = {}): URL {
     if (this.#serving === undefined) throw new Error(`${this.name} does not serve.`);
     const url = new URL(path, this.#serving.url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));

@@ -4,13 +4,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** Keys and tokens of an authorization server. */
+/** Options of an authorization server. */
 export interface AuthorizationServerOptions {
   /** Public keys, as a JSON Web Key Set. */
   readonly keys: object;
   /** Path of the keys. */
   readonly keysPath: string;
-  /** Makes an access token for a user of a client, meant for a resource. */
+  /** Creates an access token for a user of a client, with a resource as its audience. */
   readonly issue: (user: string, resource: string, client: string) => Promise<string>;
 }
 

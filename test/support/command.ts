@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 
-/** The folder of the whole workspace. */
+/** Root folder of the workspace. */
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
-/** How a command ended. */
+/** Result of an ended command. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -17,9 +17,9 @@ export interface Ended {
 export interface Command {
   readonly pid: number;
   readonly stdin: NodeJS.WritableStream;
-  /** All it has printed so far, on either stream. */
+  /** All output so far, from both streams. */
   readonly output: string;
-  /** Waits until it has printed something that matches, colours and the like left out. */
+  /** Waits until the output matches. Ignores colors and other escape sequences. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   readonly ended: Promise<Ended>;
 }
@@ -27,17 +27,18 @@ export interface Command {
 // Shorter than the time a test has, so that a command that hangs does not outlive its test.
 const longest = 50_000;
 
-/** Starts a command in a folder, that of the workspace unless told. It is killed after 50 seconds. */
+/** Starts a command in a folder, by default the workspace. Kills it after some time, by default 50 seconds. */
 export function start(
   file: string,
   args: readonly string[],
   env: { readonly [name: string]: string | undefined } = {},
   cwd: string = root,
+  timeoutMs: number = longest,
 ): Command {
   const child: ChildProcessWithoutNullStreams = spawn(file, args, {
     cwd,
     env: { ...process.env, ...env },
-    timeout: longest,
+    timeout: timeoutMs,
     killSignal: 'SIGKILL',
   });
   let output = '';
@@ -74,7 +75,7 @@ export function start(
 }
 
 function ignore(): void {
-  // Nobody waits for output yet.
+  // The output is not used.
 }
 
 /** The ids of a process's parent and process group. */
@@ -83,15 +84,15 @@ export function processOf(pid: number): { readonly parent: number; readonly grou
   return { parent, group };
 }
 
-/** Whether a process runs. */
+/** `true` if the process runs. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    // An ended process whose parent has not reaped it can still receive a signal.
+    return !ps('stat=', pid).startsWith('Z');
   } catch {
     return false;
   }
-  // A process that has ended but was not yet reaped by whoever adopted it can still be signalled.
-  return !ps('stat=', pid).startsWith('Z');
 }
 
 function ps(columns: string, pid: number): string {

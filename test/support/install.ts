@@ -20,7 +20,7 @@ export async function install(cache: string, ...packages: readonly string[]): Pr
   if (existsSync(folder)) return folder;
   await mkdir(kept, { recursive: true });
   const fresh = await mkdtemp(join(kept, 'installing-'));
-  // Their scripts would only link or download what their packages for each platform hold anyway.
+  // Install scripts would only link or download files that the platform packages already contain.
   const flags = ['--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   try {
     await run('npm', ['install', '--prefix', fresh, ...flags, ...packages], {
@@ -29,7 +29,7 @@ export async function install(cache: string, ...packages: readonly string[]): Pr
     await rename(fresh, folder);
   } catch (error) {
     await rm(fresh, { recursive: true });
-    // Another run was faster.
+    // A concurrent run has already installed the folder.
     if (!existsSync(folder)) throw error;
   }
   return folder;

@@ -1,4 +1,4 @@
-/** A JSON-RPC request as it goes over the wire. */
+/** A JSON-RPC request as sent over the wire. */
 export interface JsonRpcRequest {
   readonly jsonrpc: '2.0';
   readonly id: string | number;
@@ -6,7 +6,7 @@ export interface JsonRpcRequest {
   readonly params: { readonly [name: string]: unknown };
 }
 
-/** What came back, as it came. */
+/** The raw response. */
 export interface JsonRpcResponse {
   readonly jsonrpc: '2.0';
   readonly id: string | number;
@@ -14,7 +14,7 @@ export interface JsonRpcResponse {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** Which era of MCP a request belongs to: from 2026-07-28 on it says so itself. */
+/** Protocol era of a request. Requests since 2026-07-28 name their version. */
 export type Era = 'legacy' | 'modern';
 
 const modern = {
@@ -22,7 +22,7 @@ const modern = {
   'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, sampling: {} },
 };
 
-/** Posts one request by hand, without any SDK, and reads the answer from JSON or from a stream of events. */
+/** Posts one request without an SDK, and reads the response from JSON or from an event stream. */
 export async function post(
   url: URL | string,
   request: JsonRpcRequest,
@@ -58,7 +58,7 @@ export async function post(
   return answer;
 }
 
-/** An answer without what servers of the modern era add to every result. */
+/** Removes the fields that servers of the modern era add to every result. */
 export function withoutMetadata(response: JsonRpcResponse): JsonRpcResponse {
   if (response.result === undefined) return response;
   const { resultType: _, _meta: __, ...result } = response.result;

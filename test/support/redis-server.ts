@@ -2,26 +2,26 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith } from './describe-with.ts';
+import { startOnFreePort } from './free-port.ts';
 
-/** A Redis server of a test's own: on a free port of 127.0.0.1, in memory only. */
+/** A Redis server for one test, on a free port of 127.0.0.1 and in memory only. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** Kills it as a power cut does: what it knew is gone. */
+  /** Kills it like a power failure: unsaved data is lost. */
   kill(): Promise<void>;
-  /** Starts it again on its port: empty, or with its data if it persists. */
+  /** Restarts the server on the same port, empty unless it persists its data. */
   restart(): Promise<void>;
-  /** Stops the process for a while (SIGSTOP): connections stay open and nothing is answered. */
+  /** Pauses the process for a while (SIGSTOP): connections stay open, but get no replies. */
   pause(ms: number): Promise<void>;
 }
 
 const command = 'redis-server';
 
-/** Whether there is a Redis server on this machine. */
+/** `true` if this machine has a Redis server. */
 export function hasRedisServer(): boolean {
   try {
     execFileSync(command, ['--version'], { stdio: 'ignore' });
@@ -31,15 +31,13 @@ export function hasRedisServer(): boolean {
   }
 }
 
-/**
- * Tests that need a Redis server. Where it is missing they are skipped, by a name that says so; in CI they fail.
- */
+/** Declares tests that need a Redis server. Without one they are skipped with a reason, but fail in CI. */
 export function describeWithRedis(name: string, tests: () => void): void {
   describeWith(name, hasRedisServer() ? undefined : `${command} is not in the PATH`, tests);
 }
 
 /**
- * Starts a Redis server. Whoever starts it kills it.
+ * Starts a Redis server. The caller kills it.
  *
  * @param options - `cluster`: it is a cluster of one node, whose slots the test assigns. Default false. `persists`: each
  * write is on disk before it is acknowledged (`appendfsync always`), and a restart loses nothing. Default false
@@ -49,36 +47,27 @@ export async function startRedis({ cluster = false, persists = false } = {}): Pr
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', removeFolder);
   const options = { cluster, persists, folder };
-  // Another process may take a port between the two moments that it is found free and taken.
-  for (let tries = 1; ; tries += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- once, as a rule
-    const port = await freePort();
-    // oxlint-disable-next-line no-await-in-loop -- once, as a rule
-    let child = await serverAt(port, options).catch((error: unknown) => {
-      if (tries < 5) return undefined;
-      throw error;
-    });
-    if (child === undefined) continue;
-    return {
-      port,
-      url: `redis://127.0.0.1:${port}`,
-      kill: async () => {
-        if (child === undefined) return;
-        const ended = once(child, 'close');
-        child.kill('SIGKILL');
-        child = undefined;
-        await ended;
-      },
-      restart: async () => {
-        child = await serverAt(port, options);
-      },
-      pause: async (ms) => {
-        child?.kill('SIGSTOP');
-        await new Promise((resolve) => setTimeout(resolve, ms));
-        child?.kill('SIGCONT');
-      },
-    };
-  }
+  const { port, started } = await startOnFreePort((free) => serverAt(free, options));
+  let child: ChildProcess | undefined = started;
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    kill: async () => {
+      if (child === undefined) return;
+      const ended = once(child, 'close');
+      child.kill('SIGKILL');
+      child = undefined;
+      await ended;
+    },
+    restart: async () => {
+      child = await serverAt(port, options);
+    },
+    pause: async (ms) => {
+      child?.kill('SIGSTOP');
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      child?.kill('SIGCONT');
+    },
+  };
 }
 
 async function serverAt(
@@ -95,7 +84,7 @@ async function serverAt(
   const child = spawn(command, ['--port', String(port), '--bind', '127.0.0.1', ...storage, ...mode], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A test that is killed leaves no server behind.
+  // An aborted test leaves no server behind.
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
   child.once('close', () => process.off('exit', kill));
@@ -109,14 +98,4 @@ async function serverAt(
     child.once('close', () => reject(new Error(`${command} ended:\n${output}`)));
   });
   return child;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

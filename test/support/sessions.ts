@@ -1,15 +1,15 @@
-/** What answers the requests of one session: a transport of either version of the SDK. */
+/** Handles the requests of one session: a transport of either SDK version. */
 export interface SessionTransport {
   handleRequest(request: Request): Promise<Response>;
 }
 
-/** What a transport is told, to keep a session. */
+/** Options of a transport with sessions. */
 export interface SessionOptions {
   readonly sessionIdGenerator: () => string;
   readonly onsessioninitialized: (id: string) => void;
 }
 
-/** Sessions of 2025, in which the server asks: a server for each, which remembers its client. */
+/** Sessions of 2025, in which the server asks. Each session has its own server, which stores the client's capabilities. */
 export function sessions(
   start: (options: SessionOptions) => Promise<SessionTransport>,
 ): (request: Request) => Promise<Response> {

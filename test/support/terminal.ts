@@ -1,14 +1,14 @@
 import { type Command, start } from './command.ts';
 
 /**
- * Starts a Node script in a pseudo-terminal, by the `script` command of util-linux or of macOS: `process.stdin.isTTY`
- * holds there, and what is written to `stdin` is typed. Fails where there is no `script`.
+ * Starts a Node script in a pseudo-terminal with the `script` command of util-linux or macOS. `process.stdin.isTTY` is `true`
+ * there, and data written to `stdin` is typed. Fails if there is no `script` command.
  */
 export function startInTerminal(
   args: readonly string[],
   env: { readonly [name: string]: string | undefined } = {},
 ): Command {
-  // A pseudo-terminal has no size of its own.
+  // A pseudo-terminal has no default size.
   const command = `stty cols 100 rows 40; exec ${[process.execPath, ...args].map(quoted).join(' ')}`;
   const own =
     process.platform === 'darwin'

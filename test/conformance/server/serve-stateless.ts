@@ -38,7 +38,7 @@ export async function serveBothWays(): Promise<{ readonly direct: Fetch; readonl
     ],
     guard: { store: memoryGuard() },
     tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 100 },
-    // Some fail, and are sent what was tampered with, as they should; what goes wrong otherwise is printed.
+    // Failed sagas and changed tokens are expected. Other errors are printed.
     hooks: { onTurn: () => undefined, onReject: () => undefined },
     http: { allowedHosts: ['localhost', '127.0.0.1', '[::1]'], handler: { bus } },
   };

@@ -36,7 +36,7 @@ const logging = saga(
 /** The tools of the scenario `server-stateless` that are sagas. */
 export const statelessSagas = [missingCapability, streamingElicitation, logging] as const;
 
-/** Its tools that are not: they tell everyone who listens that a list has changed. */
+/** Tools that announce a change of a list to every listener. */
 export function registerTriggers(server: McpServer, bus: ServerEventBus): void {
   for (const [name, kind] of [
     ['test_trigger_tool_change', 'tools_list_changed'],

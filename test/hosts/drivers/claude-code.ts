@@ -39,7 +39,7 @@ export const claudeCode: Host = {
         ENABLE_TOOL_SEARCH: 'false',
       },
       keys: (screen) => {
-        // Typed before the tools are listed, the prompt would be answered without them.
+        // Typing the prompt before the tools are listed would start a turn without tools.
         if (/^❯\s*$/m.test(screen) && isListed() && !screen.includes(prompt)) return prompt;
         if (screen.includes(`❯ ${prompt}`) && !screen.includes('●')) return '\r';
         return answerKeys(screen, scenario);
@@ -48,7 +48,7 @@ export const claudeCode: Host = {
   },
 };
 
-/** What the user types into a dialog of elicitation. */
+/** Returns the user's input for an elicitation dialog. */
 function answerKeys(screen: string, scenario: Scenario): string | undefined {
   const [, dialog] = /requests your input\n([\s\S]*)/.exec(screen) ?? [];
   if (dialog === undefined) return undefined;

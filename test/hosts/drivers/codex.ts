@@ -8,7 +8,7 @@ import type { Scenario } from '../scenarios.ts';
 /** Codex through its app-server, the interface of IDE extensions and the desktop application. */
 export const codex: Host = codexWith('codex', 'Codex app-server', '');
 
-/** Codex with its client of MCP 2026-07-28, still behind a feature flag. */
+/** Codex with its client for MCP 2026-07-28, which is behind a feature flag. */
 export const codexModern: Host = codexWith(
   'codex-2026',
   'Codex app-server, `mcp_2026_07_28` on',

@@ -39,13 +39,13 @@ export const copilotCli: Host = {
 
 const controlD = '\x04';
 
-/** What the user types into a dialog. */
+/** Returns the user's input for a dialog. */
 function answerKeys(screen: string, scenario: Scenario): string | undefined {
   const [, dialog] = /^ sagas (?:needs information\.|wants you to visit)\n([\s\S]*)/m.exec(screen) ?? [];
   if (dialog === undefined) return undefined;
   const answer = scenario.answer(dialog);
   if (answer.action === 'decline') return controlD;
-  // After an early Enter, the name of the field is followed by an error.
+  // An Enter that comes too early adds an error after the name of the field.
   const [, field = ''] = /^ (\w+)(?: \*.*)?\n ─/m.exec(dialog) ?? [];
   const value = 'content' in answer ? answer.content[field] : undefined;
   return value !== undefined && /^ ❯ *$/m.test(dialog) ? value : '\r';

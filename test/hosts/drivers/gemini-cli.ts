@@ -4,7 +4,7 @@ import { runCommand } from '../command.ts';
 import { baseEnvironment } from '../environment.ts';
 import type { Host } from '../host.ts';
 
-/** Gemini CLI, without a terminal: there are no dialogs to answer. */
+/** Gemini CLI without a terminal, so it shows no dialogs. */
 export const geminiCli: Host = {
   name: 'gemini-cli',
   title: 'Gemini CLI',

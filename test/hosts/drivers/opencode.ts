@@ -4,7 +4,7 @@ import { runCommand } from '../command.ts';
 import { baseEnvironment } from '../environment.ts';
 import type { Host } from '../host.ts';
 
-/** opencode, without a terminal: there are no dialogs to answer. */
+/** opencode without a terminal, so it shows no dialogs. */
 export const opencode: Host = {
   name: 'opencode',
   title: 'opencode',

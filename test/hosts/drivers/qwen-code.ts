@@ -4,7 +4,7 @@ import { runCommand } from '../command.ts';
 import { baseEnvironment } from '../environment.ts';
 import type { Host } from '../host.ts';
 
-/** Qwen Code, without a terminal: there are no dialogs to answer. */
+/** Qwen Code without a terminal, so it shows no dialogs. */
 export const qwenCode: Host = {
   name: 'qwen-code',
   title: 'Qwen Code',

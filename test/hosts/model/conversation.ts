@@ -1,4 +1,4 @@
-/** One request to a model, in the terms common to all model APIs. */
+/** One request to a model, in terms that all model APIs share. */
 export interface Conversation {
   readonly tools: readonly ModelTool[];
   /** Results of tool calls, oldest first, as the model reads them. */
@@ -11,7 +11,7 @@ export interface Conversation {
 
 /** A tool in a request to a model. */
 export interface ModelTool {
-  /** Name as the model calls it. Hosts add a prefix with the server's name. */
+  /** Name of the tool for the model. Hosts add a prefix with the server's name. */
   readonly name: string;
   readonly parameters: { readonly properties?: { readonly [name: string]: { readonly type?: unknown } } };
   /** Namespace of the tool, in APIs that have namespaces. */

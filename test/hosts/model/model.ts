@@ -11,10 +11,10 @@ import { nextReply, tokenIn } from './script.ts';
 
 const apis: readonly ModelApi[] = [anthropic, openaiResponses, openaiChat, gemini];
 
-// Without the time that a model takes for a reply, a wait would become thousands of calls.
+// Without this delay, a waiting saga would cause thousands of calls.
 const thinkingMs = 2_000;
 
-/** A model endpoint that follows a script, for hosts of every vendor. */
+/** Scripted model endpoint for hosts of all vendors. */
 export class ScriptedModel {
   readonly #server: Server;
   #scenario: Scenario | undefined;
@@ -56,7 +56,7 @@ export class ScriptedModel {
     return this.#hasSpoken;
   }
 
-  /** Begins a scenario, and forgets the previous one. */
+  /** Begins a scenario, and discards the state of the previous one. */
   begin(scenario: Scenario): void {
     this.#scenario = scenario;
     this.#read = '';
@@ -100,7 +100,7 @@ export class ScriptedModel {
 
   async #reply(conversation: Conversation): Promise<Reply> {
     const scripted = this.#scenario === undefined ? undefined : nextReply(conversation, this.#scenario);
-    // Hosts also ask their model for titles and the like.
+    // Hosts also ask their model for titles and similar texts.
     if (scripted === undefined) return { kind: 'text', text: 'Yes.' };
     this.#read = conversation.read;
     this.#hasSpoken = scripted.kind === 'text';

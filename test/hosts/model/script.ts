@@ -1,10 +1,10 @@
 import type { Scenario } from '../scenarios.ts';
 import type { Conversation, ModelTool, Reply } from './conversation.ts';
 
-// Last words of the scripted model: the host has nothing more to do.
+// Final reply of the scripted model: the host has nothing more to do.
 const farewell = 'The tool call has ended.';
 
-// After so many calls, the scripted model gives up.
+// Maximum number of calls before the scripted model gives up.
 const mostCalls = 400;
 
 /**

@@ -1,6 +1,7 @@
-/** One server process of `pnpm hosts`: stateless, except for the task store, which the runner holds for both processes. */
-import type { StoredTask, TaskStore } from '@mcp-saga/server';
+/** Server process of `pnpm hosts`. It is stateless except for the task store, which runs in the runner for both processes. */
+import type { TaskStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
+import type { StoredTask } from '@mcp-saga/server/stores';
 import { listen } from '../../interop/support/http-server.ts';
 import { createSagas } from './sagas.ts';
 
@@ -16,7 +17,7 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: createSagas((effect) => console.error(`effect ${effect}`)),
   answers: {
-    // For hosts without dialogs: the model that calls the tool answers.
+    // For hosts without dialogs: the calling model answers.
     model: 'accept',
   },
   tasks: { store, bearer: 'accept' },

@@ -21,7 +21,7 @@ interface Stdio {
   readonly Experimental_StdioMCPTransport: new (options: Target) => object;
 }
 
-/** Vercel's client, through the tools it makes for `generateText`. */
+/** Connects the Vercel AI SDK client, with the tools that it creates for `generateText`. */
 async function connect(
   { target, era, elicitation }: Way,
   load: (name: string) => Promise<unknown>,

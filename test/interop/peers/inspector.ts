@@ -16,7 +16,7 @@ import {
 
 const run = promisify(execFile);
 
-/** Runs one command of the Inspector, and gives the JSON it prints. */
+/** Runs one command of the Inspector, and returns its JSON output. */
 type Command = (args: readonly string[]) => Promise<Json>;
 
 interface Pending {
@@ -35,7 +35,7 @@ export async function connectMcpdo(
   const mcpdo = commandOf(command, ['--format', 'json'], home);
   const close = async (): Promise<void> => {
     await mcpdo(['daemon', 'stop']);
-    // The daemon may still write its last words.
+    // The daemon may still write to its folder.
     await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
   const asked: string[] = [];
@@ -51,7 +51,7 @@ export async function connectMcpdo(
           if (pending === undefined) return called(said);
           asked.push(pending.message);
           const answer = JSON.stringify(userAnswers[pending.message]);
-          // oxlint-disable-next-line no-await-in-loop -- each question follows from the answer before
+          // oxlint-disable-next-line no-await-in-loop -- each question depends on the previous answer
           said = await mcpdo(['elicitation/respond', pending.elicitationId, answer]);
         }
       },
@@ -63,7 +63,7 @@ export async function connectMcpdo(
   }
 }
 
-/** The Inspector's `--cli`: it connects anew for each call, and cannot be asked anything. */
+/** Connects the Inspector's `--cli`, which uses a new connection for each call and cannot be asked questions. */
 export async function connectCli(
   command: readonly [node: string, script: string],
   { target, era }: Way,
@@ -87,7 +87,7 @@ function commandOf(
   flags: readonly string[],
   home: string,
 ): Command {
-  // Whoever runs the tests has an Inspector of their own, with servers and secrets.
+  // Isolates the test from the developer's Inspector settings, servers, and secrets.
   const own = { HOME: home, MCP_STORAGE_DIR: home, MCP_INSPECTOR_SECRET_STORE: 'file' };
   const env = { ...process.env, ...compileCache, ...own };
   return async (args) => {
@@ -95,7 +95,7 @@ function commandOf(
       const { stdout } = await run(node, [script, ...flags, ...args], { env, timeout: 30_000 });
       return JSON.parse(stdout) as Json;
     } catch (error) {
-      // A result that is an error is printed all the same.
+      // The command also prints error results.
       const { stdout } = error as { readonly stdout?: string };
       if (stdout === undefined || stdout.trim() === '') throw error;
       return JSON.parse(stdout) as Json;

@@ -11,7 +11,7 @@ interface Main {
   };
 }
 
-/** Mastra's client, through the tools it makes for agents. */
+/** Connects the Mastra client, with the tools that it creates for agents. */
 async function connect(
   { target, era, elicitation }: Way,
   load: (name: string) => Promise<unknown>,
@@ -28,7 +28,7 @@ async function connect(
         ...('url' in target ? { url: new URL(target.url) } : target),
         ...(era === 'legacy' ? { protocolVersion: 'legacy' } : {}),
         ...(elicitation ? { inputRequests } : {}),
-        // As a model is told, rather than thrown.
+        // Returns the error as a model gets it, instead of throwing.
         onToolError: 'return',
       },
     },

@@ -1,4 +1,4 @@
-/** Where the server is. */
+/** Address of the server. */
 export type Target =
   | { readonly url: string }
   | {
@@ -7,33 +7,33 @@ export type Target =
       readonly env: { readonly [name: string]: string };
     };
 
-/** How a client comes to a server, and what it declares. */
+/** The connection of a client, and its capabilities. */
 export interface Way {
   readonly target: Target;
-  /** Whether it looks for a server of 2026-07-28 first, or begins with `initialize`. */
+  /** `modern`: first looks for a 2026-07-28 server. `legacy`: begins with `initialize`. */
   readonly era: 'modern' | 'legacy';
-  /** Whether it declares elicitation, and answers the questions it is asked. */
+  /** `true` if the client declares elicitation and answers questions. */
   readonly elicitation: boolean;
 }
 
-/** A tool's result, as far as it is looked at. */
+/** Result of a tool: only the fields that the tests read. */
 export interface ToolResult {
   readonly content: readonly { readonly text?: string }[];
   readonly isError?: boolean;
   readonly nextResumeToken?: string;
 }
 
-/** What a client gets of one call of a tool. */
+/** Outcome of one tool call for a client. */
 export interface Called {
-  /** The result, as the client hands it to the program around it. */
+  /** Result that the client returns to its program. */
   readonly result: ToolResult;
-  /** What the client hands to its model, as text. */
+  /** Text that the client shows to its model. */
   readonly shown: string;
 }
 
-/** One of the clients, connected. */
+/** A connected client. */
 export interface Peer {
-  /** What is asked of the user, in order. */
+  /** Questions to the user, in order. */
   readonly asked: readonly string[];
   call(tool: string, args: Json): Promise<Called>;
   close(): Promise<void>;
@@ -44,44 +44,41 @@ export interface Json {
   readonly [key: string]: unknown;
 }
 
-/** What shall be done, as data: it goes to a client in another process. */
+/** Task for a client, as data, because the client runs in another process. */
 export interface Job {
   readonly way: Way;
   readonly tool: string;
-  /** What the model answers, one record of answers a call, where it has to. */
+  /** Answers of the model, if it must answer: one record per call. */
   readonly modelAnswers: readonly Json[];
 }
 
-/** As what a server knows a client. */
+/** A client, as its server sees it. */
 export interface Client {
   readonly revision: string;
-  /** The names of the capabilities it declared, or that the server cannot know them. */
+  /** Names of the declared capabilities, or `unknown` if the server cannot know them. */
   readonly declared: readonly string[] | 'unknown';
   readonly hasSession: boolean;
 }
 
-/** What came of it. */
+/** Result of a run. */
 export interface Report {
-  /** As what the server knows the client. */
+  /** The client, as the server sees it. */
   readonly client: Client;
-  /** What the user was asked. */
+  /** Questions to the user. */
   readonly asked: readonly string[];
-  /** Each call of the tool, the last with its end. */
+  /** All calls of the tool. The last one contains the final result. */
   readonly calls: readonly Called[];
 }
 
 const args = { initial_arg: 'value' };
 
-/** What the user answers to each question. */
+/** Answers of the user, by question. */
 export const userAnswers: { readonly [message: string]: Json } = {
   'Please provide the deployment target:': { target: 'production' },
   "Is deploying to 'production' safe right now?": { sure: true },
 };
 
-/**
- * Calls a tool to its end as a model does: what it is shown names a token, so it calls the tool again with the token
- * and its answers.
- */
+/** Calls a tool to its end like a model: if the text names a token, calls the tool again with the token and the answers. */
 export async function drive(peer: Peer, { tool, modelAnswers }: Job): Promise<Report> {
   const client = JSON.parse(textOf(await peer.call('who_am_i', {}))) as Client;
   const calls = [await peer.call(tool, args)];
@@ -89,7 +86,7 @@ export async function drive(peer: Peer, { tool, modelAnswers }: Job): Promise<Re
     const { result, shown } = calls.at(-1) as Called;
     const resumeToken = result.nextResumeToken;
     if (resumeToken === undefined) break;
-    // What its client has asked the user already, it is not asked.
+    // The model does not answer questions that the client asks the user.
     if (!Object.keys(answers).every((stepId) => shown.includes(stepId))) continue;
     calls.push(await peer.call(tool, { ...args, resumeToken, answers: JSON.stringify(answers) }));
   }

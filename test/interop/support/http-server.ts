@@ -13,19 +13,19 @@ import {
   WebStandardStreamableHTTPServerTransport as SessionTransport,
 } from '@modelcontextprotocol/server';
 
-/** Puts the tools on a server. */
+/** Registers the tools on a server. */
 export type Attach = (server: McpServer) => void;
 
 /** Answers requests to a server. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** A server that listens in this process. */
+/** A server in this process. */
 export interface HttpServer {
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
-/** A server with the tools, and beside them a plain one that tells a client what it declared: `who_am_i`. */
+/** A server with the tools, and with the plain tool `who_am_i`, which returns the declared capabilities. */
 export function newServer(attach: Attach): McpServer {
   const server = new McpServer({ name: 'interop', version: '1.0.0' });
   attach(server);
@@ -42,13 +42,13 @@ export function newServer(attach: Attach): McpServer {
   return server;
 }
 
-/** Streamable HTTP with nothing kept between requests: 2026-07-28, and 2025 clients statelessly. */
+/** Streamable HTTP without state between requests: for 2026-07-28, and for stateless 2025 clients. */
 export function stateless(attach: Attach): Fetch {
   const handler = createMcpHandler(() => newServer(attach));
   return (request) => handler.fetch(request);
 }
 
-/** Streamable HTTP as servers of 2025 speak it: `initialize` opens a session, and each session has a server. */
+/** Streamable HTTP with sessions, as in 2025: `initialize` opens a session, and each session has its own server. */
 export function sessions(attach: Attach): Fetch {
   const open = new Map<string, SessionTransport>();
   return async (request) => {
@@ -76,7 +76,7 @@ export async function listen(fetch: Fetch): Promise<HttpServer> {
     void (async () => {
       const { status, headers, body } = await fetch(toRequest(incoming));
       outgoing.writeHead(status, Object.fromEntries(headers));
-      // A stream that stays open is known by its head.
+      // Sends the headers at once, because a stream may stay open without data.
       outgoing.flushHeaders();
       if (body === null) outgoing.end();
       else

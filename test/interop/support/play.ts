@@ -1,43 +1,43 @@
 import { type Client, type Job, type Json, type Report, textOf, type Way } from '../peers/peer.ts';
 import { type Place, serve } from './serve.ts';
 
-/** Does a job with one client. */
+/** Runs a job with one client. */
 export type RunPeer = (job: Job) => Promise<Report>;
 
-/** What is played. */
+/** A run of a client. */
 export interface Play extends Omit<Way, 'target'> {
   readonly place: Place;
   readonly tool: 'complex_tool' | 'asked_tool';
-  /** Whether the host has a model of its own. Default: no. */
+  /** `true` if the host has its own model. @default false */
   readonly hasModel?: boolean;
 }
 
-/** What came of it. */
+/** Outcome of a client run. */
 export interface Played {
   readonly client: Client;
-  /** What the user was asked. */
+  /** Questions to the user. */
   readonly asked: readonly string[];
-  /** How often the tool was called. */
+  /** Number of tool calls. */
   readonly calls: number;
-  /** Whether the model saw each token that it had to call the tool with. */
+  /** `true` if the model saw every token that it needed for a tool call. */
   readonly tokensShown: boolean;
-  /** The last result: its text, and whether it is an error. */
+  /** Text of the last result, and `true` if the result is an error. */
   readonly text: string;
   readonly isError: boolean;
   /** The server steps that succeeded. */
   readonly effects: readonly string[];
 }
 
-/** What the quickstart ends with. */
+/** Final text of the quickstart. */
 export const deployed = 'Deployment to production initiated successfully based on confirmation.';
 
-/** What the user is asked. */
+/** Questions to the user. */
 export const questions = [
   'Please provide the deployment target:',
   "Is deploying to 'production' safe right now?",
 ] as const;
 
-/** What a model answers for the user and itself, call by call, by the ids of the steps. */
+/** Answers of a model in place of the user and itself, one record per call, by step ID. */
 const modelAnswers: readonly Json[] = [
   { 'step-elicitation-A': { action: 'accept', content: { target: 'production' } } },
   {

@@ -10,18 +10,18 @@ import type { RunPeer } from './play.ts';
 
 const run = promisify(execFile);
 
-/** Long enough for a client, and the Node it runs on, to be downloaded. */
+/** Includes the time to download a client and its version of Node. */
 export const installTimeout = 300_000;
 
-/** The Node these clients run on: they want 22 or newer, which reads TypeScript too. Installed if need be. */
+/** Installs Node for these clients if necessary. They need version 22 or later, which also runs TypeScript. */
 export const nodeOfPeers = (): Promise<string> => node('24.21.0').executable();
 
-/** Environment variables that let Node processes share the compiled code of a client. */
+/** Environment variables that share a client's compiled code between Node processes. */
 export const compileCache: { readonly [name: string]: string } = {
   NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
 };
 
-/** Installs a client, and runs its file in `peers` in a process of its own. */
+/** Installs a client, and runs its file from `peers` in a separate process. */
 export async function installPeer(file: string, ...packages: readonly string[]): Promise<RunPeer> {
   const [executable, folder] = await Promise.all([nodeOfPeers(), install('interop', ...packages)]);
   const script = fileURLToPath(new URL(`../peers/${file}`, import.meta.url));

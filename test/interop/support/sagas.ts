@@ -5,7 +5,7 @@ import { complexTool } from '../../../examples/quickstart/saga.ts';
 const Target = z.object({ target: z.string() });
 const Sure = z.object({ sure: z.boolean() });
 
-/** The quickstart with both questions put to the user: two rounds for clients that have nobody else to ask. */
+/** The quickstart with both questions for the user: two rounds for clients without a model. */
 const askedTool = saga(
   { name: 'asked_tool', version: '1', input: z.object({ initial_arg: z.string() }) },
   function* () {
@@ -23,10 +23,10 @@ const askedTool = saga(
   },
 );
 
-/** What differs between hosts. */
+/** Differences between hosts. */
 export interface HostFacts {
   readonly keys: string;
-  /** Whether the host has a model of its own, for clients that offer none. It says yes. */
+  /** `true` if the host's model answers for clients without a model. It always answers yes. */
   readonly hasModel: boolean;
 }
 
@@ -37,8 +37,8 @@ interface StepFacts {
 }
 
 /**
- * A host of the quickstart's saga and of its twin that asks the user only. A model may answer where the client cannot
- * be asked.
+ * Creates a host with the quickstart's saga and a variant that asks only the user. A model may answer if the client cannot be
+ * asked.
  *
  * @param onEffect - gets the path of each server step that succeeded
  */

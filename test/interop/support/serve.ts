@@ -8,7 +8,7 @@ import type { Target } from '../peers/peer.ts';
 import { listen, sessions, stateless } from './http-server.ts';
 import { createHost } from './sagas.ts';
 
-/** How a server is reached. */
+/** Transport of a server. */
 export type Place = 'stateless HTTP' | 'a session over HTTP' | 'stdio';
 
 /** A server of the sagas. */

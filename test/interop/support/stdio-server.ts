@@ -1,4 +1,4 @@
-// A server on standard input and output. It appends its effects to a file, since clients keep or drop what it prints.
+// A server over stdio. It appends its effects to a file, because clients may drop its output.
 import { appendFileSync } from 'node:fs';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { newServer } from './http-server.ts';

@@ -1,12 +1,15 @@
 import { callSaga } from '@mcp-saga/client';
+import { durableObjectStore } from '@mcp-saga/cloudflare';
 import { sample } from '@mcp-saga/core';
 import { generatorProgram } from '@mcp-saga/core/program';
 import eslintPlugin = require('@mcp-saga/eslint-plugin');
 import { openTelemetry } from '@mcp-saga/opentelemetry';
+import { qstashQueue } from '@mcp-saga/queues';
 import { redisGuard } from '@mcp-saga/redis';
 import { generateKey } from '@mcp-saga/seal';
 import { createSagaHost, saga, step, type SagaHost } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
+import { sqliteStore } from '@mcp-saga/sql';
 import { testSaga } from '@mcp-saga/testing';
 import { sagaProperty } from '@mcp-saga/testing/fast-check';
 import { replayRecordings } from '@mcp-saga/testing/node';
@@ -19,11 +22,14 @@ const hello = saga({ name: 'hello', version: '1' }, function* () {
 const host: SagaHost = createSagaHost({ sagas: [hello], keys: generateKey(), audience: 'required' });
 const others = [
   callSaga,
+  durableObjectStore,
   sample,
   generatorProgram,
   openTelemetry,
+  qstashQueue,
   redisGuard,
   serveSagas,
+  sqliteStore,
   sagaProperty,
   replayRecordings,
   machineSaga,

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import sagaRules from '@mcp-saga/eslint-plugin';
+import { alarmQueue, createSagaObject, durableObjectStore } from '@mcp-saga/cloudflare';
 import { openTelemetry } from '@mcp-saga/opentelemetry';
-import { redisGuard, redisTaskStore } from '@mcp-saga/redis';
-import { createSagaHost, generateKey } from '@mcp-saga/server';
+import { postgresMigrations, sqliteMigrations } from '@mcp-saga/sql';
+import { createSagaHost, generateKey, type SagaHost, type SagaTelemetry } from '@mcp-saga/server';
+import { pgBossQueue, qstashQueue, sqsQueue } from '@mcp-saga/queues';
+import { bullmqQueue, redisGuard, redisTaskStore } from '@mcp-saga/redis';
 import { sagaProperty } from '@mcp-saga/testing/fast-check';
 import { replayRecordings } from '@mcp-saga/testing/node';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -15,6 +18,7 @@ import served, { erase } from './erase.ts';
 import { eraseByMachine } from './machine.ts';
 import { testErase } from './tested.ts';
 import { sealAndOpen } from './token.ts';
+import { host as traced } from './traced.ts';
 
 const erased = [{ type: 'text', text: 'Erased.' }];
 
@@ -41,17 +45,27 @@ async function inSession(): Promise<void> {
   await client.close();
 }
 
-/** A machine, on two hosts that share only the key; they are traced, for nobody. */
-async function byMachine(): Promise<void> {
-  const keys = generateKey();
-  const telemetry = openTelemetry();
-  const host = () => createSagaHost({ sagas: [eraseByMachine], keys, audience: 'disk', telemetry });
-  const turn = await host().start('erase', {});
+/** Starts a saga on one host, and ends it on another. */
+async function throughHosts(hostOf: () => SagaHost): Promise<void> {
+  const turn = await hostOf().start('erase', {});
   assert(turn.status === 'suspended');
   const answer = { stepId: 'sure', result: { action: 'accept', content: { sure: true } } };
-  const over = await host().resume(turn.token, [answer]);
+  const over = await hostOf().resume(turn.token, [answer]);
   assert(over.status === 'completed');
   assert.equal(over.result, 'Erased.');
+}
+
+/** A machine, on two hosts that share only the key. */
+async function byMachine(telemetry?: SagaTelemetry): Promise<void> {
+  const keys = generateKey();
+  await throughHosts(() =>
+    createSagaHost({
+      sagas: [eraseByMachine],
+      keys,
+      audience: 'disk',
+      ...(telemetry === undefined ? {} : { telemetry }),
+    }),
+  );
 }
 
 async function seals(): Promise<void> {
@@ -71,8 +85,29 @@ async function seals(): Promise<void> {
   assert.equal(await sealAndOpen(claims, 'state'), 'state');
 }
 
-await Promise.all([overHttp(), inSession(), byMachine(), seals()]);
+/** A generator and a machine, each from start to end under a trace that no exporter receives. */
+async function underTrace(): Promise<void> {
+  await throughHosts(() => traced);
+  await byMachine(openTelemetry());
+}
+
+await Promise.all([overHttp(), inSession(), byMachine(), seals(), underTrace()]);
+assert.equal(typeof createSagaObject().prototype.alarm, 'function');
 assert.equal(await testErase(), 'Erased.');
 assert.equal(sagaRules.meta.name, '@mcp-saga/eslint-plugin');
 for (const word of [redisGuard, redisTaskStore, sagaProperty, replayRecordings]) assert(word.length > 0);
+for (const migrations of [postgresMigrations(), sqliteMigrations()]) assert.equal(migrations.length, 1);
+for (const word of [
+  alarmQueue,
+  bullmqQueue,
+  durableObjectStore,
+  pgBossQueue,
+  qstashQueue,
+  redisGuard,
+  redisTaskStore,
+  replayRecordings,
+  sagaProperty,
+  sqsQueue,
+])
+  assert(word.length > 0);
 console.log('all is well');

@@ -1,11 +1,11 @@
-import { erase } from './erase.ts';
 // #region testing
 import { crashEverywhere, testSaga } from '@mcp-saga/testing';
+import { erase } from './erase.ts';
 
 const erased = testSaga(erase).on.elicit('sure', { sure: true });
 
 export async function testErase(): Promise<unknown> {
-  // The result is the same wherever its process dies, and nothing is erased twice.
+  // Stops the process before and after each step: the result stays the same, and nothing is erased twice.
   await crashEverywhere(erased);
   return (await erased.run()).result;
 }

@@ -7,7 +7,8 @@ const sagas = serveSagas({
   name: 'notes',
   version: '1.0.0',
   sagas: [note],
-  http: { allowedHosts: ['localhost', '127.0.0.1'] }, // no page that its user visits reaches it by another name
+  keys: 'ephemeral', // a key that ends with this process: set SAGA_KEYS and drop this line in production
+  http: { allowedHosts: ['localhost', '127.0.0.1'] }, // rejects web pages that reach the server by DNS rebinding
 });
 
 serve({ fetch: (request) => sagas.fetch(request), hostname: '127.0.0.1' }); // on PORT, or 3000

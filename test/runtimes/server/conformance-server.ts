@@ -14,19 +14,19 @@ import { sessions } from '../../support/sessions.ts';
 import { Effects } from './effects.ts';
 import { conformanceSagas } from './sagas.ts';
 
-/** Answers one request, as a runtime hands it over. */
+/** Answers one request, called by a runtime. */
 export type Fetch = (request: Request, env?: unknown, runtime?: unknown) => Promise<Response>;
 
 const info = { name: 'conformance', version: '1' };
 
 /**
- * The server that every runtime runs, written for none of them: `/mcp` serves sagas statelessly, as one line does it;
- * `/session/1` and `/session/2` keep sessions, with either version of the SDK; `/effects?label=…` says what the steps of
- * a call did. What a fleet has in its configuration is in the query here, so that one process can stand for many:
+ * Server for all runtimes. `/mcp` serves sagas statelessly. `/session/1` and `/session/2` keep sessions, with SDK version 1 or 2.
+ * `/effects?label=…` returns the effects of a call. The query replaces the configuration of a fleet, so that one process can act
+ * as many:
  *
- * - `keys=k2,k1`: which of its keys the host has, in which order. Default: all, as they are
- * - `sealing=portable`: which implementation seals. Default: the host's
- * - `at=…`: what its clock says, in milliseconds since the epoch. Default: the time
+ * - `keys=k2,k1`: keys of the host, in this order. Default: all keys in their configured order
+ * - `sealing=portable`: sealing implementation. Default: the host's
+ * - `at=…`: time of its clock, in milliseconds since the epoch. Default: the current time
  *
  * @param keysOf - the keys, from what the runtime hands over beside each request
  */
@@ -34,8 +34,8 @@ export function conformanceServer(keysOf: (env: unknown) => string): Fetch {
   const effects = new Effects();
   const common: Omit<SagaHostOptions, 'audience'> = {
     sagas: conformanceSagas(effects),
-    // What is kept is kept in this process, whichever host asks.
-    guard: { store: memoryGuard() },
+    // All hosts of this process share these stores.
+    guard: { store: memoryGuard({ olderTokens: 'accept' }) },
     tasks: { store: memoryTaskStore(), bearer: 'accept', pollIntervalMs: 10 },
     resumableRequests: { bearer: 'accept' },
     answers: { model: 'accept' },

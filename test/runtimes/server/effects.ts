@@ -1,10 +1,10 @@
-/** One thing that a step did, or that an undo did. */
+/** Effect of a step or of an undo. */
 export interface Effect {
   readonly what: string;
   readonly idempotencyKey: string;
 }
 
-/** What the steps of one call did, and why the host ended it, if it did: by the label the call was given. */
+/** Recorded effects and errors of calls, by the label of the call. */
 export class Effects {
   readonly #byLabel = new Map<string, Effect[]>();
 

@@ -19,14 +19,14 @@ const Place = z.object({ place: z.string() });
 const Go = z.object({ go: z.boolean() });
 const Labelled = z.object({ label: z.string() });
 
-/** The sagas of the suite. What their steps do is noted under the label of each call. */
+/** Sagas of the suite. Records the effects of their steps under the label of each call. */
 export function conformanceSagas(effects: Effects): readonly Program[] {
   const note =
     (label: string, what: string) =>
     ({ idempotencyKey }: { readonly idempotencyKey: string }): void =>
       effects.note(label, what, idempotencyKey);
 
-  /** Asks the user and the model, waits, works in parallel, and can be undone: a bit of everything. */
+  /** Covers many features: asks the user and the model, waits, works in parallel, and can be undone. */
   const order = saga(
     {
       name: 'order',
@@ -43,7 +43,7 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
         messages: [{ role: 'user', content: { type: 'text', text: `Is '${address}' safe?` } }],
         maxTokens: 100,
       });
-      // A timer of the runtime's.
+      // Uses a timer of the runtime.
       yield* sleep(5);
       const { wrapped } = yield* all({
         wrapped: step('wrap', async (context) => {
@@ -59,7 +59,7 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
     },
   );
 
-  /** Asks where it is, as often as it is told to, with a step at each stop. */
+  /** Asks for its place the given number of times, with a step at each stop. */
   const relay = saga(
     { name: 'relay', version: '1', input: Labelled.extend({ stops: z.number() }) },
     function* ({ label, stops }) {
@@ -78,7 +78,7 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
     },
   );
 
-  /** Carries, from its second turn on, so many bytes, which are not compressed, and a text, which is. */
+  /** From its second turn, carries a number of incompressible bytes and a compressible text. */
   const ballast = saga(
     {
       name: 'ballast',
@@ -95,7 +95,7 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
     },
   );
 
-  /** Can be used once: needs a guard. */
+  /** Accepts each token only once, which needs a guard. */
   const ticket = saga(
     { name: 'ticket', version: '1', input: Labelled, forks: 'refuse' },
     function* ({ label }) {

@@ -1,22 +1,22 @@
-/** A form that was filled in. */
+/** An accepted form. */
 export type Accepted = {
   readonly action: 'accept';
   readonly content: Record<string, string | boolean>;
 };
 
-/** An accepted form, as clients answer it. */
+/** Creates a client's answer that accepts a form. */
 export function accepted(content: Accepted['content']): Accepted {
   return { action: 'accept', content };
 }
 
-/** What a model says, as clients answer it. */
+/** Sampling result of a client. */
 export const sampled = {
   role: 'assistant',
   model: 'test',
   content: { type: 'text', text: 'Yes.' },
 } as const;
 
-/** The results of steps, as the saga methods take them. */
+/** Creates the results of steps in the format of the saga methods. */
 export function completed(stepId: string, result: object): readonly object[] {
   return [{ stepId, result }];
 }

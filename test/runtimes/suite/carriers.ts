@@ -1,16 +1,16 @@
-import type { Fields, WireMessage } from '../../../packages/testing/src/wire/channel/channel.ts';
-import { capabilitiesOf } from '../../../packages/testing/src/wire/channel/ways.ts';
+import type { Fields, WireMessage } from '../../support/wire/channel.ts';
+import { capabilitiesOf } from '../../support/wire/ways.ts';
 import { accepted, completed } from './answers.ts';
 import { ask } from './wire.ts';
 
-/** One way in which a client holds a token and gives it back. */
+/** A dialect, with its way to store and return a token. */
 export interface Carrier {
   readonly name: string;
-  /** The one answer to whatever does not open. */
+  /** Expected response to every token that does not open. It must not change. */
   readonly refused: object;
-  /** Starts a saga of this label, which asks; gives the token. */
+  /** Starts a saga with this label, which asks a question. Returns the token. */
   begin(url: URL, label: string): Promise<string>;
-  /** Goes on with the answer. */
+  /** Continues with the answer. */
   goOn(url: URL, label: string, token: string): Promise<WireMessage>;
 }
 
@@ -22,7 +22,7 @@ function frozen(message: string, reason: string): object {
   return { code: -32_602, message, data: { reason } };
 }
 
-/** A request in rounds, which is sent again with `requestState`. */
+/** A request that is repeated with `requestState`. */
 function inRounds(name: string, method: string, paramsOf: (label: string) => Fields): Carrier {
   return {
     name,
@@ -33,7 +33,7 @@ function inRounds(name: string, method: string, paramsOf: (label: string) => Fie
   };
 }
 
-/** How the saga methods do it. */
+/** Carrier of the saga methods. */
 export const sagaMethods: Carrier = {
   name: 'saga methods',
   refused: frozen('Invalid or expired sagaToken', 'invalid_saga_token'),
@@ -45,7 +45,7 @@ export const sagaMethods: Carrier = {
     ask(url, 'tools/resumeSaga', { sagaToken, completedSteps: completed('address', asked.address) }),
 };
 
-/** Every way in which a token comes back that holds the whole saga. */
+/** All dialects whose token contains the whole saga. */
 export const carriers: readonly Carrier[] = [
   sagaMethods,
   inRounds('multi round-trip, a tool', 'tools/call', (label) => ({ name: 'order', arguments: { label } })),
@@ -79,24 +79,31 @@ export const carriers: readonly Carrier[] = [
       await ask(url, 'tools/call', params, { capabilities: resumable, onNotification });
       return text(token);
     },
-    // It brings a token and nothing else.
+    // A resumed request contains only the token.
     goOn: (url, _, resumeToken) => ask(url, 'requests/resume', { resumeToken }, { capabilities: resumable }),
   },
 ];
 
-/** How tasks do it: what their client holds opens what the server keeps of them. */
+/** Carrier of tasks: the server stores the sealed state, and the client's task ID opens it. */
 export const tasks: Carrier = {
   name: 'tasks',
   refused: frozen('Unknown or expired task', 'invalid_task_id'),
   begin: async (url, label) => {
     const params = { name: 'order', arguments: { label } };
-    return text((await ask(url, 'tools/call', params, { capabilities: knowsTasks })).result?.['taskId']);
+    const { result } = await ask(url, 'tools/call', params, { capabilities: knowsTasks });
+    const taskId = text(result?.['taskId']);
+    let status = result?.['status'];
+    // The first turn runs in the background.
+    while (status === 'working')
+      // oxlint-disable-next-line no-await-in-loop -- until the task asks
+      status = (await ask(url, 'tasks/get', { taskId }, { capabilities: knowsTasks })).result?.['status'];
+    return taskId;
   },
   goOn: (url, _, taskId) =>
     ask(url, 'tasks/update', { taskId, inputResponses: asked }, { capabilities: knowsTasks }),
 };
 
-/** Whether a token was taken: a request that is resumed says by an error what it needs next. */
+/** `true` if a token was accepted: a resumed request returns its next input as an error. */
 export function isTaken({ result, error }: WireMessage): boolean {
   return result !== undefined || Object(error?.data).reason === 'input_required';
 }

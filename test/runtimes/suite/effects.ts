@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../../../packages/testing/src/wire/channel/channel.ts';
+import type { Fields } from '../../support/wire/channel.ts';
 import type { Subject } from '../subject.ts';
 import { accepted, completed } from './answers.ts';
 import { sagaMethods } from './carriers.ts';
 import { ask, clientOf } from './wire.ts';
 
-/** What steps do: undone where that is due, and not done twice. */
+/** Tests effects: undone when necessary, and never run twice. */
 export function effectsSuite(subject: Subject): void {
   const resume = async (sagaToken: string, completedSteps: readonly object[]): Promise<Fields> => {
     const { result, error } = await ask(subject.mcp(), 'tools/resumeSaga', { sagaToken, completedSteps });
@@ -15,8 +15,8 @@ export function effectsSuite(subject: Subject): void {
   const done = async (label: string): Promise<readonly string[]> =>
     (await subject.effects(label)).map(({ what }) => what);
 
-  describe('what was done', () => {
-    it('[P1] [E3] is undone when the user declines', async () => {
+  describe('effects on a runtime', () => {
+    it('[P1] [E3] are undone if the user declines', async () => {
       const label = randomUUID();
       const way = { dialect: 'multi round-trip', era: '2026-07-28' } as const;
       const client = clientOf(() => subject.mcp(), way, { 'elicitation/create': { action: 'decline' } });
@@ -28,7 +28,7 @@ export function effectsSuite(subject: Subject): void {
       expect(await done(label)).toEqual(['reserve', 'release']);
     });
 
-    it('[P1] [E6] is undone when the saga is cancelled', async () => {
+    it('[P1] [E6] are undone if the saga is cancelled', async () => {
       const label = randomUUID();
       const sagaToken = await sagaMethods.begin(subject.mcp(), label);
       const { result } = await ask(subject.mcp(), 'tools/cancelSaga', { sagaToken });
@@ -41,7 +41,7 @@ export function effectsSuite(subject: Subject): void {
       expect(effects[0]?.idempotencyKey).not.toBe(effects[1]?.idempotencyKey);
     });
 
-    it('[P1] [T13] [E7] is not done again under a guard, and other answers get nowhere', async () => {
+    it('[P1] [T13] [E7] are not repeated under a guard, which refuses other answers', async () => {
       const label = randomUUID();
       const start = { name: 'ticket', arguments: { label } };
       const { result } = await ask(subject.mcp(), 'tools/callSaga', start);

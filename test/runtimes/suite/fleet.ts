@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { wireWays } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import type { Effect } from '../server/effects.ts';
 import type { Subject } from '../subject.ts';
 import { accepted, completed } from './answers.ts';
 import { ask, clientOf } from './wire.ts';
+import { wireWays } from '../../support/wire/ways.ts';
 
 /** Those that need neither a session nor a store. */
 const ways = wireWays.filter(({ dialect }) =>
   ['saga methods', 'multi round-trip', 'resume token'].includes(dialect),
 );
 
-/** The label of a call, long enough that it is compressed in the token. */
+/** Creates a label that is long enough to be compressed in the token. */
 function longLabel(): string {
   return randomUUID().repeat(60);
 }
 
-/** What many runtimes do together, that share the key and nothing else. */
+/** Tests runtimes that share only their key. */
 export function fleetSuite(subjects: readonly Subject[]): void {
-  it('[P1] [P2] [E1] one saga goes from runtime to runtime, and each runs its step once', async () => {
+  it('[P1] [P2] [E1] one saga continues from runtime to runtime, and each runs its step once', async () => {
     const label = longLabel();
     const { last } = await relay(subjects, label);
     const result = await goOn(subjects.at(-1), last, subjects.length);
     const { places } = JSON.parse(result) as { readonly places: readonly string[] };
-    // What the first one kept came through all the others: a BigInt, a Date, a Set.
+    // Values from the first runtime survive all others: a BigInt, a Date, and a Set.
     expect(places).toEqual(subjects.map(({ name }, index) => `${index + 1} ${index + 1} ${name}`));
     const ran = await Promise.all(subjects.map((subject) => subject.effects(label)));
     expect(ran.map((effects) => effects.map(({ what }) => what))).toEqual(
@@ -33,7 +33,7 @@ export function fleetSuite(subjects: readonly Subject[]): void {
   });
 
   it.each(ways)(
-    '[P1] [P2] each request of a call by $dialect, $era, goes to another runtime',
+    '[P1] [P2] each request of a call by $dialect, $era, may reach another runtime',
     async (way) => {
       const label = longLabel();
       let sent = 0;
@@ -46,13 +46,13 @@ export function fleetSuite(subjects: readonly Subject[]): void {
     },
   );
 
-  it('[P1] [E1] [T8] one token gives the same idempotency key and the same draws on every runtime', async () => {
+  it('[P1] [E1] [T8] a token leads to the same idempotency key and random values on every runtime', async () => {
     const label = longLabel();
     const { last } = await relay(subjects, label);
     const results = new Set<string>();
     const keys: Effect[] = [];
     for (const subject of subjects) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is as good
+      // oxlint-disable-next-line no-await-in-loop -- need not run at once
       const { drawn } = JSON.parse(await goOn(subject, last, subjects.length)) as {
         readonly drawn: unknown[];
       };
@@ -66,14 +66,14 @@ export function fleetSuite(subjects: readonly Subject[]): void {
   });
 }
 
-/** Starts at the first and goes on at each but the last; gives the token that the last one takes. */
+/** Starts a saga on the first runtime, and continues it on all but the last. Returns the token for the last one. */
 async function relay(subjects: readonly Subject[], label: string): Promise<{ readonly last: string }> {
   const [first] = subjects;
   if (first === undefined) throw new Error('Nothing runs.');
   const args = { label, stops: subjects.length };
   let { result } = await ask(first.mcp(), 'tools/callSaga', { name: 'relay', arguments: args });
   for (const [index, subject] of subjects.slice(0, -1).entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- each request follows from the one before
+    // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
     ({ result } = await ask(subject.mcp(), 'tools/resumeSaga', {
       sagaToken: result?.['sagaToken'],
       completedSteps: completed(idOf(index + 1), accepted({ place: subject.name })),
@@ -82,7 +82,7 @@ async function relay(subjects: readonly Subject[], label: string): Promise<{ rea
   return { last: String(result?.['sagaToken']) };
 }
 
-/** Goes on to the end, and gives what the saga returned. */
+/** Continues to the end, and returns the result of the saga. */
 async function goOn(subject: Subject | undefined, sagaToken: string, stop: number): Promise<string> {
   if (subject === undefined) throw new Error('Nothing runs.');
   const { result } = await ask(subject.mcp(), 'tools/resumeSaga', {

@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { generateKey } from '@mcp-saga/server';
-import { tamper } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
 import { createRefusedCorpus } from '../../../packages/seal/test/refused-corpus.ts';
+import { tamper } from '../../support/wire/tamper.ts';
 import type { Subject } from '../subject.ts';
 import { carriers, isTaken, sagaMethods, tasks, type Carrier } from './carriers.ts';
 
 const lifetime = 60 * 60 * 1000;
-/** How far clocks may lie apart. */
+/** Maximum tolerated clock difference, in milliseconds. */
 const skew = 30_000;
 
-/** What must not open: tokens that were changed, and tokens whose time is over. */
+/** Tests tokens that must not open: changed and expired tokens. */
 export function refusalsSuite(subject: Subject): void {
-  describe.each(subject.sealings)('a token that is refused, sealed the %s way', (sealing) => {
+  describe.each(subject.sealings)('a refused token, sealed by the %s path', (sealing) => {
     const url = (): URL => subject.mcp({ sealing });
 
-    it('[P1] [T4] [T5] gets the one answer, whatever of the corpus it is', async () => {
+    it('[P1] [T4] [T5] gets the frozen response for each token of the corpus', async () => {
       const label = randomUUID();
       const token = await sagaMethods.begin(url(), label);
       const corpus = createRefusedCorpus(token).flatMap(({ name: how, token: changed }) =>
-        // Over the wire a token is a text, or no token.
+        // A token on the wire is always a string.
         typeof changed === 'string' ? [{ how, token: changed }] : [],
       );
       expect(corpus.length).toBeGreaterThan(80);
@@ -28,7 +28,7 @@ export function refusalsSuite(subject: Subject): void {
     });
 
     it.each([...carriers, tasks])(
-      '[P1] [T1] [T5] gets the one answer after any change, by $name',
+      '[P1] [T1] [T5] gets the frozen response after any change, by $name',
       async (carrier) => {
         const [label, otherLabel] = [randomUUID(), randomUUID()] as const;
         const token = await carrier.begin(url(), label);
@@ -38,14 +38,14 @@ export function refusalsSuite(subject: Subject): void {
       },
     );
 
-    it('[P1] [T3] [T5] gets the one answer when it is sealed with another key under its id', async () => {
+    it('[P1] [T3] [T5] gets the frozen response if it is sealed with another key with its ID', async () => {
       const label = randomUUID();
       const forged = await sagaMethods.begin(subject.mcp({ keys: generateKey('k1'), sealing }), label);
       await expectRefused(sagaMethods, url(), label, [{ how: 'forged', token: forged }]);
     });
 
     it.each(carriers)(
-      '[P1] [T5] [T6] gets the one answer when its time is over, by $name',
+      '[P1] [T5] [T6] gets the frozen response after its expiry, by $name',
       async (carrier) => {
         const [label, born] = [randomUUID(), Date.now()] as const;
         const at = (ms: number): URL => subject.mcp({ sealing, at: born + ms });
@@ -56,12 +56,12 @@ export function refusalsSuite(subject: Subject): void {
     );
   });
 
-  it('[P1] [T6] a token of one way of calling does not open in another', async () => {
+  it('[P1] [T6] a token of one dialect does not open in another', async () => {
     const label = randomUUID();
     const answers: Record<string, unknown> = {};
     const others = carriers.filter((carrier) => carrier !== sagaMethods);
     for (const other of others) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is as good
+      // oxlint-disable-next-line no-await-in-loop -- need not run at once
       const token = await other.begin(subject.mcp(), label);
       // oxlint-disable-next-line no-await-in-loop -- see above
       answers[other.name] = (await sagaMethods.goOn(subject.mcp(), label, token)).error;
@@ -69,7 +69,7 @@ export function refusalsSuite(subject: Subject): void {
     expect(answers).toEqual(Object.fromEntries(others.map(({ name }) => [name, sagaMethods.refused])));
   });
 
-  /** Sends each of them, and sees that the answer is the same to all, and that nothing ran. */
+  /** Sends each token, and expects the same error for all of them and no effects. */
   async function expectRefused(
     carrier: Carrier,
     url: URL,

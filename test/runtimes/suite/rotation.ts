@@ -7,10 +7,10 @@ import { ask } from './wire.ts';
 
 const phases = ['k1', 'k1,k2', 'k2,k1', 'k2'];
 
-/** Keys that change under sagas that go on. */
+/** Tests a key rotation while sagas run. */
 export function rotationSuite(subject: Subject): void {
-  describe('a rotation of keys', () => {
-    it('[P1] [T7] loses no saga in flight, and seals with the first key of each phase', async () => {
+  describe('a key rotation', () => {
+    it('[P1] [T7] keeps all running sagas valid, and seals with the first key of each phase', async () => {
       const label = randomUUID();
       const seals: string[] = [];
       let { result } = await ask(subject.mcp({ keys: 'k1' }), 'tools/callSaga', {
@@ -22,7 +22,7 @@ export function rotationSuite(subject: Subject): void {
         seals.push(kidOf(sagaToken));
         const stepId = index === 0 ? 'stop' : `stop#${index + 1}`;
         const completedSteps = completed(stepId, accepted({ place: keys }));
-        // oxlint-disable-next-line no-await-in-loop -- phase after phase
+        // oxlint-disable-next-line no-await-in-loop -- phase by phase
         const turn = await ask(subject.mcp({ keys }), 'tools/resumeSaga', { sagaToken, completedSteps });
         ({ result } = turn);
       }
@@ -34,11 +34,11 @@ export function rotationSuite(subject: Subject): void {
     });
 
     it.each([...carriers, tasks])(
-      '[P1] [T5] [T7] refuses what a retired key has sealed, by $name',
+      '[P1] [T5] [T7] refuses tokens of a retired key, by $name',
       async (carrier) => {
         const label = randomUUID();
         const token = await carrier.begin(subject.mcp({ keys: 'k1,k2' }), label);
-        // The ID of a stored task names no key: the store holds what is sealed.
+        // The ID of a stored task has no key ID: the sealed state is in the store.
         if (carrier !== tasks) expect(kidOf(token)).toBe('k1');
         const { error } = await carrier.goOn(subject.mcp({ keys: 'k2' }), label, token);
         expect(error).toEqual(carrier.refused);

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { WireCut, wireWays } from '@mcp-saga/testing';
+import { WireCut } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../../../packages/testing/src/wire/channel/channel.ts';
+import type { Fields } from '../../support/wire/channel.ts';
 import type { Subject } from '../subject.ts';
 import { accepted } from './answers.ts';
 import { answers, expectOnce, orderSteps, orderText } from './order.ts';
 import { ask, clientOf } from './wire.ts';
+import { wireWays } from '../../support/wire/ways.ts';
 
-/** Those that need no session. */
+/** Dialects that need no session. */
 const stateless = wireWays.filter(
   ({ dialect, era }) => dialect !== 'push' && !(dialect === 'resumable requests' && era === '2025-11-25'),
 );
@@ -21,13 +22,13 @@ export function roundTripsSuite(subject: Subject): void {
       expect(await client.call('order', { label })).toMatchObject({ content: [{ text: orderText }] });
       expectOnce(await subject.effects(label));
       const methods = new Set(client.exchanges.map(({ method }) => method));
-      // What the dialect is known by.
+      // Methods that are specific to the dialect.
       if (way.dialect === 'saga methods') expect(methods).toContain('tools/resumeSaga');
       if (way.dialect === 'tasks') expect(methods).toContain('tasks/update');
     });
 
     it.each([1, 2, 3, 4, 5])(
-      '[P1] [W1] [E1] of a request that is cut at its token %i, and resumed, has one key for each step',
+      '[P1] [W1] [E1] of a request that is cut at its token %i and resumed has one key for each step',
       async (cutAt) => {
         const label = randomUUID();
         let told = 0;

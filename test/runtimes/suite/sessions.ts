@@ -6,15 +6,15 @@ import { answers, expectOnce, orderText } from './order.ts';
 
 type Answer = (typeof answers)['elicitation/create'];
 
-/** Lets every result through. */
+/** Schema that accepts every result. */
 const anyResult = {
   '~standard': { version: 1, vendor: 'suite', validate: (value: unknown) => ({ value: value as object }) },
 } as const;
 
-/** The dialects of a session, in which the server asks its client while a call runs. */
+/** Tests the dialects with a session, in which the server asks its client during a call. */
 export function sessionsSuite(subject: Subject): void {
-  describe.each([1, 2] as const)('a session of version %i of the SDK', (sdk) => {
-    /** Connects a client, tells of what the server tells it, and answers its forms. */
+  describe.each([1, 2] as const)('a session of SDK version %i', (sdk) => {
+    /** Connects a client that answers forms and reports the notifications of the server. */
     async function connect(
       onForm: () => Answer | Promise<Answer>,
       onToken: (token: string) => void = () => undefined,
@@ -36,7 +36,7 @@ export function sessionsSuite(subject: Subject): void {
       return client;
     }
 
-    it('[P1] [W1] [E1] a call that asks by push runs each step once', async () => {
+    it('[P1] [W1] [E1] runs each step of a pushed call once', async () => {
       const label = randomUUID();
       const client = await connect(() => answers['elicitation/create']);
       try {
@@ -48,7 +48,7 @@ export function sessionsSuite(subject: Subject): void {
       expectOnce(await subject.effects(label));
     });
 
-    it('[P1] [W1] [E1] a call that is cut where it asks is resumed in another session', async () => {
+    it('[P1] [W1] [E1] resumes a call that was cut at a question in another session', async () => {
       const label = randomUUID();
       const tokens: string[] = [];
       let asked = (): void => undefined;

@@ -6,27 +6,24 @@ import { ask } from './wire.ts';
 
 const extension = 'io.github.mcp-saga/saga';
 
-/** What serves there, before any saga runs. */
+/** Tests the server before any saga runs. */
 export function startSuite(subject: Subject): void {
   const { runner } = subject;
 
   describe('the server', () => {
-    it('runs on the version that is meant', async () => {
+    it('runs on the intended version', async () => {
       const { stdout } = await promisify(execFile)(await runner.executable(), [runner.versionFlag]);
       expect(stdout).toContain(runner.versionSaid);
     });
 
-    it.each(['2026-07-28', '2025-11-25'] as const)(
-      '[P1] lists what it serves, to clients of %s',
-      async (era) => {
-        const { result } = await ask(subject.mcp(), 'tools/list', {}, { era });
-        const tools = result?.['tools'] as readonly { readonly name: string; readonly _meta: object }[];
-        expect(tools.map(({ name }) => name)).toEqual(['order', 'relay', 'ballast', 'ticket']);
-        for (const { _meta: meta } of tools) expect(meta).toHaveProperty([extension]);
-      },
-    );
+    it.each(['2026-07-28', '2025-11-25'] as const)('[P1] lists its tools to clients of %s', async (era) => {
+      const { result } = await ask(subject.mcp(), 'tools/list', {}, { era });
+      const tools = result?.['tools'] as readonly { readonly name: string; readonly _meta: object }[];
+      expect(tools.map(({ name }) => name)).toEqual(['order', 'relay', 'ballast', 'ticket']);
+      for (const { _meta: meta } of tools) expect(meta).toHaveProperty([extension]);
+    });
 
-    it('[P1] says which methods it has', async () => {
+    it('[P1] announces its methods', async () => {
       const { result } = await ask(subject.mcp(), 'server/discover', {});
       expect(result).toMatchObject({
         capabilities: {
@@ -38,7 +35,7 @@ export function startSuite(subject: Subject): void {
       });
     });
 
-    it(`[P1] [T1] seals the ${runner.sealing} way by itself`, async () => {
+    it(`[P1] [T1] seals by the ${runner.sealing} path by default`, async () => {
       const response = await fetch(subject.mcp({ sealing: 'fast' }));
       if (runner.sealing === 'fast') expect(response.status).not.toBe(500);
       else expect(await response.json()).toEqual({ code: 'unsupported' });

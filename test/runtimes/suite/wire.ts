@@ -1,25 +1,25 @@
-import { WireClient, type WireWay } from '@mcp-saga/testing';
 import {
   resultOf,
   type Channel,
   type Fields,
   type Listener,
   type WireMessage,
-} from '../../../packages/testing/src/wire/channel/channel.ts';
-import { capabilitiesOf, type WireEra } from '../../../packages/testing/src/wire/channel/ways.ts';
+} from '../../support/wire/channel.ts';
+import { capabilitiesOf, type WireEra, type WireWay } from '../../support/wire/ways.ts';
+import { RawClient } from '../../support/wire/wire-client.ts';
 
 const prefix = 'io.modelcontextprotocol/';
 const everything = capabilitiesOf({ dialect: 'multi round-trip', era: '2026-07-28' });
 
-/** Who asks, and what it does with what comes before the answer. */
+/** Client of a request, and a listener for messages before the response. */
 export interface AskOptions extends Listener {
-  /** Default: 2026-07-28. */
+  /** Protocol version. Default: 2026-07-28. */
   readonly era?: WireEra;
-  /** Default: all that clients can be asked. */
+  /** Capabilities of the client. Default: all that let a server ask. */
   readonly capabilities?: object;
 }
 
-/** Posts one request, written by hand, and gives the answer as it came. A listener that throws cuts the connection. */
+/** Posts one request without an SDK, and returns the raw response. A listener that throws cuts the connection. */
 export async function ask(
   url: URL,
   method: string,
@@ -56,7 +56,7 @@ export async function ask(
   throw new Error(`No answer to '${method}', but HTTP ${response.status}`);
 }
 
-/** The messages of a response as they come: one of JSON, or a stream of them. */
+/** Reads the messages of a response as they arrive, from JSON or from an event stream. */
 async function* messagesIn(response: Response): AsyncGenerator<WireMessage> {
   if (response.headers.get('content-type')?.includes('event-stream') !== true) {
     yield JSON.parse(await response.text()) as WireMessage;
@@ -74,19 +74,13 @@ async function* messagesIn(response: Response): AsyncGenerator<WireMessage> {
   }
 }
 
-/** What a client answers to each method that asks. */
+/** Answers of a client, by method of the question. */
 export interface Answers {
   readonly [method: string]: Fields;
 }
 
-/** The method of MCP for a type of step, which the saga methods name. */
-const methods: { readonly [type: string]: keyof Answers } = {
-  elicitation: 'elicitation/create',
-  sampling: 'sampling/createMessage',
-};
-
 /**
- * A client of the test kit over a network.
+ * Creates a raw client over HTTP.
  *
  * @param url - where its next request goes
  * @param cut - sees what comes, and may throw
@@ -96,7 +90,7 @@ export function clientOf(
   way: WireWay,
   answers: Answers,
   cut: NonNullable<Listener['onNotification']> = () => undefined,
-): WireClient {
+): RawClient {
   const channel: Channel = {
     send: async (method, params, listener) => {
       const onNotification = (told: string, more: Fields): void => {
@@ -108,10 +102,10 @@ export function clientOf(
     },
     close: () => Promise.resolve(),
   };
-  return new WireClient(way, {
+  return new RawClient(way, {
     channel,
-    answerer: { answer: ({ method }) => Promise.resolve(answers[methods[method] ?? method] ?? {}) },
-    // A task is asked for as often as the server says.
+    answerer: { answer: ({ method }) => Promise.resolve(answers[method] ?? {}) },
+    // Waits for the polling interval that the server sets.
     wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });
 }

@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { step } from '@mcp-saga/server';
+import { describe, expect, it } from 'vitest';
+import { packages } from '../architecture/packages.ts';
+import { errorCodes } from './gates/reference.ts';
+import { read } from './markdown.ts';
+
+/** The source of each package, without what is generated. */
+const sources = readdirSync(new URL('../../packages', import.meta.url)).flatMap((name) =>
+  readdirSync(new URL(`../../packages/${name}/src`, import.meta.url), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => read(`packages/${name}/src/${file}`)),
+);
+const source = sources.join('\n');
+const page = read('docs/reference/errors.md');
+/** The text of a heading is its anchor as well. */
+const headings = [...page.matchAll(/^### `(\w+)`$/gm)].map(([, code]) => code);
+
+const literals = (text: string): readonly string[] =>
+  [...text.matchAll(/'([a-z]+(?:_[a-z]+)*)'/g)].map(([, literal = '']) => literal);
+
+const codes = new Set(packages.flatMap(errorCodes));
+
+/** Returns the words in the first column of the table that follows a text. */
+function tableAfter(text: string): readonly string[] {
+  const [, rest = ''] = page.split(text);
+  const [, table = ''] = /\n((?:\|[^\n]*\n)+)/.exec(rest) ?? [];
+  return [...table.matchAll(/^\| `(\w+)`/gm)].map(([, word = '']) => word);
+}
+
+const sorted = (words: Iterable<string | undefined>): readonly (string | undefined)[] =>
+  [...words].toSorted((one = '', other = '') => one.localeCompare(other));
+
+describe('the reference of errors', () => {
+  it('has one heading with one anchor for each code of each package', () => {
+    expect(codes.size).toBeGreaterThan(50);
+    expect(sorted(headings)).toEqual(sorted(codes));
+  });
+
+  it('has each reason of a refused token', () => {
+    const [, union = ''] = /^export type RefusalReason =([^;]*);/m.exec(source) ?? [];
+    expect(sorted(tableAfter('### `refused`'))).toEqual(sorted(literals(union)));
+  });
+
+  it('has each frozen reason of the wire', () => {
+    const reasons = [...source.matchAll(/\breason: '(invalid_\w+)'/g)].map(([, reason]) => reason);
+    expect(sorted(tableAfter('names only the dialect:'))).toEqual(sorted(new Set(reasons)));
+  });
+
+  it('is linked from errors by the address in the FAQ and on the troubleshooting page', () => {
+    let message = '';
+    try {
+      step('not an ID', () => 1);
+    } catch (error) {
+      ({ message } = error as Error);
+    }
+    const [, address = '', code = ''] = /\nSee (\S+)#(\S+)$/.exec(message) ?? [];
+    expect(read(address)).toBe(page);
+    expect(headings).toContain(code);
+    expect(read('docs/reference/faq.md')).toContain(`\`See ${address}#${code}\``);
+    expect(read('docs/reference/troubleshooting.md')).toContain(`\`See ${address}#`);
+  });
+
+  it('describes each code of a saga, a host, and a client as final or retryable', () => {
+    const [serving = ''] = page.split('## Errors of tests');
+    for (const section of serving.split(/^### /m).slice(1)) {
+      const [, code] = /^`(\w+)`/.exec(section) ?? [];
+      if (['keys', 'too_large', 'unsupported', 'hook_timeout'].includes(code ?? '')) continue;
+      expect(section).toMatch(/\*\*(?:Final|Retryable|In the body)/);
+    }
+  });
+});

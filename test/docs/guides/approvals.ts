@@ -1,0 +1,91 @@
+import {
+  approval,
+  createSagaHost,
+  memoryQueue,
+  memoryStore,
+  saga,
+  step,
+  type SagaHost,
+} from '@mcp-saga/server';
+import { z } from 'zod';
+
+/** Mails that were sent, and refunds that were made. */
+export const mails: { readonly to: string; readonly text: string; readonly key: string }[] = [];
+export const refunds: number[] = [];
+const mail = {
+  send: async (to: string, text: string, key: string): Promise<void> => void mails.push({ to, text, key }),
+};
+const bank = {
+  refund: async (amount: number, _key: string): Promise<void> => void refunds.push(amount),
+};
+const roles: Readonly<Record<string, string>> = { ann: 'manager', dora: 'director', carl: 'clerk' };
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+// #region tool
+const Comment = z.object({ comment: z.string().max(500).optional() });
+
+export const refund = saga(
+  {
+    name: 'refund',
+    version: '1',
+    input: z.object({ amount: z.number() }),
+    forks: 'refuse', // lets the queue of the host wake the saga
+    task: 'prefer',
+  },
+  function* ({ amount }) {
+    const decision = yield* approval('manager', {
+      message: `Refund ${amount} EUR?`,
+      schema: Comment,
+      by: { role: 'manager' }, // passed to auth.mayAnswer of the host
+      deliver: ({ url, idempotencyKey }) =>
+        mail.send('managers@shop.example', `Decide here: ${url}`, idempotencyKey),
+      timeoutMs: 2 * day,
+    });
+    const answers = decision.answers.map((answer) => {
+      const name = answer.by === 'link' ? 'the link' : answer.by.subject;
+      const { comment = answer.approved ? 'yes' : 'no' } = Object(answer.content); // also of a denial
+      return `${name}: ${comment}`;
+    });
+    if (!decision.approved) return `Not refunded: ${[decision.reason, ...answers].join(', ')}`;
+    yield* step('refund', ({ idempotencyKey }) => bank.refund(amount, idempotencyKey));
+    return `Refunded ${amount} EUR. ${answers.join(', ')}`;
+  },
+);
+// #endregion tool
+
+// #region host
+export const hostOf = (url: string): SagaHost =>
+  createSagaHost({
+    sagas: [refund, release],
+    audience: 'shop',
+    keys: 'ephemeral',
+    store: memoryStore(),
+    queue: memoryQueue(), // continues sagas whose clients are gone
+    outside: { url },
+    auth: {
+      mayAnswer: ({ subject }, by) => Object(by).role === roles[subject],
+    },
+  });
+// #endregion host
+
+// #region several
+const options = { name: 'release', version: '1', forks: 'refuse', task: 'prefer' } as const;
+
+export const release = saga(options, function* () {
+  const decision = yield* approval('release', {
+    message: 'Release version 2?',
+    to: ['ann@shop.example', 'bob@shop.example', 'eve@shop.example'],
+    of: 2, // approvals needed
+    denials: 2, // denials that end it
+    link: 'accept', // possession of the link is enough
+    deliver: ({ url, to = 'boss@shop.example', isReminder, idempotencyKey }) =>
+      mail.send(to, `${isReminder ? 'Reminder: ' : ''}${url}`, idempotencyKey),
+    remindEveryMs: 4 * hour,
+    escalate: [{ afterMs: day, to: ['boss@shop.example'] }],
+    timeoutMs: 2 * day,
+  });
+  return decision.approved ? 'Released.' : `Not released: ${decision.reason}.`;
+});
+// #endregion several

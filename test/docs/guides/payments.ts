@@ -1,0 +1,56 @@
+import { abort, elicit, pivot, saga, step, OutcomeUnknown } from '@mcp-saga/server';
+import { Provider } from '@mcp-saga/testing';
+import { z } from 'zod';
+
+/** Charges and shipments by idempotency key. */
+export const charges: Provider<number> = new Provider();
+export const shipments: Provider<string> = new Provider();
+
+const bank = {
+  charge: async (amount: number, key: string): Promise<{ readonly id: string }> => {
+    charges.do(key, amount);
+    return { id: key };
+  },
+  refund: async (charge: string, _idempotencyKey: string): Promise<void> => charges.undo(charge),
+};
+const shop = {
+  ship: async (item: string, key: string): Promise<void> => void shipments.do(key, item),
+  recall: async (key: string): Promise<void> => shipments.undo(key),
+};
+
+// #region tool
+const Sure = z.object({ sure: z.boolean() });
+const Order = z.object({ item: z.string(), amount: z.number() });
+
+export const buy = saga(
+  { name: 'buy', version: '1', input: Order, forks: 'refuse', commitFirst: true },
+  function* ({ item, amount }) {
+    yield* step('charge', ({ idempotencyKey }) => bank.charge(amount, idempotencyKey), {
+      label: `charge of ${amount} EUR`,
+      timeoutMs: 10_000,
+      retry: 3,
+      compensate: ({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey),
+      compensateUnknown: ({ stepKey, idempotencyKey }) => bank.refund(stepKey, idempotencyKey),
+    });
+    const { sure } = yield* elicit('sure', { message: `Ship ${item} for ${amount} EUR?`, schema: Sure });
+    if (!sure) yield* abort('The user cancelled the order.');
+    yield* step('ship', ({ idempotencyKey }) => shop.ship(item, idempotencyKey), {
+      retry: 3,
+      compensateUnknown: ({ stepKey }) => shop.recall(stepKey),
+    });
+    yield* pivot('shipped');
+    return `Shipped ${item}.`;
+  },
+);
+// #endregion tool
+
+/** The body of a response that may be lost. */
+type Reply = { readonly id: string } | undefined;
+
+// #region unknown
+export async function chargeOnce(send: () => Promise<Reply>): Promise<{ readonly id: string }> {
+  const reply = await send();
+  if (reply === undefined) throw new OutcomeUnknown('The bank did not answer.');
+  return reply;
+}
+// #endregion unknown

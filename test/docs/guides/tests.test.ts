@@ -1,0 +1,79 @@
+import { refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import { expect, it } from 'vitest';
+import { triage } from './own-model.ts';
+import { browseOrders, listOrders } from './paging.ts';
+import { planTrip, vote } from './parallel.ts';
+import { report } from './tasks.ts';
+import { expenseSaga, refundSaga, refunds } from './xstate.ts';
+
+// #region parallel
+it('asks both questions in one turn', async () => {
+  const run = await testSaga(planTrip, { input: { city: 'Rome' } })
+    .on.elicit('dates', { from: '2026-05-01', to: '2026-05-08' })
+    .on.elicit('hotel/choice', { hotel: 'Grand Rome' })
+    .run();
+  expect(run.result).toBe('Grand Rome, 2026-05-01 to 2026-05-08, sunny in Rome.');
+  const [point] = run.points;
+  expect(point?.asked.map(({ stepId }) => stepId)).toEqual(['dates', 'hotel/choice']);
+});
+
+it('ends 15 minutes after it asked', async () => {
+  const votes = testSaga(vote)
+    .on.elicit('votes/first', { yes: true })
+    .on.elicit('votes/second', { yes: true });
+  expect((await votes.run()).result).toBe('Accepted.');
+  const late = await votes.late.elicit('votes/first', 20 * 60_000).run();
+  expect(late.result).toBe('No decision in 15 minutes.');
+});
+// #endregion parallel
+
+// #region tasks
+it('waits for the report, and gives up after an hour', async () => {
+  const ready = testSaga(report).on.step('rows', ({ attempt }) => (attempt < 3 ? undefined : 1200));
+  expect((await ready.run()).result).toBe('The report has 1200 rows.');
+  const never = await testSaga(report)
+    .on.step('rows', () => undefined)
+    .run();
+  expect(never.error).toMatchObject({ code: 'step_timed_out' });
+});
+// #endregion tasks
+
+// #region own-model
+it('asks the model, and uses the fallback for a client that cannot ask', async () => {
+  const ticket = testSaga(triage, { input: { ticket: 'It burns' } }).on.sample('urgency', 'urgent');
+  expect((await ticket.on.elicit('team', { team: 'billing' }).run()).result).toBe('urgent, for billing');
+  expect((await ticket.deny.client('elicitation').run()).result).toBe('urgent, for support');
+  const withoutModel = await ticket.deny.client('sampling').run();
+  expect(withoutModel.error).toMatchObject({ code: 'client_cannot' });
+});
+// #endregion own-model
+
+// #region paging
+it('lists all pages, or stops if the user does', async () => {
+  const more = testSaga(browseOrders).on.elicit('more', { more: true });
+  expect((await more.run()).result).toBe('order 3');
+  expect((await more.refuse.elicit('more').run()).result).toBe('Stopped.');
+  await refuseEverywhere(more);
+});
+// #endregion paging
+
+it('needs no arguments if each has a default', async () => {
+  expect((await testSaga(listOrders).run()).result).toBe('order 3');
+});
+
+// #region xstate
+it('pays after an approval, and not after a decline or an hour', async () => {
+  const asks = testSaga(expenseSaga, { input: { amount: 40 } });
+  expect((await asks.on.elicit('decision', { approved: true }).run()).result).toBe('Paid.');
+  expect((await asks.refuse.elicit('decision').run()).result).toBe('Not paid.');
+  expect((await asks.silent.elicit('decision', 3_600_000).run()).result).toBe('Not paid.');
+});
+
+it('refunds, and takes the refund back in a state with the tag compensate', async () => {
+  const asks = testSaga(refundSaga, { providers: [refunds] });
+  expect((await asks.on.elicit('keep', { keep: true }).run()).result).toBe('Refunded.');
+  const undone = await asks.on.elicit('keep', { keep: false }).run();
+  expect([undone.status, undone.compensated]).toEqual(['failed', ['refund']]);
+  expect(refunds.standing).toEqual([]);
+});
+// #endregion xstate

@@ -1,0 +1,100 @@
+import type { StepContext } from '@mcp-saga/server';
+import { elicit, isRefused, machineSaga, step } from '@mcp-saga/xstate';
+import { Provider } from '@mcp-saga/testing';
+import { assign, setup } from 'xstate';
+import { z } from 'zod';
+
+/** Reports that were sent, by idempotency key. */
+export const sent: Map<string, string> = new Map();
+
+// #region machine
+const Decision = z.object({ approved: z.boolean() });
+
+export const expense = setup({
+  types: {
+    input: {} as { amount: number },
+    context: {} as { amount: number; paid: boolean },
+    output: {} as string,
+  },
+  actors: {
+    askManager: elicit({
+      message: ({ input }: { input: number }) => `Approve ${input} EUR?`,
+      schema: Decision,
+    }),
+    pay: step(({ input, idempotencyKey }: StepContext<number>) => {
+      sent.set(idempotencyKey, `${input} EUR`);
+    }),
+  },
+  guards: { isRefused },
+}).createMachine({
+  id: 'expense',
+  context: ({ input }) => ({ amount: input.amount, paid: false }),
+  initial: 'asking',
+  states: {
+    asking: {
+      invoke: {
+        id: 'decision',
+        src: 'askManager',
+        input: ({ context }) => context.amount,
+        onDone: [{ guard: ({ event }) => event.output.approved, target: 'paying' }, { target: 'rejected' }],
+        onError: { guard: 'isRefused', target: 'rejected' },
+      },
+      after: { 3_600_000: 'rejected' },
+    },
+    paying: {
+      invoke: {
+        id: 'pay',
+        src: 'pay',
+        input: ({ context }) => context.amount,
+        onDone: { target: 'paid', actions: assign({ paid: true }) },
+      },
+    },
+    paid: { type: 'final' },
+    rejected: { type: 'final' },
+  },
+  output: ({ context }) => (context.paid ? 'Paid.' : 'Not paid.'),
+});
+
+export const expenseSaga = machineSaga(
+  { name: 'expense', version: '1', input: z.object({ amount: z.number() }) },
+  expense,
+);
+// #endregion machine
+
+/** Refunds at the bank. */
+export const refunds: Provider<number> = new Provider();
+
+// #region undo
+export const refund = setup({
+  types: { context: {} as { kept: boolean }, output: {} as string },
+  actors: {
+    ask: elicit({ message: 'Keep the refund?', schema: z.object({ keep: z.boolean() }) }),
+    pay: step(({ idempotencyKey }: StepContext<undefined>) => void refunds.do(idempotencyKey, 40), {
+      compensate: ({ stepKey }) => refunds.undo(stepKey),
+    }),
+  },
+}).createMachine({
+  id: 'refund',
+  context: { kept: false },
+  initial: 'paying',
+  states: {
+    paying: { invoke: { id: 'refund', src: 'pay', onDone: 'asking' } },
+    asking: {
+      invoke: {
+        id: 'keep',
+        src: 'ask',
+        onDone: [
+          { guard: ({ event }) => event.output.keep, target: 'kept', actions: assign({ kept: true }) },
+          { target: 'withdrawn' },
+        ],
+        onError: 'withdrawn',
+      },
+    },
+    kept: { type: 'final' },
+    withdrawn: { type: 'final', tags: 'compensate' },
+  },
+  output: ({ context }) => (context.kept ? 'Refunded.' : 'Withdrawn.'),
+});
+// #endregion undo
+
+export const refundSaga = machineSaga({ name: 'refund', version: '1', forks: 'refuse' }, refund);

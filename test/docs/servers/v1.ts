@@ -1,0 +1,13 @@
+// #region v1
+import { createSagaHost } from '@mcp-saga/server';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { note } from './tool.ts';
+
+const host = createSagaHost({ sagas: [note], keys: process.env['SAGA_KEYS'], audience: 'notes' });
+
+export function createServer(): McpServer {
+  const server = new McpServer({ name: 'notes', version: '1.0.0' });
+  host.attach(server);
+  return server;
+}
+// #endregion v1

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient as createLibsql } from '@libsql/client';
+import { redisStore } from '@mcp-saga/redis';
+import { approval, createSagaHost, generateKey, saga, type SagaStore } from '@mcp-saga/server';
+import { postgresStore, sqliteStore } from '@mcp-saga/sql';
+import { Pool } from 'pg';
+import { createClient } from 'redis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { describeWithPostgres, startPostgres } from '../support/postgres-server.ts';
+import { describeWithRedis, startRedis } from '../support/redis-server.ts';
+
+const page = readFileSync(new URL('../../docs/operate/fleet.md', import.meta.url), 'utf8');
+const [, section = ''] = /### Mailboxes, and stores in SQL\n([^]+?)\n## /.exec(page) ?? [];
+const hour = 3_600_000;
+/** Databases grow by pages of some kilobytes. Enough entries make the rest small. */
+const entries = 300;
+// Another version of a database stores some bytes more or less.
+const tolerance = 0.15;
+
+/** A store, and the bytes that it takes. */
+interface Measured {
+  readonly store: SagaStore;
+  readonly bytes: () => Promise<number>;
+}
+
+// PostgreSQL rewrites its tables before each measurement.
+const timeout = 180_000;
+
+describe('the page on fleets, memory and space', { timeout }, () => {
+  describeWithRedis('with Redis', () => {
+    it('[T13] states the memory that Redis needs', async () => {
+      const server = await startRedis();
+      const redis = createClient({ url: server.url });
+      await redis.connect();
+      onTestFinished(async () => {
+        redis.destroy();
+        await server.kill();
+      });
+      const bytes = async (): Promise<number> => {
+        const keys = await redis.keys('*');
+        const sizes = await Promise.all(keys.map((key) => redis.memoryUsage(key, { SAMPLES: 0 })));
+        return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+      };
+      await expectSizes('Redis', { store: redisStore(redis), bytes });
+    });
+  });
+
+  describeWithPostgres('with PostgreSQL', () => {
+    it('[T13] states the space that PostgreSQL needs', async () => {
+      const server = await startPostgres();
+      const pool = new Pool({ connectionString: server.url });
+      onTestFinished(async () => {
+        await pool.end();
+        await server.remove();
+      });
+      const store = postgresStore(pool);
+      await store.createTables();
+      const bytes = async (): Promise<number> => {
+        const { rows } = await pool.query<{ readonly name: string }>(
+          "SELECT relname AS name FROM pg_class WHERE relname LIKE 'mcp_saga_%' AND relkind = 'r'",
+        );
+        const names = rows.map(({ name }) => name);
+        await pool.query(`VACUUM FULL ${names.join()}`);
+        const sizes = await pool.query<{ readonly bytes: string }>(
+          'SELECT sum(pg_total_relation_size(name::regclass)) AS bytes FROM unnest($1::text[]) AS name',
+          [names],
+        );
+        return Number(sizes.rows[0]?.bytes);
+      };
+      await expectSizes('PostgreSQL', { store, bytes });
+    });
+  });
+
+  it('[T13] states the space that SQLite needs', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-sizes-'));
+    const client = createLibsql({ url: `file:${join(folder, 'sagas.db')}` });
+    onTestFinished(() => {
+      client.close();
+      rmSync(folder, { recursive: true });
+    });
+    await client.execute('PRAGMA synchronous = OFF');
+    const store = sqliteStore(client);
+    await store.createTables();
+    const bytes = async (): Promise<number> => {
+      await client.execute('VACUUM');
+      const { rows } = await client.execute(
+        'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
+      );
+      return Number(rows[0]?.['bytes']);
+    };
+    await expectSizes('SQLite', { store, bytes });
+  });
+});
+
+/** Compares a column of the table with what a store takes. */
+async function expectSizes(column: string, { store, bytes }: Measured): Promise<void> {
+  const measured: { [what: string]: number } = {};
+  const grow = async (what: string, add: (index: number) => unknown): Promise<void> => {
+    const before = await bytes();
+    for (let index = 0; index < entries; index += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other, as SQLite has one connection
+      await add(index);
+    }
+    measured[what] = ((await bytes()) - before) / entries;
+  };
+
+  const links: string[] = [];
+  const Comment = z.object({ comment: z.string() });
+  const vote = saga({ name: 'vote', version: '1', forks: 'refuse' }, function* () {
+    const { answers } = yield* approval('vote', {
+      message: 'Release version 2?',
+      schema: Comment,
+      to: ['ann', 'bob', 'cy'],
+      of: 3,
+      link: 'accept',
+      deliver: async ({ url }) => void links.push(url),
+      timeoutMs: hour,
+    });
+    return `${answers.length} answers`;
+  });
+  const host = createSagaHost({
+    sagas: [vote],
+    keys: generateKey(),
+    audience: 'shop',
+    store,
+    outside: { url: 'https://shop.example' },
+    // Without a queue, a turn waits for answers.
+    limits: { maxHoldMs: 0 },
+  });
+  const approve = (recipient: number) => async (index: number) => {
+    const body = new URLSearchParams({ decision: 'approve', f0: 'Tested on three machines' });
+    const request = new Request(links[3 * index + recipient] ?? '', { method: 'POST', body });
+    expect((await host.answer(request)).status).toBe(200);
+  };
+  await grow('a waiting saga without an answer', () => host.start('vote', {}));
+  await grow('its mailbox with one answer', approve(0));
+  await grow('each further answer', approve(1));
+
+  const sealed = (bytesOfText: number): string =>
+    randomBytes(bytesOfText).toString('base64url').slice(0, bytesOfText);
+  const use = (response: string) => async () => {
+    const claim = {
+      sagaId: sealed(16),
+      turn: 1,
+      jti: sealed(16),
+      action: 'resume',
+      digest: sealed(43),
+    } as const;
+    const verdict = await store.guard.begin({ ...claim, leaseMs: hour, expiresAt: Date.now() + hour });
+    if (typeof verdict === 'string' || !('run' in verdict)) throw new Error('The token is used');
+    await store.guard.finish(verdict.run, response);
+  };
+  await grow('a used token', use(''));
+  await grow('a used token, with a response of 1,000 sealed bytes', use(sealed(1_000)));
+  await grow('a step that runs once', () => store.guard.claim(sealed(60), Date.now() + hour));
+  await grow('a task of 2,000 sealed bytes', () =>
+    store.tasks.write(sealed(16), sealed(2_000), 0, Date.now() + hour),
+  );
+
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  const cells = rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const at = cells[0]?.indexOf(column) ?? -1;
+  const said = Object.fromEntries(
+    cells.slice(2).map((row) => [row[0] ?? '', Number(row[at]?.replaceAll(',', ''))]),
+  );
+  expect(Object.keys(said)).toEqual(Object.keys(measured));
+  const wrong = Object.entries(measured)
+    .filter(([what, figure]) => !(Math.abs((said[what] ?? 0) - figure) <= figure * tolerance + 16))
+    .map(([what, figure]) => `${what}: measured ${Math.round(figure)}, said ${said[what]}`);
+  expect(wrong, column).toEqual([]);
+}

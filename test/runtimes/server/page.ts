@@ -1,0 +1,5 @@
+import { Exchange } from './exchange.ts';
+import worker from './worker.ts';
+
+/** Server in a page. The bridge calls it. */
+globalThis.startExchange = () => new Exchange(worker.fetch);

@@ -1,0 +1,275 @@
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { callSaga } from '@mcp-saga/client';
+import { createSagaHost, elicit, generateKey, saga } from '@mcp-saga/server';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createStudio } from 'mcp-saga/studio';
+import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { isRunning, root, start, type Command } from '../support/command.ts';
+import { describeWith } from '../support/describe-with.ts';
+import { findChromium } from '../support/find-chromium.ts';
+import { buildLiveStudio } from './build-site.ts';
+import { findOverflow, runAxe } from './visit-page.ts';
+
+const executablePath = findChromium();
+
+const refund = (word: string): string => `
+import { elicit, saga, step } from '@mcp-saga/server';
+import { z } from 'zod';
+export const refund = saga(
+  { name: 'refund', version: '1', forks: 'refuse', input: z.object({ order: z.string() }) },
+  function* ({ order }) {
+    const { euros } = yield* elicit('amount', {
+      message: 'How much of ' + order + '?',
+      schema: z.object({ euros: z.number() }),
+    });
+    yield* step('pay', () => euros, { compensate: () => undefined });
+    yield* elicit('reason', { message: 'Why?', schema: z.object({ text: z.string() }) });
+    return '${word} ' + euros + ' EUR';
+  },
+);
+export const note = saga({ name: 'note', version: '1', forks: 'accept' }, function* () {
+  const { text } = yield* elicit('text', { message: 'Which note?', schema: z.object({ text: z.string() }) });
+  return 'Noted: ' + text;
+});
+`;
+
+const greet = saga({ name: 'greet', version: '1', forks: 'accept' }, function* () {
+  const { name } = yield* elicit('name', { message: 'Your name?', schema: z.object({ name: z.string() }) });
+  return `Hello, ${name}`;
+});
+
+const missing = executablePath === undefined ? 'no Chromium on PATH' : undefined;
+
+describeWith('the studio of mcp-saga dev', missing, () => {
+  let folder: string;
+  let dev: Command;
+  let origin: string;
+  let browser: BrowserContext;
+  /** Console errors, failed requests, and thrown errors of all pages. */
+  const errors: string[] = [];
+
+  beforeAll(async () => {
+    await buildLiveStudio();
+    folder = await mkdtemp(join(tmpdir(), 'mcp-saga-live-'));
+    await symlink(
+      fileURLToPath(new URL('../../packages/cli/node_modules', import.meta.url)),
+      join(folder, 'node_modules'),
+    );
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    const bin = ['--import', 'tsx', 'packages/cli/src/bin.ts'];
+    const args = [...bin, 'dev', '--port', '0', join(folder, 'sagas.ts')];
+    // All tests of this file use the server.
+    dev = start(process.execPath, args, { SAGA_KEYS: undefined }, root, 600_000);
+    const [url = ''] = await dev.printed(/http\S+(?=\/studio\/)/);
+    origin = url;
+    browser = await chromium.launchPersistentContext(join(folder, 'profile'), {
+      ...(executablePath === undefined ? {} : { executablePath }),
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+      headless: true,
+      env: { ...process.env, HOME: folder },
+      reducedMotion: 'reduce',
+      colorScheme: 'light',
+      viewport: { width: 1440, height: 900 },
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    if (dev !== undefined) {
+      if (isRunning(dev.pid)) process.kill(dev.pid, 'SIGINT');
+      await dev.ended;
+    }
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  async function open(): Promise<Page> {
+    const page = await browser.newPage();
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    await page.goto(`${origin}/studio`);
+    await page.getByRole('heading', { name: 'Start a saga' }).waitFor();
+    return page;
+  }
+
+  const verdict = (page: Page, text: string): Promise<void> =>
+    page.locator('.verdict').filter({ hasText: text }).waitFor();
+  const question = (page: Page, id: string): Locator =>
+    page.locator(`.run > form[aria-label="Question ${id}"]`);
+
+  const summary = (page: Page, tool: string): Locator =>
+    page.locator('.start summary').filter({ hasText: tool });
+
+  async function startRefund(page: Page, order: string): Promise<void> {
+    await summary(page, 'refund').click();
+    await page.getByLabel('order').fill(order);
+    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await question(page, 'amount').getByText(`How much of ${order}?`).waitFor();
+  }
+
+  async function answer(page: Page, id: string, field: string, value: string): Promise<void> {
+    await question(page, id).getByLabel(field).fill(value);
+    await question(page, id).getByRole('button', { name: 'Accept' }).click();
+  }
+
+  it('runs a saga from the page, shows its turns, and keeps it open over a change of the code', async () => {
+    const page = await open();
+    await startRefund(page, 'A7');
+    await answer(page, 'amount', 'euros', '12');
+    await question(page, 'reason').waitFor();
+    expect(await page.locator('.event.ran b').textContent()).toBe('pay');
+    await writeFile(join(folder, 'sagas.ts'), refund('Paid back'));
+    await page.getByText('code reloaded once').waitFor();
+    await answer(page, 'reason', 'text', 'broken');
+    await verdict(page, 'completed');
+    expect(await page.locator('.event.completed').textContent()).toContain('Paid back 12 EUR');
+
+    await page.getByText('Go back to token 1').click();
+    await page.getByRole('button', { name: 'Send as a fork' }).first().click();
+    const refusal = page.locator('.token .failure').filter({ hasText: 'Invalid or expired sagaToken' });
+    await refusal.filter({ hasText: 'The log of the operator says used' }).waitFor();
+    await page.close();
+  });
+
+  it('shows the turns of another client with its values, but no form to answer', async () => {
+    const page = await open();
+    const client = new Client(
+      { name: 'tester', version: '3' },
+      { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
+    );
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)));
+    const contents = [{ euros: 5 }, { text: 'her reason' }];
+    const elicitation = async (): Promise<{ action: 'accept'; content: Record<string, string | number> }> => {
+      if (contents.length === 2) {
+        const entry = page.getByRole('button', { name: /refund .* turn 1, waits .* tester 3/ });
+        await entry.click();
+        await verdict(page, 'waits for its client');
+        expect(await page.locator('.run form').count()).toBe(0);
+      }
+      return { action: 'accept', content: contents.shift() ?? {} };
+    };
+    await callSaga(client, { name: 'refund', arguments: { order: 'B8' } }, { handlers: { elicitation } });
+    await client.close();
+    await verdict(page, 'completed');
+    expect(await page.locator('.turns h3').first().textContent()).toContain('tester 3');
+    const run = await page.locator('.run').textContent();
+    for (const value of ['{"order":"B8"}', 'How much of B8?', '{"euros":5}', 'her reason', '5 EUR'])
+      expect(run).toContain(value);
+    await page.close();
+  });
+
+  it('resumes its calls after a reload of the page', async () => {
+    const page = await open();
+    await startRefund(page, 'R1');
+    await page.reload();
+    await answer(page, 'amount', 'euros', '7');
+    await question(page, 'reason').waitFor();
+    // The response of this request comes after the reload.
+    await page.route('**/mcp', async (route) => void (await route.fetch()));
+    await answer(page, 'reason', 'text', 'late');
+    await page.locator('.turns h3').filter({ hasText: 'Turn 3' }).waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.reload();
+    await verdict(page, 'completed');
+    await page.getByText('Go back to token 1').waitFor();
+    await page.close();
+  });
+
+  it('declines, cancels, and forks a saga, with the keyboard alone', async () => {
+    const page = await open();
+    const press = async (target: Locator, key: string = 'Enter'): Promise<void> => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        if (await target.evaluate((element) => element === document.activeElement)) {
+          await page.keyboard.press(key);
+          return;
+        }
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`${target.toString()} is not reached with Tab.`);
+    };
+    const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
+    await press(summary(page, 'note'));
+    await press(button('Start'));
+    await question(page, 'text').waitFor();
+    await press(button('Decline'));
+    await verdict(page, 'failed');
+
+    await press(button('Start'));
+    await verdict(page, 'waits for its client');
+    await press(button('Cancel the saga'));
+    await verdict(page, 'failed');
+    await page.getByText('The client cancels the saga.').waitFor();
+
+    await press(button('Start'));
+    await verdict(page, 'waits for its client');
+    await press(button('Accept'));
+    await verdict(page, 'completed');
+    await press(page.locator('summary', { hasText: 'Go back to token 1' }));
+    await press(button('Send as a fork'));
+    await verdict(page, 'Fork 1 of token 1: completed');
+    await press(button('Run'));
+    await verdict(page, 'note: completed');
+    await page.close();
+  });
+
+  it('has no violation that axe reports, and fits a desktop and a phone, in light and dark colors', async () => {
+    const page = await open();
+    await startRefund(page, 'C9');
+    await page.getByText('Token 1').first().click();
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Colors are the only difference.
+      const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 850 });
+        found.push(...(await runAxe(page, colorScheme, rules)), ...(await findOverflow(page, String(width))));
+      }
+    }
+    expect(found).toEqual([]);
+    await page.close();
+  });
+
+  it('shows an operator the turns of an application, read-only', async () => {
+    const studio = createStudio();
+    const host = createSagaHost({
+      sagas: [greet],
+      audience: 'shop',
+      keys: generateKey(),
+      telemetry: studio.telemetry(),
+    });
+    const server = createServer((request, response) => {
+      void studio.fetch(new Request(`http://${request.headers.host}${request.url}`)).then(async (served) => {
+        response.writeHead(served.status, Object.fromEntries(served.headers));
+        response.end(Buffer.from(await served.arrayBuffer()));
+      });
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    try {
+      await host.start('greet', {});
+      const page = await browser.newPage();
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/ops/studio`);
+      await page.getByRole('button', { name: /greet .* turn 1, waits for its client/ }).click();
+      await page.locator('.event.asked').getByText('name').waitFor();
+      await page.getByText('read-only').waitFor();
+      expect(await page.locator('form, input').count()).toBe(0);
+      expect(await runAxe(page, 'light', {})).toEqual([]);
+      await page.close();
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  it('shows no error in the console', () => {
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,211 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findChromium } from '../support/find-chromium.ts';
+import { describeWith } from '../support/describe-with.ts';
+import { studioApp } from './build-site.ts';
+import { serveSite } from './serve-site.ts';
+import { findOverflow, runAxe } from './visit-page.ts';
+
+const executablePath = findChromium();
+
+/** As pasted from other docs: without an export, and with types. */
+const door = `import { createMachine, assign } from 'xstate';
+const door = createMachine({
+  id: 'door', initial: 'shut', context: { by: '' as string },
+  states: {
+    shut: { on: { OPEN: { target: 'open', actions: assign({ by: ({ event }) => event.by ?? 'nobody' }) } } },
+    open: { on: { SHUT: 'shut' }, after: { 60_000: 'shut' } },
+  },
+});`;
+
+describeWith('the statechart page', executablePath === undefined ? 'no Chromium on PATH' : undefined, () => {
+  let site: Awaited<ReturnType<typeof serveSite>>;
+  let profile: string;
+  let browser: BrowserContext;
+  /** Console errors and thrown errors of all pages. */
+  const errors: string[] = [];
+
+  beforeAll(async () => {
+    site = await serveSite(studioApp);
+    profile = await mkdtemp(join(tmpdir(), 'mcp-saga-statechart-'));
+    browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
+      ...(executablePath === undefined ? {} : { executablePath }),
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+      headless: true,
+      env: { ...process.env, HOME: profile },
+      reducedMotion: 'reduce',
+      colorScheme: 'light',
+      viewport: { width: 1440, height: 900 },
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+    if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  async function open(): Promise<Page> {
+    const page = await browser.newPage();
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    await page.goto(`${site.origin}/machine.html`, { waitUntil: 'networkidle' });
+    await page.locator('.cm-content').waitFor();
+    await isLit(page, 'checkout.cart');
+    return page;
+  }
+
+  const isLit = (page: Page, id: string): Promise<void> =>
+    page.locator(`[data-state="${id}"].active`).waitFor();
+
+  /** Replaces the code, as a person who pastes. */
+  async function paste(page: Page, code: string): Promise<void> {
+    await page.locator('.cm-content').focus();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText(code);
+  }
+
+  it('draws pasted code, sends events by a click, and moves the clock, without a request', async () => {
+    const page = await open();
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await paste(page, door);
+    await isLit(page, 'door.shut');
+    await page.getByLabel('Data as JSON').fill('{ "by": "Ada" }');
+    await page.getByRole('button', { name: 'OPEN', exact: true }).click();
+    await isLit(page, 'door.open');
+    await page.locator('.panel pre').filter({ hasText: '"Ada"' }).waitFor();
+    await page.getByLabel('Seconds').fill('59');
+    await page.getByRole('button', { name: 'Advance' }).click();
+    await page.locator('.past').getByText('clock +59 s').waitFor();
+    await isLit(page, 'door.open');
+    await page.getByRole('button', { name: 'Skip to after 1 min in door.open' }).click();
+    await isLit(page, 'door.shut');
+    await page.locator('.canvas').getByRole('button', { name: 'Send OPEN' }).click();
+    await isLit(page, 'door.open');
+    // The step before the second OPEN.
+    await page.locator('.past').getByRole('button').nth(3).click();
+    await isLit(page, 'door.shut');
+    expect(await page.locator('.past li').count()).toBe(4);
+    await page.close();
+    expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([]);
+  });
+
+  it('resolves and rejects invoked actors by hand, up to the final state', async () => {
+    const page = await open();
+    const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+    await press('ADD');
+    await page.locator('.panel pre').filter({ hasText: '1' }).waitFor();
+    await press('CHECKOUT');
+    await isLit(page, 'checkout.paying');
+    await press('Reject charge');
+    await isLit(page, 'checkout.cart');
+    await press('CHECKOUT');
+    await press('Resolve charge');
+    await isLit(page, 'checkout.preparing');
+    await page.locator('.canvas').getByRole('button', { name: 'Skip the clock: after 5 s' }).click();
+    await isLit(page, 'checkout.preparing.invoice.written');
+    await press('PACKED');
+    await page.getByRole('status').filter({ hasText: 'done' }).waitFor();
+    await isLit(page, 'checkout.delivered');
+    await page.close();
+  });
+
+  it('shows child machines in tabs while they run, and sends events to the shown one', async () => {
+    const page = await open();
+    await page.getByLabel('Example').selectOption('Order with child machines');
+    await isLit(page, 'order.open');
+    const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+    await press('PAY');
+    await press('payment');
+    await isLit(page, 'payment.entering');
+    await page.locator('.canvas').getByRole('button', { name: 'Send ENTER' }).click();
+    await isLit(page, 'payment.checking');
+    await press('bank');
+    expect(await runAxe(page, 'light', {})).toEqual([]);
+    await page.locator('.canvas').getByRole('button', { name: 'Skip the clock: after 3 s' }).click();
+    await isLit(page, 'order.paid');
+    expect(await page.locator('.canvas .tabs').count()).toBe(0);
+    await page.close();
+  });
+
+  it('names mistakes, keeps the drawing, and stops endless code', async () => {
+    const page = await open();
+    await paste(page, 'const broken = {');
+    await page.getByRole('alert').waitFor();
+    await paste(page, 'export const none = 1;');
+    await page.getByRole('alert').filter({ hasText: 'makes no machine' }).waitFor();
+    expect(await page.locator('.statechart').count()).toBe(1);
+    await paste(page, 'for (;;);');
+    await page.getByRole('alert').filter({ hasText: 'was stopped' }).waitFor();
+    await paste(page, door);
+    await isLit(page, 'door.shut');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.close();
+  });
+
+  it('works with the keyboard alone', async () => {
+    const page = await open();
+    const tabTo = async (target: Locator): Promise<void> => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        if (await target.evaluate((element) => element === document.activeElement)) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`${target.toString()} is not reached with Tab.`);
+    };
+    await paste(page, door);
+    await isLit(page, 'door.shut');
+    await tabTo(page.locator('.canvas').getByRole('button', { name: 'Send OPEN' }));
+    await page.keyboard.press('Enter');
+    await isLit(page, 'door.open');
+    await tabTo(page.locator('.canvas').getByRole('button', { name: 'Skip the clock: after 1 min' }));
+    await page.keyboard.press('Space');
+    await isLit(page, 'door.shut');
+    await page.close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no violation that axe reports, and fits a desktop and a phone, in %s colors',
+    async (colorScheme) => {
+      const page = await open();
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.getByRole('button', { name: 'ADD', exact: true }).click();
+      await page.locator('.panel pre').filter({ hasText: '1' }).waitFor();
+      await page.getByRole('button', { name: 'CHECKOUT', exact: true }).click();
+      await isLit(page, 'checkout.paying');
+      const found: string[] = [];
+      for (const viewport of [
+        { width: 1440, height: 900 },
+        { width: 390, height: 844 },
+      ]) {
+        await page.setViewportSize(viewport);
+        found.push(
+          ...(await runAxe(page, colorScheme, {})),
+          ...(await findOverflow(page, `${viewport.width}`)),
+        );
+      }
+      expect(found).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it('is smaller than 200 kB, compressed, without the editor and the compiler that comes with it', async () => {
+    const files = (await readdir(join(studioApp, 'assets'))).filter(
+      (name) => !/^(?:code-editor|compile|index|worker)-/.test(name),
+    );
+    const sizes = await Promise.all(
+      files.map(async (name) => gzipSync(await readFile(join(studioApp, 'assets', name))).length),
+    );
+    expect(sizes.length).toBeGreaterThanOrEqual(4);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000);
+  });
+
+  it('shows no error in the console', () => {
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,508 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findChromium } from '../support/find-chromium.ts';
+import { describeWith } from '../support/describe-with.ts';
+import { toFragment } from '../../packages/studio/src/page/link.ts';
+import { studioApp } from './build-site.ts';
+import { longSaga } from './long-saga.ts';
+import { serveSite } from './serve-site.ts';
+import { findOverflow, runAxe } from './visit-page.ts';
+
+const executablePath = findChromium();
+
+describeWith('the playground', executablePath === undefined ? 'no Chromium on PATH' : undefined, () => {
+  let site: Awaited<ReturnType<typeof serveSite>>;
+  let profile: string;
+  let browser: BrowserContext;
+  /** Console errors, failed requests, and thrown errors of all pages. */
+  const errors: string[] = [];
+
+  beforeAll(async () => {
+    site = await serveSite(studioApp);
+    profile = await mkdtemp(join(tmpdir(), 'mcp-saga-playground-'));
+    browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
+      ...(executablePath === undefined ? {} : { executablePath }),
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+      headless: true,
+      env: { ...process.env, HOME: profile },
+      reducedMotion: 'reduce',
+      colorScheme: 'light',
+      viewport: { width: 1440, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+    if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  async function open(fragment: string = ''): Promise<Page> {
+    const page = await browser.newPage();
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    await page.goto(`${site.origin}/index.html${fragment}`, { waitUntil: 'networkidle' });
+    await page.locator('.cm-content').waitFor();
+    return page;
+  }
+
+  const verdict = (page: Page): Locator => page.locator('.verdict');
+  const badge = (page: Page): Locator => page.locator('.badge');
+  const ends = (page: Page, text: string): Promise<void> => verdict(page).filter({ hasText: text }).waitFor();
+  const holds = (page: Page): Promise<void> =>
+    badge(page)
+      .filter({ hasText: /\d+ hold/ })
+      .waitFor();
+  const fails = (page: Page): Promise<void> =>
+    badge(page)
+      .filter({ hasText: /\d+ of \d+ fail/ })
+      .waitFor();
+
+  /** Replaces the open file, as a person who pastes. */
+  async function replaceSource(page: Page, change: (text: string) => string): Promise<void> {
+    const text = await sourceOf(page);
+    expect(change(text)).not.toBe(text);
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText(change(text));
+  }
+
+  /** Copies the text of the editor, which draws only the visible lines. */
+  async function sourceOf(page: Page): Promise<string> {
+    await page.locator('.cm-content').focus();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.press('ControlOrMeta+C');
+    return await page.evaluate(() => navigator.clipboard.readText());
+  }
+
+  const undo = /,? \{\s*compensate: .*?\n {4}\}\);/s;
+  const withoutUndo = (text: string): string => text.replace(undo, ');');
+
+  /** Writes the files of the editor and an exported test, and runs the test with vitest. */
+  async function runExported(page: Page): Promise<string> {
+    const folder = await mkdtemp(join(studioApp, '../exported-'));
+    try {
+      for (const name of ['refund.ts', 'bank.ts', 'script.ts']) {
+        await page.getByRole('button', { name, exact: true }).click();
+        await page.getByRole('textbox', { name: `Source of ${name}` }).waitFor();
+        await writeFile(join(folder, name), await sourceOf(page));
+      }
+      await page.locator('summary', { hasText: 'Export' }).click();
+      await page.getByRole('button', { name: 'Copy test' }).click();
+      await page.getByText('Copied').first().waitFor();
+      const test = await page.evaluate(() => navigator.clipboard.readText());
+      await writeFile(join(folder, 'run.test.ts'), test);
+      const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+      const { stdout } = await promisify(execFile)(process.execPath, [vitest, 'run', '--root', folder], {
+        env: { ...process.env, NO_COLOR: '1' },
+      }).catch((error: unknown) => error as { readonly stdout: string });
+      return stdout;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  it('leads from careless code to a failing case, and from the repair to a passing one', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    await holds(page);
+
+    await replaceSource(page, withoutUndo);
+    await fails(page);
+    await page
+      .getByRole('row', { name: /^enter/ })
+      .getByRole('button', { name: 'fails: broken', exact: true })
+      .click();
+    await ends(page, "When 'enter' fails");
+    expect(await verdict(page).textContent()).toContain('compensate');
+    expect(await page.locator('.event.failed').count()).toBeGreaterThan(0);
+    expect(await runExported(page)).toMatch(/Tests +1 failed/);
+
+    await page.getByRole('button', { name: 'refund.ts', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Source of refund.ts' }).focus();
+    await page.keyboard.press('ControlOrMeta+Z');
+    await holds(page);
+    // The answer of the person is still there.
+    await ends(page, 'completed');
+    await page.close();
+  });
+
+  it('is the page in the picture of the README', async () => {
+    const page = await open();
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    await replaceSource(page, withoutUndo);
+    await fails(page);
+    await page
+      .getByRole('row', { name: /^enter/ })
+      .getByRole('button', { name: 'fails: broken', exact: true })
+      .click();
+    await ends(page, "When 'enter' fails");
+    await page.locator('.cm-content').press('ControlOrMeta+Home');
+    const drawn = await page.screenshot({ animations: 'disabled' });
+    const file = new URL('../../docs/public/playground.png', import.meta.url);
+    if (process.env['UPDATE_PICTURES'] !== undefined) await writeFile(file, drawn);
+    // Other machines have other fonts, so most of the pixels are equal, but not all.
+    const pictures = [drawn, await readFile(file)].map((data) => data.toString('base64'));
+    expect(await page.evaluate(countEqual, pictures)).toBeGreaterThan(0.7);
+    await page.close();
+  });
+
+  it('returns to a token, shows the verdict of the guard, and exports the fork', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    await page.getByText('Go back to token 1').click();
+    await page.getByLabel('euros', { exact: true }).first().fill('30');
+    await page.getByRole('button', { name: 'Send as a fork' }).click();
+    await ends(page, 'refused');
+    expect(await page.locator('.event.refused').count()).toBe(1);
+
+    await replaceSource(page, (text) => text.replace("forks: 'refuse'", "forks: 'accept'"));
+    await page.getByRole('button', { name: 'Fork 1' }).waitFor({ state: 'detached' });
+    await page.getByText('Go back to token 1').click();
+    await page.getByLabel('euros', { exact: true }).first().fill('30');
+    await page.getByRole('button', { name: 'Send as a fork' }).click();
+    await ends(page, 'completed');
+    expect(await page.locator('.event.completed').textContent()).toContain('Refunded 30 EUR');
+    expect(await runExported(page)).toMatch(/Tests +1 passed/);
+    await page.close();
+  });
+
+  it('runs again from a question with another answer, and asks again after an invalid one', async () => {
+    const page = await open();
+    await page.getByLabel('euros', { exact: true }).fill('0');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.locator('.question [role=alert]').waitFor();
+    await page.getByLabel('euros', { exact: true }).last().fill('40');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    await page.getByText('Go back to token 2').click();
+    await page.getByText('Change the answer instead').last().click();
+    const form = page.getByRole('form').filter({ hasText: 'Run again' }).last();
+    await form.getByRole('button', { name: 'Decline' }).click();
+    await ends(page, 'failed');
+    await page.close();
+  });
+
+  it("shows the client's view of a token, and refuses a changed one", async () => {
+    const page = await open();
+    await page.getByText('Token 1').first().click();
+    const raw = (await page.locator('.raw').textContent()) ?? '';
+    expect(raw).not.toContain('A7');
+    expect(raw.split('.')).toHaveLength(5);
+    await page.getByRole('button', { name: 'Change one character' }).click();
+    const refusal = page.locator('.lens .failure');
+    await refusal.waitFor();
+    expect(await refusal.textContent()).toContain('undecryptable');
+    await page.close();
+  });
+
+  it('works with the keyboard alone', async () => {
+    const page = await open();
+    const tabTo = async (target: Locator): Promise<void> => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        if (await target.evaluate((element) => element === document.activeElement)) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`${target.toString()} is not reached with Tab.`);
+    };
+    await tabTo(page.getByRole('button', { name: 'Accept' }));
+    await page.keyboard.press('Enter');
+    await ends(page, 'completed');
+    await holds(page);
+    await tabTo(page.locator('.cm-content'));
+    await replaceSource(page, withoutUndo);
+    await fails(page);
+    await tabTo(page.locator('.cell[tabindex="0"]'));
+    for (let presses = 0; presses < 40; presses += 1) {
+      if ((await page.locator('.cell.bad:focus').count()) > 0) break;
+      await page.keyboard.press('ArrowRight');
+    }
+    await page.keyboard.press('Enter');
+    await ends(page, 'When ');
+    await tabTo(page.getByRole('button', { name: 'Run', exact: true }));
+    await page.keyboard.press('Enter');
+    await ends(page, 'completed');
+    await tabTo(page.locator('summary', { hasText: 'Go back to token 1' }));
+    await page.keyboard.press('Enter');
+    await tabTo(page.getByRole('button', { name: 'Send as a fork' }));
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Fork 1' }).waitFor();
+    await page.close();
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no violation that axe reports, and fits a desktop and a phone, in %s colors',
+    async (colorScheme) => {
+      const page = await open();
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const found: string[] = [];
+      // Colors are the only difference.
+      const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
+      const check = async (): Promise<void> => {
+        for (const viewport of [
+          { width: 1440, height: 900 },
+          { width: 390, height: 844 },
+        ]) {
+          await page.setViewportSize(viewport);
+          found.push(
+            ...(await runAxe(page, colorScheme, rules)),
+            ...(await findOverflow(page, String(viewport.width))),
+          );
+        }
+      };
+      await holds(page);
+      await page.getByText('Token 1').first().click();
+      await page.getByRole('button', { name: 'Change one character' }).click();
+      await page.locator('.lens .failure').waitFor();
+      await check();
+      await replaceSource(page, withoutUndo);
+      await fails(page);
+      await page.locator('.cell.bad').last().click();
+      await page.locator('summary', { hasText: 'Export' }).click();
+      await check();
+      expect(found).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it('asks as another person, receives an event, and lets time pass', async () => {
+    const page = await open('#example=approvals');
+    await page.getByLabel('Name of the person').fill('eva');
+    await page.getByLabel('comment').fill('Too much');
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await ends(page, 'completed');
+    expect(await page.locator('.event.completed').textContent()).toContain('denied, eva: Too much');
+    await page.getByText('Go back to token').first().click();
+    await page.getByRole('button', { name: 'Approve' }).first().click();
+    await page.getByRole('button', { name: 'Fork 1' }).waitFor();
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.getByRole('button', { name: 'to the next event' }).click();
+    await page.locator('.event.completed').filter({ hasText: 'timeout' }).waitFor();
+
+    await page.getByLabel('Example').selectOption('webhooks');
+    await page.getByLabel('Event as JSON').fill('{');
+    await page.getByRole('button', { name: 'Send the event' }).click();
+    await page.getByText('not valid JSON').waitFor();
+    await page.getByLabel('Event as JSON').fill('{ "type": "payment.paid", "reference": "Z9" }');
+    await page.getByRole('button', { name: 'Send the event' }).click();
+    await page.locator('.event.completed').filter({ hasText: 'Paid: Z9' }).waitFor();
+    await page.close();
+  });
+
+  it('stops the clock at a wait, and runs a client that cannot be asked', async () => {
+    const page = await open('#example=manager');
+    await page.getByLabel('Stop the clock at each wait').check();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('button', { name: 'to the next event' }).click();
+    await page.locator('.event.waited').first().waitFor();
+    await page.getByLabel('Amount of time').selectOption('1 h');
+    await page.getByRole('button', { name: 'Advance', exact: true }).click();
+    await page.locator('.event.waited').filter({ hasText: '1 h' }).waitFor();
+    await page.getByRole('combobox', { name: 'Client' }).selectOption('no-elicitation');
+    await ends(page, 'failed');
+    expect(await page.locator('.event.gaveUp').textContent()).toContain('elicitation');
+    await page.getByRole('combobox', { name: 'Client' }).selectOption('declining');
+    await page.locator('.event.declined').waitFor();
+    await page.close();
+  });
+
+  it('compares a pinned version with the next one, and saves a run as files', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    await page.getByRole('button', { name: 'Pin this version' }).click();
+    await page.getByText('The next version can continue every token.').waitFor();
+    await replaceSource(page, (text) => text.replace("elicit('amount'", "elicit('sum'"));
+    await page.locator('.misfit').waitFor();
+    expect(await page.locator('.misfit').textContent()).toContain("now asks: elicit 'sum'");
+    expect(await page.locator('.event.completed').count()).toBe(1);
+
+    await page.locator('summary', { hasText: 'Export' }).click();
+    for (const [label, start] of [
+      ['Diagram as SVG', '<svg'],
+      ['Recording', '{'],
+    ] as const) {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: label }).click(),
+      ]);
+      expect((await readFile(await download.path(), 'utf8')).slice(0, start.length)).toBe(start);
+    }
+    await page.getByRole('button', { name: 'Run the next version' }).click();
+    await page.getByRole('form', { name: 'Question sum' }).waitFor();
+    await page.close();
+  });
+
+  it('sends no request after loading, and prevents requests of code in the editor', async () => {
+    const page = await open();
+    await holds(page);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    const before = errors.length;
+    await replaceSource(page, (text) =>
+      text.replace(
+        'bank.pay(order, euros, idempotencyKey)',
+        "fetch('https://example.com/').then(() => bank.pay(order, euros, idempotencyKey))",
+      ),
+    );
+    await ends(page, 'failed');
+    await page.close();
+    expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([]);
+    // The browser names the blocked request in the console.
+    const blocked = errors.splice(before);
+    expect(blocked.filter((text) => !text.includes('Content Security Policy'))).toEqual([]);
+  });
+
+  it('stops endless code, and runs the repaired code', async () => {
+    const page = await open();
+    await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
+    await page.locator('.source .failure').waitFor();
+    await page.locator('.cm-content').focus();
+    await page.keyboard.press('ControlOrMeta+Z');
+    await holds(page);
+    await page.close();
+  });
+
+  it('opens a run by its link, and starts the code of another person only after a click', async () => {
+    const page = await open('#example=manager');
+    await page.getByLabel('euros', { exact: true }).fill('700');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    const linkOf = async (name: string): Promise<string> => {
+      await page.getByText('Share').click();
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.getByText('Copied').first().waitFor();
+      await page.getByText('Share').click();
+      return await page.evaluate(() => navigator.clipboard.readText());
+    };
+    const same = await open(new URL(await linkOf('Copy link with answers')).hash);
+    await ends(same, 'completed');
+    expect(await same.locator('.event.completed').textContent()).toContain('700 EUR');
+    await same.close();
+
+    const redacted = await open(new URL(await linkOf('Copy link')).hash);
+    await redacted.getByText('Placeholders stand for the answers.', { exact: false }).last().waitFor();
+    await ends(redacted, 'completed');
+    expect(await redacted.locator('.run').textContent()).not.toContain('700');
+    await redacted.close();
+
+    await replaceSource(page, (text) => text.replace('Refunded', 'Paid back'));
+    await page.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
+    await page.getByText('Copied').first().waitFor({ state: 'hidden' });
+    const other = await open(new URL(await linkOf('Copy link')).hash);
+    expect(await other.locator('.verdict').count()).toBe(0);
+    await other.getByRole('button', { name: 'Run this code' }).click();
+    await other.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
+    await other.close();
+    await page.close();
+  });
+
+  it('is smaller than 200 kB, compressed, without the editor and the compiler that comes with it', async () => {
+    const files = (await readdir(join(studioApp, 'assets'))).filter(
+      (name) => !/^(?:code-editor|compile|machine(?:-worker)?)-/.test(name),
+    );
+    const sizes = await Promise.all(
+      files.map(async (name) => gzipSync(await readFile(join(studioApp, 'assets', name))).length),
+    );
+    expect(sizes.length).toBeGreaterThanOrEqual(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000);
+  });
+
+  it('loads the editor and its compiler after the first run', async () => {
+    const page = await browser.newPage();
+    await page.addInitScript(() => {
+      const observer = new MutationObserver(() => {
+        if (document.querySelector('.verdict') === null) return;
+        observer.disconnect();
+        const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+        Object.assign(globalThis, { loaded });
+      });
+      observer.observe(document, { childList: true, subtree: true });
+    });
+    await page.goto(`${site.origin}/index.html`);
+    await page.locator('.cm-content').waitFor();
+    const loaded = await page.evaluate(() => (globalThis as unknown as { loaded: readonly string[] }).loaded);
+    const names = loaded.map((url) => /assets\/(.+)-[\w-]{8}\.(\w+)$/.exec(url)?.slice(1).join('.'));
+    const expected = ['index.css', 'index.js', 'studio.css', 'studio.js', 'worker.js'];
+    expect(new Set(names)).toEqual(new Set(expected));
+    await page.close();
+  });
+
+  async function openLong(steps: number, stepsOfTurn: number): Promise<Page> {
+    const session = { answers: [], forks: [] };
+    const files = longSaga(steps, stepsOfTurn);
+    const page = await open(await toFragment({ example: 'refund', files, session }));
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    return page;
+  }
+
+  it('draws only the visible part of a long run, and makes forms and lenses when they open', async () => {
+    const steps = 200;
+    const page = await openLong(steps, 100);
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('form', { name: 'Question last' }).waitFor();
+    const count = (selector: string): Promise<number> => page.locator(selector).count();
+    expect(await count('.event.ran')).toBe(steps);
+    const drawn = await page
+      .locator('.event')
+      .evaluateAll(
+        (all) => all.filter((each) => each.checkVisibility({ contentVisibilityAuto: true })).length,
+      );
+    expect(drawn).toBeLessThan(0.75 * steps);
+    expect(await count('.run *')).toBeLessThan(10 * steps);
+    expect(await count('form')).toBe(1);
+    expect(await count('.lens')).toBe(0);
+    await page.locator('summary', { hasText: 'Token 2' }).click();
+    await page.locator('.lens .journal li').nth(99).waitFor({ state: 'attached' });
+    expect(await count('.lens')).toBe(1);
+    await page.close();
+  });
+
+  it('draws a long crash matrix in parts, and runs a case when its cell opens', async () => {
+    const page = await openLong(62, 62);
+    await page.getByRole('button', { name: /^Show more of/ }).waitFor({ timeout: 100_000 });
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    expect(await page.locator('.matrix tr').count()).toBe(60);
+    await page.getByRole('button', { name: /^Show more of/ }).click();
+    expect(await page.locator('.matrix tr').count()).toBeGreaterThan(60);
+    await page.locator('.cell').first().click();
+    await ends(page, 'When ');
+    await page.locator('.event').first().waitFor();
+    await page.close();
+  });
+
+  it('shows no error in the console', () => {
+    expect(errors).toEqual([]);
+  });
+});
+
+/** Returns the share of equal pixels of two pictures, as base64. Runs in the page. */
+async function countEqual(pictures: readonly string[]): Promise<number> {
+  const [one = [], other = []] = await Promise.all(
+    pictures.map(async (text) => {
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      const picture = await createImageBitmap(new Blob([bytes]));
+      const canvas = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+      canvas?.drawImage(picture, 0, 0);
+      return canvas?.getImageData(0, 0, picture.width, picture.height).data ?? [];
+    }),
+  );
+  let equal = 0;
+  for (let index = 0; index < one.length; index += 1) if (one[index] === other[index]) equal += 1;
+  return one.length === other.length ? equal / one.length : 0;
+}
