@@ -54,8 +54,9 @@ export class Registry {
     return Array.from(this.#versions.values(), ({ program }) => program);
   }
 
-  /** Returns `true` in the first call about a subject: a host warns once of each. */
+  /** Returns `true` in the first call about a subject: a host warns once of each. It forgets 1,000 of them: step IDs may be values. */
   isNew(subject: string): boolean {
+    if (this.#subjects.size >= 1000 && !this.#subjects.has(subject)) this.#subjects.clear();
     const { size } = this.#subjects;
     return this.#subjects.add(subject).size > size;
   }
