@@ -4,7 +4,7 @@
  */
 import { loadavg } from 'node:os';
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
-import { toFragment } from '../../packages/studio/src/page/link.ts';
+import { toFragment } from '../../packages/studio/src/parts/link.ts';
 import { findChromium } from '../support/find-chromium.ts';
 import { setup, studioApp } from './build-site.ts';
 import { longSaga } from './long-saga.ts';

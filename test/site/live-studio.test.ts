@@ -136,6 +136,10 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.getByRole('button', { name: 'Send as a fork' }).first().click();
     const refusal = page.locator('.token .failure').filter({ hasText: 'Invalid or expired sagaToken' });
     await refusal.filter({ hasText: 'The log of the operator says used' }).waitFor();
+
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await question(page, 'amount').filter({ hasText: 'How much of A7?' }).waitFor();
+    await verdict(page, 'waits for its client');
     await page.close();
   });
 

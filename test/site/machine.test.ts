@@ -40,6 +40,7 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
       reducedMotion: 'reduce',
       colorScheme: 'light',
       viewport: { width: 1440, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
     });
   });
   afterAll(async () => {
@@ -48,14 +49,19 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
     if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  async function open(): Promise<Page> {
+  async function openLink(fragment: string): Promise<Page> {
     const page = await browser.newPage();
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text());
     });
-    await page.goto(`${site.origin}/machine.html`, { waitUntil: 'networkidle' });
+    await page.goto(`${site.origin}/machine.html${fragment}`, { waitUntil: 'networkidle' });
     await page.locator('.cm-content').waitFor();
+    return page;
+  }
+
+  async function open(): Promise<Page> {
+    const page = await openLink('');
     await isLit(page, 'checkout.cart');
     return page;
   }
@@ -146,6 +152,44 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
     await paste(page, door);
     await isLit(page, 'door.shut');
     expect(await page.getByRole('alert').count()).toBe(0);
+    await page.close();
+  });
+
+  it('shares the code by a link, with or without the run, and runs the code of a link after consent', async () => {
+    const page = await open();
+    await paste(page, door);
+    await isLit(page, 'door.shut');
+    await page.getByLabel('Data as JSON').fill('{ "by": "Ada" }');
+    await page.getByRole('button', { name: 'OPEN', exact: true }).click();
+    await isLit(page, 'door.open');
+    const openShared = async (button: string): Promise<Page> => {
+      await page.getByText('Share').click();
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await page.getByText('Copied').first().waitFor();
+      await page.getByText('Share').click();
+      const link = await page.evaluate(() => navigator.clipboard.readText());
+      const shared = await openLink(new URL(link).hash);
+      expect(await shared.locator('.statechart').count()).toBe(0);
+      expect(await shared.locator('.cm-content').textContent()).toContain("id: 'door'");
+      expect(await runAxe(shared, 'light', {})).toEqual([]);
+      await shared.getByRole('button', { name: 'Run this code' }).click();
+      return shared;
+    };
+    const whole = await openShared('Copy link with input, events, and results');
+    await isLit(whole, 'door.open');
+    await whole.locator('.panel pre').filter({ hasText: '"Ada"' }).waitFor();
+    expect(await whole.getByRole('button', { name: 'Run this code' }).count()).toBe(0);
+    await whole.close();
+    const bare = await openShared('Copy link');
+    await isLit(bare, 'door.shut');
+    expect(await bare.locator('.panel').textContent()).not.toContain('Ada');
+    await bare.close();
+    await page.close();
+  });
+
+  it('opens the first example with a damaged link', async () => {
+    const page = await openLink('#run=AAAA');
+    await isLit(page, 'checkout.cart');
     await page.close();
   });
 

@@ -9,7 +9,7 @@ import { chromium, type BrowserContext, type Locator, type Page } from 'playwrig
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
-import { toFragment } from '../../packages/studio/src/page/link.ts';
+import { toFragment } from '../../packages/studio/src/parts/link.ts';
 import { studioApp } from './build-site.ts';
 import { longSaga } from './long-saga.ts';
 import { serveSite } from './serve-site.ts';

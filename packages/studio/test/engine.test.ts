@@ -17,7 +17,7 @@ import { explore, playCase } from '../src/engine/explore.ts';
 import { upgrade } from '../src/engine/upgrade.ts';
 import { SessionPlayer } from '../src/engine/play.ts';
 import { ladderSvg } from '../src/page/panels/ladder-svg.ts';
-import { isRedacted, redactAnswers } from '../src/page/link.ts';
+import { isRedacted, redactAnswers } from '../src/parts/link.ts';
 import type { Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
 import type { Cell, Lane } from '../src/model/view.ts';
 
@@ -380,7 +380,7 @@ describe('the source', () => {
 
 describe('the lines of the source', () => {
   it('carry the last event of their step', async () => {
-    const { findMarks } = await import('../src/page/line-marks.ts');
+    const { findMarks } = await import('../src/parts/line-marks.ts');
     const [file] = refund;
     const cells = await cellsOf(refund);
     const failing = cells.find(({ when }) => when === "When 'enter' fails");
@@ -401,7 +401,7 @@ describe('the lines of the source', () => {
   });
 
   it('are not marked in a file without a saga', async () => {
-    const { findMarks } = await import('../src/page/line-marks.ts');
+    const { findMarks } = await import('../src/parts/line-marks.ts');
     const [run] = await play({ answers: [twenty] });
     expect(findMarks("step('pay')", run?.entries ?? [])).toEqual([]);
   });

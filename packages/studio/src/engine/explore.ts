@@ -35,12 +35,7 @@ export async function explore(files: readonly CompiledFile[], report: (reply: Re
       await explorers[explorer](script, options);
     } catch (error) {
       // The cells hold the findings. Without a cell, the undisturbed run failed.
-      if (cases === 0)
-        report({
-          type: 'baseline',
-          explorer,
-          message: toText(error),
-        });
+      if (cases === 0) report({ type: 'baseline', explorer, message: toText(error) });
     }
   }
 }
@@ -73,10 +68,7 @@ function nameFault(
   const subject = rule.id;
   if (rule.kind === 'crash') {
     const run = rule.run === 1 ? '' : `, run ${rule.run}`;
-    return {
-      subject,
-      fault: rules.length > 1 ? 'dies, then no fault' : `dies ${rule.when}${run}`,
-    };
+    return { subject, fault: rules.length > 1 ? 'dies, then no fault' : `dies ${rule.when}${run}` };
   }
   return { subject, fault: failures[rule.kind] ?? when.replace(/^When '.*?' is (?:answered with )?/, '') };
 }

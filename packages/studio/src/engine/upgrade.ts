@@ -22,16 +22,8 @@ export async function upgrade(
   const { problems } = await upgradeEverywhere(script, changed.saga, { reportOnly: true });
   return problems.flatMap((problem) => {
     const point = points.findIndex(({ turn }) => turn === problem.turn);
-    return point === -1
-      ? []
-      : [
-          {
-            point,
-            lines: linesOf(problem)
-              .slice(1)
-              .map((line) => toText(line.trim())),
-          },
-        ];
+    const [, ...lines] = linesOf(problem).map((line) => toText(line.trim()));
+    return point === -1 ? [] : [{ point, lines }];
   });
 }
 

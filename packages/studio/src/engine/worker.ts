@@ -1,10 +1,8 @@
 import type { Reply, Request, Run } from '../model/messages.ts';
 import { explore, playCase } from './explore.ts';
 import { SessionPlayer } from './play.ts';
+import { serveRequests } from './serve-requests.ts';
 import { upgrade } from './upgrade.ts';
-
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
-const reply = (message: Reply): void => globalThis.postMessage(message);
 
 /** The newest run. A lens of one of its tokens needs no new run. */
 let newest: { readonly key: string; readonly player: SessionPlayer } | undefined;
@@ -18,7 +16,7 @@ async function playerOf({ files, session }: Run): Promise<SessionPlayer> {
   return player;
 }
 
-async function handle(request: Request): Promise<void> {
+async function handle(request: Request, reply: (message: Reply) => void): Promise<void> {
   switch (request.type) {
     case 'explore':
       return await explore(request.files, reply);
@@ -40,13 +38,4 @@ async function handle(request: Request): Promise<void> {
   }
 }
 
-addEventListener('message', ({ data }: MessageEvent<Request>) => {
-  void handle(data).then(
-    () => reply({ type: 'done' }),
-    (error: unknown) =>
-      reply({
-        type: 'failed',
-        message: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
-      }),
-  );
-});
+serveRequests(handle);

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { Failure } from '../parts/failure.tsx';
 import { LiveRun } from './live-run.tsx';
 import type { LiveStore } from './live-store.ts';
 import { SeenList } from './seen-list.tsx';
@@ -20,11 +21,7 @@ export function App({ store }: { readonly store: LiveStore }): JSX.Element {
       </header>
       <main class="live">
         <div class="side">
-          {store.failure.value !== undefined && (
-            <p class="failure" role="alert">
-              {store.failure.value}
-            </p>
-          )}
+          <Failure text={store.failure.value} />
           {mcp !== undefined && <StartPanel store={store} />}
           <SeenList store={store} />
         </div>

@@ -1,14 +1,14 @@
 import type { ClientStep } from '@mcp-saga/server';
 import type { JSX } from 'preact';
 import { toQuestionView } from '../engine/to-view.ts';
-import type { Given } from '../model/session.ts';
-import { QuestionForm } from '../page/question-form.tsx';
+import type { Answer } from '../model/session.ts';
+import { QuestionForm } from '../parts/question-form.tsx';
 import type { LiveStore } from './live-store.ts';
 import type { Sent } from './sent-requests.ts';
 
 interface StepFormProps {
   readonly step: ClientStep;
-  readonly onAnswer: (given: Given) => void;
+  readonly onAnswer: (given: Answer) => void;
   readonly accept?: string;
 }
 

@@ -36,6 +36,11 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
             {index === 0 ? 'Run' : `Fork ${index}`}
           </button>
         ))}
+        {store.startAgain !== undefined && (
+          <button type="button" class="quiet" onClick={store.startAgain}>
+            Start again
+          </button>
+        )}
       </div>
       <p class={`verdict ${status}`} role="status">
         {at === 0 ? name : `Fork ${at} of token ${lane.from}`}: {statusLabels[status]}

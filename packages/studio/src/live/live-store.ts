@@ -1,6 +1,6 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
-import type { Given } from '../model/session.ts';
+import type { Answer } from '../model/session.ts';
 import { sendRequest, type Tool } from './mcp-client.ts';
 import { keep, readKept } from './kept-requests.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
@@ -73,13 +73,20 @@ export class LiveStore {
     const params = { name: tool, arguments: args };
     const id = crypto.randomUUID();
     this.shown.value = id;
-    const { error } = await this.#send({ id, tool, parent: undefined, method: 'tools/callSaga', params });
+    const call = { id, tool, parent: undefined, method: 'tools/callSaga', params, args } as const;
+    const { error } = await this.#send(call);
     this.lane.value = 0;
     if (error !== undefined) this.failure.value = `${tool}: ${error}`;
   }
 
+  /** Starts the shown saga again, with the same arguments. Undefined for a saga of another client. */
+  get startAgain(): (() => void) | undefined {
+    const { tool, args } = this.sent.value.get(this.saga.value?.request ?? '') ?? {};
+    return tool !== undefined && args !== undefined ? () => void this.start(tool, args) : undefined;
+  }
+
   /** Answers a question of a turn, of the newest one or of an older one. */
-  async answer(from: Sent, given: Given): Promise<void> {
+  async answer(from: Sent, given: Answer): Promise<void> {
     const step = from.reply?.steps?.find(({ stepId }) => stepId === given.id);
     if (step === undefined) return;
     await this.#resume(from, [{ stepId: given.id, result: toStepResult(step, given) }]);
@@ -173,12 +180,8 @@ export class LiveStore {
   async loadTools(): Promise<void> {
     const { mcp = '' } = this.state.value ?? {};
     try {
-      const request = {
-        method: 'tools/list',
-        params: {},
-        id: crypto.randomUUID(),
-        bearer: this.bearer.value,
-      };
+      const { value: bearer } = this.bearer;
+      const request = { method: 'tools/list', params: {}, id: crypto.randomUUID(), bearer };
       const { tools } = await sendRequest<{ readonly tools: readonly Tool[] }>(mcp, request);
       this.tools.value = tools.filter((tool) => methodsOf(tool).includes('tools/callSaga'));
     } catch (error) {

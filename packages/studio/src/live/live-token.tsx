@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { CopyButton } from '../page/copy-button.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
 import { durationOf } from '../page/panels/duration.ts';
 import type { LiveToken } from './lanes.ts';
 import type { LiveStore } from './live-store.ts';

@@ -1,5 +1,5 @@
 import type { ClientStep } from '@mcp-saga/server';
-import type { Given } from '../model/session.ts';
+import type { Answer } from '../model/session.ts';
 
 /** Response of a saga method. */
 export interface SagaReply {
@@ -16,6 +16,8 @@ export interface Sent {
   /** ID of the request with the token of this one; undefined for a call. */
   readonly parent: string | undefined;
   readonly method: 'tools/callSaga' | 'tools/resumeSaga' | 'tools/cancelSaga';
+  /** Arguments of a call, to start the saga again. */
+  readonly args?: object;
   /** Undefined after the response. */
   readonly params?: object;
   readonly reply?: SagaReply;
@@ -24,7 +26,7 @@ export interface Sent {
 }
 
 /** Converts an answer of the form to the result of MCP. */
-export function toStepResult({ type }: Pick<ClientStep, 'type'>, { action, content }: Given): object {
+export function toStepResult({ type }: Pick<ClientStep, 'type'>, { action, content }: Answer): object {
   if (type === 'roots') return { roots: [] };
   if (type === 'sampling')
     return { role: 'assistant', model: 'studio', content: { type: 'text', text: content } };

@@ -1,7 +1,7 @@
 import { simplestContent, type Field, type Form } from '@mcp-saga/testing/internal';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { QuestionForm } from '../page/question-form.tsx';
+import { QuestionForm } from '../parts/question-form.tsx';
 import type { LiveStore } from './live-store.ts';
 import type { Tool } from './mcp-client.ts';
 

@@ -22,7 +22,10 @@ export interface Refusal {
   readonly operator: string;
 }
 
-/** Message of the worker. The last message has the type `done` or `failed`. */
+/** Last message of a worker about a request. */
+export type LastReply = { readonly type: 'failed'; readonly message: string } | { readonly type: 'done' };
+
+/** Message of the worker before the last one. */
 export type Reply =
   | { readonly type: 'lanes'; readonly lanes: readonly Lane[] }
   | { readonly type: 'cell'; readonly cell: Cell }
@@ -31,6 +34,4 @@ export type Reply =
   | { readonly type: 'lens'; readonly lens: LensView }
   | { readonly type: 'refusal'; readonly refusal: Refusal }
   | { readonly type: 'misfits'; readonly misfits: readonly Misfit[] }
-  | { readonly type: 'recording'; readonly text: string }
-  | { readonly type: 'failed'; readonly message: string }
-  | { readonly type: 'done' };
+  | { readonly type: 'recording'; readonly text: string };

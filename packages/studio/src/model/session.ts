@@ -43,8 +43,11 @@ export interface Wait {
   readonly ms: number;
 }
 
+/** Answer to a question, an approval, or an event. */
+export type Answer = Given | OutsideAct;
+
 /** Action of the person at the page. */
-export type Act = Given | OutsideAct | Wait;
+export type Act = Answer | Wait;
 
 /** Client: complete, without a capability, or with an immediate decline of each question. */
 export type ClientKind = 'complete' | 'declining' | 'no-elicitation' | 'no-sampling';

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
+import { Consent } from '../parts/consent.tsx';
 import { CrashMatrix } from './crash-matrix.tsx';
 import { RunView } from './run-view.tsx';
-import { ShareMenu } from './share-menu.tsx';
+import { ShareMenu } from '../parts/share-menu.tsx';
 import { SourceEditor } from './source-editor.tsx';
 import type { Store } from './store.ts';
 
@@ -30,21 +31,16 @@ export function App({ store }: { readonly store: Store }): JSX.Element {
             ))}
           </select>
         </label>
-        <ShareMenu link={async (hasValues) => await store.link(hasValues)} />
+        <ShareMenu
+          all="Every link contains the code in the editor, and the answered questions."
+          bare="Placeholders stand for the answers."
+          values="answers"
+          link={async (hasValues) => await store.link(hasValues)}
+        />
         <a href="../start/playground.html">About</a>
       </header>
       <main>
-        {store.waits.value && (
-          <section class="consent" aria-label="Code of a link">
-            <p>
-              This link contains code from another person. The code runs in this page, without access to the
-              network or to your files. Read it first.
-            </p>
-            <button type="button" class="primary" onClick={() => store.runAll()}>
-              Run this code
-            </button>
-          </section>
-        )}
+        {store.waits.value && <Consent onRun={() => store.runAll()} />}
         <div class="left">
           <SourceEditor store={store} />
           <CrashMatrix store={store} />

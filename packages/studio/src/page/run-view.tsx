@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import type { Cell, EntryView, Lane, Misfit } from '../model/view.ts';
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
 import { Ladder } from './ladder.tsx';
 import { ExportMenu } from './panels/export-menu.tsx';
 import { ladderSvg } from './panels/ladder-svg.ts';
 import { ClockPanel } from './panels/clock-panel.tsx';
 import { RunSettings } from './panels/run-settings.tsx';
-import { OutsideForm, QuestionForm } from './question-form.tsx';
+import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
 import { TokenRow } from './token-row.tsx';
 
@@ -95,15 +95,8 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
         )}
       />
       {error !== undefined && <pre class="failure">{error}</pre>}
-      {question !== undefined && (
+      {[...(question === undefined ? [] : [question]), ...(pause?.outside ?? [])].map((asked) => (
         <QuestionForm
-          key={`${question.id} ${lane.entries.length}`}
-          question={question}
-          onAnswer={(given) => store.act(at, given)}
-        />
-      )}
-      {pause?.outside.map((asked) => (
-        <OutsideForm
           key={`${asked.id} ${lane.entries.length} ${lane.tokens.length}`}
           question={asked}
           onAnswer={(given) => store.act(at, given)}

@@ -4,13 +4,15 @@ import engineUrl from '../engine/worker.ts?worker&url';
 import type { Refusal, Reply, Request, Run } from '../model/messages.ts';
 import type { Act, CompiledFile, Example, Session, SourceFile } from '../model/session.ts';
 import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
-import { EngineClient } from './engine-client.ts';
-import { fromFragment, isRedacted, redactAnswers, toFragment } from './link.ts';
+import { EngineClient } from '../parts/engine-client.ts';
+import { fromFragment, isRedacted, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
 
 declare const EXAMPLES: readonly Example[];
 
 /** What the ladder shows: a lane of the session, or a case of the crash matrix. */
 export type Shown = { readonly lane: number } | { readonly cell: number };
+
+type ReplyOf<Type extends Reply['type']> = Extract<Reply, { readonly type: Type }>;
 
 const nothing: Session = { answers: [], forks: [] };
 
@@ -64,7 +66,10 @@ export class Store {
 
   /** Opens the run of a link, or the first example. */
   async open(fragment: string): Promise<void> {
-    const shared = await fromFragment(fragment);
+    const shared = await fromFragment<Shared>(
+      fragment,
+      ({ session: { answers, forks } }) => Array.isArray(answers) && Array.isArray(forks),
+    );
     const name = shared?.example ?? /^#example=([\w-]+)$/.exec(fragment)?.[1];
     const example = this.examples.find((each) => each.name === name) ?? this.examples[0];
     if (example === undefined) return;
@@ -122,15 +127,11 @@ export class Store {
   act(lane: number, given: Act): void {
     const { value: session } = this.session;
     const { answers, forks } = session;
+    const fork = forks[lane - 1];
     const next =
-      lane === 0
+      fork === undefined
         ? { ...session, answers: [...answers, given] }
-        : {
-            ...session,
-            forks: forks.map((fork, at) =>
-              at === lane - 1 ? { ...fork, answers: [...fork.answers, given] } : fork,
-            ),
-          };
+        : { ...session, forks: forks.with(lane - 1, { ...fork, answers: [...fork.answers, given] }) };
     this.#go(next, { lane });
   }
 
@@ -152,19 +153,16 @@ export class Store {
 
   /** Makes the recording of a lane that has ended. */
   async record(lane: number): Promise<string | undefined> {
-    const reply = await this.#query({ type: 'record', ...(await this.#run()), lane });
-    return reply?.type === 'recording' ? reply.text : undefined;
+    return (await this.#query('recording', { type: 'record', ...(await this.#run()), lane }))?.text;
   }
 
   /** Opens a token. */
   async lens(lane: number, point: number): Promise<LensView | undefined> {
-    const reply = await this.#query({ type: 'lens', ...(await this.#run()), lane, point });
-    return reply?.type === 'lens' ? reply.lens : undefined;
+    return (await this.#query('lens', { type: 'lens', ...(await this.#run()), lane, point }))?.lens;
   }
 
   async tamper(lane: number, point: number): Promise<Refusal | undefined> {
-    const reply = await this.#query({ type: 'tamper', ...(await this.#run()), lane, point });
-    return reply?.type === 'refusal' ? reply.refusal : undefined;
+    return (await this.#query('refusal', { type: 'tamper', ...(await this.#run()), lane, point }))?.refusal;
   }
 
   /** Shows a case of the crash matrix, and runs it again. */
@@ -174,8 +172,8 @@ export class Store {
     const shown = { cell: index };
     this.shown.value = shown;
     this.case.value = undefined;
-    const reply = await this.#query({ type: 'case', files: await this.#compiled(), cell });
-    if (reply?.type === 'case' && this.shown.value === shown) this.case.value = reply.case;
+    const reply = await this.#query('case', { type: 'case', files: await this.#compiled(), cell });
+    if (this.shown.value === shown) this.case.value = reply?.case;
   }
 
   /** Makes a link to the code and the run, with or without the values of the answers. */
@@ -184,12 +182,12 @@ export class Store {
     const { value: session } = this.session;
     const files = this.files.value;
     const isEdited = JSON.stringify(example?.files) !== JSON.stringify(files);
-    const fragment = await toFragment({
+    const shared: Shared = {
       example: this.example.value,
       ...(isEdited ? { files } : {}),
       session: hasValues ? session : redactAnswers(session),
-    });
-    return new URL(fragment, location.href).href;
+    };
+    return new URL(await toFragment(shared), location.href).href;
   }
 
   #go(session: Session, shown: Shown): void {
@@ -214,12 +212,12 @@ export class Store {
   }
 
   /** Asks the player after its current request. Undefined after a failure. */
-  async #query(request: Request): Promise<Reply | undefined> {
-    let found: Reply | undefined;
+  async #query<Type extends Reply['type']>(type: Type, request: Request): Promise<ReplyOf<Type> | undefined> {
+    let found: ReplyOf<Type> | undefined;
     this.#asked = this.#asked.then(() =>
       this.#player.ask(request, (reply) => {
         if (reply.type === 'failed') this.failure.value = reply.message;
-        else found = reply;
+        else if (reply.type === type) found = reply as ReplyOf<Type>;
       }),
     );
     await this.#asked;

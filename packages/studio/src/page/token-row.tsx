@@ -5,7 +5,7 @@ import type { Refusal } from '../model/messages.ts';
 import type { LensView, TokenView } from '../model/view.ts';
 import { durationOf } from './panels/duration.ts';
 import { Fold } from './panels/fold.tsx';
-import { OutsideForm, QuestionForm } from './question-form.tsx';
+import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
 
 interface TokenRowProps {
@@ -19,11 +19,10 @@ interface TokenRowProps {
 /** Token of the client between two turns, with a lens, and a form to go back. */
 export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Element {
   const [question] = token.questions;
-  const [outside] = token.outside;
+  const asked = question ?? token.outside[0];
   const current = store.lanes.value[lane];
   const misfit = lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
   const isLast = number === (current?.tokens.length ?? 0) - 1 && current?.status === 'waiting';
-  const back = `Go back to token ${token.number}`;
   const label = (
     <>
       Token {token.number} <span>{token.bytes} bytes, sealed</span>
@@ -39,18 +38,18 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
           {`The next version cannot continue this token.\n${misfit.lines.join('\n')}`}
         </p>
       )}
-      {question !== undefined && !isLast && (
-        <Fold summary={back}>
+      {asked !== undefined && !isLast && (
+        <Fold summary={`Go back to token ${token.number}`}>
           <p>
             A fork sends this token again, with another answer. The guard decides whether an older token is
-            still valid. Later effects remain.
+            still valid. Earlier decisions and later effects remain.
           </p>
           <QuestionForm
-            question={question}
+            question={asked}
             accept="Send as a fork"
             onAnswer={(given) => store.fork(lane, number, given)}
           />
-          {lane === 0 && (
+          {lane === 0 && question !== undefined && (
             <Fold summary="Change the answer instead">
               <p>Starts a new run up to this question, and discards the old run.</p>
               <QuestionForm
@@ -60,12 +59,6 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
               />
             </Fold>
           )}
-        </Fold>
-      )}
-      {question === undefined && outside !== undefined && !isLast && (
-        <Fold summary={back}>
-          <p>A fork sends this token again, with another decision. Earlier decisions remain.</p>
-          <OutsideForm question={outside} onAnswer={(given) => store.fork(lane, number, given)} />
         </Fold>
       )}
     </div>

@@ -12,10 +12,10 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
   });
   const { value: machine } = store.machine;
   const { timers = [], machines = [] } = store.view.value ?? {};
-  const buttons = machine === undefined ? undefined : buttonsOf(machine, timers, store);
+  const buttons = buttonsOf(machine, timers, store);
   const press = (target: EventTarget | null): void => {
     const number = (target as Element | null)?.closest('[role=button]')?.getAttribute('data-transition');
-    buttons?.get(Number(number ?? -1))?.act();
+    buttons.get(Number(number ?? -1))?.act();
   };
   return (
     <section
@@ -46,12 +46,7 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
       )}
       {layout.value !== undefined &&
         machine !== undefined &&
-        toNode(
-          drawChart(layout.value, {
-            active: new Set(machine.active),
-            ...(buttons === undefined ? {} : { buttons }),
-          }),
-        )}
+        toNode(drawChart(layout.value, { active: new Set(machine.active), buttons }))}
     </section>
   );
 }
@@ -60,12 +55,13 @@ type Button = { readonly label: string; readonly act: () => void };
 
 /** Returns what a click on a transition does, by number. */
 function buttonsOf(
-  { key, chart, active, status }: RunningMachine,
+  machine: RunningMachine | undefined,
   timers: readonly Timer[],
   store: MachineStore,
 ): ReadonlyMap<number, Button> {
   const buttons = new Map<number, Button>();
-  if (status !== 'active') return buttons;
+  if (machine?.status !== 'active') return buttons;
+  const { key, chart, active } = machine;
   for (const [index, { source, kind, type, label }] of chart.transitions.entries()) {
     const timer = timers.find((each) => each.machine === key && each.type === type);
     if (!active.includes(source)) continue;

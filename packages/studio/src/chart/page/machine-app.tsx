@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import type { CodeEditor } from '../../page/code-editor.ts';
+import { CodePane } from '../../parts/code-pane.tsx';
+import { Consent } from '../../parts/consent.tsx';
+import { ShareMenu } from '../../parts/share-menu.tsx';
 import { ChartView } from './chart-view.tsx';
 import { MachinePanel } from './machine-panel.tsx';
 import type { MachineStore } from './machine-store.ts';
@@ -22,10 +22,17 @@ export function MachineApp({ store }: { readonly store: MachineStore }): JSX.Ele
             ))}
           </select>
         </label>
+        <ShareMenu
+          all="Every link contains the code in the editor."
+          bare="The machine starts in its first state, without input."
+          values="input, events, and results"
+          link={async (hasValues) => await store.link(hasValues)}
+        />
         <a href="./index.html">Playground</a>
         <a href="../start/playground.html#statecharts">About</a>
       </header>
       <main class="machine">
+        {store.waits.value && <Consent onRun={() => store.run()} />}
         <MachineSource store={store} />
         <ChartView store={store} />
         <MachinePanel store={store} />
@@ -35,29 +42,14 @@ export function MachineApp({ store }: { readonly store: MachineStore }): JSX.Ele
 }
 
 function MachineSource({ store }: { readonly store: MachineStore }): JSX.Element {
-  const editor = useSignal<CodeEditor | undefined>(undefined);
-  const place = useRef<HTMLDivElement>(null);
-  const { value: code } = store.code;
-  useEffect(() => {
-    void import('../../page/code-editor.ts').then(({ CodeEditor: Editor }) => {
-      if (place.current !== null) editor.value = new Editor(place.current);
-    });
-  }, []);
-  useEffect(() => {
-    editor.value?.show('machine.ts', code, (edited) => store.edit({ code: edited }));
-  }, [editor.value, code]);
   return (
     <section class="source" aria-label="Source">
-      <div class="code" ref={place}>
-        {editor.value === undefined && (
-          <textarea
-            aria-label="Source of machine.ts"
-            spellcheck={false}
-            value={code}
-            onInput={({ currentTarget }) => store.edit({ code: currentTarget.value })}
-          />
-        )}
-      </div>
+      <CodePane
+        name="machine.ts"
+        text={store.code.value}
+        failure={store.failure.value}
+        onEdit={(code) => store.edit({ code })}
+      />
       <label class="input">
         Input of the machine, as JSON
         <input
@@ -65,11 +57,6 @@ function MachineSource({ store }: { readonly store: MachineStore }): JSX.Element
           onInput={({ currentTarget }) => store.edit({ input: currentTarget.value })}
         />
       </label>
-      {store.failure.value !== undefined && (
-        <p class="failure" role="alert">
-          {store.failure.value}
-        </p>
-      )}
     </section>
   );
 }

@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import { useSignal, type Signal } from '@preact/signals';
+import type { InputHTMLAttributes, JSX } from 'preact';
 import type { MachineView, RunningMachine, WaitingActor } from '../model/machine-view.ts';
 import type { MachineStore } from './machine-store.ts';
 
@@ -76,14 +76,7 @@ function Events({ store, machine }: Omit<Part, 'view'>): JSX.Element {
               </button>
             ))}
           </div>
-          <label>
-            Data as JSON
-            <input
-              value={data.value}
-              placeholder={'{ "count": 2 }'}
-              onInput={({ currentTarget }) => (data.value = currentTarget.value)}
-            />
-          </label>
+          <TextField label="Data as JSON" text={data} placeholder={'{ "count": 2 }'} />
           <form
             class="row"
             onSubmit={(event) => {
@@ -91,13 +84,7 @@ function Events({ store, machine }: Omit<Part, 'view'>): JSX.Element {
               if (other.value !== '') store.send(other.value, data.value);
             }}
           >
-            <label>
-              Another event
-              <input
-                value={other.value}
-                onInput={({ currentTarget }) => (other.value = currentTarget.value)}
-              />
-            </label>
+            <TextField label="Another event" text={other} />
             <button type="submit">Send</button>
           </form>
         </>
@@ -110,10 +97,7 @@ function ActorForm({ store, actor }: Pick<Part, 'store'> & { readonly actor: Wai
   const result = useSignal('');
   return (
     <div class="actor">
-      <label>
-        Result of {actor.name}, as JSON
-        <input value={result.value} onInput={({ currentTarget }) => (result.value = currentTarget.value)} />
-      </label>
+      <TextField label={`Result of ${actor.name}, as JSON`} text={result} />
       <button type="button" onClick={() => store.settle('resolve', actor.id, result.value)}>
         Resolve {actor.name}
       </button>
@@ -147,19 +131,24 @@ function Clock({ store, view }: Omit<Part, 'machine'>): JSX.Element {
           store.take({ type: 'skip', byMs: Number(seconds.value) * 1000 });
         }}
       >
-        <label>
-          Seconds
-          <input
-            type="number"
-            min="0"
-            step="any"
-            required
-            value={seconds.value}
-            onInput={({ currentTarget }) => (seconds.value = currentTarget.value)}
-          />
-        </label>
+        <TextField label="Seconds" text={seconds} type="number" min="0" step="any" required />
         <button type="submit">Advance</button>
       </form>
     </section>
+  );
+}
+
+type TextFieldProps = InputHTMLAttributes & { readonly label: string; readonly text: Signal<string> };
+
+function TextField({ label, text, ...input }: TextFieldProps): JSX.Element {
+  return (
+    <label>
+      {label}
+      <input
+        {...input}
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+      />
+    </label>
   );
 }

@@ -1,7 +1,8 @@
 import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 // oxlint-disable-next-line import/default -- Vite makes the URL
 import workerUrl from '../engine/machine-worker.ts?worker&url';
-import { EngineClient } from '../../page/engine-client.ts';
+import { EngineClient } from '../../parts/engine-client.ts';
+import { fromFragment, toFragment } from '../../parts/link.ts';
 import type {
   MachineReply,
   MachineRequest,
@@ -9,6 +10,13 @@ import type {
   MachineView,
   RunningMachine,
 } from '../model/machine-view.ts';
+
+/** State in a link: the code, and the run if it is shared. */
+interface Shared {
+  readonly code: string;
+  readonly input: string;
+  readonly steps: readonly MachineStep[];
+}
 
 /** State of the statechart page. */
 export class MachineStore {
@@ -25,6 +33,8 @@ export class MachineStore {
   });
   /** Mistake in the code, in the input, or in a step. */
   readonly failure: Signal<string | undefined> = signal(undefined);
+  /** `true` if the code of a link waits for the consent of the person. */
+  readonly waits: Signal<boolean> = signal(false);
   readonly #engine = new EngineClient<MachineRequest, MachineReply>(workerUrl, 5_000);
   /** Steps of the last request, which may still run. */
   #wanted: readonly MachineStep[] = [];
@@ -36,6 +46,31 @@ export class MachineStore {
   constructor(examples: Readonly<Record<string, string>>) {
     this.examples = examples;
     this.code = signal(Object.values(examples)[0] ?? '');
+  }
+
+  /** Opens the machine of a link, or runs the first example. */
+  async load(fragment: string): Promise<void> {
+    const shared = await fromFragment<Shared>(
+      fragment,
+      ({ code, input, steps }) =>
+        typeof code === 'string' && typeof input === 'string' && Array.isArray(steps),
+    );
+    if (shared === undefined) return await this.run();
+    clearTimeout(this.#edited);
+    this.#engine.stop();
+    this.code.value = shared.code;
+    this.input.value = shared.input;
+    this.steps.value = shared.steps;
+    this.view.value = undefined;
+    this.failure.value = undefined;
+    this.waits.value = true;
+  }
+
+  /** Makes a link to the code, with or without the run. */
+  async link(hasValues: boolean): Promise<string> {
+    const { code, input, steps } = this;
+    const run = hasValues ? { input: input.value, steps: steps.value } : { input: '', steps: [] };
+    return new URL(await toFragment({ code: code.value, ...run } satisfies Shared), location.href).href;
   }
 
   /** Shows an example from its start. */
@@ -82,6 +117,7 @@ export class MachineStore {
   async run(steps: readonly MachineStep[] = this.steps.value): Promise<void> {
     const input = this.#read('input', this.input.value);
     if (input === failed) return;
+    this.waits.value = false;
     this.#wanted = steps;
     try {
       // The compiler is loaded with the page, as an edit must not make a request.

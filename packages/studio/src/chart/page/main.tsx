@@ -9,4 +9,5 @@ declare const MACHINES: Readonly<Record<string, string>>;
 const store = new MachineStore(MACHINES);
 const root = document.querySelector('#app');
 if (root !== null) render(<MachineApp store={store} />, root);
-void store.run();
+void store.load(location.hash);
+addEventListener('hashchange', () => void store.load(location.hash));

@@ -1,4 +1,4 @@
-import type { Act, Given, OutsideAct, Session, SourceFile } from '../model/session.ts';
+import type { Act, Answer, Session, SourceFile } from '../model/session.ts';
 
 /** State in a link: an example, the edited files, and the answers. */
 export interface Shared {
@@ -29,23 +29,26 @@ function withoutValues(acts: readonly Act[]): readonly Act[] {
   return acts.map((act): Act => (act.action === 'wait' ? act : withoutValue(act)));
 }
 
-function withoutValue(act: Given | OutsideAct): Given | OutsideAct {
+function withoutValue(act: Answer): Answer {
   const { content: _, ...rest } = act;
   if (!('by' in rest)) return rest;
   const { by: __, ...unnamed } = rest;
   return unnamed;
 }
 
-/** Packs the state into the fragment of a link. Browsers do not send fragments to a server. */
-export async function toFragment(shared: Shared): Promise<string> {
+/** Packs a state into the fragment of a link. Browsers do not send fragments to a server. */
+export async function toFragment(shared: object): Promise<string> {
   const text = new Blob([JSON.stringify(shared)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
   const bytes = new Uint8Array(await new Response(text).arrayBuffer());
   const encoded = btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''));
   return `#run=${encoded.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 }
 
-/** Reads the state of a link; undefined if the fragment carries none, or is damaged. */
-export async function fromFragment(fragment: string): Promise<Shared | undefined> {
+/** Reads the state of a link; undefined if the fragment carries none, or one of another form. */
+export async function fromFragment<State>(
+  fragment: string,
+  isState: (shared: State) => boolean,
+): Promise<State | undefined> {
   const encoded = /^#run=([\w-]+)$/.exec(fragment)?.[1];
   if (encoded === undefined) return undefined;
   try {
@@ -54,8 +57,8 @@ export async function fromFragment(fragment: string): Promise<Shared | undefined
       (char) => char.codePointAt(0) ?? 0,
     );
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-    const shared = JSON.parse(await new Response(stream).text()) as Shared;
-    return Array.isArray(shared.session.answers) && Array.isArray(shared.session.forks) ? shared : undefined;
+    const shared = JSON.parse(await new Response(stream).text()) as State;
+    return isState(shared) ? shared : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,4 @@
-/** Last message of a worker. */
-type LastReply = { readonly type: 'failed'; readonly message: string } | { readonly type: 'done' };
+import type { LastReply } from '../model/messages.ts';
 
 /** Runs requests in a worker, one at a time. A newer request, or code without a reply in time, terminates the worker. */
 export class EngineClient<Request, Reply extends { readonly type: string }> {

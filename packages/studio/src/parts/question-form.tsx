@@ -1,0 +1,156 @@
+import type { Field } from '@mcp-saga/testing/internal';
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { Answer, OutsideAct } from '../model/session.ts';
+import type { QuestionView } from '../model/view.ts';
+import { Failure } from './failure.tsx';
+
+interface QuestionFormProps {
+  readonly question: QuestionView;
+  readonly onAnswer: (given: Answer) => void;
+  /** Label of the accepting button. */
+  readonly accept?: string;
+}
+
+/** Name of the form, and labels of its buttons by action. The first button submits on Enter, and checks the fields. */
+type Kind = readonly [name: string, buttons: Readonly<Record<string, string>>];
+const kinds: Readonly<Record<string, Kind>> = {
+  elicitation: ['Question', { accept: 'Accept', decline: 'Decline', cancel: 'Dismiss' }],
+  approval: ['Approval', { approve: 'Approve', deny: 'Deny' }],
+  event: ['Event', { send: 'Send the event' }],
+};
+const refusals: ReadonlySet<string> = new Set(['decline', 'cancel']);
+const otherKind: Kind = ['Question', { accept: 'Accept' }];
+
+/** Form for a question to the client, an approval of another person, or an event of another system. */
+export function QuestionForm({ question, onAnswer, accept = 'Accept' }: QuestionFormProps): JSX.Element {
+  const { id, type, message, reason, fields = {}, content } = question;
+  const mistake = useSignal<string | undefined>(undefined);
+  const [name, buttons] = kinds[type] ?? otherKind;
+  const [main = ''] = Object.keys(buttons);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const { submitter, currentTarget } = event;
+    const action = submitter instanceof HTMLButtonElement ? submitter.value : main;
+    try {
+      const given = refusals.has(action) ? {} : readForm(currentTarget as HTMLFormElement, question);
+      onAnswer({ id, action, ...given } as Answer);
+    } catch {
+      mistake.value = 'The event is not valid JSON.';
+    }
+  };
+  return (
+    <form class={`question ${name}`} aria-label={`${name} ${id}`} onSubmit={submit}>
+      <p>
+        <b>{id}</b> {type === 'approval' && 'Another person decides: '}
+        {type === 'event' ? 'Another system sends an event.' : message}
+      </p>
+      <Failure text={mistake.value ?? reason} />
+      <OwnField question={question} />
+      {Object.entries(fields).map(([key, field]) => (
+        <FieldInput key={key} name={key} field={field} value={content[key]} />
+      ))}
+      <div class="buttons">
+        {Object.entries(buttons).map(([action, label]) => (
+          <button
+            key={action}
+            type="submit"
+            class={action === main ? 'primary' : ''}
+            value={action}
+            formNoValidate={action !== main}
+          >
+            {action === 'accept' ? accept : label}
+          </button>
+        ))}
+      </div>
+    </form>
+  );
+}
+
+/** Field that belongs to a kind of question. */
+function OwnField({ question: { type, content } }: Pick<QuestionFormProps, 'question'>): JSX.Element | null {
+  if (type === 'approval')
+    return (
+      <label>
+        Name of the person
+        <input name="by" placeholder="a new person" autocomplete="off" />
+      </label>
+    );
+  if (type !== 'event' && type !== 'sampling') return null;
+  return (
+    <label>
+      {type === 'event' ? 'Event as JSON' : 'Text of the model'}
+      <textarea name="text" rows={3} spellcheck={type === 'sampling'}>
+        {type === 'event' ? JSON.stringify(content, undefined, 2) : 'Yes'}
+      </textarea>
+    </label>
+  );
+}
+
+interface FieldInputProps {
+  readonly name: string;
+  readonly field: Field;
+  readonly value: unknown;
+}
+
+function FieldInput({ name, field, value }: FieldInputProps): JSX.Element {
+  const label = field.title ?? name;
+  const choices = choicesOf(field);
+  if (field.type === 'boolean')
+    return (
+      <label class="check">
+        <input type="checkbox" name={name} defaultChecked={value === true} /> {label}
+      </label>
+    );
+  if (choices !== undefined)
+    return (
+      <label>
+        {label}
+        <select name={name} multiple={field.type === 'array'}>
+          {choices.map((choice) => (
+            <option key={choice} selected={[value].flat().includes(choice)}>
+              {choice}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  const isNumber = field.type === 'number' || field.type === 'integer';
+  // The host checks the bounds, and asks again. A person may try a wrong answer.
+  return (
+    <label>
+      {label}
+      <input name={name} inputMode={isNumber ? 'decimal' : 'text'} defaultValue={textOfValue(value)} />
+      {field.description !== undefined && <small>{field.description}</small>}
+    </label>
+  );
+}
+
+function choicesOf({ enum: choices, oneOf, items }: Field): readonly string[] | undefined {
+  return choices ?? items?.enum ?? (oneOf ?? items?.anyOf)?.map((each) => each.const);
+}
+
+function textOfValue(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+}
+
+/** Reads the answer in a form. Throws SyntaxError if an event is no JSON. */
+function readForm(
+  form: HTMLFormElement,
+  { type, fields = {} }: QuestionView,
+): Pick<OutsideAct, 'content' | 'by'> {
+  const data = new FormData(form);
+  const textOf = (name: string): string => {
+    const text = data.get(name);
+    return typeof text === 'string' ? text : '';
+  };
+  if (type === 'sampling') return { content: textOf('text') };
+  if (type === 'event') return { content: JSON.parse(textOf('text')) as unknown };
+  const read = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
+    if (field.type === 'boolean') return [[name, data.has(name)]];
+    if (field.type === 'array') return [[name, data.getAll(name)]];
+    const value = textOf(name);
+    return value === '' ? [] : [[name, field.type === 'string' ? value : Number(value)]];
+  });
+  return { content: Object.fromEntries(read), ...(type === 'approval' ? { by: textOf('by') } : {}) };
+}
