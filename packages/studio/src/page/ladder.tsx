@@ -77,7 +77,7 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
 }
 
 function Event({ entry }: { readonly entry: EntryView }): JSX.Element {
-  const { type, id, text, value, key } = entry;
+  const { type, id, text, value, key, attempt = 1 } = entry;
   const verb = verbs[type];
   return (
     <li class={`event ${places[type]} ${type} ${badEvents.has(type) ? 'bad' : ''}`}>
@@ -89,6 +89,7 @@ function Event({ entry }: { readonly entry: EntryView }): JSX.Element {
             {verb !== undefined && <span class="verb">{verb} </span>}
             {id !== undefined && <b>{id}</b>} {value !== undefined && <span class="value">{value}</span>}
             {key !== undefined && <code class="key">key {key}</code>}
+            {attempt > 1 && <span class="verb"> attempt {attempt}</span>}
           </>
         )}
       </div>
