@@ -1,0 +1,5 @@
+// #region config
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({ test: { testTimeout: 60_000 } });
+// #endregion
