@@ -98,7 +98,7 @@ describe('a session', () => {
     const [run] = await play({});
     expect(run).toMatchObject({
       status: 'waiting',
-      question: { id: 'amount', content: { euros: 20 }, required: ['euros'] },
+      question: { id: 'amount', content: { euros: 20 } },
       tokens: [{ number: 1 }],
       test: undefined,
     });

@@ -60,12 +60,11 @@ export function toOutsideView({ id, question }: AskedOutside, rules: readonly Ru
 function toFormView(
   params: Parameters<typeof formOf>[0],
   scripted: unknown,
-): Pick<QuestionView, 'fields' | 'required' | 'content'> {
+): Pick<QuestionView, 'fields' | 'content'> {
   const form = formOf(params);
   const content = scripted ?? (form === undefined ? {} : simplestContent(form));
   return {
     fields: form?.properties,
-    required: form?.required ?? [],
     content: content as QuestionView['content'],
   };
 }

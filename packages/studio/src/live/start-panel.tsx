@@ -59,7 +59,7 @@ function Arguments({ tool, onStart }: ArgumentsProps): JSX.Element {
       problem.value = (error as Error).message;
     }
   };
-  const question = { id: tool.name, type: 'call', message: '', reason: problem.value, required: [] };
+  const question = { id: tool.name, type: 'call', message: '', reason: problem.value };
   return (
     <QuestionForm
       question={{

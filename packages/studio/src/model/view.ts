@@ -24,7 +24,6 @@ export interface QuestionView {
   /** Reason for the repetition. */
   readonly reason: string | undefined;
   readonly fields: Readonly<Record<string, Field>> | undefined;
-  readonly required: readonly string[];
   /** Initial content of the form. */
   readonly content: Readonly<Record<string, unknown>>;
 }

@@ -32,12 +32,14 @@ export function QuestionForm({ question, onAnswer, accept = 'Accept' }: Question
     event.preventDefault();
     const { submitter, currentTarget } = event;
     const action = submitter instanceof HTMLButtonElement ? submitter.value : main;
+    let given = {};
     try {
-      const given = refusals.has(action) ? {} : readForm(currentTarget as HTMLFormElement, question);
-      onAnswer({ id, action, ...given } as Answer);
+      if (!refusals.has(action)) given = readForm(currentTarget as HTMLFormElement, question);
     } catch {
       mistake.value = 'The event is not valid JSON.';
+      return;
     }
+    onAnswer({ id, action, ...given } as Answer);
   };
   return (
     <form class={`question ${name}`} aria-label={`${name} ${id}`} onSubmit={submit}>
