@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
 import { pay } from './fixtures/pay.ts';
-import { keys, refund } from './fixtures/sagas.ts';
+import { advise, keys, refund } from './fixtures/sagas.ts';
 
 let server: Server;
 let url = '';
 
 beforeAll(async () => {
   server = serve({
-    ...serveSagas({ name: 'shop', version: '1', sagas: [refund, pay], keys }),
+    ...serveSagas({ name: 'shop', version: '1', sagas: [refund, pay, advise], keys }),
     port: 0,
     hostname: '127.0.0.1',
     silent: true,
@@ -28,7 +28,7 @@ function call(...args: readonly string[]): Command {
 describe('mcp-saga call in a terminal', () => {
   it('asks the user, and prints the result', async () => {
     const command = call('refund', '--arg=amount=9');
-    await command.printed(/◆ {2}sure/);
+    await command.printed(/'confirm' asks: Refund 9\?[^]*◆ {2}sure/);
     command.stdin.write('y');
     expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('refunded 9') });
   });
@@ -45,6 +45,13 @@ describe('mcp-saga call in a terminal', () => {
       expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('paid 7') });
     },
   );
+
+  it('shows the person who plays the model what the saga asks', async () => {
+    const command = call('advise', '--arg=amount=9');
+    await command.printed(/'opinion' asks the model: Is 9 EUR much\?[^]*You play the client's model/);
+    command.stdin.write('No\r');
+    expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('advised: No') });
+  });
 
   it('ends at once with Ctrl-C', async () => {
     const command = call('refund', '--arg=amount=9');

@@ -48,7 +48,11 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
       io.note(`${stepId}: answered by the options`);
       return found;
     }
-    if (person !== undefined) return await person(shown(step));
+    if (person !== undefined) {
+      const safe = shown(step);
+      io.note(questionOf(safe));
+      return await person(safe);
+    }
     if (reason === undefined) throw unanswered(step);
     throw new CliError('answer_refused', `The server refuses the answer to '${stepId}': ${reason}`);
   };
@@ -131,18 +135,18 @@ function fieldsOf({ type, params }: SagaStep): readonly string[] {
   return Object.keys(params.requestedSchema.properties);
 }
 
+/** Sentence with the question of a step, for the user or the model. */
+function questionOf({ type, stepId, params }: SagaStep): string {
+  if (type === 'elicitation') return `'${stepId}' asks: ${params.message}`;
+  const { messages = [] } = Object(params) as { readonly messages?: readonly { readonly content: object }[] };
+  const parts = messages.flatMap(({ content }) => [content].flat() as readonly { readonly text?: string }[]);
+  return `'${stepId}' asks the model: ${parts.map(({ text = '(no text)' }) => text).join('\n')}`;
+}
+
 function unanswered(step: SagaStep): CliError {
   const { stepId, type } = step;
-  if (type === 'sampling')
-    return new CliError(
-      'question_unanswered',
-      `'${stepId}' asks the model. Answer with --model-answer TEXT.`,
-    );
-  const fields = fieldsOf(step);
-  const how =
-    fields.length === 0 ? `--answer ${stepId}=true` : fields.map((name) => `--answer ${name}=…`).join(' ');
-  return new CliError(
-    'question_unanswered',
-    `'${stepId}' asks: ${type === 'elicitation' ? step.params.message : ''} Answer with ${how}, --decline ${stepId}, or --yes.`,
-  );
+  const answers = fieldsOf(step).map((name) => `--answer ${name}=…`);
+  const answer = answers.join(' ') || `--answer ${stepId}=true`;
+  const how = type === 'sampling' ? '--model-answer TEXT' : `${answer}, --decline ${stepId}, or --yes`;
+  return new CliError('question_unanswered', `${questionOf(step)} Answer with ${how}.`);
 }

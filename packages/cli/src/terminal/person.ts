@@ -92,13 +92,9 @@ async function askToLeave<R extends string>(
   offered: readonly { readonly value: R; readonly label: string; readonly hint: string }[],
   terminal: Terminal,
 ): Promise<R | undefined> {
-  const options: { value: string; label: string; hint?: string }[] = [
-    { value: 'again', label: 'Answer after all' },
-    ...offered,
-  ];
-  const chosen = await unlessLeft(
-    prompt(terminal, (common) => select({ ...common, message: 'No answer?', options })),
-  );
+  const options = [{ value: 'again', label: 'Answer after all' }, ...offered];
+  const asked = prompt(terminal, (common) => select<string>({ ...common, message: 'No answer?', options }));
+  const chosen = await unlessLeft(asked);
   return offered.find(({ value }) => value === chosen)?.value;
 }
 
