@@ -8,7 +8,7 @@ export const sent: string[] = [];
 export const refunds: number[] = [];
 const mail = { send: (_to: string, text: string, _key: string): void => void sent.push(text) };
 const bank = {
-  refund: (amount: number): void => void refunds.push(amount),
+  refund: (amount: number, _key: string): void => void refunds.push(amount),
   checkout: (url: string, _key: string): void => void sent.push(url),
 };
 
@@ -25,7 +25,7 @@ const refund = setup({
         mail.send('managers@shop.example', `Decide here: ${url}`, idempotencyKey),
       timeoutMs: 2 * day,
     }),
-    refund: step(({ input }: StepContext<number>) => bank.refund(input)),
+    refund: step(({ input, idempotencyKey }: StepContext<number>) => bank.refund(input, idempotencyKey)),
   },
 }).createMachine({
   context: ({ input }) => input,

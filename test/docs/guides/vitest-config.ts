@@ -2,4 +2,4 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({ test: { testTimeout: 60_000 } });
-// #endregion
+// #endregion config

@@ -146,7 +146,7 @@ function inputNotTaken(error: unknown, { input }: TestSagaOptions): SagaTestErro
   return new SagaTestError(
     'script',
     `${error.message}. Pass the arguments of the saga as \`input\`: ${given}. ` +
-      'Write testSaga(saga, { input: { … } }), or sagaProperty(saga, { input: fc.record({ … }) }).',
+      "Write testSaga(saga, { input: { … } }), sagaProperty(saga, { input: fc.record({ … }) }), or --input '{ … }' on the command line.",
     { cause: error },
   );
 }
