@@ -1,8 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   callSaga,
+  KeptSagaInvalid,
   resumeSaga,
   SagaClientError,
+  SagaGone,
   type CallToolResult,
   type StepHandlers,
 } from '@mcp-saga/client';
@@ -16,8 +18,12 @@ export async function order(client: Client, handlers: StepHandlers): Promise<Cal
 // #region handlers
 /** Answers for a user in a terminal. `ask` prints a question and returns the typed text. */
 export const terminal = (ask: (question: string) => Promise<string>): StepHandlers => ({
-  elicitation: async ({ message }) => {
-    const size = await ask(message);
+  elicitation: async (params) => {
+    if (params.mode === 'url') {
+      const reply = await ask(`${params.message} Do you open ${params.url}? (yes or no)`);
+      return { action: reply === 'yes' ? 'accept' : 'decline' };
+    }
+    const size = await ask(params.message);
     return size === '' ? { action: 'decline' } : { action: 'accept', content: { size } };
   },
 });
@@ -40,8 +46,8 @@ export async function orderSafely(
     return result;
   } catch (error) {
     const saga = error instanceof SagaClientError ? error.saga : undefined;
-    if (saga === undefined) drawer.delete('order');
-    else drawer.set('order', JSON.stringify(saga)); // with the answers so far
+    if (saga !== undefined) drawer.set('order', JSON.stringify(saga)); // with the answers so far
+    else if (error instanceof SagaGone || error instanceof KeptSagaInvalid) drawer.delete('order');
     throw error;
   }
 }
