@@ -27,6 +27,20 @@ describe('mcp-saga keys', () => {
     expect(await rotated('3', sealing)).toBe(added);
   });
 
+  it('does not add a key with the ID of another one', async () => {
+    const environment = { SAGA_KEYS: await newKey('k1') };
+    expect(await run(['keys', 'rotate', '--phase', '1', '--id', 'k1'], { environment })).toMatchObject({
+      code: 2,
+      printed: '',
+    });
+  });
+
+  it('names the keys after a phase, so that a wrong phase shows', async () => {
+    const environment = { SAGA_KEYS: [await newKey('k2'), await newKey('k1')].join(',') };
+    const { errors } = await run(['keys', 'rotate', '--phase', '2'], { environment });
+    expect(errors).toMatch(/^k1, k2: the first key seals/);
+  });
+
   it('does not drop the only key', async () => {
     const environment = { SAGA_KEYS: await newKey('k1') };
     for (const phase of ['2', '3'])

@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { answering } from '../src/calling/answer.ts';
+import type { CommandIo } from '../src/model/command.ts';
 import { askForm, type FormContent, type FormSchema } from '../src/terminal/form.ts';
 import { askPerson } from '../src/terminal/person.ts';
 import { QuestionLeft, RunLeft, type Terminal } from '../src/terminal/prompter.ts';
@@ -41,6 +43,29 @@ const form = (properties: Fields, ...required: readonly string[]): FormSchema =>
 
 const fill = async (schema: FormSchema, ...typed: readonly string[]): Promise<FormContent> =>
   await askForm(schema, typing(...typed).terminal);
+
+describe('answers from options', () => {
+  it('are used by any of the questions that a tool call shows under one name', async () => {
+    const io = { isInteractive: false, note: () => undefined } as unknown as CommandIo;
+    const answers = new Map<string, unknown>([
+      ['sure', true],
+      ['city', 'Bonn'],
+    ]);
+    const given = { answers, declined: new Set<string>(), model: undefined, yes: false };
+    const { answer, unused } = answering(given, io);
+    for (const requestedSchema of [
+      form({ sure: { type: 'boolean' } }, 'sure'),
+      form({ city: { type: 'string' } }, 'city'),
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- in the order of the questions
+      await answer({
+        type: 'elicitation',
+        stepId: 'elicitation',
+        params: { message: 'Next?', requestedSchema },
+      });
+    expect(unused()).toBe(undefined);
+  });
+});
 
 describe('a form', () => {
   it.each<[string, FormSchema, readonly string[], FormContent]>([

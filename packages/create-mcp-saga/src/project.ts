@@ -85,7 +85,7 @@ async function assertEmpty(dir: string): Promise<void> {
   if (inTheWay.length === 0) return;
   throw new CreateError(
     'folder_not_empty',
-    `The folder ${dir} is not empty. Choose another one with --dir, or add a saga to it with --template existing-server.`,
+    `The folder ${dir} is not empty. Choose another folder, or add a saga to it with --template existing-server.`,
   );
 }
 
@@ -101,7 +101,7 @@ async function readManifest(dir: string): Promise<Manifest> {
   } catch {
     throw new CreateError(
       'no_package',
-      `No readable package.json in ${dir}. Name the folder of your server with --dir, or choose another template.`,
+      `No readable package.json in ${dir}. Name the folder of your server, or choose another template.`,
     );
   }
 }

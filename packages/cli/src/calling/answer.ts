@@ -41,7 +41,7 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
   const asked = new Map<string, readonly string[]>();
   const answer: Answering = async (step) => {
     const { stepId, reason } = step;
-    asked.set(stepId, fieldsOf(step));
+    asked.set(stepId, [...new Set([...(asked.get(stepId) ?? []), ...fieldsOf(step)])]);
     // A refused option would be refused forever.
     const found = reason === undefined ? fromOptions(step, given) : undefined;
     if (found !== undefined) {

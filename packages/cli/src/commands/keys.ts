@@ -53,16 +53,16 @@ export const rotateKeys: Command = defineCommand({
     const [first = '', ...others] = keys;
     if (phase !== '1' && others.length === 0)
       throw new CliError('usage', `Phase ${phase} needs two keys. Begin with --phase 1.`);
-    const last = others.at(-1) ?? '';
     const next =
       phase === '1'
         ? [...keys, usable(() => generateKey(values.id ?? nextId(kids)))]
         : phase === '2'
-          ? [last, first, ...others.slice(0, -1)]
+          ? [others.at(-1) ?? '', first, ...others.slice(0, -1)]
           : [first];
     const text = next.join(',');
-    io.note(phases[phase]);
-    return { text, json: { phase: Number(phase), keys: text, ids: next.map((key) => key.split(':')[0]) } };
+    const { kids: ids } = usable(() => createKeyRing(next, { environment: 'production' }));
+    io.note(`${ids.join(', ')}: the first key seals tokens, and each key opens them. ${phases[phase]}`);
+    return { text, json: { phase: Number(phase), keys: text, ids } };
   },
 });
 
