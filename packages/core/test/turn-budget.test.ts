@@ -71,7 +71,26 @@ describe('the budget of a turn', () => {
     ],
     ['a wait in a turn without time', { deadline: 1000, maxWait: 400 }, 9000, false, undefined],
   ] as const)('[W6] decides on %s', (_, fields, ms, isUncommitted, expected) => {
-    expect(budgetOf(fields).waitUntil(1000 + ms, 1000, isUncommitted)).toBe(expected);
+    expect(budgetOf(fields).waitUntil(1000 + ms, 1000, isUncommitted, false)).toBe(expected);
+  });
+
+  it.each<[string, RuntimeMembers, number, number | undefined]>([
+    ['does not hold a long wait of a client without a token', {}, 1000, undefined],
+    ['holds a wait below a second', {}, 999, 999],
+    ['holds a wait of a client with a token', { tokenBytes: 9 }, 1000, 1000],
+    ['holds a wait of a client that cannot return', { maxWait: 999 }, 1000, 1000],
+    ['holds a wait without a deadline', { deadline: undefined }, 1000, 1000],
+    ['does not hold a part of a long wait', { holdsParts: true }, 9000, undefined],
+  ])('[E8] %s, if an end would undo something', (_, fields, ms, expected) => {
+    const budget = budgetOf({ maxHold: 5000, deadline: 20_000, ...fields });
+    expect(budget.waitUntil(1000 + ms, 1000, false, true)).toBe(expected);
+  });
+
+  it('[E8] adds up the short waits of a client without a token', async () => {
+    const budget = budgetOf({ maxHold: 5000, deadline: 20_000 });
+    await budget.hold(600);
+    expect(budget.waitUntil(1399, 1000, false, true)).toBe(399);
+    expect(budget.waitUntil(1400, 1000, false, true)).toBeUndefined();
   });
 
   it('[E1] commits within the budget, and commits an undo at any time', () => {
@@ -89,15 +108,15 @@ describe('the budget of a turn', () => {
   });
 
   it('[W6] does not fail internal waits', () => {
-    expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false, false)).toBeUndefined();
+    expect(budgetOf({ maxWait: 400 }).waitUntil(1501, 1000, false, false, false)).toBeUndefined();
   });
 
   it('[W6] counts the time that the request was held', async () => {
     const budget = budgetOf({ maxWait: 600 });
     await budget.hold(300);
     expect(slept).toEqual([300]);
-    expect(budget.waitUntil(1200, 1000, false)).toBe(200);
-    expect(budget.waitUntil(1201, 1000, false)).toBeUndefined();
-    expect(budget.waitUntil(1301, 1000, false)).toBe('hopeless');
+    expect(budget.waitUntil(1200, 1000, false, false)).toBe(200);
+    expect(budget.waitUntil(1201, 1000, false, false)).toBeUndefined();
+    expect(budget.waitUntil(1301, 1000, false, false)).toBe('hopeless');
   });
 });

@@ -111,7 +111,9 @@ export class TaskRunner {
       const first = this.#clocks.firstOf(tasks);
       if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime.questions))) return;
       const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
-      const wait = this.budget.waitUntil(this.#clocks.dueAt(first), now, this.#isStepUncommitted, isWait);
+      const { hasUndos } = this.#execution.ending;
+      const due = this.#clocks.dueAt(first);
+      const wait = this.budget.waitUntil(due, now, this.#isStepUncommitted, hasUndos, isWait);
       if (wait === undefined) return;
       if (wait === 'hopeless') this.#execution.record(first, { type: 'cannot' }, undefined);
       // oxlint-disable-next-line no-await-in-loop -- a short wait is held

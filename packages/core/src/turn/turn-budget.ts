@@ -1,6 +1,8 @@
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
 
+const second = 1000;
+
 export interface TurnBudgetOptions {
   readonly runtime: Runtime;
   /** Number of earlier turns. */
@@ -70,6 +72,7 @@ export class TurnBudget {
    * @param due - due time of the next event (ms since the epoch)
    * @param now - milliseconds since the epoch
    * @param isUncommitted - `true` if the turn ends before another effect runs
+   * @param hasUndos - `true` if the saga goes on, and its end would undo something
    * @param canFail - `false` if the wait cannot fail, such as the delay of a retry
    * @returns milliseconds; `hopeless` if neither the request nor the client can wait that long; undefined if the turn ends
    */
@@ -77,17 +80,22 @@ export class TurnBudget {
     due: number,
     now: number,
     isUncommitted: boolean,
+    hasUndos: boolean,
     canFail: boolean = true,
   ): number | 'hopeless' | undefined {
     const ms = due - now;
     if (ms <= 0) return undefined;
     const { maxWait, holdsParts } = this.#runtime.time;
-    const { deadline } = this.#runtime.turn;
-    const room = this.#room(now, isUncommitted);
+    const { deadline, tokenBytes } = this.#runtime.turn;
+    const canReturn = ms <= maxWait - this.#held;
+    // Nothing but this request could undo what ran: before a long wait, the client gets its first token, and a queue its message.
+    const isExposed =
+      hasUndos && tokenBytes === 0 && deadline !== undefined && canReturn && this.#held + ms >= second;
+    const room = this.#room(now, isUncommitted || isExposed);
     const fits = ms <= room;
     const isInTime = this.canSuspend && this.hasTime(now);
     // A client without a token waits for this request.
-    const isTooLong = (!fits || deadline === undefined) && ms > maxWait - this.#held;
+    const isTooLong = (!fits || deadline === undefined) && !canReturn;
     if (isTooLong && isInTime && canFail) return 'hopeless';
     if (fits) return ms;
     return holdsParts && room > 0 ? room : undefined;

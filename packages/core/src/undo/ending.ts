@@ -148,6 +148,11 @@ export class Ending implements Undoing {
     return this.#stack.registered;
   }
 
+  /** `true` if the body runs, and its end would undo a step. */
+  get hasUndos(): boolean {
+    return !this.#phase.undoes && !this.#stack.empty;
+  }
+
   /** Begins the end of the body. Lifts the limit of the journal, which may be the reason for the end. */
   begin(cause: Cause): void {
     this.#phase.beginEnd(cause);

@@ -57,24 +57,8 @@ export function decodeFirstClaims(bytes: Uint8Array): BoundClaims {
     method, target, argsDigest, name, version,
     principal, engine, turn, jti, born, iat, exp,
   ] = members;
-  return {
-    purpose,
-    audience,
-    kid,
-    sid,
-    claims: {
-      method,
-      entry: { target, argsDigest },
-      saga: { name, version },
-      principal,
-      engine,
-      turn,
-      jti,
-      born,
-      iat,
-      exp,
-    },
-  };
+  const call = { method, entry: { target, argsDigest }, saga: { name, version }, principal };
+  return { purpose, audience, kid, sid, claims: { ...call, engine, turn, jti, born, iat, exp } };
 }
 
 type BindingMembers = [purpose: Purpose, audience: string, kid: string, sid: string];

@@ -267,7 +267,8 @@ export class MachineTurn {
   #shortWait(run: MachineRun, seen: Survey): number | undefined {
     const due = this.#dueOf(run, seen);
     if (due === undefined || seen.asks.some((at) => this.#questions.isAsked(at))) return undefined;
-    const wait = this.#budget.waitUntil(due, this.#runtime.time.now(), this.#isStepKept);
+    const hasUndos = this.#ledger.entries.some(({ type }) => type === 'done' || type === 'unknown');
+    const wait = this.#budget.waitUntil(due, this.#runtime.time.now(), this.#isStepKept, hasUndos);
     // No step can receive this error, since the machine itself waits.
     if (wait !== 'hopeless') return wait;
     if (!run.waits.cannot(due)) throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
