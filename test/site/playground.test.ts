@@ -199,8 +199,9 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     const page = await open();
     await page.getByText('Token 1').first().click();
     const raw = (await page.locator('.raw').textContent()) ?? '';
-    expect(raw).not.toContain('A7');
-    expect(raw.split('.')).toHaveLength(5);
+    const parts = raw.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+    expect(parts).toHaveLength(5);
+    expect(parts.join('\n')).not.toMatch(/order|euros/);
     await page.getByRole('button', { name: 'Change one character' }).click();
     const refusal = page.locator('.lens .failure');
     await refusal.waitFor();
