@@ -1,8 +1,9 @@
-import { abort, saga, sleep, step, type Program } from '@mcp-saga/server';
+import { abort, poll, saga, sleep, step, type Program } from '@mcp-saga/server';
 import { machineSaga, step as effect } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
-import { completed, failed, suspended } from '../fixtures/host.ts';
+import { testClock } from '../fixtures/clock.ts';
+import { completed, failed, hostOf, suspended } from '../fixtures/host.ts';
 import { queued } from './queued.ts';
 
 const holds = { limits: { maxHoldMs: 20_000 } };
@@ -62,27 +63,25 @@ describe('the first turn', () => {
     completed(await world.host.start('offer', {}));
   });
 
-  it('ends an undo, with its retries, in the same request', async () => {
-    let attempts = 0;
-    const undo = (): void => {
-      attempts += 1;
-      if (attempts < 3) throw new Error('The shop is busy.');
-    };
-    const world = queued(
-      saga({ name: 'offer', version: '1', forks: 'refuse' }, function* () {
-        yield* step('mail', () => undefined, { compensate: () => undefined });
-        yield* step('offer', () => undefined, {
-          compensate: undo,
-          undo: { retry: { attempts: 3, delayMs: 2_000 } },
-        });
-        yield* abort('No offer today.');
-      }),
-      holds,
-    );
-    expect(failed(await world.host.start('offer', {}))).toMatchObject({
+  it('ends an undo that waits in the same request, without a guard', async () => {
+    let polls = 0;
+    const clock = testClock();
+    const offer = saga({ name: 'offer', version: '1', forks: 'accept' }, function* () {
+      yield* step('mail', () => undefined, { compensate: () => undefined });
+      yield* step('offer', () => undefined, {
+        *compensate() {
+          const options = { everyMs: 2_000, totalTimeoutMs: 60_000 };
+          yield* poll('recalled', () => ((polls += 1) < 3 ? undefined : true), options);
+        },
+      });
+      yield* abort('No offer today.');
+      return 'done';
+    });
+    const { host } = hostOf(offer, { clock, testing: { sleep: async (ms) => void (clock.now += ms) } });
+    expect(failed(await host.start('offer', {}))).toMatchObject({
       compensated: [{ stepId: 'offer' }, { stepId: 'mail' }],
     });
-    expect(attempts).toBe(3);
+    expect(polls).toBe(3);
   });
 
   it('leaves waits of later turns held', async () => {
