@@ -74,7 +74,8 @@ export function lengthPrefix(parts: readonly string[]): Uint8Array<ArrayBuffer> 
  * ```
  */
 export function createSecret(): Uint8Array {
-  return randomBytes(32);
+  // Copied: a small Buffer is part of a pool of the process.
+  return new Uint8Array(randomBytes(32));
 }
 
 /**
@@ -99,7 +100,8 @@ export function deriveFromSecret(
 
 /** Random bytes of the platform, without a pool: a snapshot of the process would repeat a pool. */
 export function randomBytes(length: number): Uint8Array {
-  return crypto.getRandomValues(new Uint8Array(length));
+  // V8 keeps a small array on its heap, and moves it for such a call.
+  return crypto.getRandomValues(loadNode()?.Buffer.allocUnsafe(length) ?? new Uint8Array(length));
 }
 
 /** Bytes of a nonce of AES-GCM. */

@@ -1,5 +1,5 @@
 /** Used part of a `Buffer` of Node. */
-export interface NodeBytes extends Uint8Array {
+export interface NodeBytes extends Uint8Array<ArrayBuffer> {
   toString(encoding?: 'base64url' | 'latin1' | 'utf8'): string;
 }
 
@@ -7,7 +7,8 @@ export interface NodeBytes extends Uint8Array {
 export interface NodeBuffer {
   from(text: string, encoding: 'base64url' | 'latin1' | 'utf8'): NodeBytes;
   from(buffer: ArrayBufferLike, byteOffset: number, length: number): NodeBytes;
-  isBuffer(bytes: Uint8Array): boolean;
+  allocUnsafe(length: number): NodeBytes;
+  isBuffer(bytes: Uint8Array): bytes is NodeBytes;
   compare(one: Uint8Array, other: Uint8Array): number;
   concat(parts: readonly Uint8Array[]): NodeBytes;
 }
