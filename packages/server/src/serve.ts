@@ -119,9 +119,9 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     deliver: (message, env) => deliver(hostFor(env as Env), message, { context: env }),
     // Some runtimes pass no `env`. The author declares its type.
     fetch: async (request, env, runtime) => {
-      const { pathname } = new URL(request.url);
+      const pathname = pathOf(request.url);
       const foreign = whyForeign(request, env);
-      const metadata = foreign === undefined ? await resource?.respond(request) : undefined;
+      const metadata = foreign === undefined ? await resource?.respond(request, pathname) : undefined;
       if (metadata !== undefined) return metadata;
       if (isAnswerPath(pathname) && options.outside !== undefined)
         return foreign === undefined ? await answerOutside(request, env as Env, runtime) : refused(foreign);
@@ -147,6 +147,11 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   };
   givenOptions.set(server, options);
   return server;
+}
+
+/** Returns the path of an absolute URL, in less time than the class `URL`. */
+function pathOf(url: string): string {
+  return /^[^:]+:\/\/[^/]*([^?#]*)/.exec(url)?.[1] ?? '';
 }
 
 /** Without types, `authenticate` may return false or an empty string. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request as send, type IncomingMessage } from 'node:http';
+import { Agent, createServer, request as send, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serveSagas, type SagaServer, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import { describe, expect, test } from 'vitest';
@@ -74,6 +74,30 @@ describe('a server that listens on an address', () => {
 
   test('serves every host when it listens on all addresses, also to a proxy on loopback', async () => {
     expect(await statusOf('0.0.0.0', 'mcp.example')).not.toBe(403);
+  });
+
+  test('checks each request of a connection, also after the server closed', async () => {
+    const sagas = serve();
+    const hosts = ['localhost', 'evil.example', 'localhost', 'localhost:80', 'evil.example'];
+    const server = createServer((req: IncomingMessage, res) => {
+      const request = Object.assign(to(hosts.shift() ?? ''), { runtime: { node: { req } } });
+      if (hosts.length === 0) server.close();
+      void sagas.fetch(request).then(({ status }) => res.writeHead(status).end());
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const refusals: boolean[] = [];
+    for (let sent = 0; sent < 5; sent += 1) {
+      const outgoing = send({ port, host: '127.0.0.1', agent }).end();
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+      refusals.push(answer.resume().statusCode === 403);
+      // oxlint-disable-next-line no-await-in-loop -- the connection is free then
+      await once(answer, 'end');
+    }
+    agent.destroy();
+    expect(refusals).toEqual([false, true, false, false, true]);
   });
 
   test('serves only allowedHosts on loopback, as behind a proxy', async () => {

@@ -1,4 +1,5 @@
 import { optionError } from '@mcp-saga/core/program';
+
 interface AllowedHost {
   readonly hostname: string;
   /** Empty: every port. */
@@ -13,10 +14,13 @@ export function hostCheck(
   allowed: readonly string[] | undefined,
 ): (request: Request, env: unknown) => string | undefined {
   const own = allowed === undefined ? undefined : toAllowedHosts(allowed);
+  // Nearly all requests name the same host.
+  let latest: string | undefined;
   return (request, env) => {
-    const hosts = own ?? ownHosts(request, env)?.map((hostname) => ({ hostname, port: '' }));
+    const hosts = own ?? ownHosts(request, env);
     if (hosts === undefined) return undefined;
     const host = hostOf(request);
+    if (host === latest) return undefined;
     if (host === '') return 'Missing Host header';
     if (!URL.canParse(`http://${host}`)) return `Invalid Host header: ${host}`;
     const port = /:(\d+)$/.exec(host)?.[1] ?? '';
@@ -24,7 +28,9 @@ export function hostCheck(
       entry.port === '' || entry.port === port || (port === '' && defaultPorts.includes(entry.port));
     const { hostname: named } = new URL(`http://${host}`);
     const isAllowed = hosts.some((entry) => entry.hostname === named && isSamePort(entry));
-    return isAllowed ? undefined : `Invalid Host: ${named}`;
+    if (!isAllowed) return `Invalid Host: ${named}`;
+    latest = host;
+    return undefined;
   };
 }
 
@@ -55,6 +61,8 @@ function suggested(host: unknown): string {
 /** Host names of loopback. */
 export const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
+const loopback: readonly AllowedHost[] = loopbackNames.map((hostname) => ({ hostname, port: '' }));
+
 /**
  * Returns the allowed host names of a request by default; undefined for all.
  *
@@ -63,8 +71,8 @@ export const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1
  * runtime exposes the address; and requests of a plain HTTP page to its own name.
  * @param env - second argument of `fetch`: on Bun, the server
  */
-function ownHosts(request: Request, env: unknown): readonly string[] | undefined {
-  return listensOnLoopback(request, env) || isToOwnPage(request) ? loopbackNames : undefined;
+function ownHosts(request: Request, env: unknown): readonly AllowedHost[] | undefined {
+  return listensOnLoopback(request, env) || isToOwnPage(request) ? loopback : undefined;
 }
 
 /** Returns the host of a request, from the `Host` header, or from `:authority` of HTTP/2, which servers copy to the URL. */
@@ -72,25 +80,31 @@ export function hostOf({ headers, url }: Request): string {
   return headers.get('host') ?? new URL(url).host;
 }
 
-interface Listener {
-  address?(): unknown;
-}
-
 interface RuntimeRequest {
   /** Added by srvx on Node and on Bun. */
   readonly runtime?: {
-    readonly node?: { readonly req?: { readonly socket?: { readonly server?: Listener } } };
+    readonly node?: { readonly req?: { readonly socket?: NodeSocket | null } };
     readonly bun?: { readonly server?: unknown };
   };
 }
 
+type NodeSocket = { readonly server?: { address?(): unknown } };
+
+// An address takes a system call. A closed server has none, but its connections live on.
+const local = new WeakMap<NodeSocket, boolean>();
+
 function listensOnLoopback(request: Request, env: unknown): boolean {
   const { node, bun } = (request as RuntimeRequest).runtime ?? {};
-  const addresses = [node?.req?.socket?.server?.address?.(), bunAddress(bun?.server), bunAddress(env)];
-  return addresses.some((listening) => {
-    const { address } = Object(listening) as { readonly address?: unknown };
-    return typeof address === 'string' && /^(127\.|::1$|::ffff:127\.)/.test(address);
-  });
+  const socket = node?.req?.socket ?? undefined;
+  if (socket === undefined) return isLoopback(bunAddress(bun?.server)) || isLoopback(bunAddress(env));
+  const known = local.get(socket) ?? isLoopback(socket.server?.address?.());
+  local.set(socket, known);
+  return known;
+}
+
+function isLoopback(listening: unknown): boolean {
+  const { address } = Object(listening) as { readonly address?: unknown };
+  return typeof address === 'string' && /^(127\.|::1$|::ffff:127\.)/.test(address);
 }
 
 /** Returns the address of a Bun server. Its `hostname` is `localhost` for all addresses. */

@@ -17,7 +17,8 @@ export async function readJson(request: Request, maxBytes: number = longest): Pr
   const declared = request.headers.get('content-length') ?? '';
   const isBounded = /^[1-9]\d*$/.test(declared) && Number(declared) <= limit;
   if (request.method !== 'POST' || !isBounded) return { request };
-  const text = await textOf(request);
+  // Empty after the client disconnected, as the SDK reports.
+  const text = await request.text().catch(() => '');
   try {
     // HTTP limits a body to its declared length. Behind other transports, the SDK counts again.
     if (text.length <= limit) return { request, parsedBody: JSON.parse(text) };
@@ -26,13 +27,4 @@ export async function readJson(request: Request, maxBytes: number = longest): Pr
   }
   const { url, method, headers, signal } = request;
   return { request: new Request(url, { method, headers, signal, body: text }) };
-}
-
-async function textOf(request: Request): Promise<string> {
-  try {
-    return await request.text();
-  } catch {
-    // The client disconnected. The SDK reports an empty body.
-    return '';
-  }
 }

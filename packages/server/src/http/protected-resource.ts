@@ -21,7 +21,7 @@ export interface ProtectedResourceOptions {
 export interface ProtectedResource {
   readonly metadataUrl: string;
   /** Responds to requests for the metadata; undefined for other requests. */
-  respond(request: Request): Promise<Response | undefined> | undefined;
+  respond(request: Request, pathname: string): Promise<Response | undefined> | undefined;
   /** Adds the URL of the metadata to a `Bearer` challenge without one. */
   challenge(response: Response): Response;
 }
@@ -38,11 +38,10 @@ export function protectedResource({ resource, issuer, scopes }: ProtectedResourc
   };
   assertIssuer(new URL(issuer));
   const metadataUrl = toMetadataUrl(resource);
-  const { pathname } = new URL(metadataUrl);
+  const { pathname: metadataPath } = new URL(metadataUrl);
   return {
     metadataUrl,
-    respond: (request) =>
-      new URL(request.url).pathname === pathname ? respondBySdk(request, options) : undefined,
+    respond: (request, pathname) => (pathname === metadataPath ? respondBySdk(request, options) : undefined),
     challenge: (response) => {
       const challenge = response.headers.get('www-authenticate') ?? '';
       if (!/^bearer\b/i.test(challenge) || challenge.includes('resource_metadata=')) return response;

@@ -1,6 +1,6 @@
 import { InvalidInput, type Json, type Program } from '@mcp-saga/core';
 import { engineVersion, type Origin, type ProgramState } from '@mcp-saga/core/program';
-import { createSecret, createTokenId, digestArguments, type Claims } from '@mcp-saga/seal';
+import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from '../wire/step-answers.ts';
 import { principalOf, rateLimited } from './open-for-caller.ts';
 import type { Caller } from '../model/caller.ts';
@@ -49,7 +49,8 @@ export async function start(
     principal,
     engine: engineVersion,
     turn: 0,
-    jti: createTokenId(),
+    // No token has the claims of turn 0.
+    jti: sagaId,
     born,
     iat: born,
     exp: born,
