@@ -39,7 +39,8 @@ export function encodeError({ id }: Pick<DirectRequest, 'id'>, error: unknown): 
 }
 
 function respond(message: object, status: number): Response {
-  return Response.json(message, { status, headers: { 'Content-Type': 'application/json' } });
+  // Not `Response.json`: servers for Node replace the constructor by a fast one.
+  return new Response(JSON.stringify(message), { status, headers: { 'Content-Type': 'application/json' } });
 }
 
 /** Returns the fault of a result with a type other than its method supports. Authors can return such results. */

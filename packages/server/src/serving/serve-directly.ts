@@ -23,11 +23,13 @@ export function serveDirectly(
   if (asked === undefined) return undefined;
   const answer = toAnswer(host, asked, served);
   if (answer === undefined) return undefined;
-  return unlessAborted(request.signal, () =>
-    answer().then(
-      (result) => encodeResult(asked, result, serverInfo),
-      (error: unknown) => encodeError(asked, error),
-    ),
+  const { signal } = request;
+  // As the SDK answers a disconnected client.
+  const disconnected = { status: 499 };
+  if (signal.aborted) return Promise.resolve(new Response(null, disconnected));
+  return answer().then(
+    (result) => (signal.aborted ? new Response(null, disconnected) : encodeResult(asked, result, serverInfo)),
+    (error: unknown) => (signal.aborted ? new Response(null, disconnected) : encodeError(asked, error)),
   );
 }
 
@@ -75,21 +77,6 @@ function toContext(
     },
     http: { req: request, ...present({ authInfo }) },
   };
-}
-
-/** Responds with 499 as soon as the client disconnects, as the SDK does. */
-function unlessAborted(signal: AbortSignal, answer: () => Promise<Response>): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => resolve(new Response(null, { status: 499 }));
-    if (signal.aborted) {
-      leave();
-      return;
-    }
-    signal.addEventListener('abort', leave, { once: true });
-    void answer()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', leave));
-  });
 }
 
 /** Request after the checks of its host, origin, and user. */

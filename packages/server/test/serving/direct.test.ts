@@ -48,6 +48,17 @@ test('[W1] [W3] a capability that is missing is HTTP 400', async () => {
   expect(text).toContain('-32021');
 });
 
+test('[W1] responses use the current global class, which servers for Node replace', async () => {
+  class FastResponse extends Response {}
+  vi.stubGlobal('Response', FastResponse);
+  const sagas = serveSagas({ name: 'fast', version: '1', sagas: [asking()], keys: oldKey });
+  const response = await sagas.fetch(
+    toRequest(toSent(toMessage('tools/call', { name: 'asking' }, { elicitation: {} }))),
+  );
+  vi.unstubAllGlobals();
+  expect(response).toBeInstanceOf(FastResponse);
+});
+
 test.each(['before', 'during'])('[W1] the request of a disconnected client %s gets 499', async (when) => {
   const begun = deferred<undefined>();
   const waits = saga({ name: 'waits', version: '1' }, function* () {
