@@ -1,9 +1,11 @@
-import { createServer, type RequestListener } from 'node:http';
 import { signedIn } from '@mcp-saga/example-order/bearer-auth';
 import { order } from '@mcp-saga/example-order/saga';
 import { openStore } from '@mcp-saga/example-order/store';
 import { serveSagas } from '@mcp-saga/server/serve';
-import { toNodeHandler } from '@modelcontextprotocol/node';
+import { FastResponse, serve } from 'srvx';
+
+// Saves a fifth of the processor time of a request.
+globalThis.Response = FastResponse;
 
 const sagas = serveSagas({
   name: 'orders',
@@ -14,11 +16,13 @@ const sagas = serveSagas({
   ...signedIn(process.env['OAUTH_ISSUER'], process.env['OAUTH_RESOURCE']),
 });
 
-// The types of the SDK do not support exactOptionalPropertyTypes.
-const server = createServer(toNodeHandler(sagas) as RequestListener);
-server.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => {
-  const { port } = server.address() as { readonly port: number };
-  console.log(`MCP is served at http://127.0.0.1:${port}/mcp`);
+const server = serve({
+  fetch: (request) => sagas.fetch(request),
+  hostname: '127.0.0.1',
+  port: process.env['PORT'] ?? 3000,
+  gracefulShutdown: false, // see below
 });
+await server.ready();
+console.log(`MCP is served at ${server.url}mcp`);
 // Answers open requests before the process ends. The process holds no other state.
-process.once('SIGTERM', () => server.close(() => process.exit()));
+process.once('SIGTERM', () => void server.close().then(() => process.exit()));
