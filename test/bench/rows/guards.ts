@@ -59,10 +59,8 @@ async function findTimings(databases: readonly Database[], effort: Effort): Prom
       );
     });
     // Both candidates run the same code, and requests with a guard take longer. The warm-up therefore needs fewer requests.
-    await inTurn(
-      running,
-      async ({ fleet }) => await warmUp(fleet, { ...effort, warmUpMs: effort.warmUpMs / 10 }),
-    );
+    const few = { ...effort, warmUpMs: effort.warmUpMs / 10 };
+    await inTurn(running, async ({ fleet }) => await warmUp([fleet], few));
     await inTurn(running, async ({ fleet }) => await fleet.growTo(atOnce));
     const turns = Array.from({ length: Math.ceil(effort.rounds / 3) }, () => running).flat();
     await inTurn(turns, async ({ name, server, fleet }) => {

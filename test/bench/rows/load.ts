@@ -71,7 +71,10 @@ async function findTimings(effort: Effort): Promise<Timings> {
       const server = await startServer(serves);
       running.push({ id, only, server, fleet: new Fleet(server.url, board) });
     });
-    await inTurn(running, async ({ fleet }) => await warmUp(fleet, effort));
+    await warmUp(
+      running.map(({ fleet }) => fleet),
+      effort,
+    );
     await inTurn(sizes, async (size) => {
       const all = running.filter(({ only = size }) => only === size);
       const atOnce = inFlight(size, effort);

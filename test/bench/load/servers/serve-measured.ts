@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { serve } from 'srvx';
+import { FastResponse, serve } from 'srvx';
 import type { Question, Usage } from '../usage.ts';
 
 /** Maximum number of connections that wait for accept: thousands may arrive at once. */
@@ -7,6 +7,8 @@ export const backlog = { backlog: 4096 };
 
 /** Serves over HTTP on a free port, and reports the URL and the usage to the parent process. */
 export async function serveMeasured(fetch: (request: Request) => Promise<Response>): Promise<void> {
+  // For all servers alike, as docs/operate/node.md recommends.
+  globalThis.Response = FastResponse;
   const server = serve({
     fetch,
     hostname: '127.0.0.1',
