@@ -293,6 +293,21 @@ describe('an aborted request', () => {
     expect(runs).toEqual([]);
   });
 
+  it('[U4] aborts all running steps if one of them aborts it at its start', async () => {
+    const controller = new AbortController();
+    const polite = step(
+      'polite',
+      ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
+    );
+    const program = sagaOf(function* () {
+      yield* all([polite, step('aborts', () => controller.abort())]);
+      return 'done';
+    });
+    await expect(start(program, {}, undefined, { signal: controller.signal })).rejects.toBeInstanceOf(
+      TurnAborted,
+    );
+  });
+
   it('[U4] accepts no answer that was parsed after the abort', async () => {
     const controller = new AbortController();
     const parsed = deferred();

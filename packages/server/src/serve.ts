@@ -119,7 +119,8 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     deliver: (message, env) => deliver(hostFor(env as Env), message, { context: env }),
     // Some runtimes pass no `env`. The author declares its type.
     fetch: async (request, env, runtime) => {
-      const pathname = pathOf(request.url);
+      // In less time than by the class `URL`.
+      const [, pathname = ''] = /^[^:]+:\/\/[^/]*([^?#]*)/.exec(request.url) ?? [];
       const foreign = whyForeign(request, env);
       const metadata = foreign === undefined ? await resource?.respond(request, pathname) : undefined;
       if (metadata !== undefined) return metadata;
@@ -147,11 +148,6 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   };
   givenOptions.set(server, options);
   return server;
-}
-
-/** Returns the path of an absolute URL, in less time than the class `URL`. */
-function pathOf(url: string): string {
-  return /^[^:]+:\/\/[^/]*([^?#]*)/.exec(url)?.[1] ?? '';
 }
 
 /** Without types, `authenticate` may return false or an empty string. */

@@ -68,8 +68,6 @@ export class Turn {
 
   async take(): Promise<Outcome> {
     const { signal } = this.#runtime.request;
-    const abort = (): void => this.#due.abort(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
     try {
       const outcome = await this.#advance().catch((error: unknown) => this.#fail(error, false));
       const undone =
@@ -77,7 +75,7 @@ export class Turn {
       if (this.#unclaimed !== undefined && undone?.length === 0) throw this.#unclaimed;
       return outcome;
     } finally {
-      signal.removeEventListener('abort', abort);
+      if (this.#due.onAbort !== undefined) signal.removeEventListener('abort', this.#due.onAbort);
     }
   }
 

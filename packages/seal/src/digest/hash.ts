@@ -74,8 +74,7 @@ export function lengthPrefix(parts: readonly string[]): Uint8Array<ArrayBuffer> 
  * ```
  */
 export function createSecret(): Uint8Array {
-  // Copied: a small Buffer is part of a pool of the process.
-  return new Uint8Array(randomBytes(32));
+  return new Uint8Array(randomBytes(32)); // copied out of the pool of buffers
 }
 
 /**

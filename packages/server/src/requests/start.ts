@@ -49,8 +49,7 @@ export async function start(
     principal,
     engine: engineVersion,
     turn: 0,
-    // No token has the claims of turn 0.
-    jti: sagaId,
+    jti: sagaId, // no token has these claims
     born,
     iat: born,
     exp: born,
