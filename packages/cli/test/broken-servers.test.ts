@@ -226,7 +226,7 @@ describe('mcp-saga inspect with a token that does not open', () => {
       'The token does not open (malformed). Check that the token is complete.\n→ 1',
     );
     expect(await inspected('header.payload.signature', keys)).toMatch(
-      /^This is not a saga token: expected five parts with dots between them\.[^]*\n→ 2$/,
+      /^This is not a whole saga token: expected five parts with dots between them\.[^]*\n→ 2$/,
     );
     // An encrypted token of another system.
     const other = ['{"alg":"dir","enc":"A256GCM"}', '', 'iv', 'text', 'tag'].map((part) =>

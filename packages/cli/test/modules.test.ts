@@ -57,6 +57,23 @@ describe('mcp-saga inspect', () => {
       code: 2,
       errors: expect.stringContaining('SAGA_KEYS is not set'),
     });
+    const byHost = ['--host', fixture('sagas.ts')];
+    for (const ignored of [
+      [...byHost, '--values'],
+      [...byHost, '--values', '--audience', 'shop'],
+    ])
+      expect(await run(['inspect', token, ...ignored], { environment })).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining('no --host'),
+      });
+    expect(await run(['inspect', '-'], { environment, input: '\n' })).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('no token'),
+    });
+    expect(await run(['inspect', token, '--host', fixture('charging.ts')])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('--audience'),
+    });
   });
 
   it('shows the timeline with the host', async () => {
@@ -86,6 +103,16 @@ describe('mcp-saga with a module', () => {
     expect(printed).toContain('ok    refund: crash');
     expect(printed).toContain('ok    script: fork');
     expect(code).toBe(0);
+  });
+
+  it('tests one export', async () => {
+    const args = ['test', fixture('sagas.ts'), '--harmless=pay-back', '--export'];
+    const { code, printed } = await run([...args, 'script']);
+    expect(printed).toMatch(
+      /^ok {4}script: crash.*\n.*script: fail.*\n.*script: refuse.*\n.*script: fork.*$/,
+    );
+    expect(code).toBe(0);
+    expect(await run([...args, 'other'])).toMatchObject({ code: 2, printed: '' });
   });
 
   it('fails for a saga that a crash breaks, with a test to paste', async () => {

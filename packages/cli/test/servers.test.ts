@@ -78,6 +78,7 @@ describe('mcp-saga call', () => {
       ]);
       expect(code).toBe(1);
       expect(errors).toContain('--answer sure=');
+      expect(errors.includes('stays suspended')).toBe(way.length === 0 || way[1] === 'saga-methods');
     }
   });
 

@@ -53,7 +53,7 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
       io.note(questionOf(safe));
       return await person(safe);
     }
-    if (reason === undefined) throw unanswered(step);
+    if (reason === undefined) throw unanswered(step, given);
     throw new CliError('answer_refused', `The server refuses the answer to '${stepId}': ${reason}`);
   };
   return { answer, unused: () => unusedOf(given, asked) };
@@ -143,10 +143,10 @@ function questionOf({ type, stepId, params }: SagaStep): string {
   return `'${stepId}' asks the model: ${parts.map(({ text = '(no text)' }) => text).join('\n')}`;
 }
 
-function unanswered(step: SagaStep): CliError {
+function unanswered(step: SagaStep, { yes }: GivenAnswers): CliError {
   const { stepId, type } = step;
   const answers = fieldsOf(step).map((name) => `--answer ${name}=…`);
-  const answer = answers.join(' ') || `--answer ${stepId}=true`;
-  const how = type === 'sampling' ? '--model-answer TEXT' : `${answer}, --decline ${stepId}, or --yes`;
+  const answer = `${answers.join(' ') || `--answer ${stepId}=true`} or --decline ${stepId}`;
+  const how = type === 'sampling' ? '--model-answer TEXT' : yes ? answer : `${answer} or --yes`;
   return new CliError('question_unanswered', `${questionOf(step)} Answer with ${how}.`);
 }

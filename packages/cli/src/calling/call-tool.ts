@@ -84,11 +84,15 @@ async function callBySagaMethods(
     const { saga: suspended } = turn;
     note(`turn ${suspended.turn}: the token has ${suspended.tokenBytes} bytes`);
     for (const block of suspended.content ?? []) if (block.type === 'text') note(block.text);
-    if (suspended.steps.length === 0)
-      await setTimeout(waitOf((suspended.retryAt ?? 0) - Date.now()), undefined, { signal });
     const answers: CompletedStep[] = [];
-    // One question at a time, for a person.
-    for (const step of suspended.steps) answers.push(await answer(step));
+    try {
+      if (suspended.steps.length === 0) await waited((suspended.retryAt ?? 0) - Date.now(), signal);
+      // One question at a time, for a person.
+      for (const step of suspended.steps) answers.push(await answer(step));
+    } catch (error) {
+      note('The saga stays suspended: this command keeps no token to continue it.');
+      throw error;
+    }
     turn = await suspended.resume(answers, { signal });
   }
   return turn.result;
@@ -115,7 +119,7 @@ async function callByTool(
       readonly steps?: readonly SagaStep[];
       readonly retryAfterMs?: number;
     };
-    if (steps.length === 0) await setTimeout(waitOf(retryAfterMs), undefined, { signal });
+    if (steps.length === 0) await waited(retryAfterMs, signal);
     const answers: Record<string, unknown> = {};
     for (const step of steps) answers[step.stepId] = (await answer(step)).result;
     more = { resumeToken: token, ...(steps.length === 0 ? {} : { answers }) };
@@ -155,7 +159,7 @@ function withReason(step: SagaStep, asked: string[]): SagaStep {
   return { ...step, params: { ...step.params, message: first }, reason: message.slice(first.length + 3, -1) };
 }
 
-/** Returns the wait before the next request, which is never zero. */
-function waitOf(ms: number | undefined): number {
-  return Math.max(ms ?? 0, shortestWaitMs);
+/** Waits before the next request, never for zero. */
+async function waited(ms: number | undefined, signal: AbortSignal): Promise<void> {
+  await setTimeout(Math.max(ms ?? 0, shortestWaitMs), undefined, { signal });
 }

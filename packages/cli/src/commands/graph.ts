@@ -29,14 +29,10 @@ export const graph: Command = defineCommand({
   },
   example: 'mcp-saga graph order.machine.ts --svg > order.svg',
   run: async ({ export: wanted, svg, input }, [file = '']) => {
-    const found = exportsOf(file, await loadModule(file), 'machine, saga, or script', isDrawn);
-    const names = [...found.keys()].join(', ');
-    const drawn = found.get(wanted ?? (found.size === 1 ? names : ''));
-    if (drawn === undefined)
-      throw new CliError(
-        'no_export',
-        `${wanted === undefined ? 'Pass --export' : `There is no export '${wanted}'`}. There are: ${names}.`,
-      );
+    const found = exportsOf(file, await loadModule(file), 'machine, saga, or script', isDrawn, wanted);
+    const [drawn, other] = found.values();
+    if (drawn === undefined || other !== undefined)
+      throw new CliError('no_export', `Pass --export. There are: ${[...found.keys()].join(', ')}.`);
     if (svg === true) {
       if (!isMachine(drawn))
         throw new CliError('usage', '--svg draws machines. Omit --svg to draw a run of a saga.');

@@ -42,18 +42,20 @@ export const inspect: Command = defineCommand({
   },
   example: 'mcp-saga inspect - --host host.ts < token.txt',
   run: async (values, [given = ''], io) => {
+    if (values.values === true && (values.audience === undefined || values.host !== undefined))
+      throw new CliError('usage', '--values needs --audience, and no --host.');
     const token = (given === '-' ? await text(io.input) : given).trim();
+    if (token === '') throw new CliError('usage', 'The standard input has no token.');
     const outside = readOutside(token);
     if (values.host !== undefined) {
-      const [host] = exportsOf(values.host, await loadModule(values.host), 'host', isHost).values();
+      const what = 'host. For a server of serveSagas, pass --audience instead';
+      const [host] = exportsOf(values.host, await loadModule(values.host), what, isHost).values();
       const inspection = await refusing(async () => await (host as SagaHost).inspect(token));
       return { text: sections(inspected(inspection), timelineOf(inspection)), json: inspection };
     }
-    const isOpened = values.audience !== undefined || values.values === true;
-    const keys = isOpened ? readKeys(values, io) : findKeys(values, io);
+    const keys = values.audience !== undefined ? readKeys(values, io) : findKeys(values, io);
     const ring = keys === undefined || keys === '' ? undefined : usable(() => createKeyRing(keys));
     if (ring === undefined || values.audience === undefined) {
-      if (isOpened) throw new CliError('usage', '--values needs --audience.');
       const missing = ring === undefined ? 'SAGA_KEYS and --audience' : '--audience';
       return {
         text: sections(facts(outside), [`Everything else is encrypted. Pass --host, or ${missing}.`]),
@@ -79,7 +81,10 @@ export const inspect: Command = defineCommand({
 function readOutside(token: string): Outside {
   const [header = '', ...others] = token.split('.');
   if (others.length !== 4)
-    throw new CliError('usage', 'This is not a saga token: expected five parts with dots between them.');
+    throw new CliError(
+      'usage',
+      'This is not a whole saga token: expected five parts with dots between them.',
+    );
   const bytes = fromBase64Url(header);
   let keyId: string | undefined;
   try {

@@ -40,7 +40,7 @@ export const newProject: Command = defineCommand({
         print: (text) => lines.push(text),
         userAgent: environment['npm_config_user_agent'],
       });
-      if (created === undefined) throw new CliError('stopped', 'Nothing was created.');
+      if (created === undefined) throw new CliError('stopped', 'Stopped.');
       return { text: lines.join('\n'), json: created };
     } catch (error) {
       if (Object(error).code !== 'invalid_option') throw error;

@@ -13,6 +13,7 @@ import { exportsOf, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
 
 const options = {
+  export: { type: 'string', short: 'e', value: 'NAME', help: 'export to try (default: all)' },
   input: { type: 'string', value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
   harmless: {
     type: 'string',
@@ -63,11 +64,11 @@ interface Row {
 async function explored(
   explorers: Explorers,
   file: string,
-  { input, harmless = [] }: ValuesOf<typeof options>,
+  { export: wanted, input, harmless = [] }: ValuesOf<typeof options>,
   { note }: CommandIo,
 ): Promise<Report> {
   const loaded = await loadModule(file);
-  const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isSagaOrScript);
+  const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isSagaOrScript, wanted);
   const rows: Row[] = [];
   for (const [name, value] of found) {
     const script = isScript(value) ? value : scriptOf(value, input);

@@ -47,12 +47,13 @@ function urlOf(file: string): URL {
   return pathToFileURL(path);
 }
 
-/** Finds the exports of a kind, by name; lists count as their members. Throws `no_export` with `what` is missing. */
+/** Finds the exports of a kind, or only one, by name; lists count as their members. Throws `no_export` with `what` is missing. */
 export function exportsOf<T>(
   file: string,
   loaded: Readonly<Record<string, unknown>>,
   what: string,
   is: (value: unknown) => value is T,
+  wanted?: string,
 ): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
   for (const [name, value] of Object.entries(loaded)) {
@@ -61,5 +62,9 @@ export function exportsOf<T>(
         found.set(Array.isArray(value) ? `${name}[${index}]` : name, member);
   }
   if (found.size === 0) throw new CliError('no_export', `${file} exports no ${what}.`);
-  return found;
+  if (wanted === undefined) return found;
+  const [one] = [...found].filter(([name]) => name === wanted);
+  if (one !== undefined) return new Map([one]);
+  const names = [...found.keys()].join(', ');
+  throw new CliError('no_export', `There is no export '${wanted}'. There are: ${names}.`);
 }

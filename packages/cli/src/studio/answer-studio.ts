@@ -10,16 +10,9 @@ const files: ReadonlyMap<string, readonly [file: string, type: string]> = new Ma
   ['app.css', ['app.css', 'text/css; charset=utf-8']],
 ]);
 
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const headers: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',

@@ -24,11 +24,6 @@ export class RunLeft extends CliError {
   }
 }
 
-interface Key {
-  readonly name?: string;
-  readonly ctrl?: boolean;
-}
-
 /**
  * Shows a prompt of clack, and returns the answer.
  * @throws QuestionLeft on Esc; RunLeft on Ctrl-C, on Ctrl-D, and when the terminal's signal aborts. clack does not
@@ -40,7 +35,7 @@ export async function prompt<T>(
 ): Promise<Exclude<T, symbol>> {
   const left = new AbortController();
   let escaped = false;
-  const onKey = (_: string | undefined, key: Key | undefined): void => {
+  const onKey = (_: string | undefined, key?: { readonly name?: string; readonly ctrl?: boolean }): void => {
     escaped = key?.name === 'escape';
     if (key?.ctrl === true && key.name === 'd') left.abort();
   };
