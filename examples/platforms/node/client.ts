@@ -67,7 +67,14 @@ await assert.rejects(goOn(ada, forgotten), SagaGone, 'a saga that was not contin
 console.log('Rotated the key without losing an order.');
 
 const [{ url }] = servers as [ServerProcess];
-const late = request(url, { method: 'POST', headers: { expect: '100-continue' } });
+const late = request(url, {
+  method: 'POST',
+  headers: {
+    authorization: `Bearer ${await issuer.issue('ada', proxy.url.href)}`,
+    'content-type': 'application/json',
+    expect: '100-continue',
+  },
+});
 late.flushHeaders();
 await once(late, 'continue');
 const stopped = Promise.all(servers.map((server) => server.stop()));
@@ -75,7 +82,7 @@ const stopped = Promise.all(servers.map((server) => server.stop()));
 while (await fetch(url).then(Boolean, () => false));
 late.end('{}');
 const [answer] = (await once(late, 'response')) as [IncomingMessage];
-assert.equal(answer.resume().statusCode, 401, 'a process that ends answers open requests');
+assert.equal(answer.resume().statusCode, 400, 'a process that ends answers open requests');
 await stopped;
 proxy.stop();
 issuer.stop();
