@@ -68,7 +68,7 @@ describe('mcp-saga inspect', () => {
       });
     expect(await run(['inspect', '-'], { environment, input: '\n' })).toMatchObject({
       code: 2,
-      errors: expect.stringContaining('no token'),
+      errors: expect.stringContaining('empty'),
     });
     expect(await run(['inspect', token, '--host', fixture('charging.ts')])).toMatchObject({
       code: 2,

@@ -45,7 +45,7 @@ export const inspect: Command = defineCommand({
     if (values.values === true && (values.audience === undefined || values.host !== undefined))
       throw new CliError('usage', '--values needs --audience, and no --host.');
     const token = (given === '-' ? await text(io.input) : given).trim();
-    if (token === '') throw new CliError('usage', 'The standard input has no token.');
+    if (token === '') throw new CliError('usage', 'The token is empty.');
     const outside = readOutside(token);
     if (values.host !== undefined) {
       const what = 'host. For a server of serveSagas, pass --audience instead';

@@ -74,7 +74,7 @@ export function lengthPrefix(parts: readonly string[]): Uint8Array<ArrayBuffer> 
  * ```
  */
 export function createSecret(): Uint8Array {
-  return new Uint8Array(randomBytes(32)); // copied out of the pool of buffers
+  return new Uint8Array(randomBytes(32)); // a copy, as a Buffer shares its memory with others
 }
 
 /**
@@ -97,9 +97,9 @@ export function deriveFromSecret(
   return hmac(secret, lengthPrefix([label, ...parts]));
 }
 
-/** Random bytes of the platform, without a pool: a snapshot of the process would repeat a pool. */
+/** Draws random bytes from the platform, without a stock of them: a snapshot of the process would repeat the stock. */
 export function randomBytes(length: number): Uint8Array {
-  // V8 keeps a small array on its heap, and moves it for such a call.
+  // V8 stores a small Uint8Array on its heap, and must move it before a native call. A Buffer is stored outside.
   return crypto.getRandomValues(loadNode()?.Buffer.allocUnsafe(length) ?? new Uint8Array(length));
 }
 

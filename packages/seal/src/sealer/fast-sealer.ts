@@ -91,7 +91,7 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
   }
 }
 
-// A turn opens a token and seals the next with the same key.
+// Maximum number of derived keys, one for each saga: a turn opens a token and seals the next with the same key.
 const keptKeys = 1000;
 
 /** Derives token keys by HKDF-Expand. Key objects hold the keys of the ring: some releases of Node take longer with bytes. */

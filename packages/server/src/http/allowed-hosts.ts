@@ -14,7 +14,7 @@ export function hostCheck(
   allowed: readonly string[] | undefined,
 ): (request: Request, env: unknown) => string | undefined {
   const own = allowed === undefined ? undefined : toAllowedHosts(allowed);
-  // Nearly all requests name the same host.
+  // The last allowed host: nearly all requests name the same one.
   let latest: string | undefined;
   return (request, env) => {
     const hosts = own ?? ownHosts(request, env);
@@ -90,7 +90,7 @@ interface RuntimeRequest {
 
 type NodeSocket = { readonly server?: { address?(): unknown } };
 
-// An address takes a system call. A closed server has none, but its connections live on.
+// Asking for the address takes a system call. A closed server has no address, but its connections stay open.
 const local = new WeakMap<NodeSocket, boolean>();
 
 function listensOnLoopback(request: Request, env: unknown): boolean {

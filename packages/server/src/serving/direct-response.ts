@@ -39,7 +39,7 @@ export function encodeError({ id }: Pick<DirectRequest, 'id'>, error: unknown): 
 }
 
 function respond(message: object, status: number): Response {
-  // Not `Response.json`: servers for Node replace the constructor by a fast one.
+  // Not `Response.json`: servers for Node replace the global class by one with a fast constructor.
   return new Response(JSON.stringify(message), { status, headers: { 'Content-Type': 'application/json' } });
 }
 
