@@ -190,7 +190,8 @@ async function deliverAll(
   }
 }
 
-const mostDeliveries = 60;
+// 75 s: a turn of the drain may leave a token that is valid a minute later.
+const mostDeliveries = 300;
 
 /** Delivers a message until the response says that it is done. */
 async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<CancelReport> {

@@ -148,8 +148,10 @@ async function cancel(request: Request): Promise<Response> {
       uncompensated: labelsOf(turn.uncompensated, purchase),
     });
   } catch (error) {
-    if (error instanceof TokenRefused) return Response.json({ status: 'refused' });
-    // The saga has not ended, or another process runs it: the message must be delivered again.
+    if (error instanceof TokenRefused && error.reason !== 'not_yet_valid')
+      return Response.json({ status: 'refused' });
+    // The saga has not ended, another process runs it, or the token is of a turn of the drain, and valid a minute later: the
+    // message must be delivered again.
     return Response.json({ status: 'later', reason: String(error) });
   }
 }
