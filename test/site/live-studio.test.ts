@@ -128,7 +128,8 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     expect(await page.locator('.event.ran b').textContent()).toBe('pay');
     await writeFile(join(folder, 'sagas.ts'), refund('Paid back'));
     await page.getByText('code reloaded once').waitFor();
-    await answer(page, 'reason', 'text', 'broken');
+    const reason = 'The vase is broken. '.repeat(20);
+    await answer(page, 'reason', 'text', reason);
     await verdict(page, 'completed');
     expect(await page.locator('.event.completed').textContent()).toContain('Paid back 12 EUR');
 
@@ -136,6 +137,22 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.getByRole('button', { name: 'Send as a fork' }).first().click();
     const refusal = page.locator('.token .failure').filter({ hasText: 'Invalid or expired sagaToken' });
     await refusal.filter({ hasText: 'The log of the operator says used' }).waitFor();
+
+    // A step has its time in the turn, a long value opens, and the list has a filter.
+    const step = page.locator('.event.ran');
+    expect(await step.locator('.time').textContent()).toMatch(/^\d+ ms$/);
+    const bar = await step.locator('.time').evaluate((element) => {
+      const { left, width } = getComputedStyle(element, '::before');
+      return { left: parseFloat(left), width: parseFloat(width), whole: element.clientWidth };
+    });
+    expect(bar.left).toBeGreaterThanOrEqual(0);
+    expect(bar.width).toBeGreaterThan(0);
+    expect(bar.left + bar.width).toBeLessThanOrEqual(bar.whole + 1);
+    const long = page.locator('.event.answered').filter({ hasText: reason }).locator('.value');
+    const cut = await long.evaluate(({ clientHeight }) => clientHeight);
+    await long.click();
+    expect(await long.evaluate((element) => element.getClientRects().length)).toBeGreaterThan(3);
+    expect(cut).toBeLessThan(100);
 
     await page.getByRole('button', { name: 'Start again' }).click();
     await question(page, 'amount').filter({ hasText: 'How much of A7?' }).waitFor();
@@ -165,6 +182,12 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await verdict(page, 'completed');
     expect(await page.locator('.turns h3').first().textContent()).toContain('tester 3');
     const run = await page.locator('.run').textContent();
+    const filter = page.getByLabel('Filter the sagas');
+    await filter.fill('Tester');
+    expect(await page.locator('.seen li').count()).toBe(1);
+    await filter.fill('no such saga');
+    expect(await page.locator('.seen li').count()).toBe(0);
+    await filter.fill('');
     for (const value of ['{"order":"B8"}', 'How much of B8?', '{"euros":5}', 'her reason', '5 EUR'])
       expect(run).toContain(value);
     await page.close();
@@ -264,7 +287,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       await page.getByRole('button', { name: /greet .* turn 1, waits for its client/ }).click();
       await page.locator('.event.asked').getByText('name').waitFor();
       await page.getByText('read-only').waitFor();
-      expect(await page.locator('form, input').count()).toBe(0);
+      expect(await page.locator('form, input:visible').count()).toBe(0);
       expect(await runAxe(page, 'light', {})).toEqual([]);
       await page.close();
     } finally {

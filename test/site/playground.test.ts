@@ -308,8 +308,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('button', { name: 'to the next event' }).click();
     await page.locator('.event.waited').first().waitFor();
-    await page.getByLabel('Amount of time').selectOption('1 h');
-    await page.getByRole('button', { name: 'Advance', exact: true }).click();
+    await page.getByRole('button', { name: 'Advance 1 h' }).click();
     await page.locator('.event.waited').filter({ hasText: '1 h' }).waitFor();
     await page.getByRole('combobox', { name: 'Client' }).selectOption('no-elicitation');
     await ends(page, 'failed');

@@ -126,6 +126,5 @@ function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { r
     return { code: 'request_failed', message: `The server answers with an error: ${message}`, exitCode: 1 };
   // Errors of create-mcp-saga have other codes.
   const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
-  if (name === 'CreateError') return { code, message, exitCode: 1 };
-  return { code: 'failed', message, exitCode: 1 };
+  return { code: name === 'CreateError' ? code : 'failed', message, exitCode: 1 };
 }

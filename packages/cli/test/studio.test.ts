@@ -80,6 +80,25 @@ describe('createStudio', () => {
       expect(text).not.toContain(secret);
   });
 
+  it('tells when each step ran within its turn', async () => {
+    const pause = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
+    const slow = saga({ name: 'slow', version: '1', forks: 'accept' }, function* () {
+      yield* step('one', pause);
+      yield* step('two', pause);
+      return 'done';
+    });
+    const studio = createStudio();
+    const host = createSagaHost({ sagas: [slow], audience: 'shop', keys, telemetry: studio.telemetry() });
+    const { sagaId } = await host.start('slow', {});
+    const [turn] = (await stateOf(studio, sagaId)).turns;
+    const { startedAt: began = NaN, durationMs = NaN, events = [] } = turn ?? {};
+    const times = events.flatMap(({ startedAt: start = NaN, durationMs: ms = NaN }) => [start, start + ms]);
+    expect(times).toHaveLength(4);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times[0]).toBeGreaterThanOrEqual(began);
+    expect(times[3]).toBeLessThanOrEqual(began + durationMs);
+  });
+
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('refuses %s', async (method) => {
     const studio = createStudio();
     for (const path of ['', '/', '/state', '/state?saga=1'])

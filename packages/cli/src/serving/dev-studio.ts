@@ -36,12 +36,9 @@ export class DevStudio {
     return {
       ...hooks,
       onTurn: (facts) => {
-        const { error, uncompensated = [] } = facts;
-        if (error !== undefined)
-          this.#feed.explain({
-            error: messageOf(error),
-            uncompensated: uncompensated.map(({ stepId }) => stepId),
-          });
+        const { error } = facts;
+        const uncompensated = facts.uncompensated?.map(({ stepId }) => stepId) ?? [];
+        if (error !== undefined) this.#feed.explain({ error: messageOf(error), uncompensated });
         hooks.onTurn?.(facts);
       },
     };

@@ -9,6 +9,10 @@ export interface SeenEvent {
   readonly attempt?: number;
   /** Kind of error, without a message. */
   readonly errorType?: string;
+  /** Start of a step, in milliseconds since the epoch. */
+  readonly startedAt?: number;
+  /** Duration of a finished step, in milliseconds. */
+  readonly durationMs?: number;
   // Only `mcp-saga dev` shows the following facts.
   /** Choice of the user of a form. */
   readonly action?: 'accept' | 'decline' | 'cancel';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { present } from '@mcp-saga/core/program';
 import type { SagaTelemetry } from '@mcp-saga/server';
-import type { StepSpan, TracedEnd, TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
+import type { TracedEnd, TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
 import type { SeenEvent, SeenRejection, SeenSaga, SeenTurn, StudioState } from './seen-turns.ts';
 
 /** Facts about the current request. */
@@ -132,23 +132,22 @@ export class TurnFeed {
       },
       step: (step) => {
         const { stepId: id, kind, attempt } = step;
-        return this.#observedStep(this.#add(turn, { id, kind, attempt, type: 'running' }), inner?.step(step));
+        const event = this.#add(turn, { id, kind, attempt, type: 'running', startedAt: Date.now() });
+        const span = inner?.step(step);
+        return {
+          within: (work) => (span === undefined ? work() : span.within(work)),
+          end: (stepError) => {
+            event.type = stepError === undefined ? 'succeeded' : 'failed';
+            event.durationMs = Date.now() - (event.startedAt ?? 0);
+            if (stepError !== undefined) event.errorType = stepError;
+            this.touch();
+            span?.end(stepError);
+          },
+        };
       },
       end: (end) => {
         this.#end(turn, end);
         inner?.end(end);
-      },
-    };
-  }
-
-  #observedStep(event: Mutable<SeenEvent>, inner: StepSpan | undefined): StepSpan {
-    return {
-      within: (work) => (inner === undefined ? work() : inner.within(work)),
-      end: (errorType) => {
-        event.type = errorType === undefined ? 'succeeded' : 'failed';
-        if (errorType !== undefined) event.errorType = errorType;
-        this.touch();
-        inner?.end(errorType);
       },
     };
   }

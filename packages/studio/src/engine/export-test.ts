@@ -1,6 +1,7 @@
 import { TestSaga, type Point, type Rule } from '@mcp-saga/testing';
 import { toSource, type World } from '@mcp-saga/testing/internal';
 import type { Given } from '../model/session.ts';
+import { answerValue } from './answer-value.ts';
 import type { Playground } from './evaluate.ts';
 
 /** Lane of an exported test. The first is the run, the others are forks, each of the lane before. */
@@ -46,10 +47,7 @@ export function testOf(
 /** Source of the answers to questions with several answers. */
 function answersSource(repeated: readonly (readonly [string, readonly Given[]])[]): readonly string[] {
   if (repeated.length === 0) return [];
-  const all = repeated.map(([id, given]) => [
-    id,
-    given.map(({ action, content }) => (action === 'accept' ? content : action)),
-  ]);
+  const all = repeated.map(([id, given]) => [id, given.map((each) => answerValue(each))]);
   return [`const answers = ${toSource(Object.fromEntries(all))};`];
 }
 
@@ -69,8 +67,7 @@ function forkSource(
     points.findIndex(({ asked }) => asked.some(({ stepId }) => stepId === chosen?.id)) === point;
   const token =
     isFirst && chosen !== undefined ? `at(${toSource(chosen.id)})` : `back(${points.length - point})`;
-  const answer =
-    chosen === undefined ? '' : toSource(chosen.action === 'accept' ? chosen.content : chosen.action);
+  const answer = chosen === undefined ? '' : toSource(answerValue(chosen));
   return `const ${name} = await ${from}.${token}.fork(${answer});`;
 }
 

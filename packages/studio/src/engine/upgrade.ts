@@ -2,6 +2,7 @@ import { TestSaga, upgradeEverywhere, type Question, type Rule } from '@mcp-saga
 import { linesOf } from '@mcp-saga/testing/internal';
 import type { CompiledFile, Given, Session } from '../model/session.ts';
 import type { Misfit } from '../model/view.ts';
+import { answerValue } from './answer-value.ts';
 import { evaluate } from './evaluate.ts';
 import { toRule } from './export-test.ts';
 import { SessionPlayer } from './play.ts';
@@ -33,7 +34,7 @@ function sequence(given: readonly Given[]): readonly Rule[] {
     const own = given.filter((each) => each.id === id);
     const [first] = own;
     if (first === undefined || own.length === 1) return own.map((each) => toRule(each));
-    const values = own.map(({ action, content }) => (action === 'accept' ? content : action));
+    const values = own.map((each) => answerValue(each));
     const kind = typeof first.content === 'string' ? 'sample' : 'answer';
     return [{ kind, id, answer: ({ before }: Question) => values[before] ?? values.at(-1) }];
   });

@@ -1,5 +1,5 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
-import type { EntryView } from '../model/view.ts';
+import type { EntryView, StepTime } from '../model/view.ts';
 import { durationOf } from '../page/panels/duration.ts';
 import type { Sent } from './sent-requests.ts';
 
@@ -81,7 +81,8 @@ function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
       : turn.action === 'cancel'
         ? [of('cancelledFromOutside', { text: 'The client cancels the saga.' })]
         : [];
-  return [...begun, ...turn.events.map((event) => entryOf(event, of)), ...endOf(turn, of)];
+  const events = turn.events.map((event) => entryOf(event, of, timeOf(event, turn)));
+  return [...begun, ...events, ...endOf(turn, of)];
 }
 
 const empty = { attempt: undefined, id: undefined, text: '', value: undefined, key: undefined };
@@ -91,8 +92,9 @@ type ToEntry = (type: EntryView['type'], facts: Partial<EntryView>) => EntryView
 function entryOf(
   { id, kind, type, action, errorType, attempt, key, value }: SeenEvent,
   of: ToEntry,
+  time: StepTime | undefined,
 ): EntryView {
-  const facts = { id, attempt, key, value };
+  const facts = { id, attempt, key, value, time };
   switch (type) {
     case 'answered':
       if (action === 'decline' || action === 'cancel')
@@ -107,6 +109,12 @@ function entryOf(
     case 'succeeded':
       return of(doneTypes[kind] ?? 'ran', facts);
   }
+}
+
+function timeOf({ startedAt, durationMs: ms }: SeenEvent, turn: SeenTurn): StepTime | undefined {
+  if (startedAt === undefined || ms === undefined) return undefined;
+  const whole = Math.max(turn.durationMs ?? Date.now() - turn.startedAt, 1);
+  return { start: (startedAt - turn.startedAt) / whole, share: ms / whole, ms };
 }
 
 const doneTypes: Readonly<Record<string, EntryView['type']>> = { undo: 'undone', poll: 'polled' };

@@ -69,8 +69,9 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
 }
 
 function captionOf({ turns }: LiveLane, turn: number): string {
-  const { client, durationMs } = turns.findLast((each) => each.turn === turn) ?? {};
-  return [client, durationMs === undefined ? 'runs now' : durationOf(durationMs)].filter(Boolean).join(' · ');
+  const { client, durationMs, startedAt = 0 } = turns.findLast((each) => each.turn === turn) ?? {};
+  const duration = durationMs === undefined ? 'runs now' : durationOf(durationMs);
+  return [client, new Date(startedAt).toLocaleTimeString(), duration].filter(Boolean).join(' · ');
 }
 
 /** Returns the token of a lane that no turn has used. */

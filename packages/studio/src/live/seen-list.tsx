@@ -1,4 +1,5 @@
 import type { SeenTurn } from 'mcp-saga/studio';
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { LiveStore } from './live-store.ts';
 
@@ -14,14 +15,25 @@ export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
 /** Sagas that the process has seen, newest first. */
 export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element {
   const { seen = [] } = store.state.value ?? {};
+  const wanted = useSignal('');
+  const found = seen.filter((each) =>
+    [...Object.values(each), statusLabels[each.status]].join(' ').toLowerCase().includes(wanted.value),
+  );
   return (
     <section class="seen" aria-label="Sagas">
       <h2>
         Sagas <span>newest first, in the memory of this process</span>
       </h2>
       {seen.length === 0 && <p class="nothing">No client has called a saga yet.</p>}
+      <input
+        type="search"
+        aria-label="Filter the sagas"
+        placeholder="Filter by name, ID, status, or client"
+        hidden={seen.length < 2}
+        onInput={({ currentTarget }) => (wanted.value = currentTarget.value.toLowerCase())}
+      />
       <ol>
-        {seen.map(({ sagaId, saga, client, method, turn, status }) => (
+        {found.map(({ sagaId, saga, client, method, turn, status }) => (
           <li key={sagaId}>
             <button
               type="button"

@@ -13,7 +13,12 @@ export interface EntryView {
   /** Value, error, or message of the event, on one line. */
   readonly value: string | undefined;
   readonly key: string | undefined;
+  /** Time of a step within its turn; undefined where time stands still. */
+  readonly time?: StepTime | undefined;
 }
+
+/** Start and duration of a step, as parts of its turn from 0 to 1, and the duration in milliseconds. */
+export type StepTime = Readonly<Record<'start' | 'share' | 'ms', number>>;
 
 /** Open question. */
 export interface QuestionView {

@@ -22,7 +22,7 @@ export function App({ store }: { readonly store: Store }): JSX.Element {
           <span class="hidden">Example</span>
           <select
             value={store.example.value}
-            onChange={({ currentTarget }) => store.choose(currentTarget.value)}
+            onChange={({ currentTarget }) => void store.open(`#example=${currentTarget.value}`)}
           >
             {store.examples.map(({ name, title }) => (
               <option key={name} value={name}>

@@ -1,5 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { EntryView, TokenView } from '../model/view.ts';
+import { durationOf } from './panels/duration.ts';
+import { Fold } from './panels/fold.tsx';
 import { badEvents, places } from './panels/ladder-svg.ts';
 
 /** Words before the ID of an event. Absent: the ID and the value are enough. */
@@ -30,6 +32,7 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
 /** Events of a piece of a turn. The browser draws only visible pieces, and guesses the height of the others. */
 const longest = 20;
 const eventHeight = 36;
+const longestLine = 160; // a longer value is cut, and opens
 
 /** A run as a ladder: client, server, and outside world, turn by turn. */
 export function Ladder<T extends Pick<TokenView, 'traced'>>({
@@ -77,7 +80,8 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
 }
 
 function Event({ entry }: { readonly entry: EntryView }): JSX.Element {
-  const { type, id, text, value, key, attempt = 1 } = entry;
+  const { type, id, text, value = '', key, attempt = 1, time } = entry;
+  const shown = value !== '' && <span class="value">{value}</span>;
   const verb = verbs[type];
   return (
     <li class={`event ${places[type]} ${type} ${badEvents.has(type) ? 'bad' : ''}`}>
@@ -87,9 +91,14 @@ function Event({ entry }: { readonly entry: EntryView }): JSX.Element {
         ) : (
           <>
             {verb !== undefined && <span class="verb">{verb} </span>}
-            {id !== undefined && <b>{id}</b>} {value !== undefined && <span class="value">{value}</span>}
+            {id !== undefined && <b>{id}</b>} {value.length > longestLine ? <Fold summary={shown} /> : shown}
             {key !== undefined && <code class="key">key {key}</code>}
             {attempt > 1 && <span class="verb"> attempt {attempt}</span>}
+            {time !== undefined && (
+              <span class="time" style={{ '--start': time.start, '--share': time.share }}>
+                {durationOf(time.ms)}
+              </span>
+            )}
           </>
         )}
       </div>

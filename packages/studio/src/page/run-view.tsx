@@ -10,14 +10,6 @@ import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
 import { TokenRow } from './token-row.tsx';
 
-const labels: Readonly<Record<Lane['status'], string>> = {
-  waiting: 'waits',
-  completed: 'completed',
-  failed: 'failed',
-  refused: 'refused',
-  broken: 'broken',
-};
-
 /** The run, its forks, and the open case of the matrix. */
 export function RunView({ store }: { readonly store: Store }): JSX.Element {
   const { shown, lanes, cells } = store;
@@ -66,7 +58,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
     <>
       <RunSettings client={client} isPaused={isPaused} onChange={(settings) => store.set(settings)} />
       <p class={`verdict ${status}`} role="status">
-        {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}: {labels[status]}
+        {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}: {status === 'waiting' ? 'waits' : status}
         <span> {summaryOf(lane)}</span>
       </p>
       {store.isRedacted.value && (
@@ -166,19 +158,20 @@ function summaryOf({ entries }: Lane): string {
   const of = (type: EntryView['type']): readonly EntryView[] =>
     entries.filter((entry) => entry.type === type);
   const left = of('uncompensated').map(({ id }) => id);
-  const turns = entries.at(-1)?.turn ?? 0;
-  const effects = of('ran').length;
-  const counts = [
-    `${turns} ${turns === 1 ? 'turn' : 'turns'}`,
-    `${effects} ${effects === 1 ? 'effect' : 'effects'}`,
+  return [
+    counted(entries.at(-1)?.turn ?? 0, 'turn'),
+    counted(of('ran').length, 'effect'),
     `${of('undone').length} undone`,
     ...(left.length === 0 ? [] : [`not undone: ${left.join(', ')}`]),
-  ];
-  return counts.join(' · ');
+  ].join(' · ');
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function misfitsOf(misfits: readonly Misfit[] | undefined): string {
   if (misfits === undefined) return '';
   if (misfits.length === 0) return 'The next version can continue every token.';
-  return `The next version cannot continue ${misfits.length} ${misfits.length === 1 ? 'token' : 'tokens'}.`;
+  return `The next version cannot continue ${counted(misfits.length, 'token')}.`;
 }

@@ -81,10 +81,6 @@ export class Store {
     if (!this.waits.value) this.runAll();
   }
 
-  choose(name: string): void {
-    void this.open(`#example=${name}`);
-  }
-
   /** Changes a file, and runs soon. Answers stay. Forks stay only while the run is of a pinned version. */
   edit(name: string, text: string): void {
     this.files.value = this.files.value.map((file) => (file.name === name ? { name, text } : file));

@@ -33,30 +33,24 @@ export function MachineApp({ store }: { readonly store: MachineStore }): JSX.Ele
       </header>
       <main class="machine">
         {store.waits.value && <Consent onRun={() => store.run()} />}
-        <MachineSource store={store} />
+        <section class="source" aria-label="Source">
+          <CodePane
+            name="machine.ts"
+            text={store.code.value}
+            failure={store.failure.value}
+            onEdit={(code) => store.edit({ code })}
+          />
+          <label class="input">
+            Input of the machine, as JSON
+            <input
+              value={store.input.value}
+              onInput={({ currentTarget }) => store.edit({ input: currentTarget.value })}
+            />
+          </label>
+        </section>
         <ChartView store={store} />
         <MachinePanel store={store} />
       </main>
     </>
-  );
-}
-
-function MachineSource({ store }: { readonly store: MachineStore }): JSX.Element {
-  return (
-    <section class="source" aria-label="Source">
-      <CodePane
-        name="machine.ts"
-        text={store.code.value}
-        failure={store.failure.value}
-        onEdit={(code) => store.edit({ code })}
-      />
-      <label class="input">
-        Input of the machine, as JSON
-        <input
-          value={store.input.value}
-          onInput={({ currentTarget }) => store.edit({ input: currentTarget.value })}
-        />
-      </label>
-    </section>
   );
 }

@@ -11,6 +11,9 @@ import type {
   RunningMachine,
 } from '../model/machine-view.ts';
 
+/** Code of the examples, by name. */
+declare const MACHINES: Readonly<Record<string, string>>;
+
 /** State in a link: the code, and the run if it is shared. */
 interface Shared {
   readonly code: string;
@@ -20,7 +23,8 @@ interface Shared {
 
 /** State of the statechart page. */
 export class MachineStore {
-  readonly code: Signal<string>;
+  readonly examples: Readonly<Record<string, string>> = MACHINES;
+  readonly code: Signal<string> = signal(Object.values(MACHINES)[0] ?? '');
   /** Input of the machine as JSON. */
   readonly input: Signal<string> = signal('');
   readonly steps: Signal<readonly MachineStep[]> = signal([]);
@@ -39,14 +43,6 @@ export class MachineStore {
   /** Steps of the last request, which may still run. */
   #wanted: readonly MachineStep[] = [];
   #edited: ReturnType<typeof setTimeout> | undefined;
-
-  /** Code of the examples, by name. */
-  readonly examples: Readonly<Record<string, string>>;
-
-  constructor(examples: Readonly<Record<string, string>>) {
-    this.examples = examples;
-    this.code = signal(Object.values(examples)[0] ?? '');
-  }
 
   /** Opens the machine of a link, or runs the first example. */
   async load(fragment: string): Promise<void> {

@@ -4,9 +4,7 @@ import { MachineStore } from './machine-store.ts';
 import '../../page/studio.css';
 import './machine.css';
 
-declare const MACHINES: Readonly<Record<string, string>>;
-
-const store = new MachineStore(MACHINES);
+const store = new MachineStore();
 const root = document.querySelector('#app');
 if (root !== null) render(<MachineApp store={store} />, root);
 void store.load(location.hash);

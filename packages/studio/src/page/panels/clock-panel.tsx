@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { PauseView } from '../../model/view.ts';
 import { durationOf } from './duration.ts';
@@ -15,7 +14,6 @@ const amounts = [1_000, 60_000, 3_600_000, 86_400_000, 604_800_000] as const;
 
 /** Clock of a run that waits: to the next due time, or by an amount. */
 export function ClockPanel({ pause: { dueInMs }, isOpen, isMain, onWait }: ClockPanelProps): JSX.Element {
-  const amount = useSignal<number>(60_000);
   return (
     <details class="clock" open={isOpen}>
       <summary>Let time pass</summary>
@@ -25,20 +23,11 @@ export function ClockPanel({ pause: { dueInMs }, isOpen, isMain, onWait }: Clock
             Skip {durationOf(dueInMs)}, to the next event
           </button>
         )}
-        <select
-          aria-label="Amount of time"
-          value={amount.value}
-          onChange={({ currentTarget }) => (amount.value = Number(currentTarget.value))}
-        >
-          {amounts.map((ms) => (
-            <option key={ms} value={ms}>
-              {durationOf(ms)}
-            </option>
-          ))}
-        </select>
-        <button type="button" onClick={() => onWait(amount.value)}>
-          Advance
-        </button>
+        {amounts.map((ms) => (
+          <button key={ms} type="button" class="quiet" onClick={() => onWait(ms)}>
+            Advance {durationOf(ms)}
+          </button>
+        ))}
       </div>
     </details>
   );
