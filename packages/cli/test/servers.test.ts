@@ -1,5 +1,8 @@
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { elicit, poll, saga } from '@mcp-saga/server';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { all, elicit, poll, saga } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serve, type Server } from 'srvx';
@@ -15,6 +18,14 @@ const place = saga({ name: 'place', version: '1' }, function* () {
     schema: z.object({ city: z.string(), zip: z.string().optional() }),
   });
   return JSON.stringify(answer);
+});
+
+const both = saga({ name: 'both', version: '1' }, function* () {
+  const { one, two } = yield* all({
+    one: elicit('one', { message: 'One?', schema: z.object({ one: z.number() }) }),
+    two: elicit('two', { message: 'Two?', schema: z.object({ two: z.number() }) }),
+  });
+  return `${one.one} ${two.two}`;
 });
 
 const truck = saga({ name: 'truck', version: '1' }, function* () {
@@ -34,7 +45,7 @@ beforeAll(async () => {
       ...serveSagas({
         name: 'shop',
         version: '1',
-        sagas: [refund, place, truck, pay],
+        sagas: [refund, place, both, truck, pay],
         keys,
         answers: { model: 'accept' },
         limits: { maxHoldMs: 0 },
@@ -117,10 +128,43 @@ describe('mcp-saga call', () => {
     expect(used.errors).not.toContain('No question');
   });
 
+  it('keeps an open saga in a file, and continues from the file', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
+    const call = (name: string, ...more: string[]): ReturnType<typeof run> =>
+      run(['call', name, '-u', urls[0] ?? '', '--keep', file, ...more]);
+    const stopped = await call('refund', '-a', 'amount=9');
+    expect(stopped).toMatchObject({ code: 1, errors: expect.stringContaining(`--keep ${file}`) });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const { sagaToken } = JSON.parse(await readFile(file, 'utf8')) as { sagaToken: string };
+
+    const other = await call('pay');
+    expect(other).toMatchObject({ code: 2, errors: expect.stringContaining("a saga of 'refund'") });
+    const byToken = await call('refund', '-a', 'amount=9', '--as', 'resume-token');
+    expect(byToken).toMatchObject({ code: 2, errors: expect.stringContaining('saga methods') });
+    expect(await readFile(file, 'utf8')).toContain(sagaToken);
+
+    // The arguments are those of the saga. Another process of the server has the same keys.
+    const continued = ['call', 'refund', '-u', urls[1] ?? '', '--keep', file, '--answer', 'sure=true'];
+    expect(await run(continued)).toMatchObject({ code: 0, printed: 'refunded 9' });
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+
+    await writeFile(file, 'no saga');
+    const broken = await call('refund', '--json');
+    expect(JSON.parse(broken.printed)).toMatchObject({ error: { code: 'kept_saga_invalid' } });
+  });
+
+  it('keeps the answers before a question without an answer', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
+    const call = ['call', 'both', '-u', urls[0] ?? '', '--keep', file];
+    expect(await run([...call, '--answer', 'one=1'])).toMatchObject({ code: 1 });
+    expect(await run([...call, '--answer', 'two=2'])).toMatchObject({ code: 0, printed: '1 2' });
+  });
+
   it('names an argument that the tool does not have', async () => {
     const { code, errors } = await run(['call', 'refund', '-u', urls[0] ?? '', '-a', 'amout=9']);
     expect(code).toBe(1);
     expect(errors).toContain("The tool 'refund' has no argument 'amout'. Did you mean 'amount'?");
+    expect(errors).not.toContain('resumeToken');
   });
 
   it('sends the whole content of a form, and numbers as text to a field of text', async () => {
@@ -140,7 +184,7 @@ describe('mcp-saga call', () => {
   it('lists the tools of a server if it lacks the given tool', async () => {
     expect(await run(['call', 'refunds', '-u', urls[0] ?? ''])).toMatchObject({
       code: 2,
-      errors: expect.stringContaining('refund, place, truck'),
+      errors: expect.stringContaining('refund, place, both, truck'),
     });
   });
 });

@@ -1,13 +1,16 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { didYouMean, nearestName } from '@mcp-saga/core/program';
 import {
   SAGA_EXTENSION as sagaExtension,
   startSaga,
+  SuspendedSaga,
   type CallToolResult,
-  type CompletedStep,
+  type ClientTurn,
   type SagaStep,
 } from '@mcp-saga/client';
 import type { Client, Tool } from '@modelcontextprotocol/client';
+import { toValue } from '../input/assignments.ts';
 import type { CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import type { Answering } from '../terminal/person.ts';
@@ -20,6 +23,8 @@ export interface ToolCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: Answering;
+  /** File that stores the saga while it is open, and from which it continues. */
+  readonly keep?: string | undefined;
 }
 
 const shortestWaitMs = 250;
@@ -46,6 +51,7 @@ export async function callTool(
   const tool = await toolNamed(client, call.name);
   for (const text of unknownArguments(tool, call.arguments)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
+  if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');
   return await callByTool(client, way, call, io);
 }
 
@@ -54,47 +60,62 @@ async function toolNamed(client: Client, name: string): Promise<Tool> {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
   const names = tools.map((tool) => tool.name);
-  const hint = didYouMean(nearestName(name, names));
-  throw new CliError(
-    'no_tool',
-    `The server has no tool '${name}'.${hint} It has: ${names.join(', ') || 'none'}.`,
-  );
+  throw new CliError('no_tool', lacking('The server has no tool', name, names));
+}
+
+function lacking(sentence: string, name: string, known: readonly string[]): string {
+  return `${sentence} '${name}'.${didYouMean(nearestName(name, known))} It has: ${known.join(', ') || 'none'}.`;
 }
 
 /** Advice for arguments that the schema does not name. The server decides about them. */
 function unknownArguments({ name, inputSchema }: Tool, given: ToolCall['arguments']): readonly string[] {
   const { properties = {}, additionalProperties, patternProperties } = inputSchema;
   if (Boolean(additionalProperties) || patternProperties !== undefined) return [];
-  const known = Object.keys(properties);
+  // Clients without forms resume by these arguments.
+  const added = 'resumeToken' in properties ? ['resumeToken', 'answers'] : [];
+  const known = Object.keys(properties).filter((argument) => !added.includes(argument));
   return Object.keys(given)
-    .filter((argument) => !known.includes(argument))
-    .map((argument) => {
-      const hint = didYouMean(nearestName(argument, known));
-      return `The tool '${name}' has no argument '${argument}'.${hint} It has: ${known.join(', ') || 'none'}.`;
-    });
+    .filter((argument) => !(argument in properties))
+    .map((argument) => lacking(`The tool '${name}' has no argument`, argument, known));
 }
 
 async function callBySagaMethods(
   client: Client,
-  { name, arguments: args, answer }: ToolCall,
+  { name, arguments: args, answer, keep }: ToolCall,
   { note, signal }: CommandIo,
 ): Promise<CallToolResult> {
-  let turn = await startSaga(client, { name, arguments: args }, { signal });
+  const isKept = keep !== undefined && existsSync(keep);
+  const store = (saga: SuspendedSaga): void => {
+    if (keep === undefined) return;
+    // Never half a file.
+    writeFileSync(`${keep}~`, JSON.stringify(saga), { mode: 0o600 });
+    renameSync(`${keep}~`, keep);
+  };
+  let turn: ClientTurn = isKept
+    ? { status: 'suspended', saga: SuspendedSaga.from(client, toValue(readFileSync(keep, 'utf8'))) }
+    : await startSaga(client, { name, arguments: args }, { signal });
   while (turn.status === 'suspended') {
-    const { saga: suspended } = turn;
-    note(`turn ${suspended.turn}: the token has ${suspended.tokenBytes} bytes`);
-    for (const block of suspended.content ?? []) if (block.type === 'text') note(block.text);
-    const answers: CompletedStep[] = [];
+    let saga: SuspendedSaga = turn.saga;
+    if (saga.name !== name)
+      throw new CliError('usage', `--keep ${keep}: the file has a saga of '${saga.name}'.`);
+    note(`turn ${saga.turn}: the token has ${saga.tokenBytes} bytes`);
+    for (const block of saga.content ?? []) if (block.type === 'text') note(block.text);
     try {
-      if (suspended.steps.length === 0) await waited((suspended.retryAt ?? 0) - Date.now(), signal);
+      store(saga);
+      if (saga.steps.length === 0) await waited((saga.retryAt ?? 0) - Date.now(), signal);
       // One question at a time, for a person.
-      for (const step of suspended.steps) answers.push(await answer(step));
+      for (const step of saga.pending) {
+        saga = saga.withAnswers([await answer(step)]);
+        store(saga);
+      }
     } catch (error) {
-      note('The saga stays suspended: this command keeps no token to continue it.');
+      const how = keep === undefined ? '--keep continues such a call' : `continue it with --keep ${keep}`;
+      note(`The saga stays suspended: ${how}.`);
       throw error;
     }
-    turn = await suspended.resume(answers, { signal });
+    turn = await saga.resume([], { signal });
   }
+  if (keep !== undefined) rmSync(keep, { force: true });
   return turn.result;
 }
 

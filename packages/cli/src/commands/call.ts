@@ -32,6 +32,7 @@ export const call: Command = defineCommand({
     decline: { type: 'string', multiple: true, value: 'ID', help: 'declines the question' },
     'model-answer': { type: 'string', value: 'TEXT', help: 'answers every question to the model' },
     yes: { type: 'boolean', short: 'y', help: 'accepts every question, with the defaults of its fields' },
+    keep: { type: 'string', value: 'FILE', help: 'stores the open saga; the same command continues it' },
     as: {
       type: 'string',
       value: 'WAY',
@@ -59,7 +60,7 @@ export const call: Command = defineCommand({
     return await withServer(values, declaredFor(as as CallWay | undefined), io, async (client) => {
       const way = (as as CallWay | undefined) ?? wayFor(client);
       try {
-        const result = await callTool(client, way, { name, arguments: args, answer }, io);
+        const result = await callTool(client, way, { name, arguments: args, answer, keep: values.keep }, io);
         return { text: textOf(result), json: result, ok: result.isError !== true };
       } finally {
         const advice = unused();

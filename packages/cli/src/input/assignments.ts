@@ -25,7 +25,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Reads JSON if it parses, otherwise the text. */
-function toValue(text: string): unknown {
+export function toValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,4 +1,5 @@
 import type { NumberField, TextField } from '@mcp-saga/client';
+import * as z from 'zod';
 
 /** Describes the problem of a text, or returns undefined for a valid text. */
 export function textProblem(typed: string, field: TextField): string | undefined {
@@ -7,8 +8,8 @@ export function textProblem(typed: string, field: TextField): string | undefined
   const { length } = Array.from(typed);
   if (length < minLength) return `At least ${characters(minLength)}, not ${length}`;
   if (length > maxLength) return `At most ${characters(maxLength)}, not ${length}`;
-  if (format === undefined || isOfFormat[format](typed)) return undefined;
-  return `Not ${formatNames[format]}`;
+  if (format === undefined || formats[format][0].safeParse(typed).success) return undefined;
+  return `Not ${formats[format][1]}`;
 }
 
 /** Describes the problem of a number, or returns undefined for a valid number. */
@@ -25,33 +26,12 @@ export function numberProblem(typed: string, field: NumberField): string | undef
 
 type Format = NonNullable<TextField['format']>;
 
-const formatNames: Readonly<Record<Format, string>> = {
-  email: 'an email address, such as ada@example.com',
-  uri: 'an address, such as https://example.com',
-  date: 'a date, such as 2026-07-28',
-  'date-time': 'a date and time, such as 2026-07-28T09:30:00Z',
+const formats: Readonly<Record<Format, readonly [format: z.ZodType, name: string]>> = {
+  email: [z.email(), 'an email address, such as ada@example.com'],
+  uri: [z.url(), 'an address, such as https://example.com'],
+  date: [z.iso.date(), 'a date, such as 2026-07-28'],
+  'date-time': [z.iso.datetime({ offset: true }), 'a date and time, such as 2026-07-28T09:30:00Z'],
 };
-
-const isOfFormat: Readonly<Record<Format, (typed: string) => boolean>> = {
-  email: (typed) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(typed),
-  uri: (typed) => URL.canParse(typed),
-  date: isDate,
-  'date-time': (typed) => {
-    const [date = '', time = ''] = typed.split(/t/i);
-    return (
-      isDate(date) &&
-      /^\d\d:\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i.test(time) &&
-      !Number.isNaN(Date.parse(typed))
-    );
-  },
-};
-
-function isDate(typed: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(typed)) return false;
-  const date = new Date(`${typed}T00:00:00Z`);
-  // JavaScript reads the 31st of June as the 1st of July.
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(typed);
-}
 
 function characters(count: number): string {
   return count === 1 ? '1 character' : `${count} characters`;
