@@ -46,13 +46,12 @@ const methods = ['add', 'getJob', 'remove', 'getDeduplicationJobId', 'removeDedu
  * const queue = bullmqQueue(sagas);
  * ```
  */
-export function bullmqQueue(queue: BullmqQueueLike): SagaQueue {
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- else, TypeScript infers the jobs of `new Queue()` from it
+export function bullmqQueue<Queue extends BullmqQueueLike>(queue: Queue): SagaQueue {
   const given = Object(queue) as { readonly [name: string]: unknown };
   const missing = methods.find((name) => typeof given[name] !== 'function');
   if (missing !== undefined) {
-    throw optionError(
-      `bullmqQueue: expected a Queue of BullMQ 5.81 or newer, but it has no method '${missing}'.`,
-    );
+    throw optionError(`bullmqQueue: expected a Queue of BullMQ 5.81 or newer, but it lacks '${missing}'.`);
   }
   /** Stores a job, unless a job of a newer turn is stored. A woken job starts soon, and so does the job that replaces it before. */
   const store = async (message: QueueMessage, at: number, isWoken: boolean = false): Promise<boolean> => {

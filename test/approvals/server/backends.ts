@@ -23,7 +23,7 @@ export function openRedis(port: number): Backend {
   const connection = { host: '127.0.0.1', port, maxRetriesPerRequest: null };
   return {
     store: redisStore(new Redis(connection)),
-    queue: bullmqQueue(new Queue<QueueMessage>(queueName, { connection })),
+    queue: bullmqQueue(new Queue(queueName, { connection })),
     startWorker: (sagas) => {
       const worker = new Worker<QueueMessage>(queueName, bullmqProcessor(sagas), {
         ...bullmqWorkerOptions,

@@ -84,7 +84,7 @@ export async function openQueue(): Promise<OpenQueue> {
     const { hostname: host, port } = new URL(BENCH_URL);
     const connection = { host, port: Number(port), maxRetriesPerRequest: null };
     return {
-      queue: bullmqQueue(new Queue<QueueMessage>(name, { connection })),
+      queue: bullmqQueue(new Queue(name, { connection })),
       startWorker: (receiver) =>
         new Worker<QueueMessage>(name, bullmqProcessor(receiver), {
           ...bullmqWorkerOptions,
