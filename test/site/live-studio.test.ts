@@ -151,8 +151,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     const long = page.locator('.event.answered').filter({ hasText: reason }).locator('.value');
     const cut = await long.evaluate(({ clientHeight }) => clientHeight);
     await long.click();
-    expect(await long.evaluate((element) => element.getClientRects().length)).toBeGreaterThan(3);
-    expect(cut).toBeLessThan(100);
+    expect(await long.evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThan(cut);
 
     await page.getByRole('button', { name: 'Start again' }).click();
     await question(page, 'amount').filter({ hasText: 'How much of A7?' }).waitFor();

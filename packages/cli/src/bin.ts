@@ -6,7 +6,12 @@ const { stdin: input, stdout: output, stderr, env: environment } = process;
 // Some terminals, such as serial lines, have no size.
 if (output.columns === 0) output.columns = 80;
 const stopped = new AbortController();
-process.once('SIGINT', () => stopped.abort());
+// Other commands have nothing to close, and end at once, also in endless code of the user.
+if (/^(?:call|dev|doctor)$/.test(process.argv[2] ?? ''))
+  process.once('SIGINT', () => {
+    stopped.abort();
+    setTimeout(() => process.exit(130), 1_000).unref();
+  });
 // The reader has gone, as with `mcp-saga … | head`.
 output.on('error', () => process.exit(141));
 const code = await main(process.argv.slice(2), {

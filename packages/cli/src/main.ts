@@ -41,13 +41,15 @@ export async function main(args: readonly string[], given: CommandLine): Promise
   };
   const [first = '--help'] = args;
   if (first === '--version' || first === '-v') return printed(line, ownVersion());
+  const isJson = args.includes('--json');
   const command = commandIn(args);
   if (command === undefined) {
-    if (first === '--help' || first === '-h') return printed(line, usage());
-    line.printError(`${unknownCommand(args)}\n\n${usage()}`);
+    if ([first, ...args].some((arg) => /^(?:--help|-h|help)$/.test(arg))) return printed(line, usage());
+    const message = unknownCommand(args);
+    if (isJson) line.print(JSON.stringify({ error: { code: 'usage', message } }, undefined, 2));
+    else line.printError(`${message}\n\n${usage()}`);
     return 2;
   }
-  const isJson = args.includes('--json');
   try {
     const report = await run(command, args, line);
     if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
@@ -126,5 +128,6 @@ function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { r
     return { code: 'request_failed', message: `The server answers with an error: ${message}`, exitCode: 1 };
   // Errors of create-mcp-saga have other codes.
   const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
-  return { code: name === 'CreateError' ? code : 'failed', message, exitCode: 1 };
+  if (name === 'CreateError') return { code, message, exitCode: 1 };
+  return { code: 'failed', message, exitCode: 1 };
 }

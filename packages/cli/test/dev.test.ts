@@ -239,6 +239,13 @@ export default serveSagas({
     expect(await dev.ended).toMatchObject({ code: 130 });
   });
 
+  it('ends endless code of the user by Ctrl-C', async () => {
+    const crash = start(process.execPath, [...bin, 'crash', fixture('endless.ts')]);
+    await crash.printed(/endless: crash/);
+    process.kill(crash.pid, 'SIGINT');
+    expect(await crash.ended).toMatchObject({ signal: 'SIGINT' });
+  });
+
   it('reports a file without sagas, and a port in use', async () => {
     // The command sets missing variables for the modules that it imports.
     vi.stubEnv('SAGA_KEYS', keys);

@@ -16,6 +16,16 @@ describe('mcp-saga', () => {
     for (const option of ['json', ...Object.keys(options)]) expect(printed).toContain(`--${option}`);
   });
 
+  it.each([['help'], ['keys', '--help'], ['-h']])('lists its commands: %s %s', async (...args) => {
+    expect(await run(args)).toMatchObject({ code: 0, printed: expect.stringContaining('keys rotate') });
+  });
+
+  it('reports an unknown command as JSON', async () => {
+    const { code, printed } = await run(['inspcet', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(printed)).toMatchObject({ error: { code: 'usage' } });
+  });
+
   it('refuses unknown commands, options, and further arguments', async () => {
     for (const args of [['kall'], ['call', 'tool', '--urll', 'x'], ['keys', 'new', 'a', 'b'], ['call']])
       expect(await run(args), args.join(' ')).toMatchObject({ code: 2, printed: '' });

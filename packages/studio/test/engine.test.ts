@@ -400,6 +400,13 @@ describe('the lines of the source', () => {
     ]);
   });
 
+  it.each(['"pay"', "'pay'", '`pay`'])('are marked with any quotes: %s', async (name) => {
+    const { findMarks } = await import('../src/parts/line-marks.ts');
+    const [run] = await play({ answers: [twenty] });
+    const text = `function* () {\n  yield* step<number>(\n    ${name}, pay);\n}`;
+    expect(findMarks(text, run?.entries ?? [])).toMatchObject([{ line: 2, state: 'done' }]);
+  });
+
   it('are not marked in a file without a saga', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const [run] = await play({ answers: [twenty] });

@@ -56,7 +56,7 @@ export async function withServer<T>(
   );
   let isConnected = false;
   try {
-    await client.connect(transport, { signal });
+    await client.connect(transport, { signal, timeout: 15_000 });
     isConnected = true;
     return await use(client);
   } catch (error) {
@@ -127,7 +127,7 @@ function unusable({ url, stdio }: ServerValues, cause: unknown): unknown {
   }
   if ([...causesOf(cause)].some((each) => (each as Error).message === 'bad port'))
     return error('unreachable', `\`fetch\` refuses the port of ${url}. Give the server another port.`);
-  if (isGone(cause))
+  if (isGone(cause) || Object(cause).code === 'REQUEST_TIMEOUT')
     return error('unreachable', `No server answers at ${url}. Start the server, or check the address.`);
   const { status = 200 } = cause instanceof SdkHttpError ? cause : {};
   if (status === 401 || status === 403)

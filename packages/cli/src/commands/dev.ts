@@ -23,7 +23,7 @@ export const dev: Command = defineCommand({
   example: 'mcp-saga dev sagas.ts',
   run: async (values, [file = ''], io) => {
     const { port = '3000', 'env-file': envFile, json = false } = values;
-    if (!/^\d{1,5}$/.test(port))
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw new CliError('usage', `--port ${port}: expected a port, such as 3000.`);
     const ownKeys = findKeys(values, io);
     const keys = ownKeys ?? generateKey('dev');

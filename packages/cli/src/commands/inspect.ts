@@ -11,6 +11,7 @@ import {
 import type { SagaHost, SagaInspection } from '@mcp-saga/server';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
+import { toValue } from '../input/assignments.ts';
 import { exportsOf, loadModule } from '../input/load-module.ts';
 import { findKeys, keyOptions, readKeys, usable } from '../input/read-keys.ts';
 import { isHost } from '../input/module-exports.ts';
@@ -18,7 +19,7 @@ import { isHost } from '../input/module-exports.ts';
 /** Facts about a token that need no key. */
 interface Outside {
   readonly bytes: number;
-  readonly keyId: string | undefined;
+  readonly keyId: string;
 }
 
 /** `mcp-saga inspect`. */
@@ -80,19 +81,12 @@ export const inspect: Command = defineCommand({
 /** Reads the header of a token, which is not encrypted. Throws `usage` if the text is no token. */
 function readOutside(token: string): Outside {
   const [header = '', ...others] = token.split('.');
-  if (others.length !== 4)
-    throw new CliError(
-      'usage',
-      'This is not a whole saga token: expected five parts with dots between them.',
-    );
-  const bytes = fromBase64Url(header);
-  let keyId: string | undefined;
-  try {
-    ({ kid: keyId } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly kid?: string });
-  } catch {
-    // Not a header of this library.
-  }
-  return { bytes: token.length, keyId };
+  const { kid }: { readonly kid?: unknown } = Object(
+    toValue(new TextDecoder().decode(fromBase64Url(header))),
+  );
+  if (others.length !== 4 || typeof kid !== 'string')
+    throw new CliError('usage', 'This is not a whole saga token: expected five parts and a key ID.');
+  return { bytes: token.length, keyId: kid };
 }
 
 /** Opens a token. Throws `token_refused` with the reason, which only the operator may see. */

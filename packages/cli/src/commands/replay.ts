@@ -21,7 +21,7 @@ export const replay: Command = defineCommand({
         await run();
         results.push({ file: recording });
       } catch (error) {
-        if (!(error instanceof SagaTestError)) throw error;
+        if (!(error instanceof SagaTestError || error instanceof SyntaxError)) throw error;
         results.push({ file: recording, problem: error.message });
       }
     }

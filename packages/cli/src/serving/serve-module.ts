@@ -45,7 +45,8 @@ export async function serveModule(
     '@mcp-saga/server/internal',
   );
   const isServed = (value: unknown): value is object => isSaga(value) || givenOptions.has(Object(value));
-  const found = [...exportsOf(file, loaded, 'saga, host, or server', isServed).values()];
+  const what = 'saga, host, or server. Pass the file with the sagas, such as sagas.ts';
+  const found = [...exportsOf(file, loaded, what, isServed).values()];
   const given: GivenOptions | undefined = found.map((value) => givenOptions.get(value)).find(Boolean);
   // Clients without forms can answer, too. A server decides that itself.
   const options: GivenOptions = given ?? { answers: { model: 'accept' } };

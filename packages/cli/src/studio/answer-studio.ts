@@ -60,11 +60,7 @@ export async function answerStudio(
 }
 
 /** Makes a response with a sentence. */
-export function refusal(
-  status: number,
-  message: string,
-  more: Readonly<Record<string, string>> = {},
-): Response {
+export function refusal(status: number, message: string, more: object = {}): Response {
   return new Response(`${message}\n`, { status, headers: { ...headers, ...more } });
 }
 

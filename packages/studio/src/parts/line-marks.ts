@@ -62,7 +62,7 @@ export function findMarks(text: string, entries: readonly EntryView[]): readonly
 function linesOf(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   let line = 1;
-  for (const [call, name] of text.matchAll(/\n|\w\(\s*'([^'\n]*)'/g)) {
+  for (const [call, name] of text.matchAll(/\n|\w(?:<[^()\n]*>)?\(\s*['"`]([^'"`\n]*)['"`]/g)) {
     if (name !== undefined && !lines.has(name)) lines.set(name, line);
     line += call.split('\n').length - 1;
   }
