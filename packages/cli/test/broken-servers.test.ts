@@ -32,6 +32,8 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
+const silent: RequestListener = () => undefined;
+
 const web = (answer: RequestListener): Promise<string> => listening(createHttpServer(answer));
 
 /** Returns an address at which no server listens. */
@@ -291,6 +293,12 @@ describe('mcp-saga in a terminal', () => {
       .ended;
     return `${normalized(output).replaceAll('\r', '')}→ ${code}`;
   };
+
+  it('reports a server that accepts requests and never answers', async () => {
+    expect(await typed('doctor', '-u', await web(silent))).toBe(
+      'No server answers at http://server/mcp. Start the server, or check the address.\n→ 3',
+    );
+  });
 
   it('prints the same sentence and exit code', async () => {
     expect(await typed('doctor', '-u', await deadUrl())).toBe(

@@ -250,6 +250,10 @@ export default serveSagas({
     // The command sets missing variables for the modules that it imports.
     vi.stubEnv('SAGA_KEYS', keys);
     expect(await run(['dev', fixture('machine.ts')])).toMatchObject({ code: 2, printed: '' });
+    expect(await run(['dev', fixture('sagas.ts'), '--port', '65536'])).toMatchObject({
+      code: 2,
+      printed: '',
+    });
     expect(await run(['dev', 'nowhere.ts'])).toMatchObject({ code: 2, printed: '' });
     expect(await run(['dev', fixture('sagas.ts'), '--port', 'http'])).toMatchObject({ code: 2 });
     const other = createServer();

@@ -191,6 +191,10 @@ describe('mcp-saga with a module', () => {
     expect(await replayed('sagas.ts')).toMatchObject({ code: 0 });
     expect(await replayed('losing.ts')).toMatchObject({ code: 1 });
     expect(await replayed('machine.ts')).toMatchObject({ code: 2 });
+    writeFileSync(join(folder, 'broken.json'), '{');
+    const { code, printed } = await replayed('sagas.ts');
+    expect(code).toBe(1);
+    expect(printed).toMatch(/FAIL .*broken\.json[^]*ok .*refund\.json/);
   });
 
   it('reports a file that does not exist', async () => {

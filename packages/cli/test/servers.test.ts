@@ -145,7 +145,11 @@ describe('mcp-saga call', () => {
 
     // The arguments are those of the saga. Another process of the server has the same keys.
     const continued = ['call', 'refund', '-u', urls[1] ?? '', '--keep', file, '--answer', 'sure=true'];
-    expect(await run(continued)).toMatchObject({ code: 0, printed: 'refunded 9' });
+    expect(await run(continued)).toMatchObject({
+      code: 0,
+      printed: 'refunded 9',
+      errors: expect.stringContaining(`continues the saga in ${file}`),
+    });
     await expect(stat(file)).rejects.toThrow('ENOENT');
 
     await writeFile(file, 'no saga');

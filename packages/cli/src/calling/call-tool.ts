@@ -72,10 +72,10 @@ function unknownArguments({ name, inputSchema }: Tool, given: ToolCall['argument
   const { properties = {}, additionalProperties, patternProperties } = inputSchema;
   if (Boolean(additionalProperties) || patternProperties !== undefined) return [];
   // Clients without forms resume by these arguments.
-  const added = 'resumeToken' in properties ? ['resumeToken', 'answers'] : [];
+  const added = Object.hasOwn(properties, 'resumeToken') ? ['resumeToken', 'answers'] : [];
   const known = Object.keys(properties).filter((argument) => !added.includes(argument));
   return Object.keys(given)
-    .filter((argument) => !(argument in properties))
+    .filter((argument) => !Object.hasOwn(properties, argument))
     .map((argument) => lacking(`The tool '${name}' has no argument`, argument, known));
 }
 
@@ -85,6 +85,7 @@ async function callBySagaMethods(
   { note, signal }: CommandIo,
 ): Promise<CallToolResult> {
   const isKept = keep !== undefined && existsSync(keep);
+  if (isKept) note(`continues the saga in ${keep}`);
   const store = (saga: SuspendedSaga): void => {
     if (keep === undefined) return;
     // Never half a file.

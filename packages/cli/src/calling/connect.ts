@@ -56,7 +56,7 @@ export async function withServer<T>(
   );
   let isConnected = false;
   try {
-    await client.connect(transport, { signal, timeout: 15_000 });
+    await client.connect(transport, { signal, timeout: 15_000 }); // a server may start first
     isConnected = true;
     return await use(client);
   } catch (error) {

@@ -16,8 +16,8 @@ export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
 export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element {
   const { seen = [] } = store.state.value ?? {};
   const wanted = useSignal('');
-  const found = seen.filter((each) =>
-    [...Object.values(each), statusLabels[each.status]].join(' ').toLowerCase().includes(wanted.value),
+  const found = seen.filter(({ saga, sagaId, client, method, status }) =>
+    [saga, sagaId, client, method, statusLabels[status]].join(' ').toLowerCase().includes(wanted.value),
   );
   return (
     <section class="seen" aria-label="Sagas">
