@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { checkPackage, createPackageFromTarballData, type Package } from '@arethetypeswrong/core';
 import { generateKey } from '@mcp-saga/server';
@@ -237,6 +237,28 @@ describe('the first tool of the documentation', { timeout }, () => {
     );
     expect([output.trim(), note]).toEqual(['Kept in note.txt.', 'Buy milk']);
   });
+});
+
+describe('the command line', { timeout }, () => {
+  it.each(['module', 'commonjs'])(
+    'loads sagas in TypeScript from two files of a %s package',
+    async (type) => {
+      const folder = join(consumer, type);
+      await mkdir(folder);
+      const files = {
+        'package.json': JSON.stringify({ type }),
+        'greet.ts': `import { saga, step } from '@mcp-saga/server';
+export const greet = saga({ name: 'greet', version: '1' }, function* () {
+  return yield* step('greet', () => 'Hello');
+});`,
+        'sagas.ts': "export { greet } from './greet.ts';",
+      };
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+      const bin = join(consumer, 'node_modules/mcp-saga/dist/bin.js');
+      const args = [bin, 'crash', 'sagas.ts', '--harmless', 'greet'];
+      expect(await run(process.execPath, args, folder)).toMatch(/^ok {4}greet: crash, \d+ cases?$/m);
+    },
+  );
 });
 
 describe('the lint rules', { timeout }, () => {

@@ -128,6 +128,29 @@ describe('mcp-saga dev', () => {
     ]);
   });
 
+  it('reloads the files of a CommonJS package, and serves an exported server', async () => {
+    const folder = newProject({
+      'package.json': '{"type":"commonjs"}',
+      'refund.ts': refund,
+      'code.ts': "export const code = 'old code';",
+      'server.ts': `
+import { serveSagas } from '@mcp-saga/server/serve';
+import { refund } from './refund';
+export const server = serveSagas({ name: 'shop', version: '1', sagas: [refund], keys: 'ephemeral' });
+`,
+    });
+    const { dev, url } = await startDev(join(folder, 'server.ts'));
+    const client = await connect(url);
+    const turn = await startSaga(client, { name: 'refund' });
+    writeFileSync(join(folder, 'code.ts'), "export const code = 'new code';");
+    await dev.printed(/reloaded: refund/);
+    expect(await suspended(turn).resume([yes])).toMatchObject({
+      status: 'completed',
+      result: { content: [{ type: 'text', text: 'new code' }] },
+    });
+    await client.close();
+  });
+
   it('shows the doctor which clients have called, and what each of them supports', async () => {
     const folder = newProject({ 'sagas.ts': refund, 'code.ts': "export const code = 'done';" });
     const { url } = await startDev(join(folder, 'sagas.ts'));

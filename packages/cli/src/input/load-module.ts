@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { register as registerRequire } from 'tsx/cjs/api';
 import { register } from 'tsx/esm/api';
 import { CliError } from '../model/errors.ts';
 
+type Module = Readonly<Record<string, unknown>>;
+
 /** Imports a module of the user, also in TypeScript. Throws `no_file`, or what the module throws. */
-export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+export async function loadModule(file: string): Promise<Module> {
   const { href } = urlOf(file);
-  const unregister = register();
+  const unregister = [registerRequire(), register()];
   try {
-    return (await import(href)) as Readonly<Record<string, unknown>>;
+    return namesIn((await import(href)) as Module);
   } finally {
-    await unregister();
+    await Promise.all(unregister.map((end) => end()));
   }
 }
 
@@ -24,7 +27,7 @@ export async function importFrom<T>(file: string, specifier: string): Promise<T>
 
 /** Module after a repeated import. */
 export interface LoadedAnew {
-  readonly loaded: Readonly<Record<string, unknown>>;
+  readonly loaded: Module;
   /** Imports a package as the module does. */
   readonly importFor: <T>(specifier: string) => Promise<T>;
 }
@@ -36,9 +39,25 @@ export async function loadAnew(
 ): Promise<LoadedAnew> {
   const { href } = urlOf(file);
   // Each namespace is a separate module graph. It stays registered for imports at run time.
-  const { import: load } = register({ namespace: randomUUID(), onImport });
-  const loaded = (await load(href, href)) as Readonly<Record<string, unknown>>;
-  return { loaded, importFor: async <T>(specifier: string) => (await load(specifier, href)) as T };
+  const namespace = randomUUID();
+  const { cache } = createRequire(href);
+  // Node resolves a required file to a cached module of an earlier namespace.
+  for (const path of Object.keys(cache)) if (path.includes('?namespace=')) delete cache[path];
+  const { require } = registerRequire({ namespace });
+  const { import: load } = register({ namespace, onImport });
+  const module = (await load(href, href)) as Module;
+  for (const path of Object.keys(cache))
+    if (isAbsolute(path) && path.includes(namespace)) onImport(pathToFileURL(path.replace(/\?.*/, '')).href);
+  const loaded = namesIn(module);
+  // A CommonJS module requires its own packages.
+  const importFor = loaded === module ? load : require;
+  return { loaded, importFor: async <T>(specifier: string) => (await importFor(specifier, href)) as T };
+}
+
+/** Returns the exports by name. Node does not find all names of a CommonJS module, which is the default export. */
+function namesIn(module: Module): Module {
+  const whole = module['default'] as Module | undefined;
+  return whole?.['__esModule'] === true ? whole : module;
 }
 
 function urlOf(file: string): URL {
@@ -50,7 +69,7 @@ function urlOf(file: string): URL {
 /** Finds the exports of a kind, or only one, by name; lists count as their members. Throws `no_export` with `what` is missing. */
 export function exportsOf<T>(
   file: string,
-  loaded: Readonly<Record<string, unknown>>,
+  loaded: Module,
   what: string,
   is: (value: unknown) => value is T,
   wanted?: string,
