@@ -1,45 +1,31 @@
 import type { Chart, ChartState, ChartTransition } from '@mcp-saga/xstate/internal';
 
-/** States of a chart by ID, with their parents, and the state inside which each transition is drawn. */
+/** Chart with the path of each state, and the state inside which each transition is drawn. */
 export class ChartTree {
   readonly chart: Chart;
-  readonly #parents = new Map<string, string>();
+  readonly #paths = new Map<string, readonly string[]>();
 
   constructor(chart: Chart) {
     this.chart = chart;
-    this.#add(chart.root);
+    this.#add(chart.root, []);
   }
 
-  /** Returns the parent's ID; undefined for the root. */
-  parentOf(id: string): string | undefined {
-    return this.#parents.get(id);
+  /** Returns the IDs of the states around a state, from the root, and the ID of the state. */
+  pathOf(id: string): readonly string[] {
+    return this.#paths.get(id) ?? [];
   }
 
-  /** Finds the child of a container on the path to an inner state. Undefined outside the container. */
-  childToward(container: string, inner: string): string | undefined {
-    const path = this.#pathTo(inner);
-    const at = path.indexOf(container);
-    return at === -1 ? undefined : path[at + 1];
-  }
-
-  /** Returns the ID of the state inside which a transition with targets is drawn. */
+  /** Returns the ID of the state inside which a transition is drawn. */
   containerOf({ source, targets }: ChartTransition): string {
-    const paths = [source, ...targets].map((id) => this.#pathTo(id));
-    const [first = []] = paths;
-    const shared = first.findLast((id) => paths.every((path) => path.includes(id))) ?? this.chart.root.id;
+    const path = this.pathOf(source);
     // A transition to an ancestor leaves the ancestor.
-    return targets.includes(shared) ? (this.parentOf(shared) ?? shared) : shared;
+    const around = targets.map((id) => this.pathOf(id).slice(0, -1));
+    return path.findLast((id) => around.every((ids) => ids.includes(id))) ?? this.chart.root.id;
   }
 
-  #pathTo(id: string): readonly string[] {
-    const parent = this.parentOf(id);
-    return parent === undefined ? [id] : [...this.#pathTo(parent), id];
-  }
-
-  #add(state: ChartState): void {
-    for (const inner of state.states) {
-      this.#parents.set(inner.id, state.id);
-      this.#add(inner);
-    }
+  #add(state: ChartState, around: readonly string[]): void {
+    const path = [...around, state.id];
+    this.#paths.set(state.id, path);
+    for (const inner of state.states) this.#add(inner, path);
   }
 }
