@@ -40,17 +40,16 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     printError: (text) => given.printError(printable(text)),
   };
   const [first = '--help'] = args;
-  if (first === '--version' || first === '-v') return printed(line, ownVersion());
-  const isJson = args.includes('--json');
-  const command = commandIn(args);
-  if (command === undefined) {
-    if ([first, ...args].some((arg) => /^(?:--help|-h|help)$/.test(arg))) return printed(line, usage());
-    const message = unknownCommand(args);
-    if (isJson) line.print(JSON.stringify({ error: { code: 'usage', message } }, undefined, 2));
-    else line.printError(`${message}\n\n${usage()}`);
-    return 2;
+  const command = commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
+  const isVersion = first === '--version' || first === '-v';
+  const isHelp = [first, ...args].some((arg) => /^(?:--help|-h|help)$/.test(arg));
+  if (isVersion || (command === undefined && isHelp)) {
+    line.print(isVersion ? ownVersion() : usage());
+    return 0;
   }
+  const isJson = args.includes('--json');
   try {
+    if (command === undefined) throw new CliError('usage', unknownCommand(args));
     const report = await run(command, args, line);
     if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
     else if (report.text !== '') line.print(report.text);
@@ -58,19 +57,11 @@ export async function main(args: readonly string[], given: CommandLine): Promise
   } catch (error) {
     if (line.signal.aborted) return 130;
     const { code, exitCode, message } = described(error);
+    const help = command === undefined ? usage() : usageOf(command);
     if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, 2));
-    else line.printError(code === 'usage' ? `${message}\n\n${usageOf(command)}` : message);
+    else line.printError(code === 'usage' ? `${message}\n\n${help}` : message);
     return exitCode;
   }
-}
-
-function printed(line: CommandLine, text: string): number {
-  line.print(text);
-  return 0;
-}
-
-function commandIn(args: readonly string[]): Command | undefined {
-  return commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
 }
 
 function unknownCommand([first = '', second = '']: readonly string[]): string {
@@ -95,39 +86,30 @@ function parsed(
   command: Command,
   args: readonly string[],
 ): { readonly values: ValuesOf<CommandOptions>; readonly positionals: readonly string[] } {
-  const config = {
-    args: [...args],
-    options: { ...command.options, ...commonOptions },
-    allowPositionals: true,
-  };
-  assertKnownOptions(config);
-  try {
-    const { values, positionals } = parseArgs(config);
-    return { values: values as ValuesOf<CommandOptions>, positionals };
-  } catch (error) {
-    throw new CliError('usage', error instanceof Error ? error.message : String(error), { cause: error });
-  }
-}
-
-/** Throws `usage` for an unknown option, with the nearest option. */
-function assertKnownOptions(config: { readonly args: string[]; readonly options: CommandOptions }): void {
-  const names = Object.keys(config.options);
+  const options = { ...command.options, ...commonOptions };
+  const config = { args: [...args], options, allowPositionals: true };
+  const names = Object.keys(options);
   for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
     if (token.kind !== 'option' || names.includes(token.name)) continue;
     const nearest = nearestName(token.name, names);
     const hint = didYouMean(nearest === undefined ? undefined : `--${nearest}`);
     throw new CliError('usage', `Unknown option '${token.rawName}'.${hint}`);
   }
+  try {
+    const { values, positionals } = parseArgs(config);
+    return { values: values as ValuesOf<CommandOptions>, positionals };
+  } catch (error) {
+    throw new CliError('usage', (error as Error).message, { cause: error });
+  }
 }
 
 function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
   if (error instanceof CliError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof SagaClientError) return { code: error.code, message, exitCode: 1 };
+  const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
+  if (error instanceof SagaClientError || name === 'CreateError') return { code, message, exitCode: 1 };
   if (error instanceof ProtocolError || error instanceof SdkError)
     return { code: 'request_failed', message: `The server answers with an error: ${message}`, exitCode: 1 };
-  // Errors of create-mcp-saga have other codes.
-  const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
-  if (name === 'CreateError') return { code, message, exitCode: 1 };
+  // Other errors may have codes that are not stable.
   return { code: 'failed', message, exitCode: 1 };
 }

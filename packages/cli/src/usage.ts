@@ -26,23 +26,19 @@ export function usageOf({ name, summary, parameters, options, example }: Command
   const given = parameters.map((parameter) =>
     parameter.endsWith('?') ? ` [${parameter.slice(0, -1)}]` : ` <${parameter}>`,
   );
+  const rows = Object.entries({ ...options, ...commonOptions });
   return [
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
     '',
     `  mcp-saga ${name}${given.join('')} [options]`,
     '',
-    ...columns(
-      Object.entries({ ...options, ...commonOptions }).map(([option, { help, ...flag }]) => [
-        nameOf(option, flag),
-        help,
-      ]),
-    ),
+    ...columns(rows.map(([option, flag]) => [nameOf(option, flag), flag.help])),
     '',
     `Example: ${example}`,
   ].join('\n');
 }
 
-function nameOf(option: string, { short, value }: Omit<CommandOption, 'help'>): string {
+function nameOf(option: string, { short, value }: CommandOption): string {
   return `${short === undefined ? '    ' : `-${short}, `}--${option}${value === undefined ? '' : ` ${value}`}`;
 }
 
