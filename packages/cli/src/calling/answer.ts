@@ -1,14 +1,9 @@
-import type {
-  CompletedStep,
-  ElicitationParams,
-  ElicitationResult,
-  FormField,
-  SagaStep,
-} from '@mcp-saga/client';
+import type { CompletedStep, ElicitationParams, FormField, SagaStep } from '@mcp-saga/client';
+import { isRecord } from '@mcp-saga/core/program';
 import type { CommandIo } from '../model/command.ts';
-import { isObject } from '../input/assignments.ts';
 import { CliError } from '../model/errors.ts';
 import { choicesOf } from '../terminal/field-choices.ts';
+import type { FormContent } from '../terminal/form.ts';
 import { askPerson, sampled, type Answering } from '../terminal/person.ts';
 import { printable } from '../terminal/printable.ts';
 
@@ -24,8 +19,7 @@ export interface GivenAnswers {
   readonly yes: boolean;
 }
 
-type Content = NonNullable<ElicitationResult['content']>;
-type Value = Content[string];
+type Value = FormContent[string];
 
 /** Answers from options, and the options that no question used. */
 export interface AnsweringByOptions {
@@ -98,14 +92,14 @@ function contentOf(
   stepId: string,
   params: ElicitationParams,
   { answers, yes }: GivenAnswers,
-): Content | undefined {
+): FormContent | undefined {
   if (params.mode === 'url') return yes || answers.has(stepId) ? {} : undefined;
   const { properties, required = [] } = params.requestedSchema;
   const names = Object.keys(properties);
   const whole = answers.get(stepId);
-  if (isObject(whole)) return whole as Content;
-  if (answers.has(stepId) && names.length === 1)
-    return { [names[0] ?? '']: fitted(properties[names[0] ?? ''], whole) };
+  if (isRecord(whole)) return whole as FormContent;
+  const [only = ''] = names;
+  if (answers.has(stepId) && names.length === 1) return { [only]: fitted(properties[only], whole) };
   const content: Record<string, Value> = {};
   for (const [name, field] of Object.entries(properties)) {
     const value = answers.has(name) ? fitted(field, answers.get(name)) : yes ? defaultOf(field) : undefined;

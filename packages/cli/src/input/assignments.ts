@@ -1,3 +1,4 @@
+import { isRecord } from '@mcp-saga/core/program';
 import { CliError } from '../model/errors.ts';
 
 /** Reads `name=value` options. Throws `usage` for an option without a name. */
@@ -14,14 +15,9 @@ export function readAssignments(option: string, given: readonly string[] = []): 
 /** Reads an object of JSON. Throws `usage` for anything else. */
 export function readObject(option: string, text: string): Readonly<Record<string, unknown>> {
   const value = toValue(text);
-  if (!isObject(value))
+  if (!isRecord(value))
     throw new CliError('usage', `--${option}: expected an object in JSON, such as '{"amount":900}'.`);
   return value;
-}
-
-/** `true` for an object that is no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Reads JSON if it parses, otherwise the text. */

@@ -1,4 +1,4 @@
-import type { FormField } from '@mcp-saga/client';
+import type { EnumField, FormField } from '@mcp-saga/client';
 
 /** Allowed value of a field, with its label. */
 export interface Choice {
@@ -8,17 +8,10 @@ export interface Choice {
 
 /** Returns the allowed values of a choice field, or undefined for other fields. */
 export function choicesOf(field: FormField): readonly Choice[] | undefined {
-  if (field.type === 'array') {
-    const { items } = field;
-    return 'anyOf' in items ? titled(items.anyOf) : items.enum.map((value) => ({ value, label: value }));
-  }
-  if (field.type !== 'string') return undefined;
-  if ('oneOf' in field) return titled(field.oneOf);
-  if (!('enum' in field)) return undefined;
-  const { enumNames } = field;
-  return field.enum.map((value, index) => ({ value, label: enumNames?.[index] ?? value }));
-}
-
-function titled(choices: readonly { const: string; title: string }[]): readonly Choice[] {
-  return choices.map(({ const: value, title }) => ({ value, label: title }));
+  const values = field.type === 'array' ? field.items : field;
+  const titled = 'anyOf' in values ? values.anyOf : 'oneOf' in values ? values.oneOf : undefined;
+  if (titled !== undefined) return titled.map(({ const: value, title }) => ({ value, label: title }));
+  if (!('enum' in values)) return undefined;
+  const { enum: allowed, enumNames } = values as Pick<EnumField, 'enum' | 'enumNames'>;
+  return allowed.map((value, index) => ({ value, label: enumNames?.[index] ?? value }));
 }

@@ -7,41 +7,37 @@ import { prompt, type Terminal } from './prompter.ts';
 /** Value of a form field. */
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** Options of a field's prompt. */
+/** How a field is asked for. */
 export interface FieldOptions {
+  readonly terminal: Terminal;
   readonly required: boolean;
   /** Initial value. */
   readonly initial: FieldValue | undefined;
 }
 
 type Labelled = FormField & { readonly title: string };
+type Asked = FieldOptions & { readonly message: string };
 
 /**
  * Asks for a field with the prompt of its type, until the value is valid.
  * @returns undefined if an optional field got no value
  * @throws QuestionLeft, RunLeft
  */
-export async function askField(
-  field: Labelled,
-  options: FieldOptions,
-  terminal: Terminal,
-): Promise<FieldValue | undefined> {
-  const message = messageOf(field, options);
+export async function askField(field: Labelled, options: FieldOptions): Promise<FieldValue | undefined> {
+  const { title, description } = field;
+  const label = options.required ? title : `${title} (optional)`;
+  const asked = { ...options, message: description === undefined ? label : `${label}: ${description}` };
   const choices = choicesOf(field);
-  if (field.type === 'array') return await askSeveral(message, choices ?? [], field, options, terminal);
-  if (choices !== undefined) return await askOne(message, choices, options, terminal);
-  if (field.type === 'boolean') return await askBoolean(message, options, terminal);
-  const typed = await askTyped(message, field, options, terminal);
+  if (field.type === 'array') return await askSeveral(asked, choices ?? [], field);
+  if (choices !== undefined) return await askOne(asked, choices);
+  if (field.type === 'boolean') return await askBoolean(asked);
+  const typed = await askTyped(asked, field);
   if (typed === '') return undefined;
   return field.type === 'string' ? typed : Number(typed);
 }
 
-async function askTyped(
-  message: string,
-  field: NumberField | TextField,
-  { required, initial }: FieldOptions,
-  terminal: Terminal,
-): Promise<string> {
+async function askTyped(asked: Asked, field: NumberField | TextField): Promise<string> {
+  const { terminal, message, required, initial } = asked;
   const problem = (typed: string): string | undefined => {
     if (typed === '') return required ? 'Needed' : undefined;
     return field.type === 'string' ? textProblem(typed, field) : numberProblem(typed, field);
@@ -57,32 +53,23 @@ async function askTyped(
   return (typed ?? '').trim();
 }
 
-async function askBoolean(
-  message: string,
-  options: FieldOptions,
-  terminal: Terminal,
-): Promise<boolean | undefined> {
-  const { required, initial } = options;
-  if (required) {
+async function askBoolean(asked: Asked): Promise<boolean | undefined> {
+  const { terminal, message, required, initial } = asked;
+  if (required)
     return await prompt(terminal, (common) =>
       confirm({ ...common, message, initialValue: initial === true }),
     );
-  }
   const choices = [
     { value: 'yes', label: 'Yes' },
     { value: 'no', label: 'No' },
   ];
   const chosen = initial === undefined ? undefined : initial === true ? 'yes' : 'no';
-  const answer = await askOne(message, choices, { required, initial: chosen }, terminal);
+  const answer = await askOne({ ...asked, initial: chosen }, choices);
   return answer === undefined ? undefined : answer === 'yes';
 }
 
-async function askOne(
-  message: string,
-  choices: readonly Choice[],
-  { required, initial }: FieldOptions,
-  terminal: Terminal,
-): Promise<string | undefined> {
+async function askOne(asked: Asked, choices: readonly Choice[]): Promise<string | undefined> {
+  const { terminal, message, required, initial } = asked;
   // The index, because the value of a choice may be any text, also an empty one.
   const options = choices.map(({ label }, value) => ({ value, label }));
   const initialValue = choices.findIndex(({ value }) => value === initial);
@@ -99,24 +86,15 @@ async function askOne(
 }
 
 async function askSeveral(
-  message: string,
+  { terminal, message, required, initial }: Asked,
   choices: readonly Choice[],
   { minItems = 0, maxItems = choices.length }: { readonly minItems?: number; readonly maxItems?: number },
-  { required, initial }: FieldOptions,
-  terminal: Terminal,
 ): Promise<readonly string[] | undefined> {
-  const least = required ? minItems : 0;
+  const options = [...choices];
   let initialValues = Array.isArray(initial) ? initial.map(String) : [];
   for (;;) {
-    const chosen = await prompt(terminal, (common) =>
-      multiselect({
-        ...common,
-        message,
-        options: choices.map(({ value, label }) => ({ value, label })),
-        initialValues,
-        required: least > 0,
-      }),
-    );
+    const shown = { message, options, initialValues, required: required && minItems > 0 };
+    const chosen = await prompt(terminal, (common) => multiselect({ ...common, ...shown }));
     if (chosen.length === 0 && !required) return undefined;
     if (chosen.length >= minItems && chosen.length <= maxItems) return chosen;
     log.warn(`Choose ${range(minItems, maxItems)}, not ${chosen.length}`, { output: terminal.output });
@@ -127,9 +105,4 @@ async function askSeveral(
 function range(least: number, most: number): string {
   if (least === most) return String(least);
   return least === 0 ? `at most ${most}` : `${least} to ${most}`;
-}
-
-function messageOf({ title, description }: Labelled, { required }: FieldOptions): string {
-  const first = required ? title : `${title} (optional)`;
-  return description === undefined ? first : `${first}: ${description}`;
 }

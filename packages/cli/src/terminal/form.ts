@@ -22,7 +22,7 @@ export async function askForm(
   for (const [name, field] of Object.entries(schema.properties)) {
     const initial = filled[name] ?? field.default;
     const required = schema.required?.includes(name) === true;
-    const value = await askField(labelled(name, field), { required, initial }, terminal);
+    const value = await askField(labelled(name, field), { terminal, required, initial });
     if (value !== undefined) content[name] = value;
   }
   return content;

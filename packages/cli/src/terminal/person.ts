@@ -1,11 +1,5 @@
 import { log, select, text } from '@clack/prompts';
-import type {
-  CompletedStep,
-  ElicitationParams,
-  ElicitationResult,
-  FormElicitation,
-  SagaStep,
-} from '@mcp-saga/client';
+import type { CompletedStep, ElicitationParams, ElicitationResult, SagaStep } from '@mcp-saga/client';
 import { askForm, type FormContent, showForm } from './form.ts';
 import { prompt, QuestionLeft, type Terminal } from './prompter.ts';
 
@@ -43,84 +37,70 @@ export function askPerson(terminal: Terminal, suggestion: string = ''): Answerin
 }
 
 type Action = ElicitationResult['action'];
+type Choice = { readonly value: Action | 'again'; readonly label: string; readonly hint?: string };
 
-const refusals = [
+const refusals: readonly Choice[] = [
   { value: 'decline', label: 'Decline', hint: 'the server receives a no' },
   { value: 'cancel', label: 'Dismiss', hint: 'the server receives no decision' },
-] as const;
-
-const modelRefusal = {
-  value: 'decline',
-  label: 'Decline',
-  hint: "the server receives an error instead of the model's answer",
-} as const;
+];
+const modelRefusal = "the server receives an error instead of the model's answer";
 
 async function askElicitation(params: ElicitationParams, terminal: Terminal): Promise<ElicitationResult> {
   if (params.mode === 'url') return { action: await askToOpen(params.url, terminal) };
-  const single = Object.keys(params.requestedSchema.properties).length === 1;
+  const { requestedSchema } = params;
+  const single = Object.keys(requestedSchema.properties).length === 1;
   for (let filled: FormContent = {}; ;) {
-    const content = await unlessLeft(askForm(params.requestedSchema, terminal, filled));
+    const content = await unlessLeft(askForm(requestedSchema, terminal, filled));
     if (content !== undefined && single) return { action: 'accept', content };
     const action = await (content === undefined
       ? askToLeave(refusals, terminal)
-      : askToSend(params, content, terminal));
+      : askToSend(showForm(requestedSchema, content), terminal));
     if (action === 'accept') return { action, content };
-    if (action === 'decline' || action === 'cancel') return { action };
+    if (action !== undefined) return { action };
     filled = content ?? filled;
   }
 }
 
-/** Shows a filled form for review; undefined returns to the form, as Esc does. */
-async function askToSend(
-  { requestedSchema }: FormElicitation,
-  content: FormContent,
-  terminal: Terminal,
-): Promise<Action | undefined> {
-  log.message(showForm(requestedSchema, content), { output: terminal.output });
-  const send = { value: 'accept', label: 'Send it' } as const;
-  const change = { value: 'again', label: 'Change it' } as const;
-  const chosen = await unlessLeft(
-    prompt(terminal, (common) =>
-      select<Action | 'again'>({ ...common, message: 'Send this?', options: [send, change, ...refusals] }),
-    ),
-  );
-  return chosen === 'again' ? undefined : chosen;
+/** Shows a filled form for review; undefined returns to the form. */
+async function askToSend(form: string, terminal: Terminal): Promise<Action | undefined> {
+  log.message(form, { output: terminal.output });
+  const send: Choice = { value: 'accept', label: 'Send it' };
+  return await choose('Send this?', [send, { value: 'again', label: 'Change it' }, ...refusals], terminal);
 }
 
 /** Offers the refusals of a question that the person left with Esc; undefined returns to the question. */
-async function askToLeave<R extends string>(
-  offered: readonly { readonly value: R; readonly label: string; readonly hint: string }[],
-  terminal: Terminal,
-): Promise<R | undefined> {
-  const options = [{ value: 'again', label: 'Answer after all' }, ...offered];
-  const asked = prompt(terminal, (common) => select<string>({ ...common, message: 'No answer?', options }));
-  const chosen = await unlessLeft(asked);
-  return offered.find(({ value }) => value === chosen)?.value;
+async function askToLeave(offered: readonly Choice[], terminal: Terminal): Promise<Action | undefined> {
+  return await choose('No answer?', [{ value: 'again', label: 'Answer after all' }, ...offered], terminal);
 }
 
 async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
-  const opened = { value: 'accept', label: 'I will open it' } as const;
+  const choices: readonly Choice[] = [{ value: 'accept', label: 'I will open it' }, ...refusals];
   for (;;) {
-    const action =
-      (await unlessLeft(
-        prompt(terminal, (common) =>
-          select<Action>({ ...common, message: `Open ${url}`, options: [opened, ...refusals] }),
-        ),
-      )) ?? (await askToLeave(refusals, terminal));
+    const action = (await choose(`Open ${url}`, choices, terminal)) ?? (await askToLeave(refusals, terminal));
     if (action !== undefined) return action;
   }
 }
 
+/** Returns a choice; undefined for Esc, and to ask again. */
+async function choose(
+  message: string,
+  choices: readonly Choice[],
+  terminal: Terminal,
+): Promise<Action | undefined> {
+  const chosen = await unlessLeft(
+    prompt(terminal, (common) => select({ ...common, message, options: [...choices] })),
+  );
+  return chosen === 'again' ? undefined : chosen;
+}
+
 async function askForModel(stepId: string, terminal: Terminal, suggestion: string): Promise<CompletedStep> {
+  const shown = { message: "You play the client's model", initialValue: suggestion };
   for (;;) {
-    const answer = await unlessLeft(
-      prompt(terminal, (common) =>
-        text({ ...common, message: "You play the client's model", initialValue: suggestion }),
-      ),
-    );
+    const answer = await unlessLeft(prompt(terminal, (common) => text({ ...common, ...shown })));
     if (answer !== undefined) return sampled(stepId, answer, 'a-person');
+    const refusal: Choice = { value: 'decline', label: 'Decline', hint: modelRefusal };
     // MCP's code for a user who rejects sampling.
-    if ((await askToLeave([modelRefusal], terminal)) !== undefined)
+    if ((await askToLeave([refusal], terminal)) !== undefined)
       return { stepId, error: { code: -1, message: 'User rejected sampling request' } };
   }
 }
