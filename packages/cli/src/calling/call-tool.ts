@@ -16,7 +16,8 @@ import { CliError } from '../model/errors.ts';
 import type { Answering } from '../terminal/person.ts';
 
 /** How a tool is called: by the saga methods, by `tools/call` of the SDK, or as a model without a user interface. */
-export type CallWay = 'saga-methods' | 'tool' | 'resume-token';
+export const ways = ['saga-methods', 'tool', 'resume-token'] as const;
+type CallWay = (typeof ways)[number];
 
 /** A call, and how its questions are answered. */
 export interface ToolCall {

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { CommandIo, ValuesOf } from '../model/command.ts';
@@ -59,9 +60,11 @@ export async function withServer<T>(
     await client.connect(transport, { signal, timeout: 15_000 }); // a server may start first
     isConnected = true;
     return await use(client);
-  } catch (error) {
-    if (!isConnected) throw unusable(values, error);
-    throw isGone(error) ? stopped(values, error) : error;
+  } catch (cause) {
+    if (!isConnected) throw unusable(values, cause);
+    if (!isGone(cause)) throw cause;
+    const message = `The server at ${values.url ?? values.stdio} stopped answering. The outcome of the last request is unknown.`;
+    throw new CliError('unreachable', message, { cause });
   } finally {
     await client.close().catch(() => undefined);
   }
@@ -83,14 +86,12 @@ function transportOf(
   if (stdio !== undefined) {
     const [command = '', ...args] = stdio.trim().split(/\s+/);
     // The server is a command of this user, and reads its keys from the environment.
-    const env = Object.fromEntries(Object.entries(environment).filter((entry) => entry[1] !== undefined));
-    return new StdioClientTransport({ command, args, env: env as Record<string, string>, stderr: 'inherit' });
+    const env = present(environment) as Record<string, string>;
+    return new StdioClientTransport({ command, args, env, stderr: 'inherit' });
   }
-  if (!URL.canParse(url ?? '') || !/^https?:/.test(url ?? ''))
+  if (url === undefined || !URL.canParse(url) || !/^https?:/.test(url))
     throw new CliError('usage', `--url ${url}: expected an address such as http://127.0.0.1:3000/mcp.`);
-  return new StreamableHTTPClientTransport(new URL(url ?? ''), {
-    requestInit: { headers: headersOf(header) },
-  });
+  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: headersOf(header) } });
 }
 
 /** Reads headers of options. Throws `usage`. */
@@ -113,42 +114,24 @@ function isGone(error: unknown): boolean {
 }
 
 /** Makes the error for an unusable server. Never quotes headers, which may contain credentials. */
-function unusable({ url, stdio }: ServerValues, cause: unknown): unknown {
-  if (cause instanceof CliError) return cause;
-  const error = (code: 'unreachable' | 'not_mcp', message: string): CliError =>
-    new CliError(code, message, { cause });
-  if (url === undefined) {
-    if (Object(cause).code === 'ENOENT')
-      return error('unreachable', `There is no command '${stdio?.trim().split(/\s+/)[0]}'.`);
-    return error(
-      'not_mcp',
-      `The command '${stdio}' does not answer as an MCP server. Start the command alone to see why.`,
-    );
-  }
+function unusable({ url, stdio }: ServerValues, cause: unknown): CliError {
+  const server = url === undefined ? `The command '${stdio}'` : `The server at ${url}`;
+  const unreachable = (message: string): CliError => new CliError('unreachable', message, { cause });
+  const notMcp = (advice: string): CliError =>
+    new CliError('not_mcp', `${server} does not answer as an MCP server. ${advice}`, { cause });
+  if (url === undefined)
+    return Object(cause).code === 'ENOENT'
+      ? unreachable(`There is no command '${stdio?.trim().split(/\s+/)[0]}'.`)
+      : notMcp('Start the command alone to see why.');
   if ([...causesOf(cause)].some((each) => (each as Error).message === 'bad port'))
-    return error('unreachable', `\`fetch\` refuses the port of ${url}. Give the server another port.`);
+    return unreachable(`\`fetch\` refuses the port of ${url}. Give the server another port.`);
   if (isGone(cause) || Object(cause).code === 'REQUEST_TIMEOUT')
-    return error('unreachable', `No server answers at ${url}. Start the server, or check the address.`);
+    return unreachable(`No server answers at ${url}. Start the server, or check the address.`);
   const { status = 200 } = cause instanceof SdkHttpError ? cause : {};
-  if (status === 401 || status === 403)
-    return error(
-      'unreachable',
-      `The server at ${url} refuses the request (HTTP ${status}). Pass --header "Authorization: Bearer …".`,
-    );
-  if (status >= 500)
-    return error('unreachable', `The server at ${url} fails (HTTP ${status}). Its log may say why.`);
-  return error(
-    'not_mcp',
-    `The server at ${url} does not answer as an MCP server. Check the address, which usually ends with /mcp.`,
-  );
-}
-
-function stopped({ url, stdio }: ServerValues, cause: unknown): CliError {
-  return new CliError(
-    'unreachable',
-    `The server at ${url ?? stdio} stopped answering. The outcome of the last request is unknown.`,
-    { cause },
-  );
+  const refused = `${server} refuses the request (HTTP ${status}). Pass --header "Authorization: Bearer …".`;
+  if (status === 401 || status === 403) return unreachable(refused);
+  if (status >= 500) return unreachable(`${server} fails (HTTP ${status}). Its log may say why.`);
+  return notMcp('Check the address, which usually ends with /mcp.');
 }
 
 function* causesOf(error: unknown): Generator {

@@ -2,11 +2,9 @@ import type { CallToolResult } from '@mcp-saga/client';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { answering } from '../calling/answer.ts';
-import { callTool, declaredFor, wayFor, type CallWay } from '../calling/call-tool.ts';
+import { callTool, declaredFor, wayFor, ways } from '../calling/call-tool.ts';
 import { serverOptions, withServer } from '../calling/connect.ts';
 import { readAssignments, readObject } from '../input/assignments.ts';
-
-const ways: readonly CallWay[] = ['saga-methods', 'tool', 'resume-token'];
 
 /** `mcp-saga call`. */
 export const call: Command = defineCommand({
@@ -41,9 +39,8 @@ export const call: Command = defineCommand({
   },
   example: 'mcp-saga call refund --url http://127.0.0.1:3000/mcp --arg amount=900 --answer confirm=true',
   run: async (values, [name = ''], io) => {
-    const { as } = values;
-    if (as !== undefined && !ways.includes(as as CallWay))
-      throw new CliError('usage', `--as ${as}: expected ${ways.join(', ')}.`);
+    const as = ways.find((way) => way === values.as);
+    if (as !== values.as) throw new CliError('usage', `--as ${values.as}: expected ${ways.join(', ')}.`);
     const { answer, unused } = answering(
       {
         answers: readAssignments('answer', values.answer),
@@ -57,10 +54,10 @@ export const call: Command = defineCommand({
       ...(values.args === undefined ? {} : readObject('args', values.args)),
       ...Object.fromEntries(readAssignments('arg', values.arg)),
     };
-    return await withServer(values, declaredFor(as as CallWay | undefined), io, async (client) => {
-      const way = (as as CallWay | undefined) ?? wayFor(client);
+    return await withServer(values, declaredFor(as), io, async (client) => {
+      const given = { name, arguments: args, answer, keep: values.keep };
       try {
-        const result = await callTool(client, way, { name, arguments: args, answer, keep: values.keep }, io);
+        const result = await callTool(client, as ?? wayFor(client), given, io);
         return { text: textOf(result), json: result, ok: result.isError !== true };
       } finally {
         const advice = unused();

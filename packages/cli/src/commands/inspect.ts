@@ -16,12 +16,6 @@ import { exportsOf, loadModule } from '../input/load-module.ts';
 import { findKeys, keyOptions, readKeys, usable } from '../input/read-keys.ts';
 import { isHost } from '../input/module-exports.ts';
 
-/** Facts about a token that need no key. */
-interface Outside {
-  readonly bytes: number;
-  readonly keyId: string;
-}
-
 /** `mcp-saga inspect`. */
 export const inspect: Command = defineCommand({
   name: 'inspect',
@@ -78,8 +72,8 @@ export const inspect: Command = defineCommand({
   },
 });
 
-/** Reads the header of a token, which is not encrypted. Throws `usage` if the text is no token. */
-function readOutside(token: string): Outside {
+/** Reads the header of a token, which needs no key. Throws `usage` if the text is no token. */
+function readOutside(token: string): Facts {
   const [header = '', ...others] = token.split('.');
   const { kid }: { readonly kid?: unknown } = Object(
     toValue(new TextDecoder().decode(fromBase64Url(header))),
@@ -109,7 +103,7 @@ const advice: Partial<Readonly<Record<string, string>>> = {
 
 type Facts = Readonly<Record<string, string | number | undefined>>;
 
-function facts(given: Facts | Outside): readonly string[] {
+function facts(given: Facts): readonly string[] {
   const rows = Object.entries(given).filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
