@@ -285,6 +285,17 @@ describe('mcp-saga keys with unusable keys', () => {
       /^FAIL {2}keys: .*\n→ 1$/,
     );
   });
+
+  it('checks the keys beside a dead server', async () => {
+    const environment = { SAGA_KEYS: keys };
+    expect(await golden(['doctor', '-u', await deadUrl()], { environment })).toBe(
+      [
+        'ok    keys: 1 good: k1 seals new tokens.',
+        'FAIL  server: No server answers at http://server/mcp. Start the server, or check the address.',
+        '→ 1',
+      ].join('\n'),
+    );
+  });
 });
 
 describe('mcp-saga in a terminal', () => {

@@ -72,14 +72,15 @@ describe('mcp-saga inspect', () => {
     });
     expect(await run(['inspect', token, '--host', fixture('charging.ts')])).toMatchObject({
       code: 2,
-      errors: expect.stringContaining('--audience'),
+      errors: expect.stringContaining('no host or server'),
     });
   });
 
-  it('shows the timeline with the host', async () => {
-    const { code, printed } = await run(['inspect', await tokenOf(), '--host', fixture('sagas.ts')]);
-    expect(code).toBe(0);
+  it.each(['sagas.ts', 'served.ts'])('shows the timeline with the host or server of %s', async (file) => {
+    const { code, printed, errors } = await run(['inspect', await tokenOf(), '--host', fixture(file)]);
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
     expect(printed).toContain('refund 2');
+    expect(printed).toContain('input parsed');
   });
 
   it('rejects a token of other keys, an incomplete token, and a text that is not a token', async () => {

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { skewMs } from '@mcp-saga/seal';
-import type { SagaHostOptions } from '@mcp-saga/server';
-import type { givenOptions as GivenOptions } from '@mcp-saga/server/internal';
 import { defineCommand, type Command, type CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { headersOf, serverOptions, withServer, type ServerValues } from '../calling/connect.ts';
 import { declaredFor, wayFor } from '../calling/call-tool.ts';
-import { exportsOf, loadAnew } from '../input/load-module.ts';
+import { loadHosts, type GivenOptions } from '../input/load-sagas.ts';
 import { findKeys, keyOptions } from '../input/read-keys.ts';
 import type { SeenClient, StudioState } from '../studio/seen-turns.ts';
 import { checked } from './keys.ts';
 
-const storeTimeoutMs = 5_000;
+const answerTimeoutMs = 5_000;
 
 /** One finding of the doctor. */
 interface Check {
@@ -55,8 +53,17 @@ export const doctor: Command = defineCommand({
       checks.push({ name: 'keys', ok, text });
     }
     if (values.host !== undefined) checks.push(...(await hostChecks(values.host)));
-    if (hasServer) checks.push(...(await serverChecks(values, io)));
-    if (values.url !== undefined || values.studio !== undefined)
+    let isDead = false;
+    if (hasServer) {
+      const others = checks.length;
+      const dead = (error: unknown): readonly Check[] => {
+        if (others === 0 || !(error instanceof CliError) || error.exitCode !== 3) throw error;
+        isDead = true;
+        return [{ name: 'server', ok: false, text: error.message }];
+      };
+      checks.push(...(await serverChecks(values, io).catch(dead)));
+    }
+    if (values.studio !== undefined || (values.url !== undefined && !isDead))
       checks.push(...(await clientChecks(values, io)));
     const ok = checks.every((check) => check.ok);
     const lines = checks.map((check) => `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.text}`);
@@ -106,7 +113,10 @@ async function clientChecks(
 ): Promise<readonly Check[]> {
   const page = (studio ?? new URL('/studio/', url).href).replace(/\/?$/, '/');
   if (!URL.canParse(page)) throw new CliError('usage', `--studio ${studio}: expected an address.`);
-  const { seen, clients = [] } = await fetch(`${page}state`, { headers: headersOf(header), signal })
+  const { seen, clients = [] } = await fetch(`${page}state`, {
+    headers: headersOf(header),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
+  })
     .then(async (response) => (await response.json()) as Partial<StudioState>)
     .catch((): Partial<StudioState> => ({}));
   if (seen === undefined && studio !== undefined)
@@ -132,19 +142,12 @@ function describe({ name, mcp, supports }: SeenClient): string {
 
 /** Checks the stores and the old versions of a host. */
 async function hostChecks(file: string): Promise<readonly Check[]> {
-  const { loaded, importFor } = await loadAnew(file);
-  const { givenOptions } = await importFor<{ readonly givenOptions: typeof GivenOptions }>(
-    '@mcp-saga/server/internal',
-  );
-  const isKnown = (value: unknown): value is object => givenOptions.has(Object(value));
-  const hosts = exportsOf(file, loaded, 'host or server', isKnown).values();
-  const options = [...hosts].map((host) => givenOptions.get(host) as SagaHostOptions);
-  return (
-    await Promise.all(options.map(async (host) => [...(await storesOf(host)), ...versionsOf(host)]))
-  ).flat();
+  const { hosts } = await loadHosts(file);
+  const checks = hosts.map(async (host) => [...(await storesOf(host)), ...versionsOf(host)]);
+  return (await Promise.all(checks)).flat();
 }
 
-async function storesOf({ guard, store, queue }: SagaHostOptions): Promise<readonly Check[]> {
+async function storesOf({ guard, store, queue }: GivenOptions): Promise<readonly Check[]> {
   const now = Date.now();
   const claims = guard?.store ?? store?.guard;
   const id = `doctor-${randomUUID()}`;
@@ -156,7 +159,7 @@ async function storesOf({ guard, store, queue }: SagaHostOptions): Promise<reado
   ]);
 }
 
-async function queueCheck(queue: NonNullable<SagaHostOptions['queue']>, id: string): Promise<Check> {
+async function queueCheck(queue: NonNullable<GivenOptions['queue']>, id: string): Promise<Check> {
   if (queue.remove === undefined)
     return { name: 'queue', ok: true, text: 'unknown: this kind of queue takes no harmless request' };
   return await reached('queue', async () => await queue.remove?.(id));
@@ -165,15 +168,15 @@ async function queueCheck(queue: NonNullable<SagaHostOptions['queue']>, id: stri
 /** Tries a store. The message of an error may contain credentials, but its code does not. */
 async function reached(name: 'guard' | 'queue', request: () => Promise<unknown>): Promise<Check> {
   try {
-    const isDone = await Promise.race([request().then(() => true), setTimeout(storeTimeoutMs, false)]);
-    return { name, ok: isDone, text: isDone ? 'answers' : `no answer within ${storeTimeoutMs / 1_000} s` };
+    const isDone = await Promise.race([request().then(() => true), setTimeout(answerTimeoutMs, false)]);
+    return { name, ok: isDone, text: isDone ? 'answers' : `no answer within ${answerTimeoutMs / 1_000} s` };
   } catch (error) {
     const { code, name: kind = 'unknown error' } = Object(error) as Partial<NodeJS.ErrnoException>;
     return { name, ok: false, text: `cannot be reached (${code ?? kind})` };
   }
 }
 
-function versionsOf({ sagas, limits }: SagaHostOptions): readonly Check[] {
+function versionsOf({ sagas, limits }: GivenOptions): readonly Check[] {
   const days = Math.ceil((limits?.maxLifetimeMs ?? 604_800_000) / 86_400_000);
   return sagas.flatMap(({ name, version, previous }) =>
     previous.map(({ saga, until }): Check => {

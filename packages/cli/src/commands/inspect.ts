@@ -4,17 +4,21 @@ import {
   createKeyRing,
   createSealer,
   fromBase64Url,
-  TokenRefused,
+  type TokenRefused,
   type Claims,
   type Sealed,
 } from '@mcp-saga/seal';
-import type { SagaHost, SagaInspection } from '@mcp-saga/server';
+import type {
+  createSagaHost as CreateSagaHost,
+  SagaHost,
+  SagaHostOptions,
+  SagaInspection,
+} from '@mcp-saga/server';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
-import { exportsOf, loadModule } from '../input/load-module.ts';
+import { loadHosts, type GivenOptions } from '../input/load-sagas.ts';
 import { findKeys, keyOptions, readKeys, usable } from '../input/read-keys.ts';
-import { isHost } from '../input/module-exports.ts';
 
 /** `mcp-saga inspect`. */
 export const inspect: Command = defineCommand({
@@ -25,7 +29,7 @@ export const inspect: Command = defineCommand({
     host: {
       type: 'string',
       value: 'FILE',
-      help: 'module that exports the host: adds the timeline and the receipts',
+      help: 'module that exports the host or server: adds the timeline and the receipts',
     },
     audience: {
       type: 'string',
@@ -43,9 +47,7 @@ export const inspect: Command = defineCommand({
     if (token === '') throw new CliError('usage', 'The token is empty.');
     const outside = readOutside(token);
     if (values.host !== undefined) {
-      const what = 'host. For a server of serveSagas, pass --audience instead';
-      const [host] = exportsOf(values.host, await loadModule(values.host), what, isHost).values();
-      const inspection = await refusing(async () => await (host as SagaHost).inspect(token));
+      const inspection = await refusing(async () => await (await hostIn(values.host ?? '')).inspect(token));
       return { text: sections(inspected(inspection), timelineOf(inspection)), json: inspection };
     }
     const keys = values.audience !== undefined ? readKeys(values, io) : findKeys(values, io);
@@ -72,6 +74,18 @@ export const inspect: Command = defineCommand({
   },
 });
 
+/** Returns the exported host of a module, or a host like that of its exported server. */
+async function hostIn(file: string): Promise<SagaHost> {
+  const { exported, hosts, importFor } = await loadHosts(file);
+  for (const host of exported.values()) if ('inspect' in host) return host as SagaHost;
+  const { name, keys, audience = name, sagas, store, limits, testing } = hosts[0] as GivenOptions;
+  const { createSagaHost } = await importFor<{ readonly createSagaHost: typeof CreateSagaHost }>(
+    '@mcp-saga/server',
+  );
+  const options = { audience, keys: typeof keys === 'function' ? keys(process.env) : keys };
+  return createSagaHost({ ...options, sagas, store, limits, testing } as SagaHostOptions);
+}
+
 /** Reads the header of a token, which needs no key. Throws `usage` if the text is no token. */
 function readOutside(token: string): Facts {
   const [header = '', ...others] = token.split('.');
@@ -88,9 +102,11 @@ async function refusing<T>(open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
-    if (!(error instanceof TokenRefused)) throw error;
-    const { [error.reason]: hint = 'Check that the token is complete.' } = advice;
-    throw new CliError('token_refused', `The token does not open (${error.reason}). ${hint}`, {
+    const { name, reason } = Object(error) as Partial<TokenRefused>;
+    // The class is that of the package of a host.
+    if (name !== 'TokenRefused' || reason === undefined) throw error;
+    const { [reason]: hint = 'Check that the token is complete.' } = advice;
+    throw new CliError('token_refused', `The token does not open (${reason}). ${hint}`, {
       cause: error,
     });
   }

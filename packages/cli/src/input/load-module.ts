@@ -12,11 +12,13 @@ type Module = Readonly<Record<string, unknown>>;
 /** Imports a module of the user, also in TypeScript. Throws `no_file`, or what the module throws. */
 export async function loadModule(file: string): Promise<Module> {
   const { href } = urlOf(file);
-  const unregister = [registerRequire(), register()];
+  const endRequire = registerRequire();
+  const endImport = register();
   try {
     return namesIn((await import(href)) as Module);
   } finally {
-    await Promise.all(unregister.map((end) => end()));
+    endRequire();
+    await endImport();
   }
 }
 

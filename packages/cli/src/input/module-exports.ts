@@ -1,5 +1,5 @@
-import type { Program, SagaHost } from '@mcp-saga/server';
-import { testSaga, TestSaga } from '@mcp-saga/testing';
+import type { Program } from '@mcp-saga/server';
+import { testSaga, type TestSaga } from '@mcp-saga/testing';
 import { readObject } from './assignments.ts';
 
 /** `true` for a saga: of a generator, or of a machine. */
@@ -13,15 +13,10 @@ export function isSaga(value: unknown): value is Program {
   );
 }
 
-/** `true` for a script of a test: `testSaga(…)`. */
+/** `true` for a script of a test: `testSaga(…)`, also of another copy of the test kit. */
 export function isScript(value: unknown): value is TestSaga {
-  return value instanceof TestSaga;
-}
-
-/** `true` for a host: `createSagaHost(…)`. */
-export function isHost(value: unknown): value is SagaHost {
-  const { inspect, resume } = Object(value) as Record<string, unknown>;
-  return typeof inspect === 'function' && typeof resume === 'function';
+  const { saga, rules, runOn } = Object(value) as Record<string, unknown>;
+  return isSaga(saga) && Array.isArray(rules) && typeof runOn === 'function';
 }
 
 /** Makes the script of a saga from the value of `--input`. Throws `usage`. */
