@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-/** Builds the page of `mcp-saga dev` into the package of the command line. */
+/** Builds the pages of `mcp-saga dev` into the package of the command line. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
@@ -12,8 +12,8 @@ export default defineConfig({
     modulePreload: false,
     target: 'es2023',
     rolldownOptions: {
-      input: 'live.html',
-      output: { entryFileNames: 'app.js', assetFileNames: 'app.[ext]' },
+      input: ['live.html', 'playground.html'],
+      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', assetFileNames: '[name].[ext]' },
     },
   },
 });

@@ -38,8 +38,8 @@ const names = [
 /** What some packages hold besides. */
 const beside: { readonly [name: string]: RegExp } = {
   'create-mcp-saga': /^templates\//,
-  // The page of the studio.
-  cli: /^page\/(?:live\.html|app\.(?:js|css))$/,
+  // The pages of the studio, and the engine of the playground.
+  cli: /^page\/[\w-]+\.(?:html|js|css)$/,
   server: /^skills\//,
 };
 // Long enough for a Node, or what the consumer has besides, to be downloaded.
@@ -93,9 +93,11 @@ it('every package is packed', () => {
   expect(tarballs).toHaveLength(names.length);
 });
 
-it('the command line contains the page of its studio', () => {
+it('the command line contains the pages of its studio', () => {
   const files = contentOf('cli').listFiles('/node_modules/mcp-saga/page');
-  expect(files.map((file) => basename(file)).toSorted()).toEqual(['app.css', 'app.js', 'live.html']);
+  expect(files.map((file) => basename(file))).toEqual(
+    expect.arrayContaining(['engine.js', 'live.html', 'playground.html']),
+  );
 });
 
 describe.each(names)('the package %s as it is published', (name) => {

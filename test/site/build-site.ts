@@ -21,9 +21,10 @@ export async function setup(): Promise<void> {
   await run(studio, 'vite/bin/vite.js', 'build');
 }
 
-/** Builds the page of `mcp-saga dev` into the package of the command line. */
+/** Builds the pages of `mcp-saga dev` into the package of the command line. */
 export async function buildLiveStudio(): Promise<void> {
-  await run(studio, 'vite/bin/vite.js', 'build', '--config', 'vite.live.config.ts');
+  for (const config of ['vite.live.config.ts', 'vite.engine.config.ts'])
+    await run(studio, 'vite/bin/vite.js', 'build', '--config', config);
 }
 
 /**

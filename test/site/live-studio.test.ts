@@ -241,6 +241,8 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await press(page.locator('summary', { hasText: 'Go back to token 1' }));
     await press(button('Send as a fork'));
     await verdict(page, 'Fork 1 of token 1: completed');
+    await press(page.getByLabel('Show the origin of the fork beside it'), 'Space');
+    expect(await page.locator('.beside .ladder').count()).toBe(2);
     await press(button('Run'));
     await verdict(page, 'note: completed');
     await page.close();
@@ -261,6 +263,73 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       }
     }
     expect(found).toEqual([]);
+    await page.close();
+  });
+
+  it('breaks a saga of the file in the playground, compares its next version, and exports tests', async () => {
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    const page = await open();
+    await startRefund(page, 'P1');
+    await page.getByText('Open in the playground').click();
+    const cells = page.locator('.cell');
+    expect(await cells.count()).toBe(0);
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    await page.getByRole('button', { name: /^dies after: broken/ }).click();
+    const exported = page.getByRole('region', { name: 'Test' });
+    const exportMenu = page.locator('summary').filter({ hasText: 'Export' });
+    await exportMenu.click();
+    await exported.filter({ hasText: ".crash.after('pay')" }).waitFor();
+
+    // Values stand beside the code that asked for them.
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await answer(page, 'amount', 'euros', '30');
+    await page.locator('.mark').filter({ hasText: '{"euros":30}' }).waitFor();
+    expect(await runAxe(page, 'light', {})).toEqual([]);
+
+    // The next version cannot continue the token after the renamed step.
+    await page.getByRole('button', { name: 'Pin this version' }).click();
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded').replace("'pay'", "'pay-out'"));
+    await page.getByText('The next version cannot continue 1 token.').waitFor();
+    await page.locator('.misfit').filter({ hasText: 'pay-out' }).waitFor();
+    await answer(page, 'reason', 'text', 'broken vase');
+    await verdict(page, 'The run: completed');
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    await page.getByText('The next version can continue every token.').waitFor();
+    await page.getByRole('button', { name: 'Run the next version' }).click();
+    await verdict(page, 'The run: completed');
+
+    await page
+      .locator('summary')
+      .filter({ hasText: /^Token 2/ })
+      .click();
+    await page.getByRole('button', { name: 'Change one character' }).click();
+    await page.getByText('The log of the operator says').waitFor();
+    await exportMenu.click();
+    const test = (await exported.textContent()) ?? '';
+    expect(test).toContain("import { refund } from './sagas.ts';");
+    expect(test).toContain("testSaga(refund, { input: { order: 'P1' } })");
+    await writeFile(join(folder, 'exported.test.ts'), test);
+    const vitest = start('node_modules/vitest/vitest.mjs', ['run', '--root', folder], {}, root, 60_000);
+    expect(await vitest.ended).toMatchObject({ code: 0 });
+    await page.close();
+  });
+
+  it('stops endless code of a saga in the playground, and goes on after a change', async () => {
+    const page = await browser.newPage();
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded').replace('return', 'for (;;);\nreturn'));
+    await page.goto(`${origin}/studio/playground#example=note`);
+    await page.getByText('for (;;)').first().waitFor();
+    await page.getByLabel('Example').selectOption('refund');
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    await answer(page, 'amount', 'euros', '3');
+    await answer(page, 'reason', 'text', 'why not');
+    await page.locator('.failure').filter({ hasText: 'did not end within 5 s' }).waitFor();
+    const lost = "{ void Promise.reject(new Error('lost')); return euros; }";
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded').replace('() => euros', `() => ${lost}`));
+    await page.locator('.failure').filter({ hasText: 'The engine stopped.' }).waitFor();
+    expect(dev.output).toContain('Error: lost');
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    await verdict(page, 'The run: completed');
     await page.close();
   });
 

@@ -175,6 +175,9 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.getByRole('button', { name: 'Send as a fork' }).click();
     await ends(page, 'completed');
     expect(await page.locator('.event.completed').textContent()).toContain('Refunded 30 EUR');
+    await page.getByLabel('Show the origin of the fork beside it').check();
+    const results = await page.locator('.beside .event.completed').allTextContents();
+    expect(results).toEqual([expect.stringContaining('20 EUR'), expect.stringContaining('30 EUR')]);
     expect(await runExported(page)).toMatch(/Tests +1 passed/);
     await page.close();
   });
@@ -374,6 +377,11 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.locator('.cm-content').focus();
     await page.keyboard.press('ControlOrMeta+Z');
     await holds(page);
+    await replaceSource(page, (text) => `const (\n${text}`);
+    await page.locator('.source .failure').filter({ hasText: 'SyntaxError' }).waitFor();
+    await page.locator('.cm-content').focus();
+    await page.keyboard.press('ControlOrMeta+Z');
+    await page.locator('.source .failure').waitFor({ state: 'detached' });
     await page.close();
   });
 
@@ -408,6 +416,22 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await other.getByRole('button', { name: 'Run this code' }).click();
     await other.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
     await other.close();
+
+    // A link that arrives during a run waits, too.
+    await replaceSource(page, (text) => `console.info('link ran');\n${text}`);
+    const { hash } = new URL(await linkOf('Copy link'));
+    const busy = await browser.newPage();
+    const said: string[] = [];
+    busy.on('console', (message) => said.push(message.text()));
+    await busy.goto(page.url().replace(/#.*/, ''));
+    await busy.evaluate((link) => (location.hash = link), hash);
+    await busy.getByRole('button', { name: 'Run this code' }).waitFor();
+    await busy.waitForTimeout(2_000);
+    expect(said).not.toContain('link ran');
+    await busy.getByRole('button', { name: 'Run this code' }).click();
+    await busy.locator('.event.completed').waitFor();
+    expect(said).toContain('link ran');
+    await busy.close();
     await page.close();
   });
 

@@ -183,6 +183,8 @@ describe('createStudio', () => {
 });
 
 describe('the studio of mcp-saga dev', () => {
+  const served = { path: '/mcp', programs: [], scripts: [], files: new Set<string>() };
+
   /** Serves `order` with all values, and returns the turns of a saga. */
   function developed(): {
     readonly host: SagaHost;
@@ -198,7 +200,7 @@ describe('the studio of mcp-saga dev', () => {
     });
     const turnsOf = async (sagaId: string): Promise<StudioState['turns']> => {
       const request = new Request(`http://127.0.0.1:3000/studio/state?saga=${sagaId}`);
-      const response = (await studio.answer(request, '/mcp')) as Response;
+      const response = (await studio.answer(request, served)) as Response;
       return ((await response.json()) as StudioState).turns;
     };
     return { host, turnsOf };
@@ -235,9 +237,13 @@ describe('the studio of mcp-saga dev', () => {
     expect(new Set(forks.map(({ error }) => error)).size).toBe(3);
   });
 
-  const ask = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
-    const request = new Request('http://127.0.0.1:3000/studio/state', { headers });
-    return (await new DevStudio().answer(request, '/mcp'))?.status;
+  const ask = async (
+    headers: Readonly<Record<string, string>>,
+    path: string = 'state',
+    method: string = 'GET',
+  ): Promise<number | undefined> => {
+    const request = new Request(`http://127.0.0.1:3000/studio/${path}`, { headers, method });
+    return (await new DevStudio().answer(request, served))?.status;
   };
 
   it.each([
@@ -254,8 +260,16 @@ describe('the studio of mcp-saga dev', () => {
     expect(await ask(headers)).toBe(status);
   });
 
+  it.each([
+    [{ origin: 'https://evil.example' }, 'POST', 403],
+    [{ host: 'evil.example:3000' }, 'POST', 403],
+    [{}, 'GET', 405],
+  ])('runs no code in the playground for a request with %j by %s', async (headers, method, status) => {
+    expect(await ask(headers, 'engine?id=1', method)).toBe(status);
+  });
+
   it('leaves all other paths to the server', () => {
     for (const path of ['/mcp', '/', '/studios', '/saga/answer/1'])
-      expect(new DevStudio().answer(new Request(`http://127.0.0.1:3000${path}`), '/mcp')).toBeUndefined();
+      expect(new DevStudio().answer(new Request(`http://127.0.0.1:3000${path}`), served)).toBeUndefined();
   });
 });

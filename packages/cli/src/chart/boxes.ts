@@ -1,14 +1,8 @@
 /** Point of a drawing, in pixels. */
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
+export type Point = Readonly<Record<'x' | 'y', number>>;
 
 /** Size in a drawing, in pixels. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+export type Size = Readonly<Record<'width' | 'height', number>>;
 
 /** Rectangle of a drawing, from its top left corner. */
 export interface Box extends Point, Size {}

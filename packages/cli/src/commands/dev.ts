@@ -42,7 +42,7 @@ export const dev: Command = defineCommand({
     const server = serve({
       fetch: async (request) => {
         const served = live.current();
-        const page = studio.answer(request, served.path);
+        const page = studio.answer(request, served);
         if (page !== undefined) return await page;
         const client = request.method === 'POST' ? await onRequest(request.clone()) : undefined;
         return await studio.observe(request, client, () => served.server.fetch(request, process.env));
@@ -55,7 +55,8 @@ export const dev: Command = defineCommand({
     try {
       await server.ready();
       url = new URL(server.url ?? '').origin;
-      const { path, sagas } = live.current();
+      const { path, programs } = live.current();
+      const sagas = programs.map(({ name }) => name);
       const mcp = new URL(path, url).href;
       if (ownKeys === undefined) io.note('SAGA_KEYS is not set: tokens end with this process.');
       const page = new URL('/studio/', url).href;
@@ -71,7 +72,7 @@ export const dev: Command = defineCommand({
       });
     } finally {
       live.close();
-      await server.close(true);
+      await Promise.all([server.close(true), studio.playground.close()]);
     }
     throw new CliError('stopped', 'Stopped.');
   },

@@ -1,9 +1,10 @@
 import { present } from '@mcp-saga/core/program';
 import type { HostHooks, Program, SagaTelemetry } from '@mcp-saga/server';
 import { hostCheck } from '@mcp-saga/server/internal';
-import { answerStudio, refusal } from '../studio/answer-studio.ts';
+import { answerStudio, pageFile, refusal } from '../studio/answer-studio.ts';
 import type { SeenClient } from '../studio/seen-turns.ts';
 import { TurnFeed } from '../studio/turn-feed.ts';
+import { DevPlayground, type PlayedModule } from './dev-playground.ts';
 import { messageOf } from './turn-log.ts';
 import { withValues } from './with-values.ts';
 
@@ -19,6 +20,9 @@ export class DevStudio {
   /** Clients that have sent requests. */
   readonly clients: Map<string, SeenClient> = new Map();
   #reloads = 0;
+  readonly playground: DevPlayground = new DevPlayground();
+  /** Versions of another process have other numbers. */
+  readonly #start = Date.now();
   readonly #feed = new TurnFeed(maxSagas);
 
   /** Observes the turns of served code. */
@@ -57,18 +61,34 @@ export class DevStudio {
   }
 
   /**
-   * Answers a request for the page; undefined for other paths. Refuses other pages, also after DNS rebinding.
-   * @param mcp - path of the MCP endpoint
+   * Answers a request for the pages; undefined for other paths. Refuses other pages, also after DNS rebinding.
+   * @param module - the served module, with the path of its MCP endpoint
    */
-  answer(request: Request, mcp: string): Promise<Response> | Response | undefined {
-    const { pathname, origin } = new URL(request.url);
+  answer(
+    request: Request,
+    module: PlayedModule & { readonly path: string },
+  ): Promise<Response> | Response | undefined {
+    const { pathname, origin, searchParams } = new URL(request.url);
     if (pathname !== path && !pathname.startsWith(`${path}/`)) return undefined;
     const why = whyForeignHost(request, undefined);
     if (why !== undefined) return refusal(403, why);
     if (![origin, null].includes(request.headers.get('origin'))) return refusal(403, 'Invalid Origin');
+    const version = this.#start + this.#reloads;
+    switch (pathname.slice(path.length + 1)) {
+      case 'playground':
+        return pageFile('playground.html');
+      case 'sources':
+        return searchParams.get('after') === String(version)
+          ? new Response(null, { status: 204 })
+          : this.playground.sources(module, version);
+      case 'engine':
+        return request.method === 'POST'
+          ? this.playground.ask(request, module, version)
+          : refusal(405, 'Send a request to the engine with POST.', { allow: 'POST' });
+    }
     return answerStudio(request, (sagaId) => ({
       ...this.#feed.state(sagaId),
-      mcp,
+      mcp: module.path,
       reloads: this.#reloads,
       clients: [...this.clients.values()],
     }));

@@ -1,33 +1,32 @@
 import { resolve, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PlayedModule } from './dev-playground.ts';
 import { serveModule, type DevWorld, type ServedModule } from './serve-module.ts';
 import { messageOf } from './turn-log.ts';
 import { watch, type FSWatcher } from 'node:fs';
 
 /** Module whose newest working code is served. */
-export interface LiveModule {
-  readonly current: () => ServedModule;
-  readonly close: () => void;
-}
+type LiveModule = { readonly current: () => ServedModule & PlayedModule; readonly close: () => void };
 
 /** Serves a module, and loads the module again after a change of an imported file. Throws the error of the first import. */
 export async function liveModule(file: string, world: DevWorld): Promise<LiveModule> {
   const { say, studio } = world;
-  let current!: ServedModule;
+  let current!: ServedModule & PlayedModule;
   const load = async (): Promise<void> => {
-    current = await serveModule(
-      file,
-      (url) => {
-        if (url.startsWith('file:') && !url.includes('/node_modules/')) files.add(fileURLToPath(url));
-      },
-      world,
-    );
+    const imported = new Set<string>();
+    const onImport = (url: string): void => {
+      if (!url.startsWith('file:') || url.includes('/node_modules/')) return;
+      const path = fileURLToPath(url);
+      files.add(path);
+      imported.add(path);
+    };
+    current = { ...(await serveModule(file, onImport, world)), files: imported };
   };
   let loading = Promise.resolve();
   const files = new WatchedFiles(() => {
     loading = loading.then(load).then(
       () => {
-        const { sagas } = current;
+        const sagas = current.programs.map(({ name }) => name);
         studio.reload();
         say({ type: 'reloaded', sagas }, `reloaded: ${sagas.join(', ')}`);
       },

@@ -3,15 +3,12 @@ import type { StudioState } from './seen-turns.ts';
 
 const page = new URL('../../page/', import.meta.url);
 
-/** Files of the page: their names in the package, and their types. */
-const files: ReadonlyMap<string, readonly [file: string, type: string]> = new Map([
-  ['', ['live.html', 'text/html; charset=utf-8']],
-  ['app.js', ['app.js', 'text/javascript; charset=utf-8']],
-  ['app.css', ['app.css', 'text/css; charset=utf-8']],
-]);
+/** Types of the files of the pages. */
+const types: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
 
+// The editor of the playground adds styles.
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const headers: Readonly<Record<string, string>> = {
@@ -43,13 +40,18 @@ export async function answerStudio(
       return new Response(null, { status: 204, headers });
     return Response.json(current, { headers });
   }
-  const [file, type] = files.get(name) ?? [];
+  const [, file = 'live.html', extension = 'html'] = /^([\w-]+\.(js|css))$/.exec(name) ?? [];
   // The page refers to its files by relative URLs.
-  if (file === undefined || type === undefined)
+  if (name !== '' && file !== name)
     return new Response(null, { status: 307, headers: { ...headers, location: `./${name}/` } });
+  return await pageFile(file, extension);
+}
+
+/** Responds with a file of the pages. */
+export async function pageFile(file: string, extension: string = 'html'): Promise<Response> {
   try {
     return new Response(await readFile(new URL(file, page)), {
-      headers: { ...headers, 'content-type': type },
+      headers: { ...headers, 'content-type': `${types[extension]}; charset=utf-8` },
     });
   } catch {
     return refusal(

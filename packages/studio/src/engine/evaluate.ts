@@ -2,54 +2,34 @@ import { TestSaga } from '@mcp-saga/testing';
 import type { CompiledFile } from '../model/session.ts';
 import { loaderOf, type Exports } from './load-files.ts';
 import { modules } from './modules.ts';
+import { playgroundOf, type Playground } from './playground.ts';
 
-/** Script of the kit in the files of the editor, and its check. */
-export interface Playground {
-  readonly script: TestSaga;
-  readonly check: (() => unknown) | undefined;
-  /** Steps that may run twice or stay done. */
-  readonly harmless: readonly string[];
-  /** Exports by name of the file. */
-  readonly evaluated: ReadonlyMap<string, Exports>;
-  /** Names of the file and of its export, for an exported test. */
-  readonly exported: { readonly file: string; readonly script: string; readonly hasCheck: boolean };
-}
-
-/** Code that ran before. */
-interface Before extends Pick<Playground, 'evaluated'> {
-  readonly files: readonly CompiledFile[];
-}
+type Evaluated = readonly [Playground, ...Playground[]];
 
 /**
- * Evaluates the files anew, without the state of an earlier run, and finds the script.
- * @param before - an older version, whose outside world the files share: unchanged files that import no other file
+ * Evaluates versions of the files anew, without the state of an earlier run, and finds their scripts. The later versions share the
+ * outside world of the first: unchanged files that import no other file.
  */
-export function evaluate(files: readonly CompiledFile[], before?: Before): Playground {
-  const evaluated = sharedWith(files, before);
+export function evaluate([first = [], ...later]: readonly (readonly CompiledFile[])[]): Evaluated {
+  const evaluated = new Map<string, Exports>();
+  const playground = playgroundIn(first, evaluated);
+  const alone = first.filter(({ name, code }) => evaluated.has(name) && !code.includes("require('./"));
+  const others = later.map((files) => {
+    const shared = alone.filter((old) =>
+      files.some(({ name, code }) => name === old.name && code === old.code),
+    );
+    return playgroundIn(files, new Map(shared.map(({ name }) => [name, evaluated.get(name) ?? {}])));
+  });
+  return [playground, ...others];
+}
+
+function playgroundIn(files: readonly CompiledFile[], evaluated: Map<string, Exports>): Playground {
   const load = loaderOf(files, modules, evaluated);
-  for (const { name } of files) {
-    const exports = load(`./${name}`, name);
-    for (const [exported, value] of Object.entries(exports)) {
-      if (!(value instanceof TestSaga)) continue;
-      const check = exports['check'] as Playground['check'];
-      return {
-        script: value as TestSaga,
-        check,
-        evaluated,
-        harmless: (exports['harmless'] ?? []) as readonly string[],
-        exported: { file: name, script: exported, hasCheck: check !== undefined },
-      };
+  for (const { name: file } of files) {
+    const exports = load(`./${file}`, file);
+    for (const [name, script] of Object.entries(exports)) {
+      if (script instanceof TestSaga) return playgroundOf(script, exports, { file, name, isScript: true });
     }
   }
   throw new Error('No file exports a script. Add: export const script = testSaga(saga, { input });');
-}
-
-function sharedWith(files: readonly CompiledFile[], before: Before | undefined): Map<string, Exports> {
-  const shared = new Map<string, Exports>();
-  for (const { name, code } of before?.files ?? []) {
-    const exports = before?.evaluated.get(name);
-    const isSame = files.some((file) => file.name === name && file.code === code);
-    if (exports !== undefined && isSame && !code.includes("require('./")) shared.set(name, exports);
-  }
-  return shared;
 }

@@ -1,67 +1,55 @@
-import {
-  crashEverywhere,
-  failEverywhere,
-  refuseEverywhere,
-  TestSaga,
-  type ExploreOptions,
-  type Rule,
-} from '@mcp-saga/testing';
+import { crashEverywhere, failEverywhere, refuseEverywhere, TestSaga, type Rule } from '@mcp-saga/testing';
 import { autoAnswerOn, World } from '@mcp-saga/testing/internal';
-import type { CompiledFile } from '../model/session.ts';
 import type { Reply } from '../model/messages.ts';
-import type { CaseView, Cell, Explorer } from '../model/view.ts';
-import { evaluate } from './evaluate.ts';
+import type { CaseView, Cell } from '../model/view.ts';
+import type { Playground } from './playground.ts';
 import { testOfCase } from './export-test.ts';
 import { toEntryView, toText } from './to-view.ts';
 
-const explorers = { refuse: refuseEverywhere, crash: crashEverywhere, fail: failEverywhere } as const;
-
-/** Explores the script of the files, and reports each case. */
-export async function explore(files: readonly CompiledFile[], report: (reply: Reply) => void): Promise<void> {
-  for (const explorer of Object.keys(explorers) as Explorer[]) {
-    const { script, check, harmless } = evaluate(files);
+/**
+ * Explores a script, and reports each case.
+ * @param evaluate - evaluates the code anew, for each explorer
+ */
+export async function explore(
+  evaluate: () => Promise<Playground>,
+  report: (reply: Reply) => void,
+): Promise<void> {
+  for (const explorer of [refuseEverywhere, crashEverywhere, failEverywhere]) {
+    // oxlint-disable-next-line no-await-in-loop -- the explorers run in sequence
+    const { script, check, harmless } = await evaluate();
     let cases = 0;
-    const options: ExploreOptions = {
-      harmless,
-      ...(check === undefined ? {} : { check }),
-      onCase: ({ when, what, expects, script: disturbed }) => {
-        cases += 1;
-        const rules = disturbed.rules.slice(script.rules.length);
-        report({ type: 'cell', cell: { explorer, when, ...nameFault(rules, when), what, expects, rules } });
-      },
-    };
     try {
       // oxlint-disable-next-line no-await-in-loop -- the cases share the fakes of the files
-      await explorers[explorer](script, options);
+      await explorer(script, {
+        harmless,
+        ...(check === undefined ? {} : { check }),
+        onCase: ({ when, what, expects, script: disturbed }) => {
+          cases += 1;
+          const rules = disturbed.rules.slice(script.rules.length);
+          report({ type: 'cell', cell: { when, ...nameFault(rules, when), what, expects, rules } });
+        },
+      });
     } catch (error) {
       // The cells hold the findings. Without a cell, the undisturbed run failed.
-      if (cases === 0) report({ type: 'baseline', explorer, message: toText(error) });
+      if (cases === 0) report({ type: 'baseline', message: toText(error) });
     }
   }
 }
 
 /** Runs a case again. The events of all cases of a long saga would fill the memory. */
-export async function playCase(
-  files: readonly CompiledFile[],
-  { when, expects, rules }: Pick<Cell, 'when' | 'expects' | 'rules'>,
-): Promise<CaseView> {
-  const { script, exported } = evaluate(files);
-  const disturbed = new TestSaga(script.saga, script.options, [...script.rules, ...rules]);
+export async function playCase(playground: Playground, cell: Cell): Promise<CaseView> {
+  const { saga, options, rules } = playground.script;
+  const disturbed = new TestSaga(saga, options, [...rules, ...(cell.rules as readonly Rule[])]);
   const world = new World(disturbed.options, disturbed.rules);
   autoAnswerOn(world);
   // The explorer has reported the error.
   await disturbed.runOn(world).catch(() => undefined);
-  return {
-    entries: Array.from(world.trace, toEntryView),
-    test: testOfCase(exported, when, disturbed, expects),
-  };
+  const test = testOfCase(playground, cell, disturbed);
+  return { entries: Array.from(world.trace, toEntryView), test };
 }
 
 /** Names a fault for the row of the step, question, or turn. */
-function nameFault(
-  rules: readonly Rule[],
-  when: string,
-): { readonly subject: string; readonly fault: string } {
+function nameFault(rules: readonly Rule[], when: string): Pick<Cell, 'subject' | 'fault'> {
   const rule = rules.at(-1);
   if (rule === undefined || rule.kind === 'deny') return { subject: 'client', fault: when };
   if (rule.kind === 'loseResponse') return { subject: `turn ${rule.turn}`, fault: 'response lost' };

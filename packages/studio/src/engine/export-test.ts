@@ -1,54 +1,48 @@
-import { TestSaga, type Point, type Rule } from '@mcp-saga/testing';
+import { TestSaga, type Rule } from '@mcp-saga/testing';
 import { toSource, type World } from '@mcp-saga/testing/internal';
 import type { Given } from '../model/session.ts';
+import type { Cell } from '../model/view.ts';
 import { answerValue } from './answer-value.ts';
-import type { Playground } from './evaluate.ts';
+import type { Person } from './person.ts';
+import { unnamed, type Playground } from './playground.ts';
 
 /** Lane of an exported test. The first is the run, the others are forks, each of the lane before. */
 export interface Segment {
   readonly world: World;
-  readonly given: readonly Given[];
-  readonly rules: readonly Rule[];
-  readonly fork?: {
-    /** Tokens of the lane before. */
-    readonly points: readonly Point[];
-    readonly point: number;
-    readonly chosen: Given | undefined;
-  };
+  readonly person: Pick<Person, 'given' | 'rules'>;
+  /** Token of a fork in the lane before, and the first answer. */
+  readonly from: { readonly point: number; readonly chosen: Given | undefined } | undefined;
 }
 
 /** Prints a vitest test of a lane, for a file beside those of the editor. */
-export function testOf(
-  exported: Playground['exported'],
-  script: TestSaga,
-  segments: readonly Segment[],
-): string {
-  const answers = new Map<string, readonly Given[]>();
-  for (const given of segments.flatMap((segment) => segment.given))
-    answers.set(given.id, [...(answers.get(given.id) ?? []), given]);
-  const once = [...answers.values()].flatMap((given) => (given.length === 1 ? given : []));
-  const repeated = [...answers].filter(([, given]) => given.length > 1);
-  const rules = [...segments.flatMap((segment) => segment.rules), ...once.map((given) => toRule(given))];
-  const lines = [
-    ...answersSource(repeated),
-    runSource(exported, new TestSaga(script.saga, script.options, rules), repeated.map(sequenceSource)),
-  ];
-  const names = segments.map((_, at) => (at === 0 ? 'run' : at === 1 ? 'fork' : `fork${at}`));
-  for (const [at, { fork }] of segments.entries())
-    if (fork !== undefined) lines.push(forkSource(names[at] ?? '', names[at - 1] ?? '', fork));
-  const last = segments.at(-1);
-  const chosen = last?.fork?.chosen;
+export function testOf(playground: Playground, segments: readonly Segment[]): string {
+  const { saga, options } = playground.script;
+  const answers = [...byQuestion(segments.flatMap(({ person }) => person.given))];
+  const repeated = answers.filter(([, given]) => given.length > 1);
+  const once = answers.flatMap(([, given]) => (given.length === 1 ? given : []));
+  const rules = [...segments.flatMap(({ person }) => person.rules), ...once.map(toRule)];
+  const forks = segments.slice(1).map((segment, at) => forkSource(segment, segments[at] as Segment, at));
+  const { world, from } = segments.at(-1) as Segment;
   const title =
-    last?.fork === undefined ? 'ends as in the playground' : `goes back to ${chosen?.id ?? 'a token'}`;
-  if (last !== undefined) lines.push(...expectations(names.at(-1) ?? 'run', last.world));
-  return fileOf(exported, title, lines);
+    from === undefined ? 'ends as in the playground' : `goes back to ${from.chosen?.id ?? 'a token'}`;
+  const values = Object.fromEntries(repeated.map(([id, given]) => [id, given.map(answerValue)]));
+  return fileOf(playground, title, [
+    ...(repeated.length === 0 ? [] : [`const answers = ${toSource(values)};`]),
+    runSource(playground, new TestSaga(saga, options, rules), repeated.map(sequenceSource)),
+    ...forks,
+    ...expectations(nameOf(forks.length), world),
+  ]);
 }
 
-/** Source of the answers to questions with several answers. */
-function answersSource(repeated: readonly (readonly [string, readonly Given[]])[]): readonly string[] {
-  if (repeated.length === 0) return [];
-  const all = repeated.map(([id, given]) => [id, given.map((each) => answerValue(each))]);
-  return [`const answers = ${toSource(Object.fromEntries(all))};`];
+function nameOf(lane: number): string {
+  return ['run', 'fork'][lane] ?? `fork${lane}`;
+}
+
+/** Groups answers by the ID of their question. */
+export function byQuestion(given: readonly Given[]): ReadonlyMap<string, readonly Given[]> {
+  const answers = new Map<string, readonly Given[]>();
+  for (const each of given) answers.set(each.id, [...(answers.get(each.id) ?? []), each]);
+  return answers;
 }
 
 /** Rule that answers a question in sequence. */
@@ -58,39 +52,30 @@ function sequenceSource([id, [first]]: readonly [string, readonly Given[]]): str
   return `.on.${isText ? 'sample' : 'elicit'}(${toSource(id)}, () => answers${name}.shift() ?? ${isText ? "''" : "'cancel'"})`;
 }
 
-function forkSource(
-  name: string,
-  from: string,
-  { points, point, chosen }: NonNullable<Segment['fork']>,
-): string {
+function forkSource({ from }: Segment, { world: { points } }: Segment, before: number): string {
+  const { point = 0, chosen } = from ?? {};
   const isFirst =
     points.findIndex(({ asked }) => asked.some(({ stepId }) => stepId === chosen?.id)) === point;
   const token =
     isFirst && chosen !== undefined ? `at(${toSource(chosen.id)})` : `back(${points.length - point})`;
   const answer = chosen === undefined ? '' : toSource(answerValue(chosen));
-  return `const ${name} = await ${from}.${token}.fork(${answer});`;
+  return `const ${nameOf(before + 1)} = await ${nameOf(before)}.${token}.fork(${answer});`;
 }
 
 /** Prints a vitest test of a cell of the matrix. A test of a red cell fails until the saga is fixed. */
-export function testOfCase(
-  exported: Playground['exported'],
-  when: string,
-  script: TestSaga,
-  expects: string | undefined,
-): string {
-  const check = exported.hasCheck ? ['await check();'] : ["expect(run.status).not.toBe('refused');"];
-  const lines = expects === undefined || expects.startsWith('await check') ? check : [expects];
-  return fileOf(exported, `holds ${when.replace(/^When/, 'when')}`, [runSource(exported, script), ...lines]);
+export function testOfCase(playground: Playground, { when, expects }: Cell, script: TestSaga): string {
+  const check = playground.check === undefined ? "expect(run.status).not.toBe('refused');" : 'await check();';
+  const line = expects === undefined || expects.startsWith('await check') ? check : expects;
+  const title = `holds ${when.replace(/^When/, 'when')}`;
+  return fileOf(playground, title, [runSource(playground, script), line]);
 }
 
-function runSource(
-  { script: name }: Playground['exported'],
-  script: TestSaga,
-  more: readonly string[] = [],
-): string {
-  // The printer of the kit does not know the name of the script in the editor.
-  const [, ...lines] = script.source.split('\n');
-  return [`const run = await ${name}`, ...lines, ...more.map((line) => `  ${line}`), '  .run();'].join('\n');
+function runSource({ exported }: Playground, script: TestSaga, more: readonly string[] = []): string {
+  const { name, isScript } = exported;
+  const [first = '', ...lines] = script.source.split('\n');
+  // The printer of the kit does not know the names in the file.
+  const start = isScript ? name : first.replace(/yourSaga .*?\*\//, name);
+  return [`const run = await ${start}`, ...lines, ...more.map((line) => `  ${line}`), '  .run();'].join('\n');
 }
 
 function expectations(name: string, { trace }: World): readonly string[] {
@@ -106,16 +91,17 @@ function expectations(name: string, { trace }: World): readonly string[] {
   ];
 }
 
-function fileOf(
-  { file, script, hasCheck }: Playground['exported'],
-  title: string,
-  lines: readonly string[],
-): string {
+function fileOf({ exported, check }: Playground, title: string, lines: readonly string[]): string {
+  const { file, name, isScript } = exported;
   const body = lines.join('\n');
-  const names = hasCheck && body.includes('check()') ? `check, ${script}` : script;
+  const names = [
+    ...(check !== undefined && body.includes('check()') ? ['check'] : []),
+    name.replace(/\[.*/, ''),
+  ];
   return [
+    ...(isScript ? [] : ["import { testSaga } from '@mcp-saga/testing';"]),
     "import { expect, it } from 'vitest';",
-    `import { ${names} } from './${file}';`,
+    name === unnamed ? `// Import the saga as ${name}.` : `import { ${names.join(', ')} } from './${file}';`,
     '',
     `it(${JSON.stringify(title)}, async () => {`,
     body.replaceAll(/^/gm, '  '),
@@ -126,9 +112,6 @@ function fileOf(
 
 /** Converts an answer to a rule of the kit. */
 export function toRule({ id, action, content }: Given): Rule {
-  if (action === 'accept')
-    return typeof content === 'string'
-      ? { kind: 'sample', id, answer: content }
-      : { kind: 'answer', id, answer: content };
-  return { kind: 'refuse', id, action };
+  if (action !== 'accept') return { kind: 'refuse', id, action };
+  return { kind: typeof content === 'string' ? 'sample' : 'answer', id, answer: content };
 }

@@ -29,11 +29,8 @@ export function loaderOf(
     const exports: Exports = {};
     evaluated.set(file.name, exports);
     // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- runs what the person at the page wrote
-    const run = new Function('require', 'exports', `${file.code}\n//# sourceURL=${file.name}`) as (
-      require: (specifier: string) => Exports,
-      exports: Exports,
-    ) => void;
-    run((wanted) => load(wanted, file.name), exports);
+    const run = new Function('require', 'exports', `${file.code}\n//# sourceURL=${file.name}`);
+    run((wanted: string) => load(wanted, file.name), exports);
     return exports;
   };
   return load;

@@ -1,7 +1,7 @@
 import type { ClientStep, Json, StepAnswer, SuspendedTurn } from '@mcp-saga/server';
 import type { OutsideGiven, Rule } from '@mcp-saga/testing';
 import { answerWith, type AskedOutside, type World } from '@mcp-saga/testing/internal';
-import type { Act, ClientKind, Given, OutsideAct } from '../model/session.ts';
+import type { Act, Given, OutsideAct, Session } from '../model/session.ts';
 import { answerValue, withValue } from './answer-value.ts';
 import { toOutsideView } from './to-view.ts';
 
@@ -25,14 +25,6 @@ interface Received {
   readonly point: number;
 }
 
-interface PersonOptions {
-  /** Rules of the script, for initial values. */
-  readonly rules: readonly Rule[];
-  readonly client: ClientKind;
-  /** Stops at each wait. */
-  readonly isPaused: boolean;
-}
-
 /** Person at the page, who answers, sends answers of others, and lets time pass. */
 export class Person {
   /** Applied answers, with values. */
@@ -44,16 +36,19 @@ export class Person {
   readonly #world: World;
   readonly #left: Act[];
   readonly #count: number;
-  readonly #options: PersonOptions;
+  /** Rules of the script, for initial values. */
+  readonly #scripted: readonly Rule[];
+  readonly #session: Session;
   readonly #received: Received[] = [];
   /** Time before the answer to a question, in milliseconds. */
   readonly #late = new Map<string, number>();
 
-  constructor(world: World, acts: readonly Act[], options: PersonOptions) {
+  constructor(world: World, acts: readonly Act[], scripted: readonly Rule[], session: Session) {
     this.#world = world;
     this.#left = [...acts];
     this.#count = acts.length;
-    this.#options = options;
+    this.#scripted = scripted;
+    this.#session = session;
     world.isAttended = true;
     world.autoAnswer = (step) => this.#answer(step);
     world.returnAfter = (turn, dueInMs) => this.#returnAfter(turn, dueInMs);
@@ -79,23 +74,16 @@ export class Person {
       [...this.#world.outside.asked.values()].map(({ id, question }) => [id, question.kind]),
     );
     const outside = Array.from(asked, ([id, kind]) => this.#rule(id, kind));
-    return [...denied(this.#options.client), ...late, ...outside];
-  }
-
-  get #used(): number {
-    return this.#count - this.#left.length;
+    return [...denied(this.#session), ...late, ...outside];
   }
 
   #answer(step: ClientStep): StepAnswer | undefined {
-    const { client, rules } = this.#options;
     const at = this.#left.findIndex((act) => isGiven(act) && act.id === step.stepId);
     const [act] = at === -1 ? [] : this.#left.splice(at, 1);
-    const declined: Given | undefined =
-      client === 'declining' && step.type === 'elicitation'
-        ? { id: step.stepId, action: 'decline' }
-        : undefined;
+    let given = act !== undefined && isGiven(act) ? withValue(act, step, this.#scripted) : undefined;
     // An immediate decline comes before the answers that the person gave to another client.
-    const given = declined ?? (act !== undefined && isGiven(act) ? withValue(act, step, rules) : undefined);
+    if (this.#session.client === 'declining' && step.type === 'elicitation')
+      given = { id: step.stepId, action: 'decline' };
     this.question = step;
     if (given === undefined) return undefined;
     this.given.push(given);
@@ -104,28 +92,25 @@ export class Person {
 
   #returnAfter({ steps, retryAfterMs = 0 }: SuspendedTurn, dueInMs: number): number | undefined {
     const { open } = this.#world.outside;
-    this.stops.push({ dueInMs, outside: open, acts: this.#used });
-    const isStop = steps.length > 0 || open.length > 0 || this.#options.isPaused;
+    this.stops.push({ dueInMs, outside: open, acts: this.#count - this.#left.length });
+    const isStop = steps.length > 0 || open.length > 0 || this.#session.isPaused === true;
     const at = this.#left.findIndex((act) => !isGiven(act));
     const act = this.#left[at];
     const first = at === -1 ? this.#left : this.#left.slice(0, at);
     const isAnswered = steps.every(({ stepId }) => first.some((each) => 'id' in each && each.id === stepId));
     const isNext = steps.length > 0 ? !isAnswered : at === 0;
-    if (act !== undefined && isNext && isStop) {
+    if (act !== undefined && !isGiven(act) && isNext && isStop) {
       if (act.action === 'wait') {
         this.#left.splice(at, 1);
         for (const { stepId } of steps) this.#late.set(stepId, (this.#late.get(stepId) ?? 0) + act.ms);
         return act.ms;
       }
-      const asked = open.find(({ id }) => 'id' in act && id === act.id);
-      if (asked !== undefined && !isGiven(act)) {
+      const asked = open.find(({ id }) => id === act.id);
+      if (asked !== undefined) {
         this.#left.splice(at, 1);
-        this.#receive({
-          id: act.id,
-          what: asked.question.kind,
-          given: this.#given(act, asked),
-          point: this.stops.length - 1,
-        });
+        const what = asked.question.kind;
+        const given = this.#given(act, asked);
+        this.#receive({ id: act.id, what, given, point: this.stops.length - 1 });
         return retryAfterMs;
       }
     }
@@ -134,13 +119,12 @@ export class Person {
   }
 
   #given({ action, by, content }: OutsideAct, asked: AskedOutside): OutsideGiven {
-    const initial =
-      asked.question.kind === 'event' ? toOutsideView(asked, this.#options.rules).content : undefined;
-    const value = (content ?? initial) as Json | undefined;
+    const isEvent = asked.question.kind === 'event';
+    const value = content ?? (isEvent ? toOutsideView(asked, this.#scripted).content : undefined);
     return {
       approved: action !== 'deny',
       ...(by === undefined || by === '' ? {} : { by }),
-      ...(value === undefined ? {} : { content: value }),
+      ...(value === undefined ? {} : { content: value as Json }),
       afterMs: this.#world.clock.now() - asked.began,
     };
   }
@@ -157,7 +141,7 @@ export class Person {
 }
 
 /** Rules of a client without a capability. */
-export function denied(client: ClientKind): readonly Rule[] {
+export function denied({ client }: Session): readonly Rule[] {
   if (client === 'no-sampling') return [{ kind: 'deny', need: 'sampling' }];
   if (client !== 'no-elicitation') return [];
   return [

@@ -1,30 +1,22 @@
 import { formatRecording, SagaTestError, type Point, type Rule } from '@mcp-saga/testing';
 import { answerWith, begin, play, recordingOf, Serving, World, worldAt } from '@mcp-saga/testing/internal';
-import type { Act, ClientKind, CompiledFile, Fork, Given, Session } from '../model/session.ts';
-import type { Lane, LensView, QuestionView } from '../model/view.ts';
+import type { Act, Fork, Session } from '../model/session.ts';
+import type { Lane, LensView } from '../model/view.ts';
 import type { Refusal } from '../model/messages.ts';
 import { answerValue, withValue } from './answer-value.ts';
-import { evaluate, type Playground } from './evaluate.ts';
-import { testOf } from './export-test.ts';
-import { denied, isGiven, Paused, Person, type Stop } from './person.ts';
+import { testOf, type Segment } from './export-test.ts';
+import { denied, isGiven, Paused, Person } from './person.ts';
+import type { Playground } from './playground.ts';
 import { toEntryView, toOutsideView, toQuestionView, toText } from './to-view.ts';
 
-interface Played {
+interface Played extends Segment {
   /** Number of the tokens before, for a fork. */
   readonly before: number;
-  readonly world: World;
   readonly serving: Serving;
   readonly person: Person;
   readonly isWaiting: boolean;
   readonly error: unknown;
-  readonly from: ForkFrom | undefined;
-}
-
-/** Token of a fork, and the first answer. */
-interface ForkFrom {
-  readonly lane: number;
-  readonly point: number;
-  readonly chosen: Given | undefined;
+  readonly from: (NonNullable<Segment['from']> & { readonly lane: number }) | undefined;
 }
 
 /** Rules that the person replaces. */
@@ -45,8 +37,8 @@ export class SessionPlayer {
   readonly #session: Session;
   readonly #played: Played[] = [];
 
-  constructor(files: readonly CompiledFile[], session: Session) {
-    this.#playground = evaluate(files);
+  constructor(playground: Playground, session: Session) {
+    this.#playground = playground;
     this.#session = session;
   }
 
@@ -63,12 +55,8 @@ export class SessionPlayer {
   }
 
   /** The run without its forks. Call `play` before. */
-  get run(): Pick<Person, 'given' | 'rules'> & {
-    readonly playground: Playground;
-    readonly points: readonly Point[];
-  } {
-    const { world, person } = this.#played[0] as Played;
-    return { playground: this.#playground, points: world.points, given: person.given, rules: person.rules };
+  get run(): Segment {
+    return this.#played[0] as Played;
   }
 
   /** Formats the recording of a lane as JSON. Call `play` before. */
@@ -102,12 +90,10 @@ export class SessionPlayer {
 
   async #run(acts: readonly Act[]): Promise<void> {
     const { script } = this.#playground;
-    const world = new World(script.options, [
-      ...script.rules.filter(({ kind }) => !personal.has(kind)),
-      ...denied(this.#client),
-    ]);
+    const kept = script.rules.filter(({ kind }) => !personal.has(kind));
+    const world = new World(script.options, [...kept, ...denied(this.#session)]);
     const serving = new Serving(script.saga, world);
-    const person = this.#person(world, acts);
+    const person = new Person(world, acts, script.rules, this.#session);
     await this.#playTo({ world, serving, person, before: 0, from: undefined }, async () => {
       await begin(world, script.saga);
       await play(script.saga, world, serving);
@@ -115,47 +101,29 @@ export class SessionPlayer {
   }
 
   async #fork({ lane, point, answers: acts }: Fork): Promise<void> {
+    const { script } = this.#playground;
     const before = this.#played[lane];
     const from = before?.world.points[point];
     if (before === undefined || from === undefined) return;
     const { serving } = before;
     const [first, ...others] = acts;
-    const step = from.asked.find(({ stepId }) => first !== undefined && 'id' in first && stepId === first.id);
+    const given = first !== undefined && isGiven(first) ? first : undefined;
+    const step = from.asked.find(({ stepId }) => stepId === given?.id);
     const chosen =
-      first !== undefined && isGiven(first) && step !== undefined
-        ? withValue(first, step, this.#playground.script.rules)
-        : undefined;
+      given === undefined || step === undefined ? undefined : withValue(given, step, script.rules);
     const answers = [
       ...from.answers.filter(({ stepId }) => stepId !== step?.stepId),
       ...(chosen === undefined || step === undefined ? [] : [answerWith(step, answerValue(chosen))]),
     ];
     const request = { type: 'resume', token: from.token, answers } as const;
-    const to = chosen?.id ?? `token ${before.before + point + 1}`;
+    const number = before.before + point + 1;
+    const to = chosen?.id ?? `token ${number}`;
     const world = worldAt(before.world, before.world.trace, from, { to, request, id: chosen?.id });
-    const person = this.#person(world, chosen === undefined ? acts : others);
+    const person = new Person(world, chosen === undefined ? acts : others, script.rules, this.#session);
     person.inherit(before.person, point);
-    const start = {
-      world,
-      serving,
-      person,
-      before: before.before + point + 1,
-      from: { lane, point, chosen },
-    };
+    const start = { world, serving, person, before: number, from: { lane, point, chosen } };
     await this.#playTo(start, async () => {
-      await play(this.#playground.script.saga, world, serving, { first: request });
-    });
-  }
-
-  get #client(): ClientKind {
-    return this.#session.client ?? 'complete';
-  }
-
-  #person(world: World, acts: readonly Act[]): Person {
-    const { rules } = this.#playground.script;
-    return new Person(world, acts, {
-      rules,
-      client: this.#client,
-      isPaused: this.#session.isPaused === true,
+      await play(script.saga, world, serving, { first: request });
     });
   }
 
@@ -174,22 +142,17 @@ export class SessionPlayer {
 
   #lane(played: Played): Lane {
     const { before, world, person, isWaiting, error, from } = played;
-    const { script } = this.#playground;
-    const { rules } = script;
-    const toOutside = ({ outside }: Stop): readonly QuestionView[] =>
-      outside.map((asked) => toOutsideView(asked, rules));
+    const { rules } = this.#playground.script;
+    const stops = person.stops.map(({ dueInMs, outside, acts }) => ({
+      dueInMs: Number.isFinite(dueInMs) ? dueInMs : undefined,
+      outside: outside.map((asked) => toOutsideView(asked, rules)),
+      acts,
+    }));
     const tokens = world.points.map(({ token, asked, traced }, at) => {
-      const stop = person.stops[at];
-      return {
-        number: before + at + 1,
-        bytes: token.length,
-        questions: asked.map((step) => toQuestionView(step, rules)),
-        outside: stop === undefined ? [] : toOutside(stop),
-        acts: stop?.acts ?? 0,
-        traced,
-      };
+      const { outside = [], acts = 0 } = stops[at] ?? {};
+      const questions = [...asked.map((step) => toQuestionView(step, rules)), ...outside];
+      return { number: before + at + 1, bytes: token.length, questions, acts, traced };
     });
-    const stop = person.stops.at(-1);
     const { question } = person;
     const isAsked = world.points.at(-1)?.asked.some(({ stepId }) => stepId === question?.stepId) === true;
     return {
@@ -197,10 +160,7 @@ export class SessionPlayer {
       entries: Array.from(world.trace, toEntryView),
       tokens,
       question: isWaiting && isAsked && question !== undefined ? toQuestionView(question, rules) : undefined,
-      pause:
-        isWaiting && stop !== undefined
-          ? { dueInMs: Number.isFinite(stop.dueInMs) ? stop.dueInMs : undefined, outside: toOutside(stop) }
-          : undefined,
+      pause: isWaiting ? stops.at(-1) : undefined,
       error: error === undefined ? undefined : toText(error),
       from: from === undefined ? undefined : before,
       test: this.#testOf(played),
@@ -213,17 +173,7 @@ export class SessionPlayer {
     for (let at = lane.from; at !== undefined; at = path[0]?.from)
       path.unshift(this.#played[at.lane] as Played);
     if (path.some(({ isWaiting, error }) => isWaiting || error !== undefined)) return undefined;
-    const { exported, script } = this.#playground;
-    const segments = path.map(({ world, person, from }, index) => {
-      const { points = [] } = path[index - 1]?.world ?? {};
-      return {
-        world,
-        given: person.given,
-        rules: person.rules,
-        ...(from === undefined ? {} : { fork: { points, point: from.point, chosen: from.chosen } }),
-      };
-    });
-    return testOf(exported, script, segments);
+    return testOf(this.#playground, path);
   }
 }
 

@@ -5,16 +5,9 @@ import type { EntryView, QuestionView } from '../model/view.ts';
 
 /** Converts an event to plain data, for the page. */
 export function toEntryView(entry: TraceEntry): EntryView {
-  const text = lineOf(entry);
-  return {
-    turn: entry.turn,
-    attempt: 'attempt' in entry ? entry.attempt : undefined,
-    type: entry.type,
-    id: 'id' in entry ? entry.id : undefined,
-    text,
-    value: valueOf(entry),
-    key: 'key' in entry ? entry.key : undefined,
-  };
+  const { turn, type } = entry;
+  const { id, key, attempt } = entry as Partial<EntryView>;
+  return { turn, attempt, type, id, text: lineOf(entry), value: valueOf(entry), key };
 }
 
 /** Fields with the value of an event. The first existing field counts. */
@@ -57,14 +50,10 @@ export function toOutsideView({ id, question }: AskedOutside, rules: readonly Ru
   return { id, type: kind, message, reason: undefined, ...view };
 }
 
-function toFormView(
-  params: Parameters<typeof formOf>[0],
-  scripted: unknown,
-): Pick<QuestionView, 'fields' | 'content'> {
+type FormView = Pick<QuestionView, 'fields' | 'content'>;
+
+function toFormView(params: Parameters<typeof formOf>[0], scripted: unknown): FormView {
   const form = formOf(params);
   const content = scripted ?? (form === undefined ? {} : simplestContent(form));
-  return {
-    fields: form?.properties,
-    content: content as QuestionView['content'],
-  };
+  return { fields: form?.properties, content: content as FormView['content'] };
 }

@@ -18,6 +18,7 @@ export function App({ store }: { readonly store: LiveStore }): JSX.Element {
           {mcp === undefined ? 'read-only' : `MCP at ${new URL(mcp, location.href).href}`}
           {reloads > 0 && ` · code reloaded ${reloads === 1 ? 'once' : `${reloads} times`}`}
         </p>
+        {mcp !== undefined && <a href="playground">Playground</a>}
       </header>
       <main class="live">
         <div class="side">

@@ -1,5 +1,5 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
-import type { EntryView, StepTime } from '../model/view.ts';
+import type { EntryView } from '../model/view.ts';
 import { durationOf } from '../page/panels/duration.ts';
 import type { Sent } from './sent-requests.ts';
 
@@ -10,48 +10,38 @@ export interface LiveToken {
   readonly traced: number;
   /** Request of this page that got the token. */
   readonly sent: Sent | undefined;
+  /** `true` if no turn has used the token. */
+  readonly isNewest: boolean;
 }
 
 /** Turns of a saga in one line: each turn continues the token of the turn before. */
 export interface LiveLane {
   readonly turns: readonly SeenTurn[];
-  /** Number of the token at which the lane begins, for a fork. */
-  readonly from: number | undefined;
   readonly entries: readonly EntryView[];
   readonly tokens: readonly LiveToken[];
 }
 
-type Line = Pick<LiveLane, 'from'> & { readonly turns: SeenTurn[] };
-
 /** Sorts the turns of a saga into its run and its forks, in the order in which they began. */
-export function toLanes(
-  turns: readonly SeenTurn[],
-  sent: ReadonlyMap<string, Sent>,
-  saga: string,
-): readonly LiveLane[] {
-  const lines: Line[] = [];
+export function toLanes(turns: readonly SeenTurn[], sent: readonly Sent[], saga: string): LiveLane[] {
+  const lines: SeenTurn[][] = [];
   for (const turn of turns) {
     const line = lineFor(turn, lines, sent);
-    if (line === undefined)
-      lines.push({ from: lines.length === 0 ? undefined : turn.turn - 1, turns: [turn] });
-    else line.turns.push(turn);
+    if (line === undefined) lines.push([turn]);
+    else line.push(turn);
   }
   return lines.map((line) => toLane(line, sent, saga));
 }
 
-function lineFor(
-  { turn, request, action }: SeenTurn,
-  lines: readonly Line[],
-  sent: ReadonlyMap<string, Sent>,
-): Line | undefined {
-  if (action === 'repeat') return lines.findLast(({ turns }) => turns.some((each) => each.turn === turn));
-  const parent = sent.get(request ?? '')?.parent;
+function lineFor(next: SeenTurn, lines: SeenTurn[][], sent: readonly Sent[]): SeenTurn[] | undefined {
+  const { turn, request, action } = next;
+  if (action === 'repeat') return lines.findLast((line) => line.some((each) => each.turn === turn));
   // A request may take several turns.
-  const own = lines.find(({ turns }) => request !== undefined && turns.at(-1)?.request === request);
+  const own = lines.find((line) => request !== undefined && line.at(-1)?.request === request);
   if (own !== undefined) return own;
-  if (parent !== undefined) return lines.find(({ turns }) => newestOf(turns)?.request === parent);
+  const parent = sent.find(({ id }) => id === request)?.parent;
+  if (parent !== undefined) return lines.find((line) => newestOf(line)?.request === parent);
   // Other clients do not say which token they sent.
-  return lines.findLast(({ turns }) => (newestOf(turns)?.turn ?? 0) < turn);
+  return lines.findLast((line) => (newestOf(line)?.turn ?? 0) < turn);
 }
 
 /** A rejected request leaves the token before it good. */
@@ -59,83 +49,77 @@ function newestOf(turns: readonly SeenTurn[]): SeenTurn | undefined {
   return turns.findLast(({ status, action }) => status !== 'rejected' && action !== 'repeat');
 }
 
-function toLane({ turns, from }: Line, sent: ReadonlyMap<string, Sent>, saga: string): LiveLane {
+function toLane(turns: readonly SeenTurn[], sent: readonly Sent[], saga: string): LiveLane {
   const entries: EntryView[] = [];
   const tokens: LiveToken[] = [];
   for (const [at, turn] of turns.entries()) {
-    const isLast = turns[at + 1]?.request !== turn.request || turn.request === undefined;
     entries.push(...entriesOf(turn, saga));
-    if (turn.status === 'suspended' && turn.action !== 'repeat')
-      tokens.push({ turn, traced: entries.length, sent: isLast ? sent.get(turn.request ?? '') : undefined });
+    if (turn.status !== 'suspended' || turn.action === 'repeat') continue;
+    const isLast = turns[at + 1]?.request !== turn.request;
+    const request = isLast ? sent.find(({ id }) => id === turn.request) : undefined;
+    tokens.push({ turn, traced: entries.length, sent: request, isNewest: turn === newestOf(turns) });
   }
-  return { turns, from, entries, tokens };
+  return { turns, entries, tokens };
 }
 
-function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
-  const of: ToEntry = (type, facts) => ({ ...empty, turn: turn.turn, type, ...facts });
-  if (turn.action === 'repeat')
-    return [of('told', { text: 'The request was sent again, and got the stored response.' })];
-  const begun =
-    turn.action === 'start'
-      ? [of('started', { id: saga, value: turn.args })]
-      : turn.action === 'cancel'
-        ? [of('cancelledFromOutside', { text: 'The client cancels the saga.' })]
-        : [];
-  const events = turn.events.map((event) => entryOf(event, of, timeOf(event, turn)));
-  return [...begun, ...events, ...endOf(turn, of)];
-}
+/** Event without the facts that are empty. */
+type Facts = Pick<EntryView, 'type'> & Partial<EntryView>;
 
 const empty = { attempt: undefined, id: undefined, text: '', value: undefined, key: undefined };
 
-type ToEntry = (type: EntryView['type'], facts: Partial<EntryView>) => EntryView;
+function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
+  const facts = [...beginOf(turn, saga)];
+  if (turn.action !== 'repeat')
+    facts.push(...turn.events.map((event) => eventOf(event, turn)), ...endOf(turn));
+  return facts.map((each) => ({ ...empty, turn: turn.turn, ...each }));
+}
 
-function entryOf(
-  { id, kind, type, action, errorType, attempt, key, value }: SeenEvent,
-  of: ToEntry,
-  time: StepTime | undefined,
-): EntryView {
+function beginOf({ action, args }: SeenTurn, saga: string): readonly Facts[] {
+  if (action === 'resume') return [];
+  if (action === 'start') return [{ type: 'started', id: saga, value: args }];
+  if (action === 'cancel') return [{ type: 'cancelledFromOutside', text: 'The client cancels the saga.' }];
+  return [{ type: 'told', text: 'The request was sent again, and got the stored response.' }];
+}
+
+function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
+  const { id, kind, type, action, errorType, attempt, key, value, startedAt, durationMs: ms } = event;
+  const whole = Math.max(turn.durationMs ?? Date.now() - turn.startedAt, 1);
+  const isTimed = startedAt !== undefined && ms !== undefined;
+  const time = isTimed ? { start: (startedAt - turn.startedAt) / whole, share: ms / whole, ms } : undefined;
   const facts = { id, attempt, key, value, time };
   switch (type) {
     case 'answered':
-      if (action === 'decline' || action === 'cancel')
-        return of(action === 'decline' ? 'declined' : 'cancelled', { id });
-      return of('answered', facts);
+      if (action === 'decline') return { type: 'declined', id };
+      return action === 'cancel' ? { type: 'cancelled', id } : { type, ...facts };
     case 'passed':
-      return of('passed', { id, text: `${kind} ${id}` });
+      return { type, id, text: `${kind} ${id}` };
     case 'failed':
-      return of(kind === 'undo' ? 'undoFailed' : 'failed', { ...facts, value: value ?? errorType });
+      return { ...facts, type: kind === 'undo' ? 'undoFailed' : 'failed', value: value ?? errorType };
     case 'running':
-      return of(doneTypes[kind] ?? 'ran', { ...facts, value: 'runs now' });
     case 'succeeded':
-      return of(doneTypes[kind] ?? 'ran', facts);
+      return { ...facts, type: doneTypes[kind] ?? 'ran', value: type === 'running' ? 'runs now' : value };
   }
-}
-
-function timeOf({ startedAt, durationMs: ms }: SeenEvent, turn: SeenTurn): StepTime | undefined {
-  if (startedAt === undefined || ms === undefined) return undefined;
-  const whole = Math.max(turn.durationMs ?? Date.now() - turn.startedAt, 1);
-  return { start: (startedAt - turn.startedAt) / whole, share: ms / whole, ms };
 }
 
 const doneTypes: Readonly<Record<string, EntryView['type']>> = { undo: 'undone', poll: 'polled' };
 
-function endOf(turn: SeenTurn, of: ToEntry): readonly EntryView[] {
+function endOf(turn: SeenTurn): readonly Facts[] {
   const { status, asked, messages, retryAfterMs, result, error, errorType, uncompensated = [] } = turn;
   switch (status) {
     case 'running':
       return [];
     case 'suspended':
-      if (asked.length > 0 || retryAfterMs === undefined)
-        return asked.map(({ stepId: id, type }, at) => of('asked', { id, value: messages?.[at] ?? type }));
-      return [of('waited', { text: `waits ${durationOf(retryAfterMs)}` })];
+      if (asked.length === 0 && retryAfterMs !== undefined)
+        return [{ type: 'waited', text: `waits ${durationOf(retryAfterMs)}` }];
+      return asked.map(({ stepId: id, type }, at) => ({ type: 'asked', id, value: messages?.[at] ?? type }));
     case 'completed':
-      return [of('completed', { value: result ?? '' })];
+      return [{ type: 'completed', value: result ?? '' }];
     case 'failed':
       return [
-        ...uncompensated.map((id) => of('uncompensated', { id, text: `${id} is not undone` })),
-        of('gaveUp', { value: error ?? errorType }),
+        ...uncompensated.map((id): Facts => ({ type: 'uncompensated', id, text: `${id} is not undone` })),
+        { type: 'gaveUp', value: error ?? errorType },
       ];
     case 'rejected':
-      return [of('refused', { value: errorType })];
+      return [{ type: 'refused', value: errorType }];
   }
 }

@@ -1,54 +1,70 @@
-import type { ClientStep } from '@mcp-saga/server';
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 import { toQuestionView } from '../engine/to-view.ts';
-import type { Answer } from '../model/session.ts';
+import { durationOf } from '../page/panels/duration.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
+import type { LiveToken } from './lanes.ts';
 import type { LiveStore } from './live-store.ts';
-import type { Sent } from './sent-requests.ts';
+import { methodsOf } from './mcp-client.ts';
+import { toCompletedStep } from './sent-requests.ts';
 
-interface StepFormProps {
-  readonly step: ClientStep;
-  readonly onAnswer: (given: Answer) => void;
-  readonly accept?: string;
-}
+type LiveFormProps = { readonly store: LiveStore; readonly token: LiveToken };
 
-/** Question of a saga, with the link of a question by URL. */
-export function StepForm({ step, onAnswer, accept = 'Accept' }: StepFormProps): JSX.Element {
-  const { url } = step.params;
-  const isLink = typeof url === 'string' && /^https?:/.test(url);
+/**
+ * Forms to answer with a token of this page, and its last refusal by the server. Questions of other clients are theirs to answer. The
+ * newest token waits for all its questions, and an older one makes a fork at the first.
+ */
+export function LiveForm({ store, token: { sent, isNewest } }: LiveFormProps): JSX.Element | null {
+  if (sent?.reply === undefined) return null;
+  const { steps = [], retryAfterMs = 0 } = sent.reply;
+  const tool = store.tools.value.find(({ name }) => name === sent.tool) ?? {};
+  const refused = store.sent.value.findLast(({ parent, error }) => parent === sent.id && error !== undefined);
+  const rejection = store.state.value?.rejections.find(({ request }) => request === refused?.id);
   return (
     <>
-      <QuestionForm question={toQuestionView(step, [])} onAnswer={onAnswer} accept={accept} />
-      {isLink && (
-        <p class="link">
-          <a href={url} target="_blank" rel="noreferrer">
-            {url}
-          </a>
+      {steps.slice(0, isNewest ? undefined : 1).map((step) => {
+        const { url } = step.params;
+        return (
+          <Fragment key={`${sent.id} ${step.stepId}`}>
+            <QuestionForm
+              question={toQuestionView(step, [])}
+              accept={isNewest ? 'Accept' : 'Send as a fork'}
+              onAnswer={(given) => void store.resume(sent, [toCompletedStep(step, given)])}
+            />
+            {typeof url === 'string' && /^https?:/.test(url) && (
+              <p class="link">
+                <a href={url} target="_blank" rel="noreferrer">
+                  {url}
+                </a>
+              </p>
+            )}
+          </Fragment>
+        );
+      })}
+      {isNewest && (
+        <div class="buttons open">
+          {steps.length === 0 && (
+            <button type="button" onClick={() => void store.resume(sent)}>
+              Continue after {durationOf(retryAfterMs)}
+            </button>
+          )}
+          {methodsOf(tool).includes('tools/cancelSaga') && (
+            <button type="button" onClick={() => void store.cancel(sent)}>
+              Cancel the saga
+            </button>
+          )}
+        </div>
+      )}
+      {refused !== undefined && (
+        <p class="failure" role="status">
+          The client gets <b>{refused.error}</b>.
+          {rejection !== undefined && (
+            <>
+              {' '}
+              The log of the operator says <b>{rejection.reason}</b>.
+            </>
+          )}
         </p>
       )}
     </>
-  );
-}
-
-type RefusalsProps = { readonly store: LiveStore; readonly from: Sent };
-
-/** Requests with a token that the server refused. */
-export function Refusals({ store, from }: RefusalsProps): JSX.Element | null {
-  const refused = [...store.sent.value.values()].filter(
-    ({ parent, error }) => parent === from.id && error !== undefined,
-  );
-  const last = refused.at(-1);
-  if (last === undefined) return null;
-  const rejection = store.state.value?.rejections.find(({ request }) => request === last.id);
-  return (
-    <p class="failure" role="status">
-      The client gets <b>{last.error}</b>.
-      {rejection !== undefined && (
-        <>
-          {' '}
-          The log of the operator says <b>{rejection.reason}</b>.
-        </>
-      )}
-    </p>
   );
 }

@@ -1,10 +1,9 @@
-import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
-import type { Answer } from '../model/session.ts';
-import { sendRequest, type Tool } from './mcp-client.ts';
-import { keep, readKept } from './kept-requests.ts';
+import { keptSignal } from './kept-signal.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
-import { toStepResult, type SagaReply, type Sent } from './sent-requests.ts';
+import { methodsOf, sendRequest, type Tool } from './mcp-client.ts';
+import type { SagaReply, Sent } from './sent-requests.ts';
 
 const pollMs = 500;
 const retryMs = 3_000;
@@ -16,34 +15,24 @@ export class LiveStore {
   readonly state: Signal<StudioState | undefined> = signal(undefined);
   readonly tools: Signal<readonly Tool[]> = signal([]);
   /** Shown saga: its ID, or the ID of the request that starts it. */
-  readonly shown: Signal<string | undefined>;
+  readonly shown: Signal<string> = keptSignal('shown', '');
   /** Number of the shown lane. */
-  readonly lane: Signal<number>;
+  readonly lane: Signal<number> = keptSignal('lane', 0);
+  /** Requests of this page. The tokens of kept requests must fit the quota of a tab. */
+  readonly sent: Signal<readonly Sent[]> = keptSignal('sent', [], (all) => all.slice(-50));
   /** Problem of the connection, or of a call. */
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** Access token for servers with users. */
   readonly bearer: Signal<string> = signal('');
-  readonly sent: Signal<ReadonlyMap<string, Sent>>;
   readonly saga: ReadonlySignal<StudioState['seen'][number] | undefined> = computed(() => {
     const { seen = [] } = this.state.value ?? {};
-    const { value: shown } = this.shown;
-    return seen.find(({ sagaId, request }) => shown === sagaId || (shown !== undefined && shown === request));
+    return seen.find(({ sagaId, request }) => [sagaId, request].includes(this.shown.value));
   });
   readonly lanes: ReadonlySignal<readonly LiveLane[]> = computed(() =>
     toLanes(this.state.value?.turns ?? [], this.sent.value, this.saga.value?.saga ?? ''),
   );
   #loaded: string | undefined;
   #refreshing: Promise<void> | undefined;
-
-  constructor() {
-    const { shown, lane, sent } = readKept();
-    this.shown = signal(shown);
-    this.lane = signal(lane);
-    this.sent = signal(new Map(sent.map((each) => [each.id, each])));
-    effect(() =>
-      keep({ shown: this.shown.value, lane: this.lane.value, sent: [...this.sent.value.values()] }),
-    );
-  }
 
   /** Polls the state while the page is visible. */
   async follow(): Promise<never> {
@@ -70,41 +59,29 @@ export class LiveStore {
   /** Calls a saga. */
   async start(tool: string, args: object): Promise<void> {
     this.failure.value = undefined;
-    const params = { name: tool, arguments: args };
     const id = crypto.randomUUID();
     this.shown.value = id;
-    const call = { id, tool, parent: undefined, method: 'tools/callSaga', params, args } as const;
-    const { error } = await this.#send(call);
+    const params = { name: tool, arguments: args };
+    const { error } = await this.#send({ id, tool, method: 'tools/callSaga', params, args });
     this.lane.value = 0;
     if (error !== undefined) this.failure.value = `${tool}: ${error}`;
   }
 
   /** Starts the shown saga again, with the same arguments. Undefined for a saga of another client. */
   get startAgain(): (() => void) | undefined {
-    const { tool, args } = this.sent.value.get(this.saga.value?.request ?? '') ?? {};
+    const { tool, args } = this.sent.value.find(({ id }) => id === this.saga.value?.request) ?? {};
     return tool !== undefined && args !== undefined ? () => void this.start(tool, args) : undefined;
   }
 
-  /** Answers a question of a turn, of the newest one or of an older one. */
-  async answer(from: Sent, given: Answer): Promise<void> {
-    const step = from.reply?.steps?.find(({ stepId }) => stepId === given.id);
-    if (step === undefined) return;
-    await this.#resume(from, [{ stepId: given.id, result: toStepResult(step, given) }]);
-  }
-
-  /** Continues a saga that waits for nothing but time. */
-  async proceed(from: Sent): Promise<void> {
-    await this.#resume(from, []);
+  /** Sends the token of a turn, the newest one or an older one. Without answers, the saga waits for nothing but time. */
+  async resume(from: Sent, completedSteps: readonly object[] = []): Promise<void> {
+    const before = this.lanes.value.length;
+    await this.#use(from, 'tools/resumeSaga', { completedSteps });
+    if (this.lanes.value.length > before) this.lane.value = this.lanes.value.length - 1;
   }
 
   async cancel(from: Sent): Promise<void> {
     await this.#use(from, 'tools/cancelSaga', { reason: 'cancelled in the studio' });
-  }
-
-  async #resume(from: Sent, completedSteps: readonly object[]): Promise<void> {
-    const before = this.lanes.value.length;
-    await this.#use(from, 'tools/resumeSaga', { completedSteps });
-    if (this.lanes.value.length > before) this.lane.value = this.lanes.value.length - 1;
   }
 
   async #use({ tool, id: parent, reply }: Sent, method: Sent['method'], more: object): Promise<void> {
@@ -114,75 +91,69 @@ export class LiveStore {
 
   async #send(request: Sent): Promise<Sent> {
     const { params = {}, ...facts } = request;
-    const { id, method } = request;
-    const note = (noted: Sent): void => {
-      this.sent.value = new Map(this.sent.value).set(id, noted);
-    };
-    note(request);
+    this.#note(request);
     const path = this.state.value?.mcp ?? '';
-    let sent: Sent;
-    try {
-      const { value: bearer } = this.bearer;
-      sent = { ...facts, reply: await sendRequest<SagaReply>(path, { method, params, id, bearer }) };
-    } catch (error) {
-      sent = { ...facts, error: (error as Error).message };
-    }
-    note(sent);
+    const sent: Sent = await sendRequest<SagaReply>(path, this.bearer.value, { ...facts, params }).then(
+      (reply) => ({ ...facts, reply }),
+      (error: Error) => ({ ...facts, error: error.message }),
+    );
+    this.#note(sent);
     // A load that began before the response may lack the turn.
     await this.#refreshing;
     await this.refresh();
-    this.#proceedLater(sent);
+    this.#resumeLater(sent);
     return sent;
+  }
+
+  #note(sent: Sent): void {
+    this.sent.value = [...this.sent.value.filter(({ id }) => id !== sent.id), sent];
   }
 
   /** Continues after a reload: sends unanswered requests again, which the guard recognizes, and continues waiting sagas. */
   #continue(): void {
-    const all = [...this.sent.value.values()];
+    const all = this.sent.value;
     for (const sent of all) {
       if (sent.parent !== undefined && sent.params !== undefined) void this.#send(sent);
-      else if (all.every(({ parent }) => parent !== sent.id)) this.#proceedLater(sent);
+      else if (all.every(({ parent }) => parent !== sent.id)) this.#resumeLater(sent);
     }
   }
 
-  #proceedLater(sent: Sent): void {
-    const { state, steps = [], retryAfterMs = 0 } = sent.reply ?? {};
-    if (state === 'suspended' && steps.length === 0 && retryAfterMs <= longestWaitMs)
-      setTimeout(() => void this.proceed(sent), retryAfterMs);
+  #resumeLater(sent: Sent): void {
+    const { sagaToken, steps = [], retryAfterMs = 0 } = sent.reply ?? {};
+    if (sagaToken !== undefined && steps.length === 0 && retryAfterMs <= longestWaitMs)
+      setTimeout(() => void this.resume(sent), retryAfterMs);
   }
 
   async #load(): Promise<void> {
-    const { revision } = this.state.value ?? {};
-    const shown = this.saga.value?.sagaId;
-    const query = new URLSearchParams({
-      ...(shown === undefined ? {} : { saga: shown }),
-      ...(revision !== undefined && this.#loaded === shown ? { after: String(revision) } : {}),
-    });
+    const { value: before } = this.state;
+    const saga = this.saga.value?.sagaId ?? '';
+    const after = this.#loaded === saga ? String(before?.revision) : '';
     try {
-      const response = await fetch(`state?${query}`);
+      const response = await fetch(`state?${new URLSearchParams({ saga, after })}`);
       if (this.failure.value === unreachable) this.failure.value = undefined;
-      if (response.status !== 204) await this.#take((await response.json()) as StudioState, shown);
+      if (response.status === 204) return;
+      const state = (await response.json()) as StudioState;
+      this.state.value = state;
+      this.#loaded = saga;
+      if (state.mcp !== undefined && before === undefined) this.#continue();
+      if (state.mcp !== undefined && before?.reloads !== state.reloads) await this.loadTools();
+      // The turns of a saga that this state mentions first.
+      if ((this.saga.value?.sagaId ?? '') !== saga) await this.#load();
     } catch {
       this.failure.value = unreachable;
     }
   }
 
-  async #take(state: StudioState, shown: string | undefined): Promise<void> {
-    const before = this.state.value;
-    this.state.value = state;
-    this.#loaded = shown;
-    if (state.mcp !== undefined && before === undefined) this.#continue();
-    if (state.mcp !== undefined && before?.reloads !== state.reloads) await this.loadTools();
-    // The turns of a saga that this state mentions first.
-    if (this.saga.value?.sagaId !== shown) await this.#load();
-  }
-
   /** Lists the tools of the server that are sagas. */
   async loadTools(): Promise<void> {
     const { mcp = '' } = this.state.value ?? {};
+    const request = { id: crypto.randomUUID(), method: 'tools/list', params: {} };
     try {
-      const { value: bearer } = this.bearer;
-      const request = { method: 'tools/list', params: {}, id: crypto.randomUUID(), bearer };
-      const { tools } = await sendRequest<{ readonly tools: readonly Tool[] }>(mcp, request);
+      const { tools } = await sendRequest<{ readonly tools: readonly Tool[] }>(
+        mcp,
+        this.bearer.value,
+        request,
+      );
       this.tools.value = tools.filter((tool) => methodsOf(tool).includes('tools/callSaga'));
     } catch (error) {
       this.failure.value = `The server does not list its tools: ${(error as Error).message}`;
@@ -191,8 +162,3 @@ export class LiveStore {
 }
 
 const unreachable = 'The server does not answer.';
-
-/** Returns the saga methods of a tool. */
-export function methodsOf({ _meta: meta = {} }: Tool): readonly string[] {
-  return Object.values(meta).flatMap(({ methods = [] }) => methods);
-}

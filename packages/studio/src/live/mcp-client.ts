@@ -1,15 +1,19 @@
+import type { Form } from '@mcp-saga/testing/internal';
+
 /** Tool of the server, as clients see it. */
 export interface Tool {
   readonly name: string;
-  readonly title?: string;
   readonly description?: string;
-  readonly inputSchema: {
-    readonly properties?: Readonly<Record<string, object>>;
-    readonly required?: readonly string[];
-  };
+  readonly inputSchema: Partial<Form>;
   readonly _meta?: Readonly<Record<string, { readonly methods?: readonly string[] }>>;
 }
 
+/** Returns the saga methods of a tool. */
+export function methodsOf({ _meta: meta = {} }: Pick<Tool, '_meta'>): readonly string[] {
+  return Object.values(meta).flatMap(({ methods = [] }) => methods);
+}
+
+type RpcRequest = Readonly<Record<'id' | 'method', string>> & { readonly params: object };
 type RpcResponse = { readonly result?: object; readonly error?: Pick<Error, 'message'> & { code: number } };
 
 const revision = '2026-07-28';
@@ -20,11 +24,9 @@ const envelope = {
   [`${prefix}clientCapabilities`]: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
 };
 
-/** Sends a request of MCP over HTTP. Throws the code and message of an error response. */
-export async function sendRequest<T extends object>(
-  path: string,
-  { method, params, id, bearer }: RpcRequest,
-): Promise<T> {
+/** Sends a request of MCP over HTTP, with an access token unless it is ''. Throws the code and message of an error response. */
+export async function sendRequest<T>(path: string, bearer: string, request: RpcRequest): Promise<T> {
+  const { id, method, params } = request;
   const response = await fetch(path, {
     method: 'POST',
     headers: {
@@ -41,9 +43,6 @@ export async function sendRequest<T extends object>(
   if (error !== undefined) throw new Error(`${error.code} ${error.message}`);
   return (result ?? {}) as T;
 }
-
-/** Request of the page. `bearer` is the access token, or empty. */
-export type RpcRequest = Readonly<Record<'method' | 'id' | 'bearer', string>> & { readonly params: object };
 
 /** Reads the response: JSON, or the last event of a stream. */
 function toMessage(text: string, status: number): RpcResponse {

@@ -1,9 +1,8 @@
 import type { ClientStep } from '@mcp-saga/server';
 import type { Answer } from '../model/session.ts';
 
-/** Response of a saga method. */
+/** Response of a saga method; of a saga that has ended, without these fields. */
 export interface SagaReply {
-  readonly state?: 'suspended';
   readonly sagaToken?: string;
   readonly steps?: readonly ClientStep[];
   readonly retryAfterMs?: number;
@@ -14,7 +13,7 @@ export interface Sent {
   readonly id: string;
   readonly tool: string;
   /** ID of the request with the token of this one; undefined for a call. */
-  readonly parent: string | undefined;
+  readonly parent?: string;
   readonly method: 'tools/callSaga' | 'tools/resumeSaga' | 'tools/cancelSaga';
   /** Arguments of a call, to start the saga again. */
   readonly args?: object;
@@ -25,10 +24,10 @@ export interface Sent {
   readonly error?: string;
 }
 
-/** Converts an answer of the form to the result of MCP. */
-export function toStepResult({ type }: Pick<ClientStep, 'type'>, { action, content }: Answer): object {
-  if (type === 'roots') return { roots: [] };
-  if (type === 'sampling')
-    return { role: 'assistant', model: 'studio', content: { type: 'text', text: content } };
-  return action === 'accept' ? { action, content: content ?? {} } : { action };
+/** Converts an answer of the form to the answer of a step in MCP. */
+export function toCompletedStep({ stepId, type }: ClientStep, { action, content }: Answer): object {
+  const text = { type: 'text', text: content };
+  if (type === 'roots') return { stepId, result: { roots: [] } };
+  if (type === 'sampling') return { stepId, result: { role: 'assistant', model: 'studio', content: text } };
+  return { stepId, result: action === 'accept' ? { action, content: content ?? {} } : { action } };
 }

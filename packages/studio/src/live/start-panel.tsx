@@ -1,5 +1,4 @@
-import { simplestContent, type Field, type Form } from '@mcp-saga/testing/internal';
-import { useSignal } from '@preact/signals';
+import { simplestContent } from '@mcp-saga/testing/internal';
 import type { JSX } from 'preact';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { LiveStore } from './live-store.ts';
@@ -7,18 +6,15 @@ import type { Tool } from './mcp-client.ts';
 
 /** Served sagas, each with a form of its arguments. */
 export function StartPanel({ store }: { readonly store: LiveStore }): JSX.Element {
+  const { value: tools } = store.tools;
   return (
     <section class="start" aria-label="Start a saga">
       <h2>Start a saga</h2>
-      {store.tools.value.map((tool, index) => (
-        <details key={tool.name} name="tools" open={index === 0 && store.tools.value.length === 1}>
+      {tools.map((tool) => (
+        <details key={tool.name} name="tools" open={tools.length === 1}>
           <summary>{tool.name}</summary>
           {tool.description !== undefined && <p>{tool.description}</p>}
-          <Arguments
-            key={JSON.stringify(tool.inputSchema)}
-            tool={tool}
-            onStart={(args) => void store.start(tool.name, args)}
-          />
+          <ArgumentsForm key={JSON.stringify(tool.inputSchema)} store={store} tool={tool} />
         </details>
       ))}
       <details class="access">
@@ -39,36 +35,27 @@ export function StartPanel({ store }: { readonly store: LiveStore }): JSX.Elemen
   );
 }
 
-type ArgumentsProps = { readonly tool: Tool; readonly onStart: (args: object) => void };
+type ArgumentsFormProps = { readonly store: LiveStore; readonly tool: Tool };
 
-function Arguments({ tool, onStart }: ArgumentsProps): JSX.Element {
-  const problem = useSignal<string | undefined>(undefined);
-  const { properties = {}, required = [] } = tool.inputSchema;
+/** Form with a field for each argument, or with all arguments as JSON if one of them is an object or a list. */
+function ArgumentsForm({ store, tool: { name: id, inputSchema } }: ArgumentsFormProps): JSX.Element {
+  const { properties = {}, required = [] } = inputSchema;
   // Clients without forms resume by these arguments.
   const added = 'resumeToken' in properties ? ['resumeToken', 'answers'] : [];
   const own = Object.entries(properties).filter(([name]) => !added.includes(name));
-  const fields = Object.fromEntries(own) as Readonly<Record<string, Field>>;
-  const isFlat = Object.values(fields).every(({ type }) => /^(?:string|number|integer|boolean)$/.test(type));
-  const json: Form = { properties: { json: { type: 'string', title: 'Arguments as JSON' } }, required: [] };
-  const form = isFlat ? { properties: fields, required } : json;
-  const start = (content: unknown): void => {
-    try {
-      onStart((isFlat ? content : JSON.parse((content as { readonly json: string }).json)) as object);
-      problem.value = undefined;
-    } catch (error) {
-      problem.value = (error as Error).message;
-    }
-  };
-  const question = { id: tool.name, type: 'call', message: '', reason: problem.value };
+  const isFlat = own.every(([, { type }]) => /^(?:string|number|integer|boolean)$/.test(type));
+  const form = { properties: Object.fromEntries(own), required };
+  const view = isFlat
+    ? { fields: form.properties, content: simplestContent(form) }
+    : { fields: { json: { type: 'string', title: 'Arguments as JSON' } as const }, content: { json: '{}' } };
   return (
     <QuestionForm
-      question={{
-        ...question,
-        fields: form.properties,
-        content: isFlat ? simplestContent(form) : { json: '{}' },
-      }}
+      question={{ id, type: 'call', message: '', reason: undefined, ...view }}
       accept="Start"
-      onAnswer={({ content }) => start(content)}
+      onAnswer={({ content }) => {
+        const { json } = content as { readonly json: string };
+        void store.start(id, (isFlat ? content : JSON.parse(json)) as object);
+      }}
     />
   );
 }

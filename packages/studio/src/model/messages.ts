@@ -1,37 +1,39 @@
-import type { CompiledFile, Session } from './session.ts';
-import type { CaseView, Cell, Explorer, Lane, LensView, Misfit } from './view.ts';
+import type { Code, Session } from './session.ts';
+import type { CaseView, Cell, Lane, LensView, Misfit } from './view.ts';
 
 /** Code, and what the person does with it. */
 export interface Run {
-  readonly files: readonly CompiledFile[];
+  readonly code: Code;
   readonly session: Session;
 }
 
 /** Request to the worker. */
 export type Request =
   | ({ readonly type: 'play' } & Run)
-  | ({ readonly type: 'upgrade'; readonly next: readonly CompiledFile[] } & Run)
+  | ({ readonly type: 'upgrade'; readonly next: Code } & Run)
   | ({ readonly type: 'record'; readonly lane: number } & Run)
   | ({ readonly type: 'lens' | 'tamper'; readonly lane: number; readonly point: number } & Run)
-  | { readonly type: 'explore'; readonly files: readonly CompiledFile[] }
-  | { readonly type: 'case'; readonly files: readonly CompiledFile[]; readonly cell: Cell };
+  | { readonly type: 'explore'; readonly code: Code }
+  | { readonly type: 'case'; readonly code: Code; readonly cell: Cell };
 
 /** What the client and the operator see of a changed token. */
-export interface Refusal {
-  readonly client: string;
-  readonly operator: string;
-}
+export type Refusal = Readonly<Record<'client' | 'operator', string>>;
 
 /** Last message of a worker about a request. */
 export type LastReply = { readonly type: 'failed'; readonly message: string } | { readonly type: 'done' };
 
-/** Message of the worker before the last one. */
+/** Result of each request but `explore`. */
+export interface Results {
+  readonly play: readonly Lane[];
+  readonly upgrade: readonly Misfit[];
+  readonly record: string;
+  readonly lens: LensView;
+  readonly tamper: Refusal;
+  readonly case: CaseView;
+}
+
+/** Message of the worker before the last one: of `explore` a cell, or a mistake in the undisturbed run. */
 export type Reply =
-  | { readonly type: 'lanes'; readonly lanes: readonly Lane[] }
   | { readonly type: 'cell'; readonly cell: Cell }
-  | { readonly type: 'baseline'; readonly explorer: Explorer; readonly message: string }
-  | { readonly type: 'case'; readonly case: CaseView }
-  | { readonly type: 'lens'; readonly lens: LensView }
-  | { readonly type: 'refusal'; readonly refusal: Refusal }
-  | { readonly type: 'misfits'; readonly misfits: readonly Misfit[] }
-  | { readonly type: 'recording'; readonly text: string };
+  | { readonly type: 'baseline'; readonly message: string }
+  | { readonly type: 'result'; readonly result: Results[keyof Results] };

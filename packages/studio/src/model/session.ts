@@ -1,22 +1,31 @@
 /** File of the editor. */
-export interface SourceFile {
-  readonly name: string;
-  readonly text: string;
-}
+export type SourceFile = Readonly<Record<'name' | 'text', string>>;
 
 /** File as a CommonJS module, without types. */
-export interface CompiledFile {
+export type CompiledFile = Readonly<Record<'name' | 'code', string>>;
+
+/** Saga or script that `mcp-saga dev` has loaded. */
+export interface LoadedCode {
+  /** Name of the saga, or of the exported script. */
   readonly name: string;
-  readonly code: string;
+  /** Number of reloads before. */
+  readonly version: number;
+  /** Arguments of a saga, as JSON. A script has its own. */
+  readonly input?: string;
 }
 
-/** Example of the page. */
+/** Code to run: the files of the editor, or code on a disk. */
+export type Code = readonly CompiledFile[] | LoadedCode;
+
+/** Example of the page; of `mcp-saga dev`, a saga or a script. */
 export interface Example {
   readonly name: string;
   readonly title: string;
   readonly files: readonly SourceFile[];
-  /** Of the first example only, for a fast first run. */
-  readonly compiled?: readonly CompiledFile[];
+  /** Present if the code runs without a compiler in the page. */
+  readonly compiled?: Code;
+  /** Initial arguments of a saga without a script, as JSON. */
+  readonly input?: string;
 }
 
 /** Answer of the client. Answers apply in order, each to the next question with the ID. */
@@ -69,4 +78,6 @@ export interface Session {
   readonly client?: ClientKind;
   /** Stops the clock at each wait. */
   readonly isPaused?: boolean;
+  /** Arguments of a saga without a script, as JSON. */
+  readonly input?: string;
 }

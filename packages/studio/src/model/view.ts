@@ -1,5 +1,6 @@
+import type { SagaInspection } from '@mcp-saga/server';
+import type { TraceEntry } from '@mcp-saga/testing';
 import type { Field } from '@mcp-saga/testing/internal';
-import type { Rule, TraceEntry } from '@mcp-saga/testing';
 
 /** Event of a ladder. */
 export interface EntryView {
@@ -46,9 +47,8 @@ export interface TokenView {
   /** Number of the token, from 1. A fork continues the numbers. */
   readonly number: number;
   readonly bytes: number;
+  /** Questions to the client, then approvals and events without a decision. */
   readonly questions: readonly QuestionView[];
-  /** Approvals and events without a decision. */
-  readonly outside: readonly QuestionView[];
   /** Number of events before the token. */
   readonly traced: number;
   /** Number of acts of the person before the token. */
@@ -61,12 +61,7 @@ export interface LensView {
   /** Time from the seal to the expiry, in milliseconds. */
   readonly ttlMs: number;
   readonly keyId: string;
-  readonly timeline: readonly {
-    readonly path: string;
-    readonly kind: string;
-    readonly outcome: string;
-    readonly bytes: number;
-  }[];
+  readonly timeline: NonNullable<SagaInspection['timeline']>;
 }
 
 /** One run, or one fork. */
@@ -93,12 +88,8 @@ export interface Misfit {
   readonly lines: readonly string[];
 }
 
-/** Explorer of the kit. */
-export type Explorer = 'crash' | 'fail' | 'refuse';
-
 /** Cell of the crash matrix. */
 export interface Cell {
-  readonly explorer: Explorer;
   readonly when: string;
   /** ID of the step or question, or the turn. */
   readonly subject: string;
@@ -108,8 +99,8 @@ export interface Cell {
   readonly what: string | undefined;
   /** Line of a test that fails in this case. */
   readonly expects: string | undefined;
-  /** The fault. */
-  readonly rules: readonly Rule[];
+  /** The fault, as the engine knows it. */
+  readonly rules: unknown;
 }
 
 /** Run of a case. Made when the cell opens. */

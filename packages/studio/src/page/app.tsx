@@ -1,13 +1,30 @@
-import type { JSX } from 'preact';
+import { render, type JSX } from 'preact';
 import { Consent } from '../parts/consent.tsx';
 import { CrashMatrix } from './crash-matrix.tsx';
 import { RunView } from './run-view.tsx';
 import { ShareMenu } from '../parts/share-menu.tsx';
 import { SourceEditor } from './source-editor.tsx';
-import type { Store } from './store.ts';
+import type { Home } from './home.ts';
+import { Store } from './store.ts';
+import './studio.css';
+import './panels.css';
+
+/** Draws the page, and follows the links in its address. */
+export function startPage(home: Home): Store {
+  const store = new Store(home);
+  const open = (): void => void store.open(location.hash);
+  open();
+  addEventListener('hashchange', open);
+  const root = document.querySelector('#app');
+  if (root !== null) render(<App store={store} />, root);
+  return store;
+}
 
 /** The page: the source and its crash matrix, beside the run. */
-export function App({ store }: { readonly store: Store }): JSX.Element {
+function App({ store }: { readonly store: Store }): JSX.Element {
+  const { value: waits } = store.waits;
+  const { input = 'those of the script' } = store.session.value;
+  const effects = `The playground runs the steps of this saga many times, with crashes and failures. Steps that call other systems really call them. Arguments: ${input}`;
   return (
     <>
       <header class="bar">
@@ -24,28 +41,30 @@ export function App({ store }: { readonly store: Store }): JSX.Element {
             value={store.example.value}
             onChange={({ currentTarget }) => void store.open(`#example=${currentTarget.value}`)}
           >
-            {store.examples.map(({ name, title }) => (
+            {store.examples.value.map(({ name, title }) => (
               <option key={name} value={name}>
                 {title}
               </option>
             ))}
           </select>
         </label>
-        <ShareMenu
-          all="Every link contains the code in the editor, and the answered questions."
-          bare="Placeholders stand for the answers."
-          values="answers"
-          link={async (hasValues) => await store.link(hasValues)}
-        />
-        <a href="../start/playground.html">About</a>
+        {!store.isDev && (
+          <ShareMenu
+            all="Every link contains the code in the editor, and the answered questions."
+            bare="Placeholders stand for the answers."
+            values="answers"
+            link={async (hasValues) => await store.link(hasValues)}
+          />
+        )}
+        {store.isDev ? <a href="./">Studio</a> : <a href="../start/playground.html">About</a>}
       </header>
       <main>
-        {store.waits.value && <Consent onRun={() => store.runAll()} />}
+        {waits && <Consent {...(store.isDev ? { effects } : {})} onRun={() => store.allow()} />}
         <div class="left">
           <SourceEditor store={store} />
-          <CrashMatrix store={store} />
+          {!waits && <CrashMatrix store={store} />}
         </div>
-        <RunView store={store} />
+        {!waits && <RunView store={store} />}
       </main>
     </>
   );

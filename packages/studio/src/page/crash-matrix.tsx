@@ -3,8 +3,8 @@ import type { JSX } from 'preact';
 import type { Cell } from '../model/view.ts';
 import type { Store } from './store.ts';
 
-/** Row of the matrix: its subject, and its cells with their numbers. */
-type Row = readonly [subject: string, cells: (readonly [Cell, number])[]];
+/** Row of the matrix. */
+type Row = readonly [subject: string, cells: Cell[]];
 
 /** Number of rows of a long matrix that are drawn at first, and with each request for more. */
 const rowsOfPage = 60;
@@ -12,13 +12,13 @@ const rowsOfPage = 60;
 /** The results of the explorers, a row for each step, question, and turn. */
 export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
   const cells = store.cells.value;
-  const failing = store.failing.value;
+  const failing = cells.filter(isBad).length;
   const limit = useSignal(rowsOfPage);
   const { shown, exploring } = store;
-  const at = 'cell' in shown.value ? shown.value.cell : -1;
+  const open = 'cell' in shown.value ? shown.value.cell : undefined;
   const rows = rowsOf(cells);
   const drawn = rows.slice(0, limit.value);
-  const focused = at === -1 ? drawn[0]?.[1][0]?.[1] : at;
+  const focused = open ?? drawn[0]?.[1][0];
 
   return (
     <section class="matrix" aria-label="Crash matrix" aria-busy={exploring.value}>
@@ -49,16 +49,16 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
             <tr key={subject}>
               <th scope="row">{subject.startsWith('~') ? `undo ${subject.slice(1)}` : subject}</th>
               <td>
-                {row.map(([cell, index]) => (
+                {row.map((cell, index) => (
                   <button
                     key={index}
                     type="button"
-                    class={cell.what === undefined ? 'cell ok' : 'cell bad'}
-                    aria-pressed={index === at}
-                    tabIndex={index === focused ? 0 : -1}
-                    aria-label={`${cell.fault}: ${cell.what === undefined ? 'holds' : 'broken'}`}
+                    class={isBad(cell) ? 'cell bad' : 'cell ok'}
+                    aria-pressed={cell === open}
+                    tabIndex={cell === focused ? 0 : -1}
+                    aria-label={`${cell.fault}: ${isBad(cell) ? 'broken' : 'holds'}`}
                     title={cell.when}
-                    onClick={() => void store.openCell(index)}
+                    onClick={() => void store.openCell(cell)}
                   >
                     {cell.fault}
                   </button>
@@ -80,15 +80,16 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
 /** Sorts cells into rows. Rows with failing cells come first in a long matrix. */
 function rowsOf(cells: readonly Cell[]): readonly Row[] {
   const rows = new Map<Row[0], Row[1]>();
-  for (const [index, cell] of cells.entries()) {
+  for (const cell of cells) {
     const row = rows.get(cell.subject);
-    if (row === undefined) rows.set(cell.subject, [[cell, index]]);
-    else row.push([cell, index]);
+    if (row === undefined) rows.set(cell.subject, [cell]);
+    else row.push(cell);
   }
   if (rows.size <= rowsOfPage) return [...rows];
-  const isGreen = ([, row]: Row): boolean => row.every(([{ what }]) => what === undefined);
-  return [...rows].toSorted((one, other) => Number(isGreen(one)) - Number(isGreen(other)));
+  return [...rows].toSorted(([, one], [, other]) => Number(other.some(isBad)) - Number(one.some(isBad)));
 }
+
+const isBad = ({ what }: Cell): boolean => what !== undefined;
 
 /** Moves among the cells by arrow keys. The matrix is one stop of the Tab key. */
 function move(event: KeyboardEvent): void {

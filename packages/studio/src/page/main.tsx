@@ -1,11 +1,13 @@
-import { render } from 'preact';
-import { App } from './app.tsx';
-import { Store } from './store.ts';
-import './studio.css';
-import './panels.css';
+// oxlint-disable-next-line import/default -- Vite makes the URL
+import engineUrl from '../engine/worker.ts?worker&url';
+import type { Example } from '../model/session.ts';
+import { startWorker } from '../parts/engine-client.ts';
+import { startPage } from './app.tsx';
 
-const store = new Store();
-void store.open(location.hash);
-addEventListener('hashchange', () => void store.open(location.hash));
-const root = document.querySelector('#app');
-if (root !== null) render(<App store={store} />, root);
+declare const EXAMPLES: readonly Example[];
+
+startPage({
+  examples: EXAMPLES,
+  startWorker: () => startWorker(engineUrl),
+  loadCompiler: () => import('../engine/compile.ts'),
+});

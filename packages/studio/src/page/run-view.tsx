@@ -1,21 +1,22 @@
 import type { JSX } from 'preact';
 import type { Cell, EntryView, Lane, Misfit } from '../model/view.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { Ladder } from './ladder.tsx';
-import { ExportMenu } from './panels/export-menu.tsx';
-import { ladderSvg } from './panels/ladder-svg.ts';
-import { ClockPanel } from './panels/clock-panel.tsx';
-import { RunSettings } from './panels/run-settings.tsx';
+import { isRedacted } from '../parts/link.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
+import { Compared } from './compared.tsx';
+import { Ladder } from './ladder.tsx';
+import { ClockPanel } from './panels/clock-panel.tsx';
+import { ExportMenu, save } from './panels/export-menu.tsx';
+import { RunSettings } from './panels/run-settings.tsx';
+import type { ShownCase } from './home.ts';
 import type { Store } from './store.ts';
 import { TokenRow } from './token-row.tsx';
 
 /** The run, its forks, and the open case of the matrix. */
 export function RunView({ store }: { readonly store: Store }): JSX.Element {
-  const { shown, lanes, cells } = store;
+  const { shown, lanes, session } = store;
   const open = shown.value;
-  const cell = 'cell' in open ? cells.value[open.cell] : undefined;
-  const at = 'lane' in open ? open.lane : -1;
+  const at = 'lane' in open ? open.lane : undefined;
+  const { input } = session.value;
   return (
     <section class="run" aria-label="Run">
       <div class="tabs">
@@ -30,21 +31,27 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
             {index === 0 ? 'Run' : `Fork ${index}`}
           </button>
         ))}
-        {cell !== undefined && (
+        {'cell' in open && (
           <button type="button" aria-pressed="true">
-            <span class={`dot ${cell.what === undefined ? 'completed' : 'failed'}`} />
+            <span class={`dot ${statusOf(open.cell)}`} />
             Case
           </button>
         )}
-        <button type="button" class="quiet" onClick={() => store.restart()}>
+        <button type="button" class="quiet" onClick={() => store.set({ answers: [] })}>
           Start again
         </button>
       </div>
-      {cell === undefined ? (
-        <LaneView store={store} at={at === -1 ? 0 : at} />
-      ) : (
-        <Case store={store} cell={cell} />
+      {input !== undefined && (
+        <label class="settings arguments">
+          Arguments as JSON
+          <input
+            value={input}
+            spellcheck={false}
+            onChange={({ currentTarget }) => store.setInput(currentTarget.value)}
+          />
+        </label>
       )}
+      {'cell' in open ? <Case {...open} /> : <LaneView store={store} at={open.lane} />}
     </section>
   );
 }
@@ -52,16 +59,18 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
 function LaneView({ store, at }: { readonly store: Store; readonly at: number }): JSX.Element | null {
   const lane = store.lanes.value[at];
   if (lane === undefined) return null;
-  const { question, pause, status, error, test } = lane;
-  const { client = 'complete', isPaused = false } = store.session.value;
+  const { question, pause, status, error } = lane;
+  const fork = store.session.value.forks[at - 1];
+  const origin = fork === undefined ? undefined : store.lanes.value[fork.lane];
+  const hasRecording = status === 'completed' || status === 'failed';
   return (
     <>
-      <RunSettings client={client} isPaused={isPaused} onChange={(settings) => store.set(settings)} />
+      <RunSettings session={store.session.value} onChange={(settings) => store.set(settings)} />
       <p class={`verdict ${status}`} role="status">
         {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}: {status === 'waiting' ? 'waits' : status}
         <span> {summaryOf(lane)}</span>
       </p>
-      {store.isRedacted.value && (
+      {isRedacted(store.session.value) && (
         <p class="note">The link contains no values. Placeholders stand for the answers.</p>
       )}
       {store.pinned.value !== undefined && (
@@ -73,19 +82,21 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
           </button>
         </p>
       )}
-      <Ladder
-        entries={lane.entries}
-        tokens={lane.tokens}
-        token={(token, number) => (
-          <TokenRow
-            key={`${at} ${token.number} ${token.questions[0]?.id}`}
-            store={store}
-            lane={at}
-            number={number}
-            token={token}
-          />
-        )}
-      />
+      <Compared origin={origin?.entries}>
+        <Ladder
+          entries={lane.entries}
+          tokens={lane.tokens}
+          token={(token, number) => (
+            <TokenRow
+              key={`${at} ${token.number} ${token.questions[0]?.id}`}
+              store={store}
+              lane={at}
+              number={number}
+              token={token}
+            />
+          )}
+        />
+      </Compared>
       {error !== undefined && <pre class="failure">{error}</pre>}
       {[...(question === undefined ? [] : [question]), ...(pause?.outside ?? [])].map((asked) => (
         <QuestionForm
@@ -94,64 +105,41 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
           onAnswer={(given) => store.act(at, given)}
         />
       ))}
-      {pause !== undefined && (
-        <ClockPanel
-          key={lane.tokens.length}
-          pause={pause}
-          isOpen={question === undefined || pause.dueInMs !== undefined}
-          isMain={question === undefined && pause.outside.length === 0}
-          onWait={(ms) => store.act(at, { action: 'wait', ms })}
-        />
-      )}
-      <ExportMenu
-        files={[
-          { label: 'Diagram as SVG', name: 'run.svg', contents: () => ladderSvg('Run', lane.entries) },
-          ...(status === 'completed' || status === 'failed'
-            ? [{ label: 'Recording', name: 'run.json', contents: async () => await store.record(at) }]
-            : []),
-        ]}
-      >
-        {test !== undefined && <TestSource test={test} />}
+      <ClockPanel
+        key={lane.tokens.length}
+        lane={lane}
+        onWait={(ms) => store.act(at, { action: 'wait', ms })}
+      />
+      <ExportMenu name="run" title="Run" run={lane}>
+        {hasRecording && (
+          <button type="button" onClick={() => void store.record(at).then((text) => save('run.json', text))}>
+            Recording
+          </button>
+        )}
       </ExportMenu>
     </>
   );
 }
 
-function Case({ store, cell }: { readonly store: Store; readonly cell: Cell }): JSX.Element {
-  const { when, what } = cell;
-  const { value: view } = store.case;
+function Case({ cell, run }: ShownCase): JSX.Element {
   return (
     <>
-      <div class={`verdict ${what === undefined ? 'completed' : 'failed'}`} role="status">
-        <strong>{when}:</strong>
-        <p>{what ?? 'all guarantees hold.'}</p>
+      <div class={`verdict ${statusOf(cell)}`} role="status">
+        <strong>{cell.when}:</strong>
+        <p>{cell.what ?? 'all guarantees hold.'}</p>
       </div>
-      {view !== undefined && (
+      {run !== undefined && (
         <>
-          <Ladder entries={view.entries} tokens={[]} />
-          <ExportMenu
-            files={[
-              { label: 'Diagram as SVG', name: 'case.svg', contents: () => ladderSvg(when, view.entries) },
-            ]}
-          >
-            <TestSource test={view.test} />
-          </ExportMenu>
+          <Ladder entries={run.entries} tokens={[]} />
+          <ExportMenu name="case" title={cell.when} run={run} />
         </>
       )}
     </>
   );
 }
 
-function TestSource({ test }: { readonly test: string }): JSX.Element {
-  return (
-    <>
-      <p>A Vitest test. Save it next to the files of the editor:</p>
-      <CopyButton label="Copy test" text={() => test} />
-      <pre tabIndex={0} role="region" aria-label="Test">
-        {test}
-      </pre>
-    </>
-  );
+function statusOf({ what }: Cell): Lane['status'] {
+  return what === undefined ? 'completed' : 'failed';
 }
 
 function summaryOf({ entries }: Lane): string {

@@ -7,7 +7,12 @@ import type { Store } from './store.ts';
 export function SourceEditor({ store }: { readonly store: Store }): JSX.Element {
   const chosen = useSignal('');
   const files = store.files.value;
-  const file = files.find(({ name }) => name === chosen.value) ?? files[0];
+  const withSteps = files.filter(({ text: source }) => source.includes('yield*'));
+  const file =
+    files.find(({ name }) => name === chosen.value) ??
+    withSteps.find(({ text: source }) => source.includes(store.example.value)) ??
+    withSteps[0] ??
+    files[0];
   const { name = '', text = '' } = file ?? {};
 
   return (
@@ -23,7 +28,7 @@ export function SourceEditor({ store }: { readonly store: Store }): JSX.Element 
             {each.name}
           </button>
         ))}
-        {store.pinned.value === undefined && (
+        {store.pinned.value === undefined && !store.waits.value && (
           <button
             type="button"
             class="quiet"
@@ -40,7 +45,7 @@ export function SourceEditor({ store }: { readonly store: Store }): JSX.Element 
         failure={store.failure.value}
         entries={store.entries.value}
         ready={store.ready}
-        onEdit={(edited) => store.edit(name, edited)}
+        {...(store.isDev ? {} : { onEdit: (edited: string) => store.edit(name, edited) })}
       />
     </section>
   );

@@ -1,83 +1,90 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
-// oxlint-disable-next-line import/default -- Vite makes the URL
-import engineUrl from '../engine/worker.ts?worker&url';
-import type { Refusal, Reply, Request, Run } from '../model/messages.ts';
-import type { Act, CompiledFile, Example, Session, SourceFile } from '../model/session.ts';
-import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
+import type { Refusal, Reply, Request, Results, Run } from '../model/messages.ts';
+import type { Act, Code, Example, Session, SourceFile } from '../model/session.ts';
+import type { Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
 import { EngineClient } from '../parts/engine-client.ts';
-import { fromFragment, isRedacted, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
+import { fromFragment, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
+import { withInput, type Home, type Shown } from './home.ts';
 
-declare const EXAMPLES: readonly Example[];
+type RequestOf<Type> = Request & { readonly type: Type };
 
-/** What the ladder shows: a lane of the session, or a case of the crash matrix. */
-export type Shown = { readonly lane: number } | { readonly cell: number };
-
-type ReplyOf<Type extends Reply['type']> = Extract<Reply, { readonly type: Type }>;
-
-const nothing: Session = { answers: [], forks: [] };
+const nothing: Pick<Session, 'answers' | 'forks'> = { answers: [], forks: [] };
 
 /** State of the page. */
 export class Store {
-  readonly examples: readonly Example[] = EXAMPLES;
-  readonly example: Signal<string> = signal(EXAMPLES[0]?.name ?? '');
-  readonly files: Signal<readonly SourceFile[]> = signal(EXAMPLES[0]?.files ?? []);
+  readonly isDev: boolean;
+  readonly examples: Signal<readonly Example[]>;
+  readonly example: Signal<string> = signal('');
+  readonly files: Signal<readonly SourceFile[]> = signal([]);
   readonly session: Signal<Session> = signal(nothing);
   readonly lanes: Signal<readonly Lane[]> = signal([]);
   readonly cells: Signal<readonly Cell[]> = signal([]);
   /** Explores now. */
   readonly exploring: Signal<boolean> = signal(false);
   readonly shown: Signal<Shown> = signal({ lane: 0 });
-  /** Run of the shown case; undefined while it runs. */
-  readonly case: Signal<CaseView | undefined> = signal(undefined);
   /** Mistake in the code of the editor. */
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** Mistake in the undisturbed run. */
   readonly baseline: Signal<string | undefined> = signal(undefined);
-  /** `true` if the code of a link waits for the consent of the person. */
+  /** `true` if code waits for the consent of the person. */
   readonly waits: Signal<boolean> = signal(false);
-  readonly failing: ReadonlySignal<number> = computed(
-    () => this.cells.value.filter(({ what }) => what !== undefined).length,
-  );
-  /** `true` if placeholders stand for answers. */
-  readonly isRedacted: ReadonlySignal<boolean> = computed(() => isRedacted(this.session.value));
   /** Events of the shown lane or case. */
   readonly entries: ReadonlySignal<readonly EntryView[]> = computed(() => {
     const { value: shown } = this.shown;
-    const run = 'cell' in shown ? this.case.value : this.lanes.value[shown.lane];
+    const run = 'cell' in shown ? shown.run : this.lanes.value[shown.lane];
     return run?.entries ?? [];
   });
   /** Version of the run, while the editor has the next one. */
-  readonly pinned: Signal<readonly CompiledFile[] | undefined> = signal(undefined);
+  readonly pinned: Signal<Code | undefined> = signal(undefined);
   /** Tokens that the next version cannot continue; undefined before the comparison. */
   readonly misfits: Signal<readonly Misfit[] | undefined> = signal(undefined);
-  /** Resolves when the page has something to show. */
-  readonly ready: Promise<void> = new Promise((resolve) => {
-    effect(() => {
-      if (this.lanes.value.length > 0 || this.failure.value !== undefined || this.waits.value) resolve();
-    });
-  });
-  /** Starts while the page is drawn. */
-  readonly #player = new EngineClient<Request, Reply>(engineUrl, 5_000).start();
-  readonly #explorer = new EngineClient<Request, Reply>(engineUrl, 20_000);
-  readonly #upgrader = new EngineClient<Request, Reply>(engineUrl, 20_000);
+  /** Resolves when the page has something to show, and the compiler: an edit must not make a request. */
+  readonly ready: Promise<unknown>;
+  readonly #loadCompiler: Home['loadCompiler'];
+  readonly #player: EngineClient<Request, Reply>;
+  readonly #explorer: EngineClient<Request, Reply>;
+  readonly #upgrader: EngineClient<Request, Reply>;
   /** Ends with the newest request to the player. */
   #asked: Promise<unknown> = Promise.resolve();
   #edit: ReturnType<typeof setTimeout> | undefined;
+  /** `true` if the person has let code run. */
+  #isAllowed = false;
+
+  constructor({ examples, startWorker, loadCompiler }: Home) {
+    this.isDev = loadCompiler === undefined;
+    this.#loadCompiler = loadCompiler;
+    this.examples = signal(examples);
+    const shown = new Promise<void>((resolve) => {
+      effect(() => {
+        if (this.lanes.value.length > 0 || this.failure.value !== undefined || this.waits.value) resolve();
+      });
+    });
+    this.ready = shown.then(() => loadCompiler?.());
+    // Starts while the page is drawn.
+    this.#player = new EngineClient<Request, Reply>(startWorker, 5_000).start();
+    this.#explorer = new EngineClient<Request, Reply>(startWorker, 20_000);
+    this.#upgrader = new EngineClient<Request, Reply>(startWorker, 20_000);
+  }
 
   /** Opens the run of a link, or the first example. */
   async open(fragment: string): Promise<void> {
+    // Code of a disk starts with its own arguments and without answers of others.
     const shared = await fromFragment<Shared>(
-      fragment,
+      this.isDev ? '' : fragment,
       ({ session: { answers, forks } }) => Array.isArray(answers) && Array.isArray(forks),
     );
-    const name = shared?.example ?? /^#example=([\w-]+)$/.exec(fragment)?.[1];
-    const example = this.examples.find((each) => each.name === name) ?? this.examples[0];
+    const query = new URLSearchParams(fragment.slice(1));
+    const name = shared?.example ?? query.get('example');
+    const { value: examples } = this.examples;
+    const example = examples.find((each) => each.name === name) ?? examples[0];
     if (example === undefined) return;
     this.#forgetPin();
     this.example.value = example.name;
     this.files.value = shared?.files ?? example.files;
-    this.session.value = shared?.session ?? nothing;
-    this.waits.value = shared?.files !== undefined;
+    const input = query.get('input') ?? example.input;
+    this.session.value = { ...nothing, ...(input === undefined ? {} : { input }), ...shared?.session };
+    const isForeign = shared?.files !== undefined || (this.isDev && query.has('input'));
+    this.waits.value = isForeign || (this.isDev && !this.#isAllowed);
     if (!this.waits.value) this.runAll();
   }
 
@@ -85,17 +92,32 @@ export class Store {
   edit(name: string, text: string): void {
     this.files.value = this.files.value.map((file) => (file.name === name ? { name, text } : file));
     clearTimeout(this.#edit);
-    this.#edit = setTimeout(() => {
-      if (this.pinned.value === undefined) this.session.value = { ...this.session.value, forks: [] };
-      this.runAll();
-    }, 300);
+    this.#edit = setTimeout(() => this.#runChanged(), 300);
   }
 
-  runAll(): void {
+  /** Shows the changed code of `mcp-saga dev`, and runs it. */
+  reload(examples: readonly Example[]): void {
+    const { files = [] } = examples.find(({ name }) => name === this.example.value) ?? {};
+    this.examples.value = examples;
+    this.files.value = files;
+    this.#runChanged();
+  }
+
+  #runChanged(): void {
+    if (!this.waits.value) this.runAll(this.pinned.value === undefined ? { forks: [] } : {});
+  }
+
+  /** Runs code that waits for the consent of the person. */
+  allow(): void {
+    this.#isAllowed = true;
     this.waits.value = false;
-    this.shown.value = { lane: 0 };
+    this.runAll();
+  }
+
+  /** Runs and explores the code, with a changed session. */
+  runAll(change: Partial<Session> = {}): void {
     this.cells.value = [];
-    void this.#play().then(() => (this.failure.value === undefined ? this.#explore() : undefined));
+    void this.#go(change).then(() => (this.failure.value === undefined ? this.#explore() : undefined));
   }
 
   /** Keeps the run of the current code, to compare it with the next version. */
@@ -106,75 +128,63 @@ export class Store {
 
   unpin(): void {
     this.#forgetPin();
-    this.session.value = { ...this.session.value, forks: [] };
-    this.runAll();
+    this.runAll({ forks: [] });
   }
 
-  restart(): void {
-    this.#go({ ...this.session.value, ...nothing }, { lane: 0 });
+  /** Changes the answers, the client, or the clock, and plays again. Forks do not stay, as their tokens differ. */
+  set(change: Partial<Session>): void {
+    void this.#go({ ...change, forks: [] });
   }
 
-  /** Changes the client or the clock, and plays again. Forks do not stay, as their tokens differ. */
-  set(settings: Pick<Session, 'client' | 'isPaused'>): void {
-    this.#go({ ...this.session.value, ...settings, forks: [] }, { lane: 0 });
+  /** Starts the saga with other arguments. */
+  setInput(input: string): void {
+    this.runAll({ ...nothing, input });
   }
 
   /** Continues a lane that waits. */
   act(lane: number, given: Act): void {
-    const { value: session } = this.session;
-    const { answers, forks } = session;
+    const { answers, forks } = this.session.value;
     const fork = forks[lane - 1];
-    const next =
-      fork === undefined
-        ? { ...session, answers: [...answers, given] }
-        : { ...session, forks: forks.with(lane - 1, { ...fork, answers: [...fork.answers, given] }) };
-    this.#go(next, { lane });
+    if (fork === undefined) void this.#go({ answers: [...answers, given] });
+    else void this.#go({ forks: forks.with(lane - 1, { ...fork, answers: [...fork.answers, given] }) }, lane);
   }
 
   /** Replays the run up to a token, and continues with another answer. */
   change(acts: number, given: Act): void {
-    const { value: session } = this.session;
-    this.#go({ ...session, answers: [...session.answers.slice(0, acts), given], forks: [] }, { lane: 0 });
+    void this.#go({ answers: [...this.session.value.answers.slice(0, acts), given], forks: [] });
   }
 
   /** Sends an older token again, with another answer. */
   fork(lane: number, point: number, given: Act): void {
-    const { value: session } = this.session;
-    const { forks } = session;
-    this.#go(
-      { ...session, forks: [...forks, { lane, point, answers: [given] }] },
-      { lane: forks.length + 1 },
-    );
+    const { forks } = this.session.value;
+    void this.#go({ forks: [...forks, { lane, point, answers: [given] }] }, forks.length + 1);
   }
 
   /** Makes the recording of a lane that has ended. */
   async record(lane: number): Promise<string | undefined> {
-    return (await this.#query('recording', { type: 'record', ...(await this.#run()), lane }))?.text;
+    return await this.#query({ type: 'record', ...(await this.#run()), lane });
   }
 
   /** Opens a token. */
   async lens(lane: number, point: number): Promise<LensView | undefined> {
-    return (await this.#query('lens', { type: 'lens', ...(await this.#run()), lane, point }))?.lens;
+    return await this.#query({ type: 'lens', ...(await this.#run()), lane, point });
   }
 
   async tamper(lane: number, point: number): Promise<Refusal | undefined> {
-    return (await this.#query('refusal', { type: 'tamper', ...(await this.#run()), lane, point }))?.refusal;
+    return await this.#query({ type: 'tamper', ...(await this.#run()), lane, point });
   }
 
   /** Shows a case of the crash matrix, and runs it again. */
-  async openCell(index: number): Promise<void> {
-    const cell = this.cells.value[index];
-    if (cell === undefined) return;
-    const shown = { cell: index };
+  async openCell(cell: Cell): Promise<void> {
+    const shown = { cell };
     this.shown.value = shown;
-    this.case.value = undefined;
-    const reply = await this.#query('case', { type: 'case', files: await this.#compiled(), cell });
-    if (this.shown.value === shown) this.case.value = reply?.case;
+    const run = await this.#query({ type: 'case', code: await this.#compiled(), cell });
+    if (this.shown.value === shown) this.shown.value = { cell, run };
   }
 
   /** Makes a link to the code and the run, with or without the values of the answers. */
   async link(hasValues: boolean): Promise<string> {
-    const example = this.examples.find(({ name }) => name === this.example.value);
+    const example = this.examples.value.find(({ name }) => name === this.example.value);
     const { value: session } = this.session;
     const files = this.files.value;
     const isEdited = JSON.stringify(example?.files) !== JSON.stringify(files);
@@ -186,38 +196,60 @@ export class Store {
     return new URL(await toFragment(shared), location.href).href;
   }
 
-  #go(session: Session, shown: Shown): void {
-    this.session.value = session;
-    this.shown.value = shown;
-    void this.#play();
+  /** Changes the session, and plays a lane of it. */
+  async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
+    this.session.value = { ...this.session.value, ...change };
+    this.shown.value = { lane };
+    let run: Run;
+    try {
+      run = await this.#run();
+    } catch (error) {
+      this.failure.value = String(error);
+      return;
+    }
+    const played = this.#ask(this.#player, { type: 'play', ...run });
+    this.#asked = played;
+    const lanes = await played;
+    if (lanes !== undefined) this.failure.value = undefined;
+    this.lanes.value = lanes ?? [];
+    void this.#compare();
   }
 
   /** Compiles the files. The first example is compiled at build time, so its run does not wait for the compiler. */
-  async #compiled(): Promise<readonly CompiledFile[]> {
+  async #compiled(): Promise<Code> {
     const files = this.files.value;
-    const example = this.examples.find((each) => each.files === files);
-    if (example?.compiled !== undefined) return example.compiled;
-    const { compile } = await import('../engine/compile.ts');
-    return compile(files);
+    const { value: name } = this.example;
+    const example = this.examples.value.find((each) => each.name === name && each.files === files);
+    if (example?.compiled !== undefined) return withInput(example.compiled, this.session.value);
+    const compiler = await this.#loadCompiler?.();
+    return compiler?.compile(files) ?? [];
   }
 
   /** Files and session of the run. */
   async #run(): Promise<Run> {
     const { value: session } = this.session;
-    return { files: this.pinned.value ?? (await this.#compiled()), session };
+    return { code: withInput(this.pinned.value ?? (await this.#compiled()), session), session };
   }
 
   /** Asks the player after its current request. Undefined after a failure. */
-  async #query<Type extends Reply['type']>(type: Type, request: Request): Promise<ReplyOf<Type> | undefined> {
-    let found: ReplyOf<Type> | undefined;
-    this.#asked = this.#asked.then(() =>
-      this.#player.ask(request, (reply) => {
-        if (reply.type === 'failed') this.failure.value = reply.message;
-        else if (reply.type === type) found = reply as ReplyOf<Type>;
-      }),
-    );
-    await this.#asked;
-    return found;
+  async #query<Type extends keyof Results>(request: RequestOf<Type>): Promise<Results[Type] | undefined> {
+    const answered = this.#asked.then(() => this.#ask<Type>(this.#player, request));
+    this.#asked = answered;
+    return await answered;
+  }
+
+  async #ask<Type extends keyof Results>(
+    client: EngineClient<Request, Reply>,
+    request: RequestOf<Type>,
+  ): Promise<Results[Type] | undefined> {
+    let result: Results[keyof Results] | undefined;
+    // The code of a link may have come meanwhile.
+    if (this.waits.value) return undefined;
+    await client.ask(request, (reply) => {
+      if (reply.type === 'failed') this.failure.value = reply.message;
+      if (reply.type === 'result') ({ result } = reply);
+    });
+    return result as Results[Type] | undefined;
   }
 
   #forgetPin(): void {
@@ -227,26 +259,12 @@ export class Store {
 
   /** Compares the tokens of the run with the next version. */
   async #compare(): Promise<void> {
-    const { value: files } = this.pinned;
-    if (files === undefined) return;
+    const { value: code } = this.pinned;
+    if (code === undefined) return;
     const { value: session } = this.session;
     this.misfits.value = undefined;
     const next = await this.#compiled();
-    await this.#upgrader.ask({ type: 'upgrade', files, next, session }, (reply) => {
-      if (reply.type === 'misfits') this.misfits.value = reply.misfits;
-      if (reply.type === 'failed') this.failure.value = reply.message;
-    });
-  }
-
-  async #play(): Promise<void> {
-    const run = await this.#run();
-    const played = this.#player.ask({ type: 'play', ...run }, (reply) => {
-      this.failure.value = reply.type === 'failed' ? reply.message : undefined;
-      this.lanes.value = reply.type === 'lanes' ? reply.lanes : [];
-    });
-    this.#asked = played;
-    await played;
-    void this.#compare();
+    this.misfits.value = await this.#ask(this.#upgrader, { type: 'upgrade', code, next, session });
   }
 
   /** Stops the explorers. The cases so far stay. */
@@ -260,8 +278,9 @@ export class Store {
     let isDrawn = true;
     this.exploring.value = true;
     this.baseline.value = undefined;
-    const files = await this.#compiled();
-    await this.#explorer.ask({ type: 'explore', files }, (reply) => {
+    const code = await this.#compiled();
+    if (this.waits.value) return this.stopExploring();
+    await this.#explorer.ask({ type: 'explore', code }, (reply) => {
       if (reply.type === 'cell') cells.push(reply.cell);
       // Draws each case at once, but at most once a frame.
       if (isDrawn) {

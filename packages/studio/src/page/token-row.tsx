@@ -19,7 +19,7 @@ interface TokenRowProps {
 /** Token of the client between two turns, with a lens, and a form to go back. */
 export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Element {
   const [question] = token.questions;
-  const asked = question ?? token.outside[0];
+  const isOutside = question?.type === 'approval' || question?.type === 'event';
   const current = store.lanes.value[lane];
   const misfit = lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
   const isLast = number === (current?.tokens.length ?? 0) - 1 && current?.status === 'waiting';
@@ -38,18 +38,18 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
           {`The next version cannot continue this token.\n${misfit.lines.join('\n')}`}
         </p>
       )}
-      {asked !== undefined && !isLast && (
+      {question !== undefined && !isLast && (
         <Fold summary={`Go back to token ${token.number}`}>
           <p>
             A fork sends this token again, with another answer. The guard decides whether an older token is
             still valid. Earlier decisions and later effects remain.
           </p>
           <QuestionForm
-            question={asked}
+            question={question}
             accept="Send as a fork"
             onAnswer={(given) => store.fork(lane, number, given)}
           />
-          {lane === 0 && question !== undefined && (
+          {lane === 0 && !isOutside && (
             <Fold summary="Change the answer instead">
               <p>Starts a new run up to this question, and discards the old run.</p>
               <QuestionForm
@@ -70,8 +70,8 @@ const limitBytes = 65_536;
 
 /** Token as the client sees the text, and as the operator knows the contents. */
 function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {
-  const lens = useSignal<LensView | undefined>(undefined);
-  const refusal = useSignal<Refusal | undefined>(undefined);
+  const lens = useSignal<LensView>();
+  const refusal = useSignal<Refusal>();
   useEffect(() => {
     refusal.value = undefined;
     void store.lens(lane, number).then((view) => (lens.value = view));

@@ -12,14 +12,14 @@ export class CodeEditor {
   readonly #view: EditorView;
   readonly #states = new Map<string, EditorState>();
   #name = '';
-  #onEdit: (text: string) => void = () => undefined;
+  #onEdit: ((text: string) => void) | undefined;
 
   constructor(parent: HTMLElement) {
     this.#view = new EditorView({ parent });
   }
 
-  /** Shows a file, and reports each change. */
-  show(name: string, text: string, onEdit: (text: string) => void): void {
+  /** Shows a file, and reports each change. Without `onEdit`, the file is read-only. */
+  show(name: string, text: string, onEdit: ((text: string) => void) | undefined): void {
     this.#onEdit = onEdit;
     if (this.#name === name && this.#view.state.doc.toString() === text) return;
     if (this.#name !== '') this.#states.set(this.#name, this.#view.state);
@@ -38,6 +38,7 @@ export class CodeEditor {
     return EditorState.create({
       doc,
       extensions: [
+        EditorState.readOnly.of(this.#onEdit === undefined),
         lineNumbers(),
         history(),
         drawSelection(),
@@ -51,7 +52,7 @@ export class CodeEditor {
         keymap.of([...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({ 'aria-label': `Source of ${name}`, tabindex: '0' }),
         EditorView.updateListener.of(({ docChanged, state }) => {
-          if (docChanged) this.#onEdit(state.doc.toString());
+          if (docChanged) this.#onEdit?.(state.doc.toString());
         }),
       ],
     });

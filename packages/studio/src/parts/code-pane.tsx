@@ -8,27 +8,26 @@ import { Failure } from './failure.tsx';
 interface CodePaneProps {
   readonly name: string;
   readonly text: string;
-  readonly onEdit: (text: string) => void;
+  /** Absent if the code is only shown. */
+  readonly onEdit?: (text: string) => void;
   /** Mistake in the code. */
   readonly failure: string | undefined;
   /** Events that light their lines. */
   readonly entries?: readonly EntryView[];
   /** Resolves when the editor may load. */
-  readonly ready?: Promise<void>;
+  readonly ready: Promise<unknown>;
 }
 
 const none: readonly EntryView[] = [];
 
 /** Editor of a file, with its mistake. A plain text field until the editor is loaded. */
-export function CodePane(props: CodePaneProps): JSX.Element {
-  const { name, text, onEdit, failure, entries = none, ready } = props;
+export function CodePane({ name, text, onEdit, failure, entries = none, ready }: CodePaneProps): JSX.Element {
   const editor = useSignal<CodeEditor | undefined>(undefined);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // The compiler loads too, as an edit must not make a request.
-    void Promise.resolve(ready)
-      .then(() => Promise.all([import('./code-editor.ts'), import('../engine/compile.ts')]))
-      .then(([{ CodeEditor: Editor }]) => {
+    void ready
+      .then(() => import('./code-editor.ts'))
+      .then(({ CodeEditor: Editor }) => {
         if (place.current !== null) editor.value = new Editor(place.current);
       });
   }, []);
@@ -44,7 +43,8 @@ export function CodePane(props: CodePaneProps): JSX.Element {
             aria-label={`Source of ${name}`}
             spellcheck={false}
             value={text}
-            onInput={({ currentTarget }) => onEdit(currentTarget.value)}
+            readOnly={onEdit === undefined}
+            onInput={({ currentTarget }) => onEdit?.(currentTarget.value)}
           />
         )}
       </div>

@@ -1,12 +1,14 @@
 import type { JSX } from 'preact';
 
-/** Asks before the code of a link runs. */
-export function Consent({ onRun }: { readonly onRun: () => unknown }): JSX.Element {
+type ConsentProps = { readonly onRun: () => unknown; readonly effects?: string };
+
+/** Asks before the code of a link runs, or code whose steps may have real effects. */
+export function Consent({ onRun, effects }: ConsentProps): JSX.Element {
   return (
-    <section class="consent" aria-label="Code of a link">
+    <section class="consent" aria-label={effects === undefined ? 'Code of a link' : 'Effects'}>
       <p>
-        This link contains code from another person. The code runs in this page, without access to the network
-        or to your files. Read it first.
+        {effects ??
+          'This link contains code from another person. The code runs in this page, without access to the network or to your files. Read it first.'}
       </p>
       <button type="button" class="primary" onClick={() => void onRun()}>
         Run this code

@@ -1,10 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
-interface CopyButtonProps {
-  readonly label: string;
-  readonly text: () => string | Promise<string>;
-}
+type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };
 
 /** Copies a text to the clipboard, and says so. */
 export function CopyButton({ label, text }: CopyButtonProps): JSX.Element {

@@ -1,20 +1,23 @@
 import type { LastReply } from '../model/messages.ts';
 
+/** Worker of a page, or a process that acts as one. */
+export type EngineWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>;
+
 /** Runs requests in a worker, one at a time. A newer request, or code without a reply in time, terminates the worker. */
 export class EngineClient<Request, Reply extends { readonly type: string }> {
-  readonly #workerUrl: string;
+  readonly #makeWorker: () => EngineWorker;
   readonly #timeoutMs: number;
-  #worker: Worker | undefined;
+  #worker: EngineWorker | undefined;
   #abandon: (() => void) | undefined;
 
-  constructor(workerUrl: string, timeoutMs: number) {
-    this.#workerUrl = workerUrl;
+  constructor(makeWorker: () => EngineWorker, timeoutMs: number) {
+    this.#makeWorker = makeWorker;
     this.#timeoutMs = timeoutMs;
   }
 
   /** Starts the worker before the first request. */
   start(): this {
-    this.#worker ??= startWorker(this.#workerUrl);
+    this.#worker ??= this.#makeWorker();
     return this;
   }
 
@@ -27,7 +30,7 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
   async ask(request: Request, onReply: (reply: Reply | LastReply) => void): Promise<void> {
     this.#abandon?.();
     this.start();
-    const worker = this.#worker as Worker;
+    const worker = this.#worker as EngineWorker;
     await new Promise<void>((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -63,7 +66,7 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
 }
 
 /** Starts a worker from a blob. The worker inherits the content policy of the page, so the code reaches no network. */
-function startWorker(workerUrl: string): Worker {
+export function startWorker(workerUrl: string): EngineWorker {
   const source = `import ${JSON.stringify(new URL(workerUrl, location.href).href)};`;
   const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
   return new Worker(url, { type: 'module' });

@@ -39,23 +39,13 @@ export function findMarks(text: string, entries: readonly EntryView[]): readonly
   for (const { id, type, value, turn, attempt = 1, key } of entries) {
     const state = states[type];
     // `~book(hotel)` and `book#2` stand in the source as 'book'.
-    const name = id?.replace(/^~/, '').replace(/[(#@].*$/, '');
-    const line = name === undefined ? undefined : lines.get(name);
-    if (state !== undefined && line !== undefined) {
-      const facts = [
-        `turn ${turn}`,
-        ...(attempt > 1 ? [`${attempt} attempts`] : []),
-        ...(key === undefined ? [] : [key]),
-      ];
-      marks.set(line, {
-        line,
-        state,
-        text: state === 'undone' ? 'undone' : (value ?? type),
-        facts: facts.join(' · '),
-      });
-    }
+    const line = id === undefined ? undefined : lines.get(id.replace(/^~/, '').replace(/[(#@].*$/, ''));
+    if (state === undefined || line === undefined) continue;
+    const facts = [`turn ${turn}`, attempt > 1 ? `${attempt} attempts` : '', key ?? ''].filter(Boolean);
+    const shown = state === 'undone' ? state : (value ?? type);
+    marks.set(line, { line, state, text: shown, facts: facts.join(' · ') });
   }
-  return [...marks.values()].toSorted((one, other) => one.line - other.line);
+  return [...marks.values()];
 }
 
 /** Returns the line of the first call with each name, as of `step('pay', …)`. */
@@ -102,7 +92,7 @@ function decorate({ doc }: EditorState, marks: readonly LineMark[]): DecorationS
       Decoration.widget({ widget: new ValueWidget(mark), side: 1 }).range(to),
     ];
   });
-  return Decoration.set(ranges);
+  return Decoration.set(ranges, true);
 }
 
 /** Extension of the editor for marks. */

@@ -1,4 +1,4 @@
-import type { Act, Answer, Session, SourceFile } from '../model/session.ts';
+import type { Act, Session, SourceFile } from '../model/session.ts';
 
 /** State in a link: an example, the edited files, and the answers. */
 export interface Shared {
@@ -10,30 +10,24 @@ export interface Shared {
 
 /** Removes the values of all answers. A link without values still leads to the same questions and forks. */
 export function redactAnswers(session: Session): Session {
-  const { answers, forks } = session;
+  const { input: _, answers, forks, ...bare } = session;
   return {
-    ...session,
-    answers: withoutValues(answers),
-    forks: forks.map((fork) => ({ ...fork, answers: withoutValues(fork.answers) })),
+    ...bare,
+    answers: answers.map(withoutValue),
+    forks: forks.map((fork) => ({ ...fork, answers: fork.answers.map(withoutValue) })),
   };
 }
 
 /** `true` if the session is from a link without values. */
 export function isRedacted({ answers, forks }: Session): boolean {
-  return [answers, ...forks.map((fork) => fork.answers)]
-    .flat()
-    .some((act) => act.action === 'accept' && act.content === undefined);
+  return [...answers, ...forks.flatMap((fork) => fork.answers)].some(
+    (act) => act.action === 'accept' && act.content === undefined,
+  );
 }
 
-function withoutValues(acts: readonly Act[]): readonly Act[] {
-  return acts.map((act): Act => (act.action === 'wait' ? act : withoutValue(act)));
-}
-
-function withoutValue(act: Answer): Answer {
-  const { content: _, ...rest } = act;
-  if (!('by' in rest)) return rest;
-  const { by: __, ...unnamed } = rest;
-  return unnamed;
+function withoutValue(act: Act): Act {
+  const { content: _, by: __, ...rest } = { content: undefined, by: undefined, ...act };
+  return rest;
 }
 
 /** Packs a state into the fragment of a link. Browsers do not send fragments to a server. */

@@ -19,27 +19,25 @@ const kinds: Readonly<Record<string, Kind>> = {
   approval: ['Approval', { approve: 'Approve', deny: 'Deny' }],
   event: ['Event', { send: 'Send the event' }],
 };
-const refusals: ReadonlySet<string> = new Set(['decline', 'cancel']);
-const otherKind: Kind = ['Question', { accept: 'Accept' }];
 
 /** Form for a question to the client, an approval of another person, or an event of another system. */
 export function QuestionForm({ question, onAnswer, accept = 'Accept' }: QuestionFormProps): JSX.Element {
   const { id, type, message, reason, fields = {}, content } = question;
   const mistake = useSignal<string | undefined>(undefined);
-  const [name, buttons] = kinds[type] ?? otherKind;
+  const [name, buttons] = kinds[type] ?? ['Question', { accept: 'Accept' }];
   const [main = ''] = Object.keys(buttons);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const { submitter, currentTarget } = event;
     const action = submitter instanceof HTMLButtonElement ? submitter.value : main;
-    let given = {};
+    const isRefused = action === 'decline' || action === 'cancel';
     try {
-      if (!refusals.has(action)) given = readForm(currentTarget as HTMLFormElement, question);
-    } catch {
-      mistake.value = 'The event is not valid JSON.';
-      return;
+      const given = isRefused ? {} : readForm(currentTarget as HTMLFormElement, question);
+      onAnswer({ id, action, ...given } as Answer);
+      mistake.value = undefined;
+    } catch (error) {
+      mistake.value = type === 'event' ? 'The event is not valid JSON.' : (error as Error).message;
     }
-    onAnswer({ id, action, ...given } as Answer);
   };
   return (
     <form class={`question ${name}`} aria-label={`${name} ${id}`} onSubmit={submit}>
@@ -89,11 +87,7 @@ function OwnField({ question: { type, content } }: Pick<QuestionFormProps, 'ques
   );
 }
 
-interface FieldInputProps {
-  readonly name: string;
-  readonly field: Field;
-  readonly value: unknown;
-}
+type FieldInputProps = { readonly name: string; readonly field: Field; readonly value: unknown };
 
 function FieldInput({ name, field, value }: FieldInputProps): JSX.Element {
   const label = field.title ?? name;
@@ -118,11 +112,12 @@ function FieldInput({ name, field, value }: FieldInputProps): JSX.Element {
       </label>
     );
   const isNumber = field.type === 'number' || field.type === 'integer';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   // The host checks the bounds, and asks again. A person may try a wrong answer.
   return (
     <label>
       {label}
-      <input name={name} inputMode={isNumber ? 'decimal' : 'text'} defaultValue={textOfValue(value)} />
+      <input name={name} inputMode={isNumber ? 'decimal' : 'text'} defaultValue={text} />
       {field.description !== undefined && <small>{field.description}</small>}
     </label>
   );
@@ -132,20 +127,13 @@ function choicesOf({ enum: choices, oneOf, items }: Field): readonly string[] | 
   return choices ?? items?.enum ?? (oneOf ?? items?.anyOf)?.map((each) => each.const);
 }
 
-function textOfValue(value: unknown): string {
-  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
-}
-
 /** Reads the answer in a form. Throws SyntaxError if an event is no JSON. */
 function readForm(
   form: HTMLFormElement,
   { type, fields = {} }: QuestionView,
 ): Pick<OutsideAct, 'content' | 'by'> {
   const data = new FormData(form);
-  const textOf = (name: string): string => {
-    const text = data.get(name);
-    return typeof text === 'string' ? text : '';
-  };
+  const textOf = (name: string): string => (data.get(name) as string | null) ?? '';
   if (type === 'sampling') return { content: textOf('text') };
   if (type === 'event') return { content: JSON.parse(textOf('text')) as unknown };
   const read = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {

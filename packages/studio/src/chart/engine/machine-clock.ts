@@ -1,7 +1,6 @@
 import type { Timer } from '../model/machine-view.ts';
 
 interface Pending extends Timer {
-  readonly id: number;
   readonly run: () => void;
 }
 
@@ -10,7 +9,6 @@ export class MachineClock {
   readonly #describe: () => Omit<Timer, 'dueMs'>;
   #pending: readonly Pending[] = [];
   #nowMs = 0;
-  #lastId = 0;
 
   /** `describe` names the delay that XState sets. */
   constructor(describe: () => Omit<Timer, 'dueMs'>) {
@@ -26,15 +24,15 @@ export class MachineClock {
     return this.#pending.map(({ machine, type, name, dueMs }) => ({ machine, type, name, dueMs }));
   }
 
-  setTimeout = (run: (...args: never[]) => void, delayMs: number): number => {
-    const id = (this.#lastId += 1);
-    const timer = { ...this.#describe(), id, run, dueMs: this.#nowMs + delayMs };
+  /** Returns the delay itself as its ID. */
+  setTimeout = (run: () => void, delayMs: number): Pending => {
+    const timer = { ...this.#describe(), run, dueMs: this.#nowMs + delayMs };
     this.#pending = [...this.#pending, timer].toSorted((one, other) => one.dueMs - other.dueMs);
-    return id;
+    return timer;
   };
 
-  clearTimeout = (id: number): void => {
-    this.#pending = this.#pending.filter((timer) => timer.id !== id);
+  clearTimeout = (timer: Pending): void => {
+    this.#pending = this.#pending.filter((each) => each !== timer);
   };
 
   /** Moves the clock, and runs what is due, the earliest first. */
@@ -42,7 +40,7 @@ export class MachineClock {
     const end = this.#nowMs + byMs;
     for (let [next] = this.#pending; next !== undefined && next.dueMs <= end; [next] = this.#pending) {
       this.#nowMs = next.dueMs;
-      this.clearTimeout(next.id);
+      this.clearTimeout(next);
       next.run();
     }
     this.#nowMs = end;

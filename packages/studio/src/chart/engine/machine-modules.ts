@@ -15,24 +15,16 @@ import {
 import * as xstate from 'xstate';
 import * as zod from 'zod';
 import type { Exports } from '../../engine/load-files.ts';
-import type { Self, WaitingActors } from './waiting-actors.ts';
-
-/** Modules for a machine, and the machines that its code makes. */
-export interface MachineModules {
-  readonly modules: Readonly<Record<string, Exports>>;
-  readonly made: readonly unknown[];
-}
+import type { WaitingActors } from './waiting-actors.ts';
 
 const helpers = { isCancelled, isDeclined, isInvalid, isRefused, stepError };
 const logics = { approval, elicit, elicitUrl, listRoots, sample, step, waitFor };
 
-interface StartScope {
-  readonly self: Self;
-}
-
-/** Returns modules whose promises, observables, and steps run no code, but wait for the person at the page. */
-export function machineModules(waiting: WaitingActors): MachineModules {
-  const made: unknown[] = [];
+/**
+ * Returns modules whose promises, observables, and steps run no code, but wait for the person at the page.
+ * @param made - receives each machine that the code makes
+ */
+export function machineModules(waiting: WaitingActors, made: unknown[]): Readonly<Record<string, Exports>> {
   const record = <T>(machine: T): T => {
     made.push(machine);
     return machine;
@@ -56,31 +48,28 @@ export function machineModules(waiting: WaitingActors): MachineModules {
         }) as never,
     );
   return {
-    made,
-    modules: {
-      xstate: {
-        ...xstate,
-        createMachine: (...args: Parameters<typeof xstate.createMachine>) =>
-          record(xstate.createMachine(...args)),
-        setup: (config: never) => {
-          const ready = xstate.setup(config);
-          return { ...ready, createMachine: (machine: never) => record(ready.createMachine(machine)) };
-        },
-        fromPromise: promise,
-        fromObservable: observable,
-        fromEventObservable: () => xstate.fromCallback(() => undefined),
-        fromCallback: () => xstate.fromCallback(() => undefined),
+    xstate: {
+      ...xstate,
+      createMachine: (...args: Parameters<typeof xstate.createMachine>) =>
+        record(xstate.createMachine(...args)),
+      setup: (config: never) => {
+        const ready = xstate.setup(config);
+        return { ...ready, createMachine: (machine: never) => record(ready.createMachine(machine)) };
       },
-      '@mcp-saga/xstate': {
-        ...helpers,
-        ...Object.fromEntries(
-          Object.entries(logics).map(([name, make]) => [name, waitingLogic(make, waiting)]),
-        ),
-        // The page runs the machine, and not its saga.
-        machineSaga: () => ({}),
-      },
-      zod,
+      fromPromise: promise,
+      fromObservable: observable,
+      fromEventObservable: () => xstate.fromCallback(() => undefined),
+      fromCallback: () => xstate.fromCallback(() => undefined),
     },
+    '@mcp-saga/xstate': {
+      ...helpers,
+      ...Object.fromEntries(
+        Object.entries(logics).map(([name, make]) => [name, waitingLogic(make, waiting)]),
+      ),
+      // The page runs the machine, and not its saga.
+      machineSaga: () => ({}),
+    },
+    zod,
   };
 }
 
@@ -88,8 +77,8 @@ export function machineModules(waiting: WaitingActors): MachineModules {
 function waitingLogic(make: unknown, waiting: WaitingActors): unknown {
   return (...args: readonly unknown[]) => ({
     ...(make as (...given: readonly unknown[]) => object)(...args),
-    start: (_: unknown, { self }: StartScope) => {
-      const end = (how: object): void => self.send({ type: 'mcp-saga.end', end: how } as never);
+    start: (_: unknown, { self }: { readonly self: xstate.AnyActorRef }) => {
+      const end = (how: object): void => self.send({ type: 'mcp-saga.end', end: how });
       waiting.add({ self, resolve: (output) => end({ output }), reject: (error) => end({ error }) });
     },
   });

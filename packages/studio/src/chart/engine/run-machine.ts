@@ -8,13 +8,7 @@ import {
 } from 'xstate';
 import { loaderOf } from '../../engine/load-files.ts';
 import type { CompiledFile } from '../../model/session.ts';
-import type {
-  MachineSession,
-  MachineStep,
-  MachineView,
-  PastStep,
-  RunningMachine,
-} from '../model/machine-view.ts';
+import type { MachineSession, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
 import { MachineClock } from './machine-clock.ts';
 import { machineModules } from './machine-modules.ts';
 import { nameOf, WaitingActors } from './waiting-actors.ts';
@@ -42,7 +36,7 @@ export async function runMachine(
   // Without an observer, XState throws the error again in a timer.
   root.subscribe({ error: () => undefined });
   root.start();
-  const history: PastStep[] = [{ what: 'start', value: await settledValue(root) }];
+  const history = [{ what: 'start', value: await settledValue(root) }];
   for (const step of steps) {
     const what = take(step, { actors, clock, waiting });
     history.push({ what, value: await settledValue(root) });
@@ -74,8 +68,8 @@ function chartOf(actor: AnyActor | undefined): Chart | undefined {
 
 /** Finds the first exported machine, or the machine that the code made last. */
 function findMachine(files: readonly CompiledFile[], waiting: WaitingActors): AnyStateMachine {
-  const { modules, made } = machineModules(waiting);
-  const load = loaderOf(files, modules);
+  const made: unknown[] = [];
+  const load = loaderOf(files, machineModules(waiting, made));
   const exported = files.flatMap(({ name }) => Object.values(load(`./${name}`, name)));
   const machine = exported.find(isMachine) ?? made.filter(isMachine).at(-1);
   if (machine === undefined)
@@ -99,19 +93,14 @@ function take(step: MachineStep, { actors, clock, waiting }: Run): string {
       clock.skip(step.byMs);
       return `clock +${step.byMs / 1000} s`;
     case 'resolve':
-    case 'reject': {
-      const name = waiting.list().find(({ id }) => id === step.actor)?.name ?? 'actor';
-      waiting.settle(step.actor, step.type, step.value);
-      return `${step.type} ${name}`;
-    }
+    case 'reject':
+      return `${step.type} ${waiting.settle(step.actor, step.type, step.value)}`;
   }
 }
 
 /** Returns the state value after all promises have reported. */
 async function settledValue(actor: AnyActor): Promise<string> {
-  await new Promise((resolve) => {
-    setTimeout(resolve);
-  });
+  await new Promise((resolve) => void setTimeout(resolve));
   const { value } = actor.getSnapshot();
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

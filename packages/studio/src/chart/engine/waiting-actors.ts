@@ -1,14 +1,8 @@
+import type { AnyActorRef } from 'xstate';
 import type { WaitingActor } from '../model/machine-view.ts';
 
-/** Actor as far as the page shows it. */
-export interface Self {
-  readonly id: string;
-  getSnapshot(): { readonly status: string };
-  send(event: never): void;
-}
-
 interface Waiting {
-  readonly self: Self;
+  readonly self: AnyActorRef;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -26,23 +20,22 @@ export class WaitingActors {
   /** Active actors, in the order of their start. */
   list(): readonly WaitingActor[] {
     return [...this.#waiting]
-      .filter(([, waiting]) => isActive(waiting))
+      .filter(([, { self }]) => self.getSnapshot().status === 'active')
       .map(([id, { self }]) => ({ id, name: nameOf(self) }));
   }
 
-  settle(id: string, how: 'resolve' | 'reject', value: unknown): void {
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined || !isActive(waiting)) throw new Error('The actor has ended already.');
+  /** Gives an active actor its result, and returns the name of the actor. */
+  settle(id: string, how: 'resolve' | 'reject', value: unknown): string {
+    const actor = this.list().find((each) => each.id === id);
+    if (actor === undefined) throw new Error('The actor has ended already.');
+    const { [how]: end } = this.#waiting.get(id) as Waiting;
     this.#waiting.delete(id);
-    waiting[how](value);
+    end(value);
+    return actor.name;
   }
 }
 
 /** Names an actor. XState generates the ID of an invoke without one from its place. */
-export function nameOf({ id }: Pick<Self, 'id'>): string {
+export function nameOf({ id }: AnyActorRef): string {
   return id.replace(/^\d+\./, 'invoke of ');
-}
-
-function isActive({ self }: Waiting): boolean {
-  return self.getSnapshot().status === 'active';
 }

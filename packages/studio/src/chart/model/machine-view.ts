@@ -29,12 +29,6 @@ export interface WaitingActor {
   readonly name: string;
 }
 
-/** State of the machine after a step. */
-export interface PastStep {
-  readonly what: string;
-  readonly value: string;
-}
-
 /** Running machine: of the page, or invoked or spawned by another one. */
 export interface RunningMachine {
   /** Unique, and the same after the same steps. */
@@ -55,8 +49,8 @@ export interface MachineView {
   readonly nowMs: number;
   readonly timers: readonly Timer[];
   readonly actors: readonly WaitingActor[];
-  /** The start, and one entry for each step. */
-  readonly history: readonly PastStep[];
+  /** The start and each step, with the state value after it. */
+  readonly history: readonly { readonly what: string; readonly value: string }[];
 }
 
 /** Request to the worker. */

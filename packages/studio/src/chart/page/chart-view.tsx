@@ -1,18 +1,12 @@
 import { layOutChart, drawChart, type SvgElement } from 'mcp-saga/internal';
-import { useComputed } from '@preact/signals';
 import { h, type JSX } from 'preact';
-import type { RunningMachine, Timer } from '../model/machine-view.ts';
 import type { MachineStore } from './machine-store.ts';
 
 /** The drawing, with a button for each event and delay of an active state. */
 export function ChartView({ store }: { readonly store: MachineStore }): JSX.Element {
-  const layout = useComputed(() => {
-    const { value: shown } = store.machine;
-    return shown === undefined ? undefined : layOutChart(shown.chart);
-  });
   const { value: machine } = store.machine;
-  const { timers = [], machines = [] } = store.view.value ?? {};
-  const buttons = buttonsOf(machine, timers, store);
+  const { machines = [] } = store.view.value ?? {};
+  const buttons = buttonsOf(store);
   const press = (target: EventTarget | null): void => {
     const number = (target as Element | null)?.closest('[role=button]')?.getAttribute('data-transition');
     buttons.get(Number(number ?? -1))?.act();
@@ -44,9 +38,8 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
           ))}
         </div>
       )}
-      {layout.value !== undefined &&
-        machine !== undefined &&
-        toNode(drawChart(layout.value, { active: new Set(machine.active), buttons }))}
+      {machine !== undefined &&
+        toNode(drawChart(layOutChart(machine.chart), { active: new Set(machine.active), buttons }))}
     </section>
   );
 }
@@ -54,16 +47,13 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
 type Button = { readonly label: string; readonly act: () => void };
 
 /** Returns what a click on a transition does, by number. */
-function buttonsOf(
-  machine: RunningMachine | undefined,
-  timers: readonly Timer[],
-  store: MachineStore,
-): ReadonlyMap<number, Button> {
+function buttonsOf(store: MachineStore): ReadonlyMap<number, Button> {
   const buttons = new Map<number, Button>();
+  const { value: machine } = store.machine;
   if (machine?.status !== 'active') return buttons;
   const { key, chart, active } = machine;
   for (const [index, { source, kind, type, label }] of chart.transitions.entries()) {
-    const timer = timers.find((each) => each.machine === key && each.type === type);
+    const timer = store.view.value?.timers.find((each) => each.machine === key && each.type === type);
     if (!active.includes(source)) continue;
     if (kind === 'event' && !type.includes('*'))
       buttons.set(index, { label: `Send ${label}`, act: () => store.send(type, '') });
@@ -75,5 +65,5 @@ function buttonsOf(
 
 function toNode({ tag, key, attributes, children }: SvgElement): JSX.Element {
   const inner = children.map((child) => (typeof child === 'string' ? child : toNode(child)));
-  return h(tag, { ...attributes, ...(key === undefined ? {} : { key }) }, ...inner);
+  return h(tag, { ...attributes, key }, ...inner);
 }

@@ -38,6 +38,7 @@ export function MachineApp({ store }: { readonly store: MachineStore }): JSX.Ele
             name="machine.ts"
             text={store.code.value}
             failure={store.failure.value}
+            ready={store.compiler}
             onEdit={(code) => store.edit({ code })}
           />
           <label class="input">

@@ -3,14 +3,10 @@ import type { InputHTMLAttributes, JSX } from 'preact';
 import type { MachineView, RunningMachine, WaitingActor } from '../model/machine-view.ts';
 import type { MachineStore } from './machine-store.ts';
 
-interface Part {
-  readonly store: MachineStore;
-  readonly view: MachineView;
-  readonly machine: RunningMachine;
-}
+type Part = { readonly store: MachineStore };
 
 /** What a person does with the machine: events, actors, the clock; and its context and history. */
-export function MachinePanel({ store }: Pick<Part, 'store'>): JSX.Element | null {
+export function MachinePanel({ store }: Part): JSX.Element | null {
   const { value: view } = store.view;
   const { value: machine } = store.machine;
   if (view === undefined || machine === undefined) return null;
@@ -57,20 +53,19 @@ export function MachinePanel({ store }: Pick<Part, 'store'>): JSX.Element | null
   );
 }
 
-function Events({ store, machine }: Omit<Part, 'view'>): JSX.Element {
+function Events({ store, machine }: Part & { readonly machine: RunningMachine }): JSX.Element {
   const data = useSignal('');
   const other = useSignal('');
   const types = machine.chart.transitions
     .filter(({ source, kind }) => kind === 'event' && machine.active.includes(source))
-    .map(({ type }) => type)
-    .filter((type, index, all) => !type.includes('*') && all.indexOf(type) === index);
+    .flatMap(({ type }) => (type.includes('*') ? [] : [type]));
   return (
     <section aria-label="Events">
       <h2>Events</h2>
       {machine.status === 'active' && (
         <>
           <div class="events">
-            {types.map((type) => (
+            {[...new Set(types)].map((type) => (
               <button key={type} type="button" onClick={() => store.send(type, data.value)}>
                 {type}
               </button>
@@ -93,7 +88,7 @@ function Events({ store, machine }: Omit<Part, 'view'>): JSX.Element {
   );
 }
 
-function ActorForm({ store, actor }: Pick<Part, 'store'> & { readonly actor: WaitingActor }): JSX.Element {
+function ActorForm({ store, actor }: Part & { readonly actor: WaitingActor }): JSX.Element {
   const result = useSignal('');
   return (
     <div class="actor">
@@ -108,7 +103,7 @@ function ActorForm({ store, actor }: Pick<Part, 'store'> & { readonly actor: Wai
   );
 }
 
-function Clock({ store, view }: Omit<Part, 'machine'>): JSX.Element {
+function Clock({ store, view }: Part & { readonly view: MachineView }): JSX.Element {
   const seconds = useSignal('1');
   return (
     <section aria-label="Clock">
@@ -144,11 +139,7 @@ function TextField({ label, text, ...input }: TextFieldProps): JSX.Element {
   return (
     <label>
       {label}
-      <input
-        {...input}
-        value={text.value}
-        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
-      />
+      <input {...input} value={text} onInput={({ currentTarget }) => (text.value = currentTarget.value)} />
     </label>
   );
 }

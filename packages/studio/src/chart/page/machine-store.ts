@@ -1,11 +1,13 @@
 import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 // oxlint-disable-next-line import/default -- Vite makes the URL
 import workerUrl from '../engine/machine-worker.ts?worker&url';
-import { EngineClient } from '../../parts/engine-client.ts';
+import type * as Compiler from '../../engine/compile.ts';
+import { EngineClient, startWorker } from '../../parts/engine-client.ts';
 import { fromFragment, toFragment } from '../../parts/link.ts';
 import type {
   MachineReply,
   MachineRequest,
+  MachineSession,
   MachineStep,
   MachineView,
   RunningMachine,
@@ -15,15 +17,13 @@ import type {
 declare const MACHINES: Readonly<Record<string, string>>;
 
 /** State in a link: the code, and the run if it is shared. */
-interface Shared {
-  readonly code: string;
-  readonly input: string;
-  readonly steps: readonly MachineStep[];
-}
+type Shared = MachineSession & Readonly<Record<'code' | 'input', string>>;
 
 /** State of the statechart page. */
 export class MachineStore {
   readonly examples: Readonly<Record<string, string>> = MACHINES;
+  /** Loaded with the page, as an edit must not make a request. */
+  readonly compiler: Promise<typeof Compiler> = import('../../engine/compile.ts');
   readonly code: Signal<string> = signal(Object.values(MACHINES)[0] ?? '');
   /** Input of the machine as JSON. */
   readonly input: Signal<string> = signal('');
@@ -39,7 +39,7 @@ export class MachineStore {
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** `true` if the code of a link waits for the consent of the person. */
   readonly waits: Signal<boolean> = signal(false);
-  readonly #engine = new EngineClient<MachineRequest, MachineReply>(workerUrl, 5_000);
+  readonly #engine = new EngineClient<MachineRequest, MachineReply>(() => startWorker(workerUrl), 5_000);
   /** Steps of the last request, which may still run. */
   #wanted: readonly MachineStep[] = [];
   #edited: ReturnType<typeof setTimeout> | undefined;
@@ -91,12 +91,12 @@ export class MachineStore {
   send(type: string, data: string): void {
     const payload = this.#read('data', data);
     const to = this.machine.value?.key ?? '';
-    if (payload !== failed) this.take({ type: 'send', to, event: { ...Object(payload), type } });
+    if (payload !== undefined) this.take({ type: 'send', to, event: { ...Object(payload.value), type } });
   }
 
   settle(type: 'resolve' | 'reject', actor: string, data: string): void {
-    const value = this.#read('result', data);
-    if (value !== failed) this.take({ type, actor, value });
+    const result = this.#read('result', data);
+    if (result !== undefined) this.take({ type, actor, value: result.value });
   }
 
   /** Moves the clock to a time. */
@@ -112,14 +112,13 @@ export class MachineStore {
   /** Runs the code with some steps, which are kept if they succeed. */
   async run(steps: readonly MachineStep[] = this.steps.value): Promise<void> {
     const input = this.#read('input', this.input.value);
-    if (input === failed) return;
+    if (input === undefined) return;
     this.waits.value = false;
     this.#wanted = steps;
     try {
-      // The compiler is loaded with the page, as an edit must not make a request.
-      const { compile } = await import('../../engine/compile.ts');
+      const { compile } = await this.compiler;
       const files = compile([{ name: 'machine.ts', text: this.code.value }]);
-      await this.#engine.ask({ files, session: { input, steps } }, (reply) => {
+      await this.#engine.ask({ files, session: { input: input.value, steps } }, (reply) => {
         if (reply.type === 'failed') this.#fail(reply.message);
         if (reply.type !== 'view') return;
         this.failure.value = undefined;
@@ -136,14 +135,13 @@ export class MachineStore {
     this.#wanted = this.steps.value;
   }
 
-  #read(name: string, text: string): unknown {
+  /** Reads JSON, or an empty text. Undefined, with a mistake at the page, for another text. */
+  #read(name: string, text: string): { readonly value: unknown } | undefined {
     try {
-      return text.trim() === '' ? undefined : (JSON.parse(text) as unknown);
+      return { value: text.trim() === '' ? undefined : (JSON.parse(text) as unknown) };
     } catch (error) {
       this.failure.value = `The ${name} is no JSON. ${(error as Error).message}`;
-      return failed;
+      return undefined;
     }
   }
 }
-
-const failed = Symbol('failed');

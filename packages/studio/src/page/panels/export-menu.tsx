@@ -1,36 +1,41 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX, RenderableProps } from 'preact';
+import type { Lane } from '../../model/view.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ladderSvg } from './ladder-svg.ts';
 
-/** Text of a file, or undefined after a failure that the page shows. */
-type Contents = string | undefined | Promise<string | undefined>;
+type ExportMenuProps = RenderableProps<{
+  /** Name of the file of the picture. */
+  readonly name: string;
+  readonly title: string;
+  readonly run: Pick<Lane, 'entries' | 'test'>;
+}>;
 
-interface ExportMenuProps {
-  readonly files: readonly {
-    readonly label: string;
-    readonly name: string;
-    readonly contents: () => Contents;
-  }[];
-  readonly children?: ComponentChildren;
-}
-
-/** Saves a run as files. */
-export function ExportMenu({ files, children }: ExportMenuProps): JSX.Element {
+/** Saves a run as files, by other buttons, too, and shows its test. */
+export function ExportMenu({ name, title, run: { entries, test }, children }: ExportMenuProps): JSX.Element {
   return (
     <details class="test">
       <summary>Export</summary>
       <div class="buttons">
-        {files.map(({ label, name, contents }) => (
-          <button key={name} type="button" onClick={() => void save(name, contents)}>
-            {label}
-          </button>
-        ))}
+        <button type="button" onClick={() => save(`${name}.svg`, ladderSvg(title, entries))}>
+          Diagram as SVG
+        </button>
+        {children}
       </div>
-      {children}
+      {test !== undefined && (
+        <>
+          <p>A Vitest test. Save it next to the files of the editor:</p>
+          <CopyButton label="Copy test" text={() => test} />
+          <pre tabIndex={0} role="region" aria-label="Test">
+            {test}
+          </pre>
+        </>
+      )}
     </details>
   );
 }
 
-async function save(name: string, contents: () => Contents): Promise<void> {
-  const text = await contents();
+/** Saves a file. The text is undefined after a failure that the page shows. */
+export function save(name: string, text: string | undefined): void {
   if (text === undefined) return;
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text]));

@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
-import type { ClientKind } from '../../model/session.ts';
+import type { ClientKind, Session } from '../../model/session.ts';
 
 interface RunSettingsProps {
-  readonly client: ClientKind;
-  readonly isPaused: boolean;
-  readonly onChange: (settings: { readonly client: ClientKind; readonly isPaused: boolean }) => void;
+  readonly session: Session;
+  readonly onChange: (settings: Pick<Session, 'client' | 'isPaused'>) => void;
 }
 
 const clients: Readonly<Record<ClientKind, string>> = {
@@ -15,14 +14,14 @@ const clients: Readonly<Record<ClientKind, string>> = {
 };
 
 /** Client and clock of the run. */
-export function RunSettings({ client, isPaused, onChange }: RunSettingsProps): JSX.Element {
+export function RunSettings({ session, onChange }: RunSettingsProps): JSX.Element {
   return (
     <div class="settings">
       <label>
         Client{' '}
         <select
-          value={client}
-          onChange={({ currentTarget }) => onChange({ client: currentTarget.value as ClientKind, isPaused })}
+          value={session.client ?? 'complete'}
+          onChange={({ currentTarget }) => onChange({ client: currentTarget.value as ClientKind })}
         >
           {Object.entries(clients).map(([kind, title]) => (
             <option key={kind} value={kind}>
@@ -34,8 +33,8 @@ export function RunSettings({ client, isPaused, onChange }: RunSettingsProps): J
       <label>
         <input
           type="checkbox"
-          checked={isPaused}
-          onChange={({ currentTarget }) => onChange({ client, isPaused: currentTarget.checked })}
+          checked={session.isPaused === true}
+          onChange={({ currentTarget }) => onChange({ isPaused: currentTarget.checked })}
         />{' '}
         Stop the clock at each wait
       </label>

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { TestSaga } from '@mcp-saga/testing';
+import { isScript, loadSagas, type LoadedSagas } from 'mcp-saga/internal';
+import { Engine } from '../engine/engine.ts';
+import { playgroundOf, unnamed, type Playground } from '../engine/playground.ts';
+import type { LastReply, Reply, Request } from '../model/messages.ts';
+import type { LoadedCode } from '../model/session.ts';
+
+/** Request of a page. The replies go to the port, each as a line. */
+interface Asked {
+  readonly request: Request;
+  /** Source of an older version, which is no longer on the disk. */
+  readonly old: readonly Readonly<Record<'path' | 'text', string>>[] | undefined;
+  readonly port: MessagePort;
+}
+
+/** Paths of the file, of the folder of its package, and of a folder for copies. */
+const { file, folder, copies } = workerData as Readonly<Record<'file' | 'folder' | 'copies', string>>;
+
+/** Makes an engine that evaluates the newest version, or first an older one. */
+function engineFor(old: Asked['old']): Engine {
+  return new Engine(async (...versions) => {
+    const playgrounds: Playground[] = [];
+    for (const [index, code] of (versions as readonly LoadedCode[]).entries()) {
+      const isOld = index === 0 && old !== undefined;
+      playgrounds.push(toPlayground(isOld ? await loadCopy(old) : await loadSagas(file), code));
+    }
+    return playgrounds;
+  }, 'refuse');
+}
+
+/** Loads a copy of the files. */
+async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas> {
+  if (sources.length === 0) throw new Error('That version is not loaded any more. Run the next version.');
+  const copy = join(copies, randomUUID());
+  const inCopy = (path: string): string => join(copy, relative(folder, path));
+  for (const { path, text } of sources) {
+    await mkdir(dirname(inCopy(path)), { recursive: true });
+    await writeFile(inCopy(path), text);
+  }
+  await copyFile(join(folder, 'package.json'), inCopy(join(folder, 'package.json')));
+  return await loadSagas(inCopy(file));
+}
+
+function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }: LoadedCode): Playground {
+  const found = loaded[name];
+  if (isScript(found)) {
+    const script = new TestSaga(found.saga, found.options, found.rules);
+    return playgroundOf(script, loaded, { file: basename(file), name, isScript: true });
+  }
+  const saga = sagas.find((each) => each.name === name);
+  if (saga === undefined) throw new Error(`The file has no saga or script '${name}' any more.`);
+  const script = new TestSaga(saga, { input: JSON.parse(input ?? '{}') as object }, []);
+  const [variable = unnamed] =
+    [...exported].find(([key, value]) => value === saga && key !== 'default') ?? [];
+  return playgroundOf(script, loaded, { file: basename(file), name: variable, isScript: false });
+}
+
+/** Rules contain errors and infinite numbers, which JSON has not. */
+function pack(reply: Reply | LastReply): string {
+  if (reply.type !== 'cell') return JSON.stringify(reply);
+  const rules = serialize(reply.cell.rules).toString('base64');
+  return JSON.stringify({ ...reply, cell: { ...reply.cell, rules } });
+}
+
+function unpack(request: Request): Request {
+  if (request.type !== 'case') return request;
+  const rules: unknown = deserialize(Buffer.from(String(request.cell.rules), 'base64'));
+  return { ...request, cell: { ...request.cell, rules } };
+}
+
+const idleMs = 300_000;
+/** By the source of the older version. */
+const engines = new Map<string, Engine>();
+let open = 0;
+const waitIdly = (): NodeJS.Timeout => setTimeout(() => process.exit(), idleMs);
+let idle = waitIdly();
+
+parentPort?.on('message', ({ request, old, port }: Asked) => {
+  const key = JSON.stringify(old) ?? '';
+  const engine = engines.get(key) ?? engineFor(old);
+  engines.set(key, engine);
+  open += 1;
+  clearTimeout(idle);
+  const reply = (message: Reply | LastReply): void => port.postMessage(pack(message));
+  void engine
+    .handle(unpack(request), reply)
+    .then(() => reply({ type: 'done' }))
+    .catch((error: unknown) => reply({ type: 'failed', message: String(error) }))
+    .finally(() => {
+      port.close();
+      open -= 1;
+      if (open === 0) idle = waitIdly();
+    });
+});

@@ -1,0 +1,33 @@
+import type { TestSaga } from '@mcp-saga/testing';
+import type { Code } from '../model/session.ts';
+
+/** Name of a saga that a test cannot import: its file exports none, or a default. */
+export const unnamed = 'yourSaga';
+
+/** Script of the kit, and its check. */
+export interface Playground {
+  readonly script: TestSaga;
+  readonly check: (() => unknown) | undefined;
+  /** Steps that may run twice or stay done. */
+  readonly harmless: readonly string[];
+  /** Names of the file and of its export, for an exported test. */
+  readonly exported: {
+    readonly file: string;
+    readonly name: string;
+    /** `true` for a script, `false` for a saga. */
+    readonly isScript: boolean;
+  };
+}
+
+/** Evaluates versions of code without the state of an earlier run. The later ones share the outside world of the first. */
+export type Evaluate = (...versions: readonly Code[]) => Promise<readonly Playground[]>;
+
+/** Describes a script, with the check and the harmless steps that its file exports. */
+export function playgroundOf(
+  script: TestSaga,
+  exports: object,
+  exported: Playground['exported'],
+): Playground {
+  const { check, harmless = [] } = exports as Partial<Playground>;
+  return { script, check, harmless, exported };
+}
