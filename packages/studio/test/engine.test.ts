@@ -16,7 +16,7 @@ import { compile } from '../src/engine/compile.ts';
 import { evaluate } from '../src/engine/evaluate.ts';
 import { Engine } from '../src/engine/engine.ts';
 import { explore, playCase } from '../src/engine/explore.ts';
-import type { Playground } from '../src/engine/playground.ts';
+import { unnamed, type Playground } from '../src/engine/playground.ts';
 import { upgrade } from '../src/engine/upgrade.ts';
 import { SessionPlayer } from '../src/engine/play.ts';
 import { ladderSvg } from '../src/page/panels/ladder-svg.ts';
@@ -39,6 +39,16 @@ async function play(
   await player.play();
   return player.lanes;
 }
+
+it('says what to import for a saga that its file does not export', async () => {
+  const exported = { file: 'server.ts', name: unnamed, isScript: false };
+  const player = new SessionPlayer({ ...of(refund), exported }, { answers: [twenty], forks: [] });
+  await player.play();
+  const [{ test = '' } = {}] = player.lanes;
+  expect(test).toContain('// Import the saga as yourSaga.');
+  expect(test).toContain('testSaga(yourSaga');
+  expect(test).not.toContain('server.ts');
+});
 
 it('runs no step again for a lens or a recording of an older run, where steps have real effects', async () => {
   const code = compile(refund);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { inspect } from 'node:util';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { toJsonSchema } from '@mcp-saga/core/program';
 import type { Program } from '@mcp-saga/server';
@@ -61,7 +62,7 @@ export class DevPlayground {
     const asked = (await request.json()) as { readonly code?: { readonly version?: number } };
     const { version: wanted = version } = asked.code ?? {};
     const old = wanted === version ? undefined : (this.#versions[wanted] ?? []);
-    // Each run keeps its modules in memory. An idle thread ends by itself.
+    // Each run keeps its modules in memory, so other threads take over. The old ones end when they are idle.
     if (++this.#asks % 100 === 0) this.#engines.clear();
     const worker = this.#engines.get(id) ?? this.#start(id, file);
     const { port1, port2 } = new MessageChannel();
@@ -90,7 +91,7 @@ export class DevPlayground {
     const worker = new Worker(engine, { workerData });
     this.#engines.set(id, worker);
     worker.once('exit', () => this.#engines.get(id) === worker && this.#engines.delete(id));
-    worker.on('error', (error) => process.stderr.write(`${error.stack}\n`));
+    worker.on('error', (error: unknown) => process.stderr.write(`${inspect(error)}\n`));
     worker.unref();
     return worker;
   }

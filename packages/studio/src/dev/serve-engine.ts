@@ -33,7 +33,7 @@ function engineFor(old: Asked['old']): Engine {
   }, 'refuse');
 }
 
-/** Loads a copy of the files. */
+/** Loads a copy of the files, and of the package.json if there is one. */
 async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas> {
   if (sources.length === 0) throw new Error('That version is not loaded any more. Run the next version.');
   const copy = join(copies, randomUUID());
@@ -42,7 +42,7 @@ async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas
     await mkdir(dirname(inCopy(path)), { recursive: true });
     await writeFile(inCopy(path), text);
   }
-  await copyFile(join(folder, 'package.json'), inCopy(join(folder, 'package.json')));
+  await copyFile(join(folder, 'package.json'), join(copy, 'package.json')).catch(() => undefined);
   return await loadSagas(inCopy(file));
 }
 
