@@ -139,16 +139,17 @@ function testApprovals(startBackend: () => Promise<Backend>): void {
       await caller.startAndLeave(tool, { order, managers: ['ann', 'bob'], approvals: 1, isUrgent: true });
       await Promise.all([linkTo(order, 'ann'), linkTo(order, 'bob')]);
       const reminders = (): number => fleet.ledger.of(order, 'reminder').length;
-      // The queue gives the client 30 s to return.
-      const remindersLater = async (): Promise<number> => {
+      // After each turn, the queue gives the client 30 s to return.
+      const later = async <T>(read: () => T): Promise<T> => {
         await fleet.passWaits();
-        return reminders();
+        return read();
       };
-      await expect.poll(remindersLater, eventually).toBeGreaterThan(0);
+      await expect.poll(() => later(reminders), eventually).toBeGreaterThan(0);
       await fleet.kill();
       const before = reminders();
       await fleet.start();
-      await expect.poll(reminders, eventually).toBeGreaterThan(before);
+      await expect.poll(() => later(reminders), eventually).toBeGreaterThan(before);
+      await expect.poll(() => later(() => fleet.ledger.linkOf(order, 'dora')), eventually).toBeDefined();
       const url = await linkTo(order, 'dora');
       expect(await ann.open(url)).toBe('You may not answer');
       const dora = await people.signIn('dora', fleet.url);

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Pool } from 'pg';
 import { startPostgres } from '../support/postgres-server.ts';
@@ -47,18 +48,27 @@ export async function startRedisBackend(): Promise<Backend> {
 /** Store in PostgreSQL, and a queue of pg-boss. */
 export async function startPostgresBackend(): Promise<Backend> {
   const server = await startPostgres();
-  const pool = new Pool({ connectionString: server.url });
+  const pool = new Pool({ connectionString: server.url, max: 1 });
   pool.on('error', () => undefined);
   const run = async (sql: string): Promise<readonly { readonly count?: string }[]> =>
     (await pool.query<{ readonly count?: string }>(sql, [queueName])).rows;
+  const countConnections = async (): Promise<number> => {
+    const { rows } = await pool.query<{ readonly count: string }>(
+      "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'",
+    );
+    return Number(rows[0]?.count);
+  };
   return {
     environment: { DATABASE_URL: server.url, REDIS_PORT: '' },
     passWaits: async () =>
       void (await run("UPDATE pgboss.job SET start_after = now() WHERE name = $1 AND state < 'active'")),
-    passDeliveries: async () =>
-      void (await run(
+    passDeliveries: async () => {
+      // The database may still take a job for a process that was killed.
+      while ((await countConnections()) > 1) await setTimeout(10);
+      await run(
         "UPDATE pgboss.job SET started_on = started_on - interval '1 hour' WHERE name = $1 AND state = 'active'",
-      )),
+      );
+    },
     countMessages: async () => {
       const [row] = await run("SELECT count(*) FROM pgboss.job WHERE name = $1 AND state <= 'active'");
       return Number(row?.count);
