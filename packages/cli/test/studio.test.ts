@@ -13,6 +13,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { run } from './command-line.ts';
 import { DevStudio } from '../src/serving/dev-studio.ts';
+import { withTurnLog } from '../src/serving/turn-log.ts';
+import { withValues } from '../src/serving/with-values.ts';
 import { createStudio, type StudioState } from '../src/studio.ts';
 
 const order = saga(
@@ -192,11 +194,11 @@ describe('the studio of mcp-saga dev', () => {
   } {
     const studio = new DevStudio();
     const host = createSagaHost({
-      sagas: studio.withValues([order]),
+      sagas: [withValues(order, studio.feed)],
       audience: 'shop',
       keys,
-      telemetry: studio.telemetry(undefined),
-      hooks: studio.withErrors({}),
+      telemetry: studio.feed.telemetry(),
+      hooks: withTurnLog({}, () => undefined, studio.feed),
     });
     const turnsOf = async (sagaId: string): Promise<StudioState['turns']> => {
       const request = new Request(`http://127.0.0.1:3000/studio/state?saga=${sagaId}`);

@@ -1,12 +1,9 @@
 import { present } from '@mcp-saga/core/program';
-import type { HostHooks, Program, SagaTelemetry } from '@mcp-saga/server';
 import { hostCheck } from '@mcp-saga/server/internal';
 import { answerStudio, pageFile, refusal } from '../studio/answer-studio.ts';
 import type { SeenClient } from '../studio/seen-turns.ts';
 import { TurnFeed } from '../studio/turn-feed.ts';
 import { DevPlayground, type PlayedModule } from './dev-playground.ts';
-import { messageOf } from './turn-log.ts';
-import { withValues } from './with-values.ts';
 
 const maxSagas = 200;
 const path = '/studio';
@@ -23,41 +20,19 @@ export class DevStudio {
   readonly playground: DevPlayground = new DevPlayground();
   /** Versions of another process have other numbers. */
   readonly #start = Date.now();
-  readonly #feed = new TurnFeed(maxSagas);
-
-  /** Observes the turns of served code. */
-  telemetry(inner: SagaTelemetry | undefined): SagaTelemetry {
-    return this.#feed.telemetry(inner);
-  }
-
-  /** Wraps sagas to show their values. */
-  withValues(sagas: readonly Program[]): readonly Program[] {
-    return sagas.map((saga) => withValues(saga, this.#feed));
-  }
-
-  /** Adds a hook that keeps error messages, which are no part of telemetry. */
-  withErrors(hooks: HostHooks): HostHooks {
-    return {
-      ...hooks,
-      onTurn: (facts) => {
-        const { error } = facts;
-        const uncompensated = facts.uncompensated?.map(({ stepId }) => stepId) ?? [];
-        if (error !== undefined) this.#feed.explain({ error: messageOf(error), uncompensated });
-        hooks.onTurn?.(facts);
-      },
-    };
-  }
+  /** Turns of served code. */
+  readonly feed: TurnFeed = new TurnFeed(maxSagas);
 
   /** Shows changed code. */
   reload(): void {
     this.#reloads += 1;
-    this.#feed.touch();
+    this.feed.touch();
   }
 
   /** Serves a request of MCP. Its turns carry the client, and the ID of the request. */
   observe<T>(request: Request, client: string | undefined, serve: () => T): T {
     const id = request.headers.get(requestHeader)?.slice(0, 64);
-    return this.#feed.observe(present({ client, request: id }), serve);
+    return this.feed.observe(present({ client, request: id }), serve);
   }
 
   /**
@@ -87,7 +62,7 @@ export class DevStudio {
           : refusal(405, 'Send a request to the engine with POST.', { allow: 'POST' });
     }
     return answerStudio(request, (sagaId) => ({
-      ...this.#feed.state(sagaId),
+      ...this.feed.state(sagaId),
       mcp: module.path,
       reloads: this.#reloads,
       clients: [...this.clients.values()],

@@ -6,6 +6,7 @@ import { isScript } from '../input/module-exports.ts';
 import type { PlayedModule } from './dev-playground.ts';
 import type { DevStudio } from './dev-studio.ts';
 import { withTurnLog, type Say } from './turn-log.ts';
+import { withValues } from './with-values.ts';
 
 /** What stays when the code changes. */
 export interface DevWorld {
@@ -40,7 +41,7 @@ export async function serveModule(
     name: basename(file),
     version: 'dev',
     ...options,
-    sagas: studio.withValues(sagas),
+    sagas: sagas.map((saga) => withValues(saga, studio.feed)),
     store: options.store ?? store,
     // An ephemeral key would end with the code that made it.
     keys: options.keys === 'ephemeral' ? keys : (options.keys ?? keys),
@@ -51,8 +52,8 @@ export async function serveModule(
     resumableRequests: { bearer: 'accept', ...resumableRequests },
     http: { ...http, allowedHosts: ['localhost', '127.0.0.1'], allowedOrigins: undefined, cors: true },
     outside: { ...outside, url },
-    hooks: studio.withErrors(withTurnLog(hooks, say)),
-    telemetry: studio.telemetry(telemetry),
+    hooks: withTurnLog(hooks, say, studio.feed),
+    telemetry: studio.feed.telemetry(telemetry),
   } as object as ServeSagasOptions);
   return {
     server,

@@ -1,10 +1,11 @@
 import type { HostHooks } from '@mcp-saga/server';
+import type { TurnFeed } from '../studio/turn-feed.ts';
 
 /** Reports an event: an object for programs, and a text for people. */
 export type Say = (event: { readonly type: string; readonly [fact: string]: unknown }, text: string) => void;
 
-/** Adds hooks that report each turn, and events without a hook of the server. */
-export function withTurnLog(hooks: HostHooks = {}, say: Say): HostHooks {
+/** Adds hooks that report each turn, and events without a hook of the server. Adds errors, which telemetry omits, to the feed. */
+export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): HostHooks {
   const steps = new Map<string, Map<string, string>>();
   return {
     onReject: ({ reason }) => say({ type: 'rejected', reason }, `rejected a token: ${reason}`),
@@ -21,12 +22,14 @@ export function withTurnLog(hooks: HostHooks = {}, say: Say): HostHooks {
       const ran = [...(steps.get(turn.sagaId) ?? [])];
       steps.delete(turn.sagaId);
       const left = uncompensated.map(({ stepId }) => stepId);
+      const failure = error === undefined ? {} : { error: messageOf(error), uncompensated: left };
+      feed.explain(failure);
       say(
         {
           type: 'turn',
           ...turn,
           steps: ran.map(([path, type]) => ({ path, type })),
-          ...(error === undefined ? {} : { error: messageOf(error), uncompensated: left }),
+          ...failure,
         },
         [
           `${turn.saga} ${turn.sagaId.slice(0, 6)}  turn ${turn.turn}  ${turn.status}`,
