@@ -3,7 +3,7 @@ import { SagaClientError } from '@mcp-saga/client';
 import { didYouMean, nearestName } from '@mcp-saga/core/program';
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
 import { commands } from './commands/commands.ts';
-import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
+import type { Command, CommandIo, CommandOption, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
 import { ownVersion } from './input/own-version.ts';
 import { printable } from './terminal/printable.ts';
@@ -86,9 +86,11 @@ function parsed(
   command: Command,
   args: readonly string[],
 ): { readonly values: ValuesOf<CommandOptions>; readonly positionals: readonly string[] } {
-  const options = { ...command.options, ...commonOptions };
-  const config = { args: [...args], options, allowPositionals: true };
-  const names = Object.keys(options);
+  const given = Object.entries({ ...command.options, ...commonOptions });
+  const typeOf = ({ value }: CommandOption) => (value === undefined ? 'boolean' : 'string');
+  const typed = given.map(([name, option]) => [name, { ...option, type: typeOf(option) }] as const);
+  const config = { args: [...args], options: Object.fromEntries(typed), allowPositionals: true };
+  const names = given.map(([name]) => name);
   for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
     if (token.kind !== 'option' || names.includes(token.name)) continue;
     const nearest = nearestName(token.name, names);

@@ -3,8 +3,8 @@ import { commands } from './commands/commands.ts';
 
 /** Options of every command. */
 export const commonOptions: CommandOptions = {
-  json: { type: 'boolean', help: 'prints the result as JSON' },
-  help: { type: 'boolean', short: 'h', help: 'shows this text' },
+  json: { help: 'prints the result as JSON' },
+  help: { short: 'h', help: 'shows this text' },
 };
 
 /** Returns the help of the command line. */

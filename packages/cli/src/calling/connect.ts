@@ -7,29 +7,15 @@ import { ownVersion } from '../input/own-version.ts';
 
 /** Options that name a server. */
 export const serverOptions = {
-  url: {
-    type: 'string',
-    short: 'u',
-    value: 'URL',
-    help: 'address of a server over HTTP, such as http://127.0.0.1:3000/mcp',
-  },
-  stdio: {
-    type: 'string',
-    value: 'COMMAND',
-    help: 'command of a server over stdio, such as "node server.js"',
-  },
+  url: { short: 'u', value: 'URL', help: 'address of a server over HTTP, such as http://127.0.0.1:3000/mcp' },
+  stdio: { value: 'COMMAND', help: 'command of a server over stdio, such as "node server.js"' },
   header: {
-    type: 'string',
     short: 'H',
     multiple: true,
     value: '"NAME: VALUE"',
     help: 'header of each request; repeat it for more',
   },
-  mcp: {
-    type: 'string',
-    value: 'VERSION',
-    help: '2026-07-28 or 2025-11-25 (default: the newest that the server has)',
-  },
+  mcp: { value: 'VERSION', help: '2026-07-28 or 2025-11-25 (default: the newest that the server has)' },
 } as const;
 
 /** Values of {@link serverOptions}. */
@@ -42,18 +28,14 @@ export type ServerValues = ValuesOf<typeof serverOptions>;
  */
 export async function withServer<T>(
   values: ServerValues,
-  declared: Readonly<Record<string, object>>,
+  capabilities: Readonly<Record<string, object>>,
   { signal, environment }: CommandIo,
   use: (client: Client) => Promise<T>,
 ): Promise<T> {
   const transport = transportOf(values, environment);
   const client = new Client(
     { name: 'mcp-saga', version: ownVersion() },
-    {
-      capabilities: declared,
-      versionNegotiation: { mode: modeOf(values.mcp) },
-      inputRequired: { maxRounds: 1_000 },
-    },
+    { capabilities, versionNegotiation: { mode: modeOf(values.mcp) }, inputRequired: { maxRounds: 1_000 } },
   );
   let isConnected = false;
   try {

@@ -82,12 +82,8 @@ function drawState({ states }: ChartLayout, placed: PlacedState, active: Readonl
       ...drawHead(state.id, head),
     );
   }
-  const attributes = {
-    class: names.filter(Boolean).join(' '),
-    'data-state': state.id,
-    transform: at(placed),
-  };
-  return svg('g', attributes, children, state.id);
+  const shown = { class: names.filter(Boolean).join(' '), 'data-state': state.id, transform: at(placed) };
+  return svg('g', shown, children, state.id);
 }
 
 function drawHead(id: string, { name, activities }: Head): readonly SvgElement[] {

@@ -16,10 +16,7 @@ export const dev: Command = defineCommand({
   name: 'dev',
   summary: 'serves the sagas of a file over MCP and as a page, and reloads changed code',
   parameters: ['file'],
-  options: {
-    port: { type: 'string', short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' },
-    ...keyOptions,
-  },
+  options: { port: { short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' }, ...keyOptions },
   example: 'mcp-saga dev sagas.ts',
   run: async (values, [file = ''], io) => {
     const { port = '3000', 'env-file': envFile, json = false } = values;
@@ -67,9 +64,7 @@ export const dev: Command = defineCommand({
       if (!io.signal.aborted) await once(io.signal, 'abort');
     } catch (error) {
       if (Object(error).code !== 'EADDRINUSE') throw error;
-      throw new CliError('port_in_use', `Port ${port} is in use. Pass another one with --port.`, {
-        cause: error,
-      });
+      throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, { cause: error });
     } finally {
       live.close();
       await Promise.all([server.close(true), studio.playground.close()]);

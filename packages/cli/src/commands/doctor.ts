@@ -28,12 +28,10 @@ export const doctor: Command = defineCommand({
     ...serverOptions,
     ...keyOptions,
     host: {
-      type: 'string',
       value: 'FILE',
       help: 'module that exports the host or server, to check its guard, queue, and old versions',
     },
     studio: {
-      type: 'string',
       value: 'URL',
       help: 'page of a studio, to list the clients of its process (default: the studio of mcp-saga dev at --url)',
     },
@@ -75,17 +73,12 @@ async function serverChecks(values: ServerValues, io: CommandIo): Promise<readon
   return await withServer(values, declaredFor(undefined), io, async (client) => {
     const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
     const offers = wayFor(client) === 'saga-methods';
+    const lacking = 'no saga methods: not a saga server, or its sagas are not attached';
     const { tools } = await client.listTools();
     const noun = tools.length === 1 ? 'tool' : 'tools';
     return [
       { name: 'server', ok: true, text: `${name} ${version} answers, with ${tools.length} ${noun}` },
-      {
-        name: 'sagas',
-        ok: offers,
-        text: offers
-          ? 'the saga methods are offered'
-          : 'no saga methods: not a saga server, or its sagas are not attached',
-      },
+      { name: 'sagas', ok: offers, text: offers ? 'the saga methods are offered' : lacking },
       ...(values.url === undefined ? [] : [await clockCheck(values.url, io)]),
     ];
   });

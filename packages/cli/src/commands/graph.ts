@@ -19,13 +19,9 @@ export const graph: Command = defineCommand({
   summary: 'draws a machine, or one run of a saga, as Mermaid or SVG',
   parameters: ['file'],
   options: {
-    export: { type: 'string', short: 'e', value: 'NAME', help: 'export to draw (default: the only one)' },
-    svg: { type: 'boolean', help: 'draws a machine as SVG' },
-    input: {
-      type: 'string',
-      value: 'JSON',
-      help: 'arguments of an exported saga; a script (testSaga) has its own',
-    },
+    export: { short: 'e', value: 'NAME', help: 'export to draw (default: the only one)' },
+    svg: { help: 'draws a machine as SVG' },
+    input: { value: 'JSON', help: 'arguments of an exported saga; a script (testSaga) has its own' },
   },
   example: 'mcp-saga graph order.machine.ts --svg > order.svg',
   run: async ({ export: wanted, svg, input }, [file = '']) => {

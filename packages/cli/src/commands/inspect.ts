@@ -26,47 +26,38 @@ export const inspect: Command = defineCommand({
   summary: 'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',
   parameters: ['token'],
   options: {
-    host: {
-      type: 'string',
-      value: 'FILE',
-      help: 'module that exports the host or server: adds the timeline and the receipts',
-    },
-    audience: {
-      type: 'string',
-      value: 'NAME',
-      help: 'audience of the service, to open the token without the host',
-    },
-    values: { type: 'boolean', help: 'shows answers and results too; needs the keys and --audience' },
+    host: { value: 'FILE', help: 'module that exports the host or server: adds the timeline and receipts' },
+    audience: { value: 'NAME', help: 'audience of the service, to open the token without the host' },
+    values: { help: 'shows answers and results too; needs the keys and --audience' },
     ...keyOptions,
   },
   example: 'mcp-saga inspect - --host host.ts < token.txt',
   run: async (values, [given = ''], io) => {
-    if (values.values === true && (values.audience === undefined || values.host !== undefined))
+    const { host, audience, values: isShown = false } = values;
+    if (isShown && (audience === undefined || host !== undefined))
       throw new CliError('usage', '--values needs --audience, and no --host.');
     const token = (given === '-' ? await text(io.input) : given).trim();
     if (token === '') throw new CliError('usage', 'The token is empty.');
     const outside = readOutside(token);
-    if (values.host !== undefined) {
-      const inspection = await refusing(async () => await (await hostIn(values.host ?? '')).inspect(token));
+    if (host !== undefined) {
+      const inspection = await refusing(async () => await (await hostIn(host)).inspect(token));
       return { text: sections(inspected(inspection), timelineOf(inspection)), json: inspection };
     }
-    const keys = values.audience !== undefined ? readKeys(values, io) : findKeys(values, io);
+    const keys = audience === undefined ? findKeys(values, io) : readKeys(values, io);
     const ring = keys === undefined || keys === '' ? undefined : usable(() => createKeyRing(keys));
-    if (ring === undefined || values.audience === undefined) {
+    if (ring === undefined || audience === undefined) {
       const missing = ring === undefined ? 'SAGA_KEYS and --audience' : '--audience';
-      return {
-        text: sections(facts(outside), [`Everything else is encrypted. Pass --host, or ${missing}.`]),
-        json: outside,
-      };
+      const advice = `Everything else is encrypted. Pass --host, or ${missing}.`;
+      return { text: sections(facts(outside), [advice]), json: outside };
     }
-    const sealed = await refusing(async () => {
-      const sealer = createSealer({ ring, audience: values.audience ?? '' });
-      return await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
-    });
+    const sealer = createSealer({ ring, audience });
+    const sealed = await refusing(
+      async () => await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
+    );
     const { claims, sid: sagaId } = sealed;
     const sizes = sizesOf(sealed);
-    const contents = values.values === true ? contentsOf(sealed) : {};
-    const shown = values.values === true ? JSON.stringify(contents, undefined, 2).split('\n') : [];
+    const contents = isShown ? contentsOf(sealed) : undefined;
+    const shown = isShown ? JSON.stringify(contents, undefined, 2).split('\n') : [];
     return {
       text: sections(facts(outside), claimsOf(claims), facts(sizes), shown),
       json: { ...outside, sagaId, expired: claims.exp <= Date.now(), claims, sizes, ...contents },
@@ -89,9 +80,8 @@ async function hostIn(file: string): Promise<SagaHost> {
 /** Reads the header of a token, which needs no key. Throws `usage` if the text is no token. */
 function readOutside(token: string): Facts {
   const [header = '', ...others] = token.split('.');
-  const { kid }: { readonly kid?: unknown } = Object(
-    toValue(new TextDecoder().decode(fromBase64Url(header))),
-  );
+  const text = new TextDecoder().decode(fromBase64Url(header));
+  const { kid } = Object(toValue(text)) as { readonly kid?: unknown };
   if (others.length !== 4 || typeof kid !== 'string')
     throw new CliError('usage', 'This is not a whole saga token: expected five parts and a key ID.');
   return { bytes: token.length, keyId: kid };
@@ -105,14 +95,12 @@ async function refusing<T>(open: () => Promise<T>): Promise<T> {
     const { name, reason } = Object(error) as Partial<TokenRefused>;
     // The class is that of the package of a host.
     if (name !== 'TokenRefused' || reason === undefined) throw error;
-    const { [reason]: hint = 'Check that the token is complete.' } = advice;
-    throw new CliError('token_refused', `The token does not open (${reason}). ${hint}`, {
-      cause: error,
-    });
+    const { [reason]: hint = 'Check that the token is complete.' } = hints;
+    throw new CliError('token_refused', `The token does not open (${reason}). ${hint}`, { cause: error });
   }
 }
 
-const advice: Partial<Readonly<Record<string, string>>> = {
+const hints: Partial<Readonly<Record<string, string>>> = {
   unknown_key: 'None of the keys has its ID: check SAGA_KEYS.',
   undecryptable: 'Check the keys, the audience, and that the token is complete.',
 };

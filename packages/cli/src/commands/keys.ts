@@ -28,13 +28,8 @@ export const rotateKeys: Command = defineCommand({
   summary: 'prints SAGA_KEYS for the next phase of a rotation',
   parameters: [],
   options: {
-    phase: {
-      type: 'string',
-      short: 'p',
-      value: '1|2|3',
-      help: '1 adds a key, 2 seals with the key, 3 drops the others',
-    },
-    id: { type: 'string', value: 'ID', help: 'ID of the added key (default: the next number)' },
+    phase: { short: 'p', value: '1|2|3', help: '1 adds a key, 2 seals with the key, 3 drops the others' },
+    id: { value: 'ID', help: 'ID of the added key (default: the next number)' },
     ...keyOptions,
   },
   example: 'SAGA_KEYS="$(mcp-saga keys rotate --phase 1)"',
@@ -44,10 +39,7 @@ export const rotateKeys: Command = defineCommand({
       throw new CliError('usage', 'Pass --phase 1, --phase 2, or --phase 3.');
     const given = readKeys(values, io);
     if (/^\s*[[{]/.test(given))
-      throw new CliError(
-        'usage',
-        'Only keys in the form id:key,id:key can be rotated. Rotate JSON Web Keys in your key store.',
-      );
+      throw new CliError('usage', 'Only id:key,id:key is rotated. Rotate JSON Web Keys in your key store.');
     const keys = given.split(',').map((key) => key.trim());
     const { kids } = usable(() => createKeyRing(keys, { environment: 'production' }));
     const [first = '', ...others] = keys;

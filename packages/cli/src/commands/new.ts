@@ -9,24 +9,17 @@ export const newProject: Command = defineCommand({
   parameters: ['dir?'],
   options: {
     template: {
-      type: 'string',
       short: 't',
       value: 'NAME',
       help: 'node, cloudflare-workers, vercel, aws-lambda, existing-server (default: node)',
     },
-    language: {
-      type: 'string',
-      short: 'l',
-      value: 'NAME',
-      help: 'typescript or javascript (default: typescript)',
-    },
+    language: { short: 'l', value: 'NAME', help: 'typescript or javascript (default: typescript)' },
     name: {
-      type: 'string',
       short: 'n',
       value: 'NAME',
       help: 'name of the package and of the MCP server (default: the name of the folder)',
     },
-    yes: { type: 'boolean', short: 'y', help: 'asks no questions, and uses the defaults' },
+    yes: { short: 'y', help: 'asks no questions, and uses the defaults' },
   },
   example: 'mcp-saga new invoices --template node --language typescript',
   run: async ({ json = false, ...flags }, dirs, { isInteractive, environment }) => {

@@ -4,19 +4,17 @@ import {
   failEverywhere,
   forkEverywhere,
   refuseEverywhere,
-  SagaTestError,
-  type ExploreReport,
   type TestSaga,
 } from '@mcp-saga/testing';
 import { defineCommand, type Command, type CommandIo, type Report, type ValuesOf } from '../model/command.ts';
 import { exportsOf, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
+import { judged, verdictOf } from './verdicts.ts';
 
 const options = {
-  export: { type: 'string', short: 'e', value: 'NAME', help: 'export to try (default: all)' },
-  input: { type: 'string', value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
+  export: { short: 'e', value: 'NAME', help: 'export to try (default: all)' },
+  input: { value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
   harmless: {
-    type: 'string',
     multiple: true,
     value: 'STEP',
     help: 'step that may run twice, or stay done; repeat it for more',
@@ -78,23 +76,19 @@ async function explored(
     }
   }
   const ok = rows.every(({ problem }) => problem === undefined);
-  return { text: rows.map(lineOf).join('\n'), json: { ok, runs: rows }, ok };
+  return { text: rows.flatMap((row) => linesOf(row, rows)).join('\n'), json: { ok, runs: rows }, ok };
 }
 
 function isSagaOrScript(value: unknown): value is Program | TestSaga {
   return isScript(value) || isSaga(value);
 }
 
-async function judged(explore: () => Promise<ExploreReport>): Promise<Pick<Row, 'cases' | 'problem'>> {
-  try {
-    return { cases: (await explore()).cases };
-  } catch (error) {
-    if (!(error instanceof SagaTestError)) throw error;
-    return { problem: error.message };
-  }
-}
-
-function lineOf({ saga, explorer, cases, problem }: Row): string {
-  if (problem === undefined) return `ok    ${saga}: ${explorer}, ${cases} ${cases === 1 ? 'case' : 'cases'}`;
-  return `FAIL  ${saga}: ${explorer}\n${problem.replaceAll(/^/gm, '      ')}`;
+function linesOf(row: Row, rows: readonly Row[]): readonly string[] {
+  const { saga, explorer, cases, problem } = row;
+  if (problem === undefined)
+    return [verdictOf(`${saga}: ${explorer}, ${cases} ${cases === 1 ? 'case' : 'cases'}`, problem)];
+  // All explorers fail alike if the saga cannot run at all.
+  const alike = rows.filter((other) => other.saga === saga && other.problem === problem);
+  if (alike[0] !== row) return [];
+  return [verdictOf(`${saga}: ${alike.map((each) => each.explorer).join(', ')}`, problem)];
 }

@@ -6,8 +6,8 @@ import { CliError } from '../model/errors.ts';
 
 /** Options of commands that need keys. */
 export const keyOptions = {
-  'env-file': { type: 'string', value: 'FILE', help: 'reads variables from a file, such as .env' },
-  'keys-env': { type: 'string', value: 'NAME', help: 'variable with the keys (default: SAGA_KEYS)' },
+  'env-file': { value: 'FILE', help: 'reads variables from a file, such as .env' },
+  'keys-env': { value: 'NAME', help: 'variable with the keys (default: SAGA_KEYS)' },
 } as const;
 
 type KeyValues = ValuesOf<typeof keyOptions>;

@@ -25,13 +25,12 @@ export interface Report {
   readonly ok?: boolean;
 }
 
-/** Option of a command for `parseArgs` of Node, with its help. */
+/** Option of a command, with its help. */
 export interface CommandOption {
-  readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: boolean;
   readonly help: string;
-  /** Placeholder of the value in the help. */
+  /** Placeholder of the value in the help. An option without a value is a boolean. */
   readonly value?: string;
 }
 
@@ -40,11 +39,11 @@ export type CommandOptions = Readonly<Record<string, CommandOption>>;
 
 /** Values of the options of a command. */
 export type ValuesOf<O extends CommandOptions> = {
-  readonly [Name in keyof O]: O[Name] extends { readonly type: 'boolean' }
-    ? boolean | undefined
-    : O[Name] extends { readonly multiple: true }
+  readonly [Name in keyof O]: O[Name] extends { readonly value: string }
+    ? O[Name] extends { readonly multiple: true }
       ? readonly string[] | undefined
-      : string | undefined;
+      : string | undefined
+    : boolean | undefined;
 };
 
 /** Command of the command line. */

@@ -41,18 +41,12 @@ export class DevPlayground {
       own.map(async (path) => ({ path, text: await readFile(path, 'utf8') })),
     ));
     const texts = sources.map(({ path, text }) => ({ name: relative(folder, path), text }));
+    const codeOf = (name: string): object => ({ name, files: texts, compiled: { name, version } });
     const examples = [
-      ...scripts.map((name) => ({ name, title: `${name} (script)` })),
-      ...programs.map((saga) => ({ name: saga.name, title: saga.name, input: simplestInput(saga) })),
+      ...scripts.map((name) => ({ ...codeOf(name), title: `${name} (script)` })),
+      ...programs.map((saga) => ({ ...codeOf(saga.name), title: saga.name, input: simplestInput(saga) })),
     ];
-    return Response.json({
-      version,
-      examples: examples.map((example) => ({
-        ...example,
-        files: texts,
-        compiled: { name: example.name, version },
-      })),
-    });
+    return Response.json({ version, examples });
   }
 
   /** Sends a request of a page to its engine. Each line of the response is a message. A page that leaves ends its engine. */

@@ -23,7 +23,7 @@ export async function liveModule(file: string, world: DevWorld): Promise<LiveMod
     current = { ...(await serveModule(file, onImport, world)), files: imported };
   };
   let loading = Promise.resolve();
-  const files = new WatchedFiles(() => {
+  const files = watchFiles(() => {
     loading = loading.then(load).then(
       () => {
         const sagas = current.programs.map(({ name }) => name);
@@ -53,31 +53,25 @@ export async function liveModule(file: string, world: DevWorld): Promise<LiveMod
 // Editors save in several steps.
 const settleMs = 50;
 
-/** Watched files. Watches their folders, since many editors replace a file on save. */
-class WatchedFiles {
-  readonly #files = new Set<string>();
-  readonly #folders = new Map<string, FSWatcher>();
-  readonly #onChange: () => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(onChange: () => void) {
-    this.#onChange = onChange;
-  }
-
-  add(file: string): void {
-    this.#files.add(file);
+/** Watches files by their folders, since many editors replace a file on save. */
+function watchFiles(onChange: () => void): Readonly<{ add: (file: string) => void; close: () => void }> {
+  const files = new Set<string>();
+  const folders = new Map<string, FSWatcher>();
+  let timer: NodeJS.Timeout | undefined;
+  const add = (file: string): void => {
+    files.add(file);
     const folder = dirname(file);
-    if (this.#folders.has(folder)) return;
+    if (folders.has(folder)) return;
     const watcher = watch(folder, (_, name) => {
-      if (name !== null && !this.#files.has(join(folder, name))) return;
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(this.#onChange, settleMs);
+      if (name !== null && !files.has(join(folder, name))) return;
+      clearTimeout(timer);
+      timer = setTimeout(onChange, settleMs);
     });
-    this.#folders.set(folder, watcher);
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    for (const watcher of this.#folders.values()) watcher.close();
-  }
+    folders.set(folder, watcher);
+  };
+  const close = (): void => {
+    clearTimeout(timer);
+    for (const watcher of folders.values()) watcher.close();
+  };
+  return { add, close };
 }

@@ -25,12 +25,7 @@ export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): Ho
       const failure = error === undefined ? {} : { error: messageOf(error), uncompensated: left };
       feed.explain(failure);
       say(
-        {
-          type: 'turn',
-          ...turn,
-          steps: ran.map(([path, type]) => ({ path, type })),
-          ...failure,
-        },
+        { type: 'turn', ...turn, steps: ran.map(([path, type]) => ({ path, type })), ...failure },
         [
           `${turn.saga} ${turn.sagaId.slice(0, 6)}  turn ${turn.turn}  ${turn.status}`,
           ran.map(([path, type]) => `${path} ${type}`).join(', '),

@@ -37,6 +37,7 @@ export function askPerson(terminal: Terminal, suggestion: string = ''): Answerin
 }
 
 type Action = ElicitationResult['action'];
+type Chosen = Action | undefined;
 type Choice = { readonly value: Action | 'again'; readonly label: string; readonly hint?: string };
 
 const refusals: readonly Choice[] = [
@@ -62,14 +63,14 @@ async function askElicitation(params: ElicitationParams, terminal: Terminal): Pr
 }
 
 /** Shows a filled form for review; undefined returns to the form. */
-async function askToSend(form: string, terminal: Terminal): Promise<Action | undefined> {
+async function askToSend(form: string, terminal: Terminal): Promise<Chosen> {
   log.message(form, { output: terminal.output });
   const send: Choice = { value: 'accept', label: 'Send it' };
   return await choose('Send this?', [send, { value: 'again', label: 'Change it' }, ...refusals], terminal);
 }
 
 /** Offers the refusals of a question that the person left with Esc; undefined returns to the question. */
-async function askToLeave(offered: readonly Choice[], terminal: Terminal): Promise<Action | undefined> {
+async function askToLeave(offered: readonly Choice[], terminal: Terminal): Promise<Chosen> {
   return await choose('No answer?', [{ value: 'again', label: 'Answer after all' }, ...offered], terminal);
 }
 
@@ -82,11 +83,7 @@ async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
 }
 
 /** Returns a choice; undefined for Esc, and to ask again. */
-async function choose(
-  message: string,
-  choices: readonly Choice[],
-  terminal: Terminal,
-): Promise<Action | undefined> {
+async function choose(message: string, choices: readonly Choice[], terminal: Terminal): Promise<Chosen> {
   const chosen = await unlessLeft(
     prompt(terminal, (common) => select({ ...common, message, options: [...choices] })),
   );
