@@ -122,6 +122,16 @@ describe('mcp-saga with a module', () => {
     expect(printed).toContain('testSaga(');
   });
 
+  it('prints a problem of all explorers once', async () => {
+    const { code, printed } = await run(['test', fixture('charging.ts')]);
+    expect(code).toBe(1);
+    expect(printed).toMatch(/^FAIL {2}charging: crash, fail, refuse, fork\n {6}.*amount: expected number.*$/);
+    const { runs } = JSON.parse((await run(['test', fixture('charging.ts'), '--json'])).printed) as {
+      readonly runs: readonly object[];
+    };
+    expect(runs).toHaveLength(4);
+  });
+
   it('draws a machine, and a run of a script', async () => {
     expect(await run(['graph', fixture('machine.ts')])).toMatchObject({
       code: 0,
