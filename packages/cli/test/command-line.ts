@@ -12,12 +12,16 @@ export interface Ran {
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
+  /** Ctrl-C. */
+  readonly signal?: AbortSignal;
+  /** Gets each line of standard error. */
+  readonly onNote?: (text: string) => void;
 }
 
 /** Runs the command line in this process, without a terminal. */
 export async function run(
   args: readonly string[],
-  { environment = {}, input = '' }: RunOptions = {},
+  { environment = {}, input = '', signal = new AbortController().signal, onNote }: RunOptions = {},
 ): Promise<Ran> {
   const printed: string[] = [];
   const errors: string[] = [];
@@ -28,9 +32,12 @@ export async function run(
     output: new PassThrough(),
     isInteractive: false,
     environment,
-    signal: new AbortController().signal,
+    signal,
     print: (text) => printed.push(text),
-    printError: (text) => errors.push(text),
+    printError: (text) => {
+      errors.push(text);
+      onNote?.(text);
+    },
   });
   return { code, printed: printed.join('\n'), errors: errors.join('\n') };
 }

@@ -35,9 +35,10 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
   const asked = new Map<string, readonly string[]>();
   const answer: Answering = async (step) => {
     const { stepId, reason } = step;
+    // Options answer a question once: a refused option would be refused forever.
+    const isRefused = reason !== undefined && asked.has(stepId);
     asked.set(stepId, [...new Set([...(asked.get(stepId) ?? []), ...fieldsOf(step)])]);
-    // A refused option would be refused forever.
-    const found = reason === undefined ? fromOptions(step, given) : undefined;
+    const found = isRefused ? undefined : fromOptions(step, given);
     if (found !== undefined) {
       io.note(`${stepId}: answered by the options`);
       return found;
@@ -47,7 +48,7 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
       io.note(questionOf(safe));
       return await person(safe);
     }
-    if (reason === undefined) throw unanswered(step, given);
+    if (!isRefused) throw unanswered(step, given);
     throw new CliError('answer_refused', `The server refuses the answer to '${stepId}': ${reason}`);
   };
   return { answer, unused: () => unusedOf(given, asked) };

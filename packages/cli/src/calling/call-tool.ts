@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
 import { didYouMean, nearestName } from '@mcp-saga/core/program';
 import {
   SAGA_EXTENSION as sagaExtension,
@@ -14,9 +13,11 @@ import { toValue } from '../input/assignments.ts';
 import type { CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import type { Answering } from '../terminal/person.ts';
+import { answerRequests } from './answer-requests.ts';
+import { acceptTasks, followTask, tasksExtension, waited } from './follow-task.ts';
 
-/** How a tool is called: by the saga methods, by `tools/call` of the SDK, or as a model without a user interface. */
-export const ways = ['saga-methods', 'tool', 'resume-token'] as const;
+/** How a tool is called: by the saga methods, by `tools/call` of the SDK, as a model without a user interface, or as a task. */
+export const ways = ['saga-methods', 'tool', 'resume-token', 'tasks'] as const;
 type CallWay = (typeof ways)[number];
 
 /** A call, and how its questions are answered. */
@@ -28,18 +29,22 @@ export interface ToolCall {
   readonly keep?: string | undefined;
 }
 
-const shortestWaitMs = 250;
 const maxRounds = 1_000;
 
 /** Capabilities that a client declares for a way. */
 export function declaredFor(way: CallWay | undefined): Readonly<Record<string, object>> {
-  return way === 'resume-token' ? {} : { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+  if (way === 'resume-token') return {};
+  const extensions = way === 'tasks' ? { extensions: { [tasksExtension]: {} } } : {};
+  return { elicitation: { form: {}, url: {} }, sampling: {}, roots: {}, ...extensions };
 }
 
 /** Chooses the way of a call: the saga methods, if the server has them. */
 export function wayFor(client: Client): CallWay {
-  const { extensions } = Object(client.getServerCapabilities()) as { readonly extensions?: object };
-  return sagaExtension in Object(extensions) ? 'saga-methods' : 'tool';
+  return offers(client, sagaExtension) ? 'saga-methods' : 'tool';
+}
+
+function offers(client: Client, extension: string): boolean {
+  return extension in Object(client.getServerCapabilities()?.extensions);
 }
 
 /** Calls a tool to its end. */
@@ -53,7 +58,11 @@ export async function callTool(
   for (const text of unknownArguments(tool, call.arguments)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
   if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');
-  return await callByTool(client, way, call, io);
+  if (way !== 'tasks') return await callByTool(client, way, call, io);
+  if (!offers(client, tasksExtension) || client.getProtocolEra() === 'legacy')
+    throw new CliError('usage', '--as tasks: the server has no tasks, which need MCP 2026-07-28.');
+  acceptTasks(client);
+  return await followTask(client, await callByTool(client, way, call, io), call.answer, io);
 }
 
 async function toolNamed(client: Client, name: string): Promise<Tool> {
@@ -124,65 +133,37 @@ async function callBySagaMethods(
 /** Calls by `tools/call`. A server that cannot ask returns a token, as to a model: the call repeats with the answers. */
 async function callByTool(
   client: Client,
-  way: 'resume-token' | 'tool',
+  way: CallWay,
   { name, arguments: args, answer }: ToolCall,
   { note, signal }: CommandIo,
 ): Promise<CallToolResult> {
-  const failed = way === 'tool' ? answerRequests(client, answer) : new Promise<never>(() => undefined);
-  let more: Readonly<Record<string, unknown>> = {};
-  for (let round = 1; ; round += 1) {
-    const called = client.callTool({ name, arguments: { ...args, ...more } }, { signal });
-    const result = (await Promise.race([called, failed])) as CallToolResult & {
-      readonly nextResumeToken?: string;
-    };
-    const { nextResumeToken: token, _meta: meta } = result;
-    if (token === undefined || round === maxRounds) return result;
-    note(`round ${round}: the token has ${token.length} bytes`);
-    const { steps = [], retryAfterMs } = Object(meta?.[sagaExtension]) as {
-      readonly steps?: readonly SagaStep[];
-      readonly retryAfterMs?: number;
-    };
-    if (steps.length === 0) await waited(retryAfterMs, signal);
-    const answers: Record<string, unknown> = {};
-    for (const step of steps) answers[step.stepId] = (await answer(step)).result;
-    more = { resumeToken: token, ...(steps.length === 0 ? {} : { answers }) };
-  }
-}
-
-/** Answers the requests of the server, which do not tell the ID of the step. Rejects if a question has no answer. */
-function answerRequests(client: Client, answer: Answering): Promise<never> {
-  const asked: string[] = [];
-  return new Promise((_, reject) => {
-    const answered =
-      (type: SagaStep['type']) =>
-      async ({ params }: { readonly params?: unknown }): Promise<never> => {
-        const step = withReason({ stepId: type, type, params } as SagaStep, asked);
-        const { result, error } = await answer(step).catch((thrown: unknown) => {
-          reject(thrown);
-          throw thrown;
-        });
-        if (error !== undefined) throw new Error(error.message);
-        return result as never;
+  const failed =
+    way === 'resume-token' ? new Promise<never>(() => undefined) : answerRequests(client, answer);
+  let more: { readonly resumeToken?: string; readonly answers?: object } = {};
+  try {
+    for (let round = 1; ; round += 1) {
+      const called = client.callTool({ name, arguments: { ...args, ...more } }, { signal });
+      const result = (await Promise.race([called, failed])) as CallToolResult & {
+        readonly nextResumeToken?: string;
       };
-    client.setRequestHandler('elicitation/create', answered('elicitation'));
-    client.setRequestHandler('sampling/createMessage', answered('sampling'));
-    client.setRequestHandler('roots/list', answered('roots'));
-  });
-}
-
-/** Moves the reason of a repeated form out of its message: MCP has no other place for the reason. */
-function withReason(step: SagaStep, asked: string[]): SagaStep {
-  if (step.type !== 'elicitation') return step;
-  const { message } = step.params;
-  const first = asked.find((text) => message.startsWith(`${text}\n\n(`));
-  if (first === undefined) {
-    asked.push(message);
-    return step;
+      const { nextResumeToken: resumeToken, _meta: meta } = result;
+      if (resumeToken === undefined || round === maxRounds) return result;
+      note(`round ${round}: the token has ${resumeToken.length} bytes`);
+      more = { resumeToken };
+      const { steps = [], retryAfterMs } = Object(meta?.[sagaExtension]) as {
+        readonly steps?: readonly SagaStep[];
+        readonly retryAfterMs?: number;
+      };
+      if (steps.length === 0) await waited(retryAfterMs, signal);
+      const answers: Record<string, unknown> = {};
+      for (const step of steps) answers[step.stepId] = (await answer(step)).result;
+      if (steps.length > 0) more = { resumeToken, answers };
+    }
+  } catch (error) {
+    if (offers(client, sagaExtension) && (error instanceof CliError || 'resumeToken' in more))
+      note(
+        'The saga stays unfinished and cannot continue: use the saga methods with --keep for a call that can.',
+      );
+    throw error;
   }
-  return { ...step, params: { ...step.params, message: first }, reason: message.slice(first.length + 3, -1) };
-}
-
-/** Waits before the next request, never for zero. */
-async function waited(ms: number | undefined, signal: AbortSignal): Promise<void> {
-  await setTimeout(Math.max(ms ?? 0, shortestWaitMs), undefined, { signal });
 }

@@ -14,28 +14,18 @@ export const call: Command = defineCommand({
   options: {
     ...serverOptions,
     arg: {
-      type: 'string',
       short: 'a',
       multiple: true,
       value: 'NAME=VALUE',
       help: 'argument of the tool, as JSON or text; repeat it for more',
     },
-    args: { type: 'string', value: 'JSON', help: 'all arguments as an object' },
-    answer: {
-      type: 'string',
-      multiple: true,
-      value: 'ID=VALUE',
-      help: 'answer by ID of the question, or by name of the field',
-    },
-    decline: { type: 'string', multiple: true, value: 'ID', help: 'declines the question' },
-    'model-answer': { type: 'string', value: 'TEXT', help: 'answers every question to the model' },
-    yes: { type: 'boolean', short: 'y', help: 'accepts every question, with the defaults of its fields' },
-    keep: { type: 'string', value: 'FILE', help: 'stores the open saga; the same command continues it' },
-    as: {
-      type: 'string',
-      value: 'WAY',
-      help: `${ways.join(', ')} (default: the saga methods, if the server has them)`,
-    },
+    args: { value: 'JSON', help: 'all arguments as an object' },
+    answer: { multiple: true, value: 'ID=VALUE', help: 'answer by ID of a question, or by name of a field' },
+    decline: { multiple: true, value: 'ID', help: 'declines the question' },
+    'model-answer': { value: 'TEXT', help: 'answers every question to the model' },
+    yes: { short: 'y', help: 'accepts every question, with the defaults of its fields' },
+    keep: { value: 'FILE', help: 'stores the open saga; the same command continues it' },
+    as: { value: 'WAY', help: `${ways.join(', ')} (default: the saga methods, if the server has them)` },
   },
   example: 'mcp-saga call refund --url http://127.0.0.1:3000/mcp --arg amount=900 --answer confirm=true',
   run: async (values, [name = ''], io) => {
@@ -59,6 +49,11 @@ export const call: Command = defineCommand({
       try {
         const result = await callTool(client, as ?? wayFor(client), given, io);
         return { text: textOf(result), json: result, ok: result.isError !== true };
+      } catch (error) {
+        // Another user, or the server of another address, may still continue the saga.
+        if (values.keep !== undefined && /^(?:saga_gone|kept_saga_invalid)$/.test(Object(error).code))
+          io.note(`${values.keep} stays. To start a new saga, delete the file or pass another one.`);
+        throw error;
       } finally {
         const advice = unused();
         if (advice !== undefined) io.note(advice);
