@@ -1,17 +1,32 @@
+import { elicit, memoryTaskStore, saga, step } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve, type Server } from 'srvx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
 import { pay } from './fixtures/pay.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
+
+const report = saga({ name: 'report', version: '1', task: 'require' }, function* () {
+  yield* step('count', () => 7);
+  const { sure } = yield* elicit('confirm', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+  return `sure: ${sure}`;
+});
 
 let server: Server;
 let url = '';
 
 beforeAll(async () => {
   server = serve({
-    ...serveSagas({ name: 'shop', version: '1', sagas: [refund, pay, advise], keys }),
+    ...serveSagas({
+      name: 'shop',
+      version: '1',
+      sagas: [refund, pay, advise, report],
+      keys,
+      answers: { model: 'accept' },
+      tasks: { store: memoryTaskStore(), bearer: 'accept' },
+    }),
     port: 0,
     hostname: '127.0.0.1',
     silent: true,
@@ -53,10 +68,14 @@ describe('mcp-saga call in a terminal', () => {
     expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('advised: No') });
   });
 
-  it('ends at once with Ctrl-C', async () => {
-    const command = call('refund', '--arg=amount=9');
+  it.each([
+    ['refund', 'saga-methods', 'The saga stays suspended: --keep continues such a call.'],
+    ['refund', 'resume-token', 'The saga stays unfinished'],
+    ['report', 'tasks', 'The server cancels the task.'],
+  ])('ends at once with Ctrl-C, and names the state of %s: %s', async (name, way, state) => {
+    const command = call(name, '--arg=amount=9', `--as=${way}`);
     await command.printed(/◆ {2}sure/);
     command.stdin.write('\u0003');
-    expect(await command.ended).toMatchObject({ code: 130 });
+    expect(await command.ended).toMatchObject({ code: 130, output: expect.stringContaining(state) });
   });
 });

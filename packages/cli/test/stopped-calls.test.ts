@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKey } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { serve, type Server } from 'srvx';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { run } from './command-line.ts';
+import { pay } from './fixtures/pay.ts';
+import { keys, refund } from './fixtures/sagas.ts';
+
+let servers: readonly Server[] = [];
+let [url, stranger] = ['', ''];
+
+beforeAll(async () => {
+  servers = [keys, generateKey('k1')].map((each) =>
+    serve({
+      ...serveSagas({
+        name: 'shop',
+        version: '1',
+        sagas: [refund, pay],
+        keys: each,
+        answers: { model: 'accept' },
+      }),
+      port: 0,
+      hostname: '127.0.0.1',
+      silent: true,
+    }),
+  );
+  await Promise.all(servers.map((server) => server.ready()));
+  [url = '', stranger = ''] = servers.map((server) => new URL('/mcp', server.url).href);
+});
+afterAll(() => Promise.all(servers.map((server) => server.close(true))));
+
+const unfinished =
+  'The saga stays unfinished and cannot continue: use the saga methods with --keep for a call that can.';
+
+describe.each([['tool'], ['tool', '--mcp=2025-11-25'], ['resume-token']])(
+  'mcp-saga call --as %s %s',
+  (...way) => {
+    const call = ['call', 'refund', '--arg=amount=9', '--as', ...way];
+
+    it('names the state of the saga after a question without an answer', async () => {
+      const { code, errors } = await run([...call, '--url', url]);
+      expect(code).toBe(1);
+      expect(errors).toContain(`${unfinished}\n`);
+    });
+
+    it('says nothing about the saga after an end', async () => {
+      const { code, errors } = await run([...call, '--url', url, '--yes']);
+      expect(code).toBe(0);
+      expect(errors).not.toContain('unfinished');
+    });
+  },
+);
+
+describe('mcp-saga call --keep', () => {
+  let file: string;
+  beforeEach(async () => {
+    file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
+  });
+  const call = (name: string, ...more: readonly string[]): ReturnType<typeof run> =>
+    run(['call', name, '--url', url, '--keep', file, ...more]);
+
+  it('takes another answer after the server refused one', async () => {
+    expect(await call('pay', '--answer=amount=0')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("The server refuses the answer to 'how-much'"),
+    });
+    expect(await call('pay')).toMatchObject({ code: 1, errors: expect.stringContaining('--answer amount=') });
+    expect(await call('pay', '--answer=amount=0')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('not free'),
+    });
+    expect(await call('pay', '--answer=amount=5')).toMatchObject({ code: 0, printed: 'paid 5' });
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+  });
+
+  it('names the file of a saga that the server refuses, and keeps the file for the right server', async () => {
+    await call('refund', '--arg=amount=9');
+    const { sagaToken } = JSON.parse(await readFile(file, 'utf8')) as { readonly sagaToken: string };
+    const refused = await call('refund', '--yes', '--url', stranger);
+    expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('invalid or expired') });
+    expect(refused.errors).toContain(
+      `${file} stays. To start a new saga, delete the file or pass another one.`,
+    );
+    expect(await readFile(file, 'utf8')).toContain(sagaToken);
+    expect(await call('refund', '--yes')).toMatchObject({ code: 0, printed: 'refunded 9' });
+  });
+
+  it('names a file without a saga', async () => {
+    await writeFile(file, '{}');
+    expect(await call('refund')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(`${file} stays.`),
+    });
+    expect(await readFile(file, 'utf8')).toBe('{}');
+  });
+});
