@@ -3,7 +3,7 @@ import { SagaClientError } from '@mcp-saga/client';
 import { didYouMean, nearestName } from '@mcp-saga/core/program';
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
 import { commands } from './commands/commands.ts';
-import type { Command, CommandIo, CommandOption, CommandOptions, Report, ValuesOf } from './model/command.ts';
+import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
 import { ownVersion } from './input/own-version.ts';
 import { printable } from './terminal/printable.ts';
@@ -87,8 +87,9 @@ function parsed(
   args: readonly string[],
 ): { readonly values: ValuesOf<CommandOptions>; readonly positionals: readonly string[] } {
   const given = Object.entries({ ...command.options, ...commonOptions });
-  const typeOf = ({ value }: CommandOption) => (value === undefined ? 'boolean' : 'string');
-  const typed = given.map(([name, option]) => [name, { ...option, type: typeOf(option) }] as const);
+  const typed = given.map(
+    ([name, option]) => [name, { ...option, type: option.value ? 'string' : 'boolean' }] as const,
+  );
   const config = { args: [...args], options: Object.fromEntries(typed), allowPositionals: true };
   const names = given.map(([name]) => name);
   for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {

@@ -127,9 +127,7 @@ async function clientChecks(
 
 /** Describes what a client supports, of the capabilities that decide how a saga is served. */
 function describe({ name, mcp, supports }: SeenClient): string {
-  const lacks = ['elicitation', 'sampling', 'roots', 'tasks'].filter(
-    (trait) => !supports.join().includes(trait),
-  );
+  const lacks = ['elicitation', 'sampling', 'roots', 'tasks'].filter((key) => !supports.join().includes(key));
   return `${name}, MCP ${mcp}, supports ${supports.join(', ') || 'nothing'}, lacks ${lacks.join(', ') || 'nothing'}`;
 }
 

@@ -80,8 +80,8 @@ async function hostIn(file: string): Promise<SagaHost> {
 /** Reads the header of a token, which needs no key. Throws `usage` if the text is no token. */
 function readOutside(token: string): Facts {
   const [header = '', ...others] = token.split('.');
-  const text = new TextDecoder().decode(fromBase64Url(header));
-  const { kid } = Object(toValue(text)) as { readonly kid?: unknown };
+  const decoded = new TextDecoder().decode(fromBase64Url(header));
+  const { kid } = Object(toValue(decoded)) as { readonly kid?: unknown };
   if (others.length !== 4 || typeof kid !== 'string')
     throw new CliError('usage', 'This is not a whole saga token: expected five parts and a key ID.');
   return { bytes: token.length, keyId: kid };

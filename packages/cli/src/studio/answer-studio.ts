@@ -54,10 +54,7 @@ export async function pageFile(file: string, extension: string = 'html'): Promis
       headers: { ...headers, 'content-type': `${types[extension]}; charset=utf-8` },
     });
   } catch {
-    return refusal(
-      503,
-      'The page is not built. In a checkout of the repository: pnpm --dir packages/studio build:live',
-    );
+    return refusal(503, 'The page is not built. In a checkout: pnpm --dir packages/studio build:live');
   }
 }
 
