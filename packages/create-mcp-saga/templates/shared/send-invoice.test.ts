@@ -1,4 +1,4 @@
-import { crashEverywhere, refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import { crashEverywhere, failEverywhere, refuseEverywhere, testSaga } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import { sendInvoice } from './send-invoice.js';
 
@@ -20,6 +20,12 @@ it('sends nothing if the user does not confirm', async () => {
 
 it('sends one invoice, wherever the process stops', async () => {
   await crashEverywhere(confirmed);
+});
+
+it('tells the user that the outcome is unknown if the provider does not answer', async () => {
+  const run = await confirmed.timeout.step('send').run();
+  expect(run.result).toContain('unknown if the invoice to Ada was sent');
+  await failEverywhere(confirmed);
 });
 
 it('ends well, however the user refuses', async () => {

@@ -1,4 +1,4 @@
-import { elicit, saga, step } from '@mcp-saga/server';
+import { elicit, saga, step, StepError } from '@mcp-saga/server';
 import { z } from 'zod';
 
 const Confirmation = z.object({ confirmed: z.boolean() });
@@ -17,10 +17,16 @@ export const sendInvoice = saga(
       schema: Confirmation,
     });
     if (!confirmed) return 'Not sent.';
-    const invoice = yield* step('send', ({ idempotencyKey }) => {
-      // Call your provider here, and pass the key: after a crash, the step runs again with the same key.
-      return { id: `INV-${idempotencyKey.slice(0, 8)}` };
-    });
-    return `Sent ${invoice.id} to ${customer}.`;
+    try {
+      const invoice = yield* step('send', ({ idempotencyKey }) => {
+        // Call your provider here, and pass the key: after a crash, the step runs again with the same key.
+        return { id: `INV-${idempotencyKey.slice(0, 8)}` };
+      });
+      return `Sent ${invoice.id} to ${customer}.`;
+    } catch (error) {
+      if (!(error instanceof StepError)) throw error;
+      // After a timeout or a lost response, the provider may have sent the invoice.
+      return `It is unknown if the invoice to ${customer} was sent. Check before you send another one.`;
+    }
   },
 );
