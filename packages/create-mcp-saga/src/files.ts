@@ -15,7 +15,9 @@ export async function readTemplate(template: TemplateName, language: Language, n
   const shared = await readFolder(join(folder, 'shared'));
   const own = await readFolder(join(folder, template));
   const all = template === 'existing-server' ? [...ofExistingServer(shared), ...own] : [...shared, ...own];
-  const inLanguage = language === 'typescript' ? typeScript(all) : javaScript(all);
+  // TypeScript files with types also have a JavaScript version.
+  const inLanguage =
+    language === 'typescript' ? all.filter(([path]) => !path.endsWith('.js')) : javaScript(all);
   const files = new Map(
     inLanguage.map(([path, text]) => [
       path.replace(/^gitignore$/, '.gitignore'),
@@ -48,11 +50,6 @@ function ofExistingServer(shared: readonly Entry[]): readonly Entry[] {
   return shared
     .filter(([path]) => path.startsWith('send-invoice'))
     .map(([path, text]) => [`sagas/${path}`, text]);
-}
-
-/** Drops the JavaScript versions of TypeScript files. */
-function typeScript(entries: readonly Entry[]): readonly Entry[] {
-  return entries.filter(([path]) => !path.endsWith('.js'));
 }
 
 /**

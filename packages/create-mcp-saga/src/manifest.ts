@@ -49,14 +49,15 @@ export function extendManifest(manifest: Manifest, template: TemplateName): Mani
 }
 
 function scriptsOf(template: TemplateName, language: Language): Record<string, string> {
-  const { start, path } = templates[template];
-  const run = (source: string, flags = ''): string =>
-    language === 'typescript' ? `tsx ${flags}${source}.ts` : `node ${flags}${source}.js`;
+  const { start, path, keysFile } = templates[template];
+  const [runner, extension] = language === 'typescript' ? ['tsx', 'ts'] : ['node', 'js'];
+  const run = (source: string, flags = ''): string => `${runner} ${flags}${source}.${extension}`;
   return {
     ...(start === undefined
       ? {}
       : { start: 'source' in start ? run(start.source, '--env-file=.env ') : start.command }),
     call: `${run('client')} http://127.0.0.1:3000${path ?? ''}`,
+    dev: `npx -y mcp-saga dev send-invoice.${extension} --env-file=${keysFile}`,
     test: 'vitest run',
     ...(language === 'typescript' ? { check: 'tsc' } : {}),
   };

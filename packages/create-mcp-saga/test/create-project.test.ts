@@ -68,6 +68,16 @@ describe.each(cases)('the template $template in $language', ({ template, languag
     expect(paths.filter((path) => other.test(path))).toEqual([]);
   });
 
+  it('has a script that shows its saga in a page, with the keys of the project', async () => {
+    const files = await create();
+    const { scripts }: Manifest = JSON.parse(files.get('package.json') ?? '');
+    if (template === 'existing-server') return expect(scripts).not.toHaveProperty('dev');
+    const [, file = '', keysFile = ''] =
+      /^npx -y mcp-saga dev (\S+) --env-file=(\S+)$/.exec(scripts?.['dev'] ?? '') ?? [];
+    expect(files.get(file)).toContain('export const sendInvoice = saga(');
+    expect(files.get(keysFile)).toContain('SAGA_KEYS=');
+  });
+
   it('has its name everywhere, and refers only to its own files', async () => {
     const files = await create();
     const text = [...files.values()].join('\n');
