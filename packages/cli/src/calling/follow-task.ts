@@ -14,9 +14,7 @@ const taskSchema = z.looseObject({
   status: z.string(),
   statusMessage: z.string().optional(),
   pollIntervalMs: z.number().optional(),
-  inputRequests: z
-    .record(z.string(), z.object({ method: z.string(), params: z.unknown().optional() }))
-    .optional(),
+  inputRequests: z.record(z.string(), z.looseObject({ method: z.string() })).optional(),
   result: z.custom<CallToolResult>().optional(),
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
