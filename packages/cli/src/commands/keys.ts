@@ -73,7 +73,7 @@ export function checked(keys: string): Report {
   try {
     const { kids } = createKeyRing(keys, { environment: 'production' });
     const [first, ...others] = kids;
-    const opens = others.length === 0 ? '' : ` ${others.join(', ')} only open tokens.`;
+    const opens = others.length === 0 ? '' : ` Tokens of ${others.join(', ')} still open.`;
     return { text: `${kids.length} good: ${first} seals new tokens.${opens}`, json: { ok: true, ids: kids } };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
