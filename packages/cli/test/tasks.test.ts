@@ -146,17 +146,25 @@ describe('mcp-saga call --as tasks', () => {
 });
 
 describe('a task of another server', () => {
+  let cancels = 0;
+
   /** Serves the tool `work`, whose task has these states, one after the other. */
   async function withStates(states: readonly object[], ...args: readonly string[]): ReturnType<typeof run> {
     const left = [...states];
+    cancels = 0;
     const task = { taskId: '1', status: 'working', createdAt: '', lastUpdatedAt: '', ttlMs: 1 };
     const handler = createMcpHandler(() => {
       const mcp = new McpServer({ name: 'other', version: '1' });
       mcp.server.registerCapabilities({ extensions: { 'io.modelcontextprotocol/tasks': {} } });
       mcp.registerTool('work', {}, () => ({ ...task, resultType: 'task' }) as never);
       const params = z.looseObject({});
-      mcp.server.setRequestHandler('tasks/get', { params }, () => ({ ...task, ...left.shift() }));
+      mcp.server.setRequestHandler('tasks/get', { params }, () => {
+        const state = left.shift();
+        if (state instanceof Error) throw state;
+        return { ...task, ...state };
+      });
       mcp.server.setRequestHandler('tasks/cancel', { params }, () => {
+        cancels += 1;
         throw new Error('no');
       });
       return mcp;
@@ -181,13 +189,20 @@ describe('a task of another server', () => {
     });
   });
 
+  it('does not cancel a task whose state is missing once: the task goes on', async () => {
+    const { code, errors } = await withStates([new Error('busy')]);
+    expect({ code, cancels }).toEqual({ code: 1, cancels: 0 });
+    expect(errors).toContain('The task may continue: it was not cancelled.');
+  });
+
   it('reports a question of an unknown kind, and a task that cannot be cancelled', async () => {
     const asking = { status: 'input_required', inputRequests: { a: { method: 'smell/rose', params: {} } } };
     const { code, errors } = await withStates([asking], '--yes');
     expect(code).toBe(1);
     expect(errors.split('\n').slice(-2)).toEqual([
-      'The task may continue: it cannot be cancelled.',
+      'The task may continue: it was not cancelled.',
       "The server asks for 'smell/rose', which has no answer.",
     ]);
+    expect(cancels).toBe(1);
   });
 });

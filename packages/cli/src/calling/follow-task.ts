@@ -18,8 +18,8 @@ const taskSchema = z.looseObject({
   result: z.custom<CallToolResult>().optional(),
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
-const acknowledgement = z.looseObject({});
-const cancelTimeoutMs = 900;
+const anyResult = z.looseObject({});
+const cancelOptions = { timeout: 900 };
 const shortestWaitMs = 250;
 
 /** Lets tasks through the client of the SDK, which accepts only complete results of a call. */
@@ -35,7 +35,7 @@ export function acceptTasks({ transport }: Client): void {
   };
 }
 
-/** Follows a task to the result of its call. Cancels the task if it cannot be followed. Returns a result without a task unchanged. */
+/** Follows a task to the result of its call. Cancels the task after Ctrl-C, or without an answer. Returns a result without a task unchanged. */
 export async function followTask(
   client: Client,
   called: CallToolResult,
@@ -50,31 +50,32 @@ export async function followTask(
   const { taskId } = task;
   const answered = answeringRequests(answer);
   const known = new Set<string>();
-  let shown = '';
+  let [shown, isAsking] = ['', false];
   try {
     while (!['completed', 'failed', 'cancelled'].includes(task.status)) {
       const { status, statusMessage, inputRequests = {} } = task;
       const line = `task: ${status}${statusMessage === undefined ? '' : `, ${statusMessage}`}`;
-      if (line !== shown) note(line);
-      shown = line;
+      if (line !== shown) note((shown = line));
       const open = Object.entries(inputRequests).filter(([key]) => !known.has(key));
       const inputResponses: Record<string, object> = {};
+      isAsking = true;
       for (const [key, { method, params }] of open) {
         // A repeated question has another key: `confirm~2`.
         inputResponses[key] = await answered(method, params, key.replace(/~\d+$/, ''));
         known.add(key);
       }
+      isAsking = false;
       const update = { method: 'tasks/update', params: { taskId, inputResponses } };
-      if (open.length > 0) await client.request(update, acknowledgement, { signal });
+      if (open.length > 0) await client.request(update, anyResult, { signal });
       else await waited(task.pollIntervalMs, signal);
       task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, { signal });
     }
   } catch (error) {
+    // After a lost response, the task goes on.
     const cancel = { method: 'tasks/cancel', params: { taskId } };
-    await client.request(cancel, acknowledgement, { timeout: cancelTimeoutMs }).then(
-      () => note('The server cancels the task.'),
-      () => note('The task may continue: it cannot be cancelled.'),
-    );
+    const isOver = isAsking || signal.aborted;
+    const cancelled = isOver && (await client.request(cancel, anyResult, cancelOptions).catch(() => false));
+    note(cancelled ? 'The server cancels the task.' : 'The task may continue: it was not cancelled.');
     throw error;
   }
   const { statusMessage = `The task is ${task.status}.`, result, error } = task;
