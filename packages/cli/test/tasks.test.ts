@@ -8,6 +8,8 @@ import { run, type RunOptions } from './command-line.ts';
 import { keys, refund } from './fixtures/sagas.ts';
 
 const undone: string[] = [];
+/** `true` when the command has shown the status. */
+let isStatusShown = true;
 
 const report = saga(
   { name: 'report', version: '1', forks: 'accept', task: 'prefer', output: z.object({ rows: z.number() }) },
@@ -18,7 +20,7 @@ const report = saga(
       message: 'Sure?',
       schema: z.object({ sure: z.boolean() }),
     });
-    const rows = yield* poll('rows', ({ attempt }) => (attempt > 2 ? 7 : undefined), {
+    const rows = yield* poll('rows', () => (isStatusShown ? 7 : undefined), {
       everyMs: 10,
       totalTimeoutMs: 60_000,
       report: () => 'The warehouse counts.',
@@ -74,7 +76,11 @@ const call = (args: readonly string[], options?: RunOptions): ReturnType<typeof 
 
 describe('mcp-saga call --as tasks', () => {
   it('follows a task to its result, with its questions and its status', async () => {
-    const { code, printed, errors } = await call(['report', '--answer', 'sure=true']);
+    isStatusShown = false;
+    const onNote = (text: string): void => {
+      isStatusShown ||= text.includes('The warehouse counts.');
+    };
+    const { code, printed, errors } = await call(['report', '--answer', 'sure=true'], { onNote });
     expect({ code, printed }).toEqual({ code: 0, printed: '{"rows":7}' });
     expect(errors).toMatch(
       /^task: working\ntask: input_required\nconfirm: answered by the options\n[^]*task: working, The warehouse counts\.$/,

@@ -19,7 +19,7 @@ const taskSchema = z.looseObject({
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 const anyResult = z.looseObject({});
-const cancelOptions = { timeout: 900 };
+const cancelOptions = { timeout: 5_000 };
 const shortestWaitMs = 250;
 
 /** Lets tasks through the client of the SDK, which accepts only complete results of a call. */
