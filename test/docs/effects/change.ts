@@ -20,6 +20,7 @@ export const play: Saga<typeof Game, undefined> = saga(
   function* ({ round }) {
     const { guess } = yield* elicit('guess', { message: `Round ${round}: your guess?`, schema: Guess });
     if (guess === 7) return `Found in round ${round}.`;
+    if (round === 3) return 'Not found.';
     return yield* continueAs(play, { round: round + 1 });
   },
 );
