@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { crashEverywhere, failEverywhere, Provider, testSaga, upgradeEverywhere } from '@mcp-saga/testing';
+import { crashEverywhere, failEverywhere, testSaga, upgradeEverywhere } from '@mcp-saga/testing';
 import {
   approval,
   createSagaHost,
@@ -8,7 +8,6 @@ import {
   generateKey,
   memoryTaskStore,
   saga,
-  step,
   type Program,
   type SagaHost,
   type SagaTurn,
@@ -31,6 +30,7 @@ import {
   renamedVersion,
 } from './guides/changing.ts';
 import { orderSafely, order as orderByClient, terminal } from './guides/client.ts';
+import { bank, paid, pay } from './guides/crashing.ts';
 import { deleteOnce, deleteProject, store } from './guides/confirm.ts';
 import { bill, invoices, serverBefore } from './guides/migrate.ts';
 import { callback, importRepositories, sessions, tokens } from './guides/oauth.ts';
@@ -432,20 +432,6 @@ describe('a saga migrated from a handler', () => {
 });
 
 describe('test it, and crash it', () => {
-  const Sure = z.object({ sure: z.boolean() });
-  // #region provider
-  const bank = new Provider<number>();
-  const pay = saga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, function* () {
-    yield* step('charge', ({ idempotencyKey }) => void bank.do(idempotencyKey, 9), {
-      compensate: ({ stepKey }) => bank.undo(stepKey),
-      compensateUnknown: ({ stepKey }) => bank.undo(stepKey),
-    });
-    yield* elicit('sure', { message: 'Keep it?', schema: Sure });
-    return 'Paid.';
-  });
-  const paid = testSaga(pay, { providers: [bank] }).on.elicit('sure', { sure: true });
-  // #endregion provider
-
   // #region run
   it('pays, and refunds if the user declines', async () => {
     const run = await paid.run();
