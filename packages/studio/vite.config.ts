@@ -67,11 +67,14 @@ function readMachines(): Readonly<Record<string, string>> {
   );
 }
 
+const [first, ...others] = readExamples();
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
   define: {
-    EXAMPLES: JSON.stringify(readExamples()),
+    FIRST_EXAMPLE: JSON.stringify(first),
+    OTHER_EXAMPLES: JSON.stringify(others),
     MACHINES: JSON.stringify(readMachines()),
   },
   plugins: [withoutUnused(), contentPolicy()],

@@ -1,4 +1,5 @@
-import type { Code, Example, LoadedCode, Session, SourceFile } from '../model/session.ts';
+import type * as Built from '#examples/others.js';
+import type { Code, Example, LoadedCode, Session } from '../model/session.ts';
 import type { CaseView, Cell } from '../model/view.ts';
 import type { EngineWorker } from '../parts/engine-client.ts';
 
@@ -12,8 +13,8 @@ export type Shown = { readonly lane: number } | ShownCase;
 export interface Home {
   readonly examples: readonly Example[];
   readonly startWorker: () => EngineWorker;
-  /** Absent if the code is on a disk: the page only reads it, and its steps may have real effects. */
-  readonly loadCompiler?: () => Promise<{ readonly compile: (files: readonly SourceFile[]) => Code }>;
+  /** Loads other examples, too. Absent if the code is on a disk: the page only reads it, and its steps may have real effects. */
+  readonly loadCompiler?: () => Promise<typeof Built | undefined>;
 }
 
 /** Adds the arguments of the person to a saga without a script. */

@@ -1,13 +1,11 @@
+import { first } from '#examples/first.js';
 // oxlint-disable-next-line import/default -- Vite makes the URL
 import engineUrl from '../engine/worker.ts?worker&url';
-import type { Example } from '../model/session.ts';
 import { startWorker } from '../parts/engine-client.ts';
 import { startPage } from './app.tsx';
 
-declare const EXAMPLES: readonly Example[];
-
 startPage({
-  examples: EXAMPLES,
+  examples: [first],
   startWorker: () => startWorker(engineUrl),
-  loadCompiler: () => import('../engine/compile.ts'),
+  loadCompiler: () => import('#examples/others.js'),
 });

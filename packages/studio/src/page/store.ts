@@ -40,7 +40,7 @@ export class Store {
   readonly misfits: Signal<readonly Misfit[] | undefined> = signal(undefined);
   /** Resolves when the page has something to show, and the compiler: an edit must not make a request. */
   readonly ready: Promise<unknown>;
-  readonly #loadCompiler: Home['loadCompiler'];
+  readonly #loadCompiler: NonNullable<Home['loadCompiler']>;
   readonly #player: EngineClient<Request, Reply>;
   readonly #explorer: EngineClient<Request, Reply>;
   readonly #upgrader: EngineClient<Request, Reply>;
@@ -52,14 +52,18 @@ export class Store {
 
   constructor({ examples, startWorker, loadCompiler }: Home) {
     this.isDev = loadCompiler === undefined;
-    this.#loadCompiler = loadCompiler;
     this.examples = signal(examples);
+    this.#loadCompiler = async () => {
+      const loaded = await loadCompiler?.();
+      if (this.examples.value === examples) this.examples.value = [...examples, ...(loaded?.others ?? [])];
+      return loaded;
+    };
     const shown = new Promise<void>((resolve) => {
       effect(() => {
         if (this.lanes.value.length > 0 || this.failure.value !== undefined || this.waits.value) resolve();
       });
     });
-    this.ready = shown.then(() => loadCompiler?.());
+    this.ready = shown.then(this.#loadCompiler);
     // Starts while the page is drawn.
     this.#player = new EngineClient<Request, Reply>(startWorker, 5_000).start();
     this.#explorer = new EngineClient<Request, Reply>(startWorker, 20_000);
@@ -75,6 +79,7 @@ export class Store {
     );
     const query = new URLSearchParams(fragment.slice(1));
     const name = shared?.example ?? query.get('example');
+    if (name !== null && this.examples.value.every((each) => each.name !== name)) await this.#loadCompiler();
     const { value: examples } = this.examples;
     const example = examples.find((each) => each.name === name) ?? examples[0];
     if (example === undefined) return;
@@ -97,9 +102,8 @@ export class Store {
 
   /** Shows the changed code of `mcp-saga dev`, and runs it. */
   reload(examples: readonly Example[]): void {
-    const { files = [] } = examples.find(({ name }) => name === this.example.value) ?? {};
     this.examples.value = examples;
-    this.files.value = files;
+    this.files.value = examples.find(({ name }) => name === this.example.value)?.files ?? [];
     this.#runChanged();
   }
 
@@ -185,13 +189,12 @@ export class Store {
   /** Makes a link to the code and the run, with or without the values of the answers. */
   async link(hasValues: boolean): Promise<string> {
     const example = this.examples.value.find(({ name }) => name === this.example.value);
-    const { value: session } = this.session;
     const files = this.files.value;
     const isEdited = JSON.stringify(example?.files) !== JSON.stringify(files);
     const shared: Shared = {
       example: this.example.value,
       ...(isEdited ? { files } : {}),
-      session: hasValues ? session : redactAnswers(session),
+      session: hasValues ? this.session.value : redactAnswers(this.session.value),
     };
     return new URL(await toFragment(shared), location.href).href;
   }
@@ -218,11 +221,9 @@ export class Store {
   /** Compiles the files. The first example is compiled at build time, so its run does not wait for the compiler. */
   async #compiled(): Promise<Code> {
     const files = this.files.value;
-    const { value: name } = this.example;
-    const example = this.examples.value.find((each) => each.name === name && each.files === files);
+    const example = this.examples.value.find((each) => each.files === files);
     if (example?.compiled !== undefined) return withInput(example.compiled, this.session.value);
-    const compiler = await this.#loadCompiler?.();
-    return compiler?.compile(files) ?? [];
+    return (await this.#loadCompiler())?.compile(files) ?? [];
   }
 
   /** Files and session of the run. */

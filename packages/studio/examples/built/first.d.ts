@@ -1,0 +1,3 @@
+import type { Example } from '../../src/model/session.ts';
+
+export declare const first: Example;
