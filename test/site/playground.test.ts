@@ -9,6 +9,7 @@ import { chromium, type BrowserContext, type Locator, type Page } from 'playwrig
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
+import { listed } from '../../packages/studio/examples/listed.ts';
 import { toFragment } from '../../packages/studio/src/parts/link.ts';
 import { studioApp } from './build-site.ts';
 import { longSaga } from './long-saga.ts';
@@ -370,6 +371,38 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     expect(blocked.filter((text) => !text.includes('Content Security Policy'))).toEqual([]);
   });
 
+  it.each([
+    ['refund', ''],
+    ['note', '#example=note'],
+  ])('opens with the example %s, and opens each other example without a request', async (name, link) => {
+    const page = await open(link);
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    await holds(page);
+    const select = page.getByLabel('Example');
+    expect(await select.inputValue()).toBe(name);
+    const values = await select
+      .locator('option')
+      .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    expect(values).toEqual(listed.map((each) => each.name));
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    for (const [other, file] of [
+      ['elicit', 'ask.ts'],
+      ['paging', 'paging.ts'],
+      ['refund', 'refund.ts'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- in the order of a person
+      await select.selectOption(other);
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      await page.getByRole('button', { name: file }).waitFor();
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      await holds(page);
+    }
+    await page.close();
+    expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([]);
+  });
+
   it('stops endless code, and runs the repaired code', async () => {
     const page = await open();
     await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
@@ -435,9 +468,9 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
-  it('is smaller than 200 kB, compressed, without the editor and the compiler that comes with it', async () => {
+  it('is smaller than 200 kB, compressed, without the editor, its compiler, and the other examples', async () => {
     const files = (await readdir(join(studioApp, 'assets'))).filter(
-      (name) => !/^(?:code-editor|compile|machine(?:-worker)?)-/.test(name),
+      (name) => !/^(?:code-editor|compile|others|machine(?:-worker)?)-/.test(name),
     );
     const sizes = await Promise.all(
       files.map(async (name) => gzipSync(await readFile(join(studioApp, 'assets', name))).length),
@@ -446,7 +479,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000);
   });
 
-  it('loads the editor and its compiler after the first run', async () => {
+  it('loads the editor, its compiler, and the other examples after the first run', async () => {
     const page = await browser.newPage();
     await page.addInitScript(() => {
       const observer = new MutationObserver(() => {

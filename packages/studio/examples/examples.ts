@@ -1,17 +1,78 @@
 import { readFileSync } from 'node:fs';
 import { compile } from '../src/engine/compile.ts';
-import type { Example } from '../src/model/session.ts';
-import { listed } from './listed.ts';
+import type { Example, SourceFile } from '../src/model/session.ts';
+import { listed, type Listed } from './listed.ts';
+import { declaredIn, partOf, withoutMarks } from './part-of.ts';
 
 const repository = new URL('../../../', import.meta.url);
 
+/** File of the repository, and the names of the part that an example shows; undefined for the whole file. */
+interface Shown extends SourceFile {
+  readonly names: readonly string[] | undefined;
+}
+
 /** Reads the examples of the playground, without the comments that mark regions for the pages. */
 export function readExamples(): readonly Example[] {
-  return listed.map(({ name, title, files: paths }, index) => {
-    const files = Object.entries(paths).map(([file, path]) => ({
-      name: file,
-      text: readFileSync(new URL(path, repository), 'utf8').replaceAll(/^ *\/\/ #(?:end)?region.*\n/gm, ''),
-    }));
+  return listed.map((example, index) => {
+    const { name, title } = example;
+    const files = readFiles(example);
     return { name, title, files, ...(index === 0 ? { compiled: compile(files) } : {}) };
   });
 }
+
+function readFiles(example: Listed): readonly SourceFile[] {
+  const shown = Object.entries(example.files).map(([name, path]): Shown => {
+    const [file = '', region] = path.split('#');
+    const text = readFileSync(new URL(file, repository), 'utf8');
+    return { name, text, names: region === undefined ? undefined : declaredIn(text, region) };
+  });
+  const script = scriptOf(shown, example);
+  const own = script === undefined ? [] : [{ name: 'script.ts', text: script, names: undefined }];
+  const all = [...shown, ...own].map((file) => ({ ...file, text: withFakes(file.text, shown) }));
+  return all.map(({ name, text, names }) => {
+    if (names === undefined) return { name, text: withoutMarks(text) };
+    // The script of a single file is one of its names.
+    return { name, text: partOf(text, names, all.length === 1 ? names : importedFrom(name, all)) };
+  });
+}
+
+/** Imports a fake of the files of Node. */
+function withFakes(text: string, shown: readonly Shown[]): string {
+  return shown.some(({ name }) => name === 'files.ts')
+    ? text.replace('node:fs/promises', './files.ts')
+    : text;
+}
+
+/** Returns the names that other files import from a file. */
+function importedFrom(name: string, files: readonly SourceFile[]): readonly string[] {
+  const imports = new RegExp(String.raw`^import \{([^}]+)\} from '\./${name}'`, 'gm');
+  return files.flatMap(({ text }) =>
+    [...text.matchAll(imports)].flatMap(([, names = '']) => names.match(/\w+/g) ?? []),
+  );
+}
+
+/** Writes the script of an example whose files have none. */
+function scriptOf(
+  shown: readonly Shown[],
+  { saga, options, rules = '', harmless = [] }: Listed,
+): string | undefined {
+  const [first] = shown;
+  if (first === undefined || shown.some(({ text }) => text.includes('testSaga('))) return undefined;
+  const { name, text, names } = first;
+  const sagas = text.matchAll(/^(?:export )?const (\w+)[^=]*= (?:saga|promptSaga|resourceSaga)\(/gm);
+  const last = [...sagas].findLast(([, each = '']) => names?.includes(each) ?? true)?.[1];
+  const ran = saga ?? last ?? '';
+  const [imported] = ran.split(/\W/, 1);
+  const steps = harmless.map((step) => `'${step}'`).join(', ');
+  return [
+    "import { testSaga } from '@mcp-saga/testing';",
+    `import { ${imported} } from './${name}';`,
+    '',
+    `export const script = testSaga(${options === undefined ? ran : `${ran}, ${options}`})${rules};`,
+    ...(steps === '' ? [] : ['', harmlessComment, `export const harmless = [${steps}];`]),
+    '',
+  ].join('\n');
+}
+
+const harmlessComment =
+  '/** Fakes may run twice, or stay done. Without this list, the matrix shows what real steps need. */';

@@ -1,9 +1,30 @@
+/** Script of an example whose files have none. */
+interface Script {
+  /** Saga as code. Default: the last saga of the first file, or of its region. */
+  readonly saga?: string;
+  /** Options as code. */
+  readonly options?: string;
+  /** Answers and stand-ins for steps, as code. */
+  readonly rules?: string;
+  /** Steps that may run twice, or stay done. */
+  readonly harmless?: readonly string[];
+}
+
 /** Example of the playground. */
-export interface Listed {
+export interface Listed extends Script {
   readonly name: string;
   readonly title: string;
-  /** Paths in the repository, by the name of the file in the editor. */
+  /**
+   * Paths in the repository, by the name of the file in the editor. `PATH#NAME` is the part of a file that a region or a declaration
+   * needs.
+   */
   readonly files: Readonly<Record<string, string>>;
+}
+
+/** Example in one file, with its fakes. */
+function alone(name: string, title: string, path: string, script: Script = {}): Listed {
+  const [, file = ''] = /([^/.]+)(?:\.test)?\.ts/.exec(path) ?? [];
+  return { name, title, files: { [`${file}.ts`]: path }, ...script };
 }
 
 /** Example of a guide: its file of the docs, with a script. */
@@ -12,32 +33,75 @@ function guide(name: string, title: string): Listed {
     name,
     title,
     files: {
-      [`${name}.ts`]: `test/docs/guides/${name}.ts`,
+      [`${name}.ts`]: `test/docs/guides/${name}.ts#tool`,
       'script.ts': `packages/studio/examples/${name}/script.ts`,
     },
   };
 }
 
-/** Files that the tests of the repository run, too. */
+/** Refund of the tutorial. */
+function refund(name: string, title: string, path: string, script?: Script): Listed {
+  const files = { 'refund.ts': `test/docs/tutorial/${path}`, 'bank.ts': 'test/docs/tutorial/bank.ts' };
+  if (script !== undefined) return { name, title, files, options: "{ input: { order: 'A7' } }", ...script };
+  return { name, title, files: { ...files, 'script.ts': `packages/studio/examples/${name}/script.ts` } };
+}
+
+/** Example of the repository, with its world replaced by fakes. */
+function example(name: string, title: string, world: string): Listed {
+  return {
+    name,
+    title,
+    files: {
+      'saga.ts': `examples/${name}/saga.ts`,
+      [world]: `packages/studio/examples/${name}/${world}`,
+      'script.ts': `packages/studio/examples/${name}/script.ts`,
+    },
+  };
+}
+
+/** Example of an effect: the region with its name. */
+function effect(file: string, name: string, script: Script = {}): Listed {
+  return alone(name, `Effect: ${name}`, `test/docs/effects/${file}.ts#${name}`, script);
+}
+
+/** Files that the tests of the repository run, too. The page contains the first, and loads the others with the compiler. */
 export const listed: readonly Listed[] = [
+  refund('refund', 'Refund an order', 'undo/refund.ts'),
+  refund('manager', 'Wait for a manager', 'decide/refund.ts'),
+  alone('ask', 'Ask for an amount', 'test/docs/tutorial/ask/refund.ts', {
+    options: "{ input: { order: 'A7' } }",
+  }),
+  refund('charge', 'Pay with an idempotency key', 'charge/refund.ts', { harmless: ['pay'] }),
+  refund('careless', 'Pay twice after a crash', 'charge/careless.ts', {}),
   {
-    name: 'refund',
-    title: 'Refund an order',
-    files: {
-      'refund.ts': 'test/docs/tutorial/undo/refund.ts',
-      'bank.ts': 'test/docs/tutorial/bank.ts',
-      'script.ts': 'packages/studio/examples/refund/script.ts',
-    },
+    name: 'note',
+    title: 'Keep a note',
+    files: { 'note.ts': 'test/packed/first/note.ts', 'files.ts': 'packages/studio/examples/note/files.ts' },
+    options: "{ input: { text: 'Buy milk' } }",
+    harmless: ['save'],
   },
   {
-    name: 'manager',
-    title: 'Wait for a manager',
-    files: {
-      'refund.ts': 'test/docs/tutorial/decide/refund.ts',
-      'bank.ts': 'test/docs/tutorial/bank.ts',
-      'script.ts': 'packages/studio/examples/manager/script.ts',
-    },
+    name: 'deploy',
+    title: 'Deploy if the model agrees',
+    files: { 'deploy.ts': 'test/readme/deploy.ts', 'api.ts': 'test/readme/api.ts' },
+    options: "{ input: { service: 'web' } }",
+    rules: ".on.sample('safety', 'Yes, all is green.')",
+    harmless: ['release'],
   },
+  {
+    name: 'undo',
+    title: 'Undo a charge',
+    files: { 'undo.ts': 'test/readme/undo.ts', 'shop.ts': 'test/readme/shop.ts' },
+    harmless: ['charge', 'ship', 'thank'],
+  },
+  alone('lacking', 'Serve a client that lacks elicitation', 'test/readme/lacking.ts#saga', {
+    options: "{ input: { ticket: 'No invoice' } }",
+  }),
+  alone('quickstart', 'Quickstart', 'examples/quickstart/saga.ts', {
+    options: "{ input: { initial_arg: 'value' } }",
+    rules: ".on.sample('step-sampling-B', 'Yes')",
+    harmless: ['deploy'],
+  }),
   {
     name: 'trip',
     title: 'Book a trip',
@@ -47,15 +111,131 @@ export const listed: readonly Listed[] = [
       'script.ts': 'packages/studio/examples/trip/script.ts',
     },
   },
+  example('provision', 'Try a machine', 'cloud.ts'),
+  example('payment-webhook', 'Ship when the customer pays', 'world.ts'),
+  example('refund-approval', 'Refund when two managers approve', 'world.ts'),
   guide('approvals', 'Ask another person'),
+  alone('approval-server', 'Ask a manager', 'test/docs/guides/approval-server.ts#refund', {
+    options: '{ input: { amount: 20 } }',
+    harmless: ['manager/deliver', 'refund'],
+  }),
+  alone('several', 'Ask several people', 'test/docs/guides/approvals.ts#several', {
+    harmless: ['release/deliver*'],
+  }),
   guide('webhooks', 'Wait for a webhook'),
   guide('confirm', 'Confirm a delete'),
+  alone('once', 'Delete at most once', 'test/docs/guides/confirm.ts#once', {
+    options: "{ input: { project: 'website' } }",
+    harmless: ['delete'],
+  }),
   guide('payments', 'Charge and ship'),
   guide('parallel', 'Ask two questions at once'),
+  alone('deadline', 'Vote before a deadline', 'test/docs/guides/parallel.ts#deadline'),
   guide('paging', 'Read page by page'),
+  alone('browse', 'Ask before each page', 'test/docs/guides/paging.ts#ask', {
+    options: '{ input: {} }',
+    harmless: ['page*'],
+  }),
+  alone('oauth', 'Sign in to another service', 'test/docs/guides/oauth.ts#tool', {
+    options: "{ context: { user: 'ann' } }",
+    rules: "\n  .on.step('signed-in', true)\n  .on.step('import', 3)",
+    harmless: ['begin', 'import'],
+  }),
+  alone('own-model', 'Use your own model', 'test/docs/guides/own-model.ts#tool', {
+    options: "{ input: { ticket: 'No invoice' } }",
+  }),
+  alone('prompt', 'Ask before a prompt', 'test/docs/guides/prompts.ts#prompt', {
+    options: "{ input: { language: 'Rust' } }",
+  }),
+  alone('resource', 'Read a resource', 'test/docs/guides/prompts.ts#resource', {
+    options: "{ input: { uri: 'orders://17' } }",
+    harmless: ['read'],
+  }),
+  alone('tasks', 'Make a long report', 'test/docs/guides/tasks.ts#tool', { harmless: ['start'] }),
+  alone('migrate', 'Send an invoice', 'test/docs/guides/migrate.ts#after', {
+    options: "{ input: { customer: 'acme' } }",
+    rules: ".on.step('create', 'invoice 1')",
+    harmless: ['create', 'send'],
+  }),
+  alone('existing', 'Keep a note on your server', 'test/docs/servers/tool.ts', {
+    options: "{ input: { text: 'Buy milk' } }",
+    harmless: ['save'],
+  }),
+  alone('rent', 'Rent a car for each day', 'test/docs/guides/rent.test.ts#rented'),
+  alone('crashing', 'Charge before a question', 'test/docs/guides/crashing.ts#provider'),
+  alone('version', 'Change the code in a new version', 'test/docs/guides/changing.ts#version', {
+    harmless: ['ship'],
+  }),
+  alone('weigh', 'Patch a saga', 'test/docs/guides/changing.ts#patched', { harmless: ['weigh', 'ship'] }),
+  alone('rename', 'Rename IDs', 'test/docs/guides/changing.ts#rename', { harmless: ['deliver'] }),
+  alone('loop', 'Run a step for each item', 'test/readme/parcels.ts#loop', {
+    saga: 'shipAll',
+    options: "{ input: { items: [{ id: 'A7' }, { id: 'B2' }] } }",
+    harmless: ['ship*'],
+  }),
+  alone('rollout', 'Roll out a new version', 'test/readme/rollout.ts#versions', {
+    saga: 'phase2[0]',
+    harmless: ['ship'],
+  }),
+  alone('enable', 'Enable a patch in phases', 'test/readme/rollout.ts#patched', {
+    saga: 'parcel({ enabled: true })',
+    harmless: ['weigh', 'ship'],
+  }),
+  alone('offer', 'Remind a customer of an offer', 'test/docs/operate/queues.ts#saga', {
+    harmless: ['offer', 'remind', 'close'],
+  }),
+  alone('order', 'Order on any platform', 'examples/platforms/order/saga.ts', {
+    options: "{ input: { item: 'lamps' } }",
+    harmless: ['reserve', 'place'],
+  }),
+  alone('output', 'Return an object', 'test/docs/guides/output.ts#output'),
+  effect('ask', 'elicit'),
+  effect('ask', 'elicit.outcome'),
+  effect('ask', 'elicitUrl', { rules: ".on.step('account', 'octocat')" }),
+  effect('ask', 'sample', { options: "{ input: { text: 'A long text.' } }" }),
+  effect('ask', 'sampleOrTruncate', {
+    options: "{ input: { text: 'A text of more than ten words, to see how it ends.' } }",
+  }),
+  effect('ask', 'listRoots'),
+  effect('wait', 'checkpoint', { harmless: ['page*'] }),
+  effect('wait', 'sleep'),
+  effect('wait', 'sleepUntil', {
+    options: "{ input: { at: '2030-01-15T12:01:00Z' }, clock: new Date('2030-01-15T12:00:00Z') }",
+    harmless: ['publish'],
+  }),
+  effect('wait', 'poll', { harmless: ['start'] }),
+  effect('read', 'now'),
+  effect('read', 'random'),
+  effect('read', 'uuid'),
+  effect('read', 'info'),
+  effect('read', 'progress', { harmless: ['convert*'] }),
+  effect('read', 'log', { harmless: ['copy'] }),
+  effect('outside', 'approval', { harmless: ['board/deliver*'] }),
+  effect('outside', 'waitFor', {
+    rules: ".on.event('payment', { type: 'paid', amount: 20 })",
+    harmless: ['payment/register'],
+  }),
+  effect('change', 'patched', { harmless: ['check', 'ship'] }),
+  effect('change', 'continueAs', { options: '{ input: {} }' }),
+  effect('run', 'step', { options: "{ input: { customer: 'acme' } }", harmless: ['create'] }),
+  effect('run', 'all', { harmless: ['forecast'] }),
+  effect('run', 'allSettled', { harmless: ['city*'] }),
+  effect('run', 'race'),
+  effect('run', 'scope'),
+  effect('run', 'call', { options: "{ input: { name: 'Ada' } }", harmless: ['greet/translate'] }),
+  effect('undo', 'compensate', { harmless: ['reserve'] }),
+  effect('undo', 'pivot', { harmless: ['reserve', '~reserve', 'ship'] }),
+  effect('undo', 'abort', { harmless: ['reserve'] }),
+  effect('undo', 'abortWithCause', {
+    options: '{ input: { euros: 20 } }',
+    harmless: ['reserve', '~reserve', 'pay'],
+  }),
 ];
 
-/** Returns the name of the example whose saga is in a file of the repository; undefined if there is none. */
-export function exampleWith(path: string): string | undefined {
-  return listed.find(({ files }) => Object.values(files)[0] === path)?.name;
+/** Returns the name of the example with a region, or with a whole file, of the repository; undefined if there is none. */
+export function exampleWith(region: string): string | undefined {
+  const [file] = region.split('#');
+  const shown = listed.map(({ name, files }) => ({ name, path: Object.values(files)[0] }));
+  const exact = shown.find(({ path }) => path === region || path === file);
+  return (exact ?? shown.find(({ path }) => path?.replace(/#.*/, '') === region))?.name;
 }

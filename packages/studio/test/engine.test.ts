@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { exampleWith, listed } from '../examples/listed.ts';
 import { readExamples } from '../examples/examples.ts';
+import { declaredIn, partOf } from '../examples/part-of.ts';
 import * as approvals from '../examples/approvals/script.ts';
 import * as confirm from '../examples/confirm/script.ts';
 import * as manager from '../examples/manager/script.ts';
@@ -22,7 +23,7 @@ import { SessionPlayer } from '../src/engine/play.ts';
 import { ladderSvg } from '../src/page/panels/ladder-svg.ts';
 import { isRedacted, redactAnswers } from '../src/parts/link.ts';
 import type { Request } from '../src/model/messages.ts';
-import type { Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
+import type { Act, Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
 import type { Cell, Lane } from '../src/model/view.ts';
 
 const examples = readExamples();
@@ -82,30 +83,80 @@ const careless = refund.map((file) =>
     : file,
 );
 
-it.each(listed.filter(({ name }) => name !== 'trip'))(
-  'the example $name is the code of a page',
-  async ({ name, files }) => {
-    const [file = ''] = Object.values(files);
-    const docs = new URL('../../../docs/', import.meta.url);
-    const pages = (await readdir(docs, { recursive: true })).filter(
-      (path) => path.endsWith('.md') && !path.includes('node_modules'),
-    );
-    const texts = await Promise.all(pages.map((path) => readFile(new URL(path, docs), 'utf8')));
-    expect(texts.some((text) => text.includes(`<!-- region: ${file}`))).toBe(true);
-    expect(exampleWith(file)).toBe(name);
-  },
-);
+/** Examples that no page shows: larger ones of the repository. */
+const unshown = ['trip', 'provision', 'payment-webhook', 'quickstart'];
+
+it('has an example for each saga that a page shows', async () => {
+  const docs = new URL('../../../docs/', import.meta.url);
+  const pages = (await readdir(docs, { recursive: true })).filter(
+    (path) => path.endsWith('.md') && !path.includes('node_modules'),
+  );
+  const texts = await Promise.all(pages.map((path) => readFile(new URL(path, docs), 'utf8')));
+  const regions = texts.flatMap((text) =>
+    Array.from(text.matchAll(/<!-- region: (\S+) -->/g), ([, region = '']) => region),
+  );
+  const shown = new Set(regions.flatMap((region) => exampleWith(region) ?? []));
+  const expected = listed.map(({ name }) => name).filter((name) => !unshown.includes(name));
+  expect([...shown].toSorted()).toEqual(expected.toSorted());
+});
+
+it('shows the part of a file that its region needs', () => {
+  const text = `import { elicit, saga } from '@mcp-saga/server';
+import { z } from 'zod';
+
+const used = 'elicit'; // not of unused
+const unused = z.string();
+
+// #region one
+export const one = saga(used);
+// #endregion one
+`;
+  expect(declaredIn(text, 'one')).toEqual(['one']);
+  expect(declaredIn(text, 'used')).toEqual(['used']);
+  expect(partOf(text, ['one'], ['used'])).toBe(
+    "import { saga } from '@mcp-saga/server';\n\nexport const used = 'elicit'; // not of unused\nexport const one = saga(used);\n",
+  );
+});
+
+/** Cases that fail in the examples of pages about them. */
+const expectedFailures: Readonly<Record<string, readonly string[]>> = {
+  careless: [
+    "When the process dies after 'pay'",
+    'When the response of turn 2 is lost',
+    "When 'pay' times out",
+    "When 'pay' has its effect, and its response is lost",
+  ],
+  once: ["When the process dies before 'delete'", "When the process dies after 'delete'"],
+};
+
+/** Plays a run with the initial value of each question, approval, and event. */
+async function playToEnd(files: readonly SourceFile[]): Promise<readonly Lane[]> {
+  const runs: Lane[] = [];
+  for (const answers: Act[] = []; answers.length < 10;) {
+    // oxlint-disable-next-line no-await-in-loop -- each run has one more answer
+    const [run] = (await play({ answers }, files)) as [Lane];
+    runs.push(run);
+    if (run.status !== 'waiting') break;
+    const { id = '', type } = run.question ?? run.pause?.outside[0] ?? {};
+    const outside = type === 'event' ? 'send' : 'approve';
+    answers.push({ id, action: run.question === undefined ? outside : 'accept' });
+  }
+  return runs;
+}
 
 describe.each(examples)('the example $name', ({ name, files }) => {
-  it('passes in every case', async () => {
+  it('passes in every case, except those that its page is about', async () => {
     const cells = await cellsOf(files);
-    expect(cells.length).toBeGreaterThan(5);
-    expect(cells.flatMap(({ when, what }) => (what === undefined ? [] : [`${when}: ${what}`]))).toEqual([]);
+    expect(cells.length).toBeGreaterThan(3);
+    expect(cells.flatMap(({ when, what }) => (what === undefined ? [] : [when]))).toEqual(
+      expectedFailures[name] ?? [],
+    );
   });
 
-  it('waits for the first answer, or ends without one', async () => {
-    const [run] = await play({}, files);
-    expect(run).toMatchObject({ status: name === 'paging' ? 'completed' : 'waiting', error: undefined });
+  it('waits for the first answer, or ends without one, and completes with its initial values', async () => {
+    const runs = await playToEnd(files);
+    expect(runs.map(({ error }) => error)).toEqual(runs.map(() => undefined));
+    expect(runs.at(-1)?.status).toBe('completed');
   });
 });
 

@@ -1,0 +1,1 @@
+export * from '../../../../examples/payment-webhook/saga.ts';

@@ -1,0 +1,1 @@
+export * from '../../../../examples/provision/saga.ts';

@@ -1,0 +1,12 @@
+import { testSaga } from '@mcp-saga/testing';
+import { machines } from './cloud.ts';
+import { provision } from './saga.ts';
+
+/** The user keeps the machine. */
+export const script = testSaga(provision, { input: { size: 'small' }, providers: [machines] }).on.elicit(
+  'keep',
+  { keep: true },
+);
+
+/** A call without its first response may create a second machine. The option `commitFirst` would prevent this. */
+export const harmless = ['create'];

@@ -1,0 +1,1 @@
+export * from '../../../../examples/refund-approval/saga.ts';
