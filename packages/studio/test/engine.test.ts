@@ -263,7 +263,7 @@ describe('a session', () => {
   it('reports that the host refuses a changed token, and shows the reason to the operator only', async () => {
     const player = new SessionPlayer(of(refund), { answers: [], forks: [] });
     await player.play();
-    const refusal = await player.tamper(0, 0);
+    const { refusal } = await player.lens(0, 0);
     expect(refusal.operator).toBe('undecryptable');
     expect(refusal.client).not.toContain('undecryptable');
   });

@@ -10,7 +10,7 @@ const checkout = readFileSync(new URL('checkout.ts', examples), 'utf8');
 const order = readFileSync(new URL('order.ts', examples), 'utf8');
 
 const play = (text: string, steps: readonly MachineStep[] = [], input?: unknown): Promise<MachineView> =>
-  runMachine(compile([{ name: 'machine.ts', text }]), { input, steps });
+  runMachine({ files: compile([{ name: 'machine.ts', text }]), input, steps });
 
 /** Plays steps, and returns the machine of the page with the rest of the view. */
 const playMain = async (...given: Parameters<typeof play>): Promise<MachineView & RunningMachine> => {

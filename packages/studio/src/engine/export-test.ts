@@ -2,8 +2,7 @@ import { TestSaga, type Rule } from '@mcp-saga/testing';
 import { toSource, type World } from '@mcp-saga/testing/internal';
 import type { Given } from '../model/session.ts';
 import type { Cell } from '../model/view.ts';
-import { answerValue } from './answer-value.ts';
-import type { Person } from './person.ts';
+import { answerValue, type Person } from './person.ts';
 import { unnamed, type Playground } from './playground.ts';
 
 /** Lane of an exported test. The first is the run, the others are forks, each of the lane before. */

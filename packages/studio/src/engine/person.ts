@@ -2,8 +2,7 @@ import type { ClientStep, Json, StepAnswer, SuspendedTurn } from '@mcp-saga/serv
 import type { OutsideGiven, Rule } from '@mcp-saga/testing';
 import { answerWith, type AskedOutside, type World } from '@mcp-saga/testing/internal';
 import type { Act, Given, OutsideAct, Session } from '../model/session.ts';
-import { answerValue, withValue } from './answer-value.ts';
-import { toOutsideView } from './to-view.ts';
+import { toOutsideView, toQuestionView } from './to-view.ts';
 
 /** End of a run that waits for time, or for other people. */
 export class Paused extends Error {}
@@ -153,4 +152,17 @@ export function denied({ client }: Session): readonly Rule[] {
 /** `true` for an answer of the client. */
 export function isGiven(act: Act): act is Given {
   return act.action === 'accept' || act.action === 'decline' || act.action === 'cancel';
+}
+
+/** Completes an answer without a value: the initial content of the form, or the simplest answer of a model. */
+export function withValue(given: Given, step: ClientStep, rules: readonly Rule[]): Given {
+  if (given.action !== 'accept') return given;
+  if (step.type === 'roots') return { ...given, content: [{ uri: 'file:///project' }] };
+  if (given.content !== undefined) return given;
+  return { ...given, content: step.type === 'sampling' ? 'Yes' : toQuestionView(step, rules).content };
+}
+
+/** Returns an answer as the kit takes it. */
+export function answerValue({ action, content }: Given): unknown {
+  return action === 'accept' ? content : action;
 }

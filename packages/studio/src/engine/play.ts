@@ -2,10 +2,8 @@ import { formatRecording, SagaTestError, type Point, type Rule } from '@mcp-saga
 import { answerWith, begin, play, recordingOf, Serving, World, worldAt } from '@mcp-saga/testing/internal';
 import type { Act, Fork, Session } from '../model/session.ts';
 import type { Lane, LensView } from '../model/view.ts';
-import type { Refusal } from '../model/messages.ts';
-import { answerValue, withValue } from './answer-value.ts';
 import { testOf, type Segment } from './export-test.ts';
-import { denied, isGiven, Paused, Person } from './person.ts';
+import { answerValue, denied, isGiven, Paused, Person, withValue } from './person.ts';
 import type { Playground } from './playground.ts';
 import { toEntryView, toOutsideView, toQuestionView, toText } from './to-view.ts';
 
@@ -65,27 +63,13 @@ export class SessionPlayer {
     return formatRecording(recordingOf(world));
   }
 
-  /** Sends a token with one changed character to the host. Call `play` before. */
-  async tamper(lane: number, point: number): Promise<Refusal> {
-    const { world, serving } = this.#played[lane] as Played;
-    const { token = '' } = world.points[point] ?? {};
-    const at = Math.floor((token.lastIndexOf('.') + token.split('.', 3).join('.').length) / 2);
-    const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
-    try {
-      await serving.serve(world, { type: 'resume', token: changed, answers: [] });
-    } catch (error) {
-      const { code, message, reason } = error as Error & { readonly code?: string; readonly reason?: string };
-      return { client: `${code ?? 'error'}: ${message}`, operator: reason ?? message };
-    }
-    throw new Error('The host accepted a changed token.');
-  }
-
   /** Opens a token for the lens. Call `play` before. */
   async lens(lane: number, point: number): Promise<LensView> {
     const { world, serving } = this.#played[lane] as Played;
     const { token, time } = world.points[point] as Point;
     const { claims, keyId, timeline = [] } = await serving.inspect(world, token);
-    return { token, ttlMs: claims.exp - time, keyId, timeline };
+    const refusal = await tamper(world, serving, token);
+    return { token, ttlMs: claims.exp - time, keyId, timeline, refusal };
   }
 
   async #run(acts: readonly Act[]): Promise<void> {
@@ -182,4 +166,17 @@ function statusOf({ world, isWaiting, error }: Played): Lane['status'] {
   if (isWaiting) return 'waiting';
   const last = world.trace.at(-1)?.type;
   return last === 'completed' || last === 'refused' ? last : 'failed';
+}
+
+/** Sends a token with one changed character to the host. */
+async function tamper(world: World, serving: Serving, token: string): Promise<LensView['refusal']> {
+  const at = Math.floor((token.lastIndexOf('.') + token.split('.', 3).join('.').length) / 2);
+  const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+  try {
+    await serving.serve(world, { type: 'resume', token: changed, answers: [] });
+  } catch (error) {
+    const { code, message, reason } = error as Error & { readonly code?: string; readonly reason?: string };
+    return { client: `${code ?? 'error'}: ${message}`, operator: reason ?? message };
+  }
+  throw new Error('The host accepted a changed token.');
 }

@@ -2,8 +2,8 @@ import { TestSaga, upgradeEverywhere, type Question, type Rule } from '@mcp-saga
 import { linesOf } from '@mcp-saga/testing/internal';
 import type { Given, Session } from '../model/session.ts';
 import type { Misfit } from '../model/view.ts';
-import { answerValue } from './answer-value.ts';
 import { byQuestion, toRule } from './export-test.ts';
+import { answerValue } from './person.ts';
 import { SessionPlayer } from './play.ts';
 import type { Playground } from './playground.ts';
 import { toText } from './to-view.ts';

@@ -1,4 +1,5 @@
 import { Fragment, type JSX } from 'preact';
+import { Button } from '../parts/button.tsx';
 import { toQuestionView } from '../engine/to-view.ts';
 import { durationOf } from '../page/panels/duration.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
@@ -43,14 +44,10 @@ export function LiveForm({ store, token: { sent, isNewest } }: LiveFormProps): J
       {isNewest && (
         <div class="buttons open">
           {steps.length === 0 && (
-            <button type="button" onClick={() => void store.resume(sent)}>
-              Continue after {durationOf(retryAfterMs)}
-            </button>
+            <Button onClick={() => void store.resume(sent)}>Continue after {durationOf(retryAfterMs)}</Button>
           )}
           {methodsOf(tool).includes('tools/cancelSaga') && (
-            <button type="button" onClick={() => void store.cancel(sent)}>
-              Cancel the saga
-            </button>
+            <Button onClick={() => void store.cancel(sent)}>Cancel the saga</Button>
           )}
         </div>
       )}

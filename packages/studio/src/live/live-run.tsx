@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { Compared } from '../page/compared.tsx';
-import { Ladder } from '../page/ladder.tsx';
+import { Button } from '../parts/button.tsx';
+import { ComparedLadder } from '../page/ladder.tsx';
 import { durationOf } from '../page/panels/duration.ts';
 import type { LiveLane, LiveToken } from './lanes.ts';
 import { LiveForm } from './live-form.tsx';
@@ -35,15 +35,10 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
     <section class="run" aria-label="Run">
       <div class="tabs">
         {lanes.value.map(({ turns }, index) => (
-          <button
-            key={index}
-            type="button"
-            aria-pressed={index === at}
-            onClick={() => (store.lane.value = index)}
-          >
+          <Button key={index} aria-pressed={index === at} onClick={() => (store.lane.value = index)}>
             <span class={`dot ${turns.at(-1)?.status}`} />
             {index === 0 ? 'Run' : `Fork ${index}`}
-          </button>
+          </Button>
         ))}
         {args !== undefined && (
           <a class="quiet" href={`playground#${new URLSearchParams({ example: name, input: args })}`}>
@@ -51,9 +46,9 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
           </a>
         )}
         {store.startAgain !== undefined && (
-          <button type="button" class="quiet" onClick={store.startAgain}>
+          <Button class="quiet" onClick={store.startAgain}>
             Start again
-          </button>
+          </Button>
         )}
       </div>
       <p class={`verdict ${status}`} role="status">
@@ -63,15 +58,14 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
           version {version} · {sagaId.slice(0, 6)}
         </span>
       </p>
-      <Compared origin={origin?.entries}>
-        <Ladder
-          key={`${sagaId} ${at}`}
-          entries={lane.entries}
-          tokens={lane.tokens}
-          caption={(turn) => captionOf(lane, turn)}
-          token={(token) => <LiveTokenRow key={token.turn.startedAt} store={store} token={token} />}
-        />
-      </Compared>
+      <ComparedLadder
+        origin={origin?.entries}
+        key={`${sagaId} ${at}`}
+        entries={lane.entries}
+        tokens={lane.tokens}
+        caption={(turn) => captionOf(lane, turn)}
+        token={(token) => <LiveTokenRow key={token.turn.startedAt} store={store} token={token} />}
+      />
       {open !== undefined && <LiveForm store={store} token={open} />}
     </section>
   );

@@ -2,6 +2,7 @@ import type { SeenTurn } from 'mcp-saga/studio';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { LiveStore } from './live-store.ts';
+import { Button } from '../parts/button.tsx';
 
 /** Words for the status of a turn. */
 export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
@@ -35,17 +36,13 @@ export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element 
       <ol>
         {found.map(({ sagaId, saga, client, method, turn, status }) => (
           <li key={sagaId}>
-            <button
-              type="button"
-              aria-pressed={store.saga.value?.sagaId === sagaId}
-              onClick={() => store.show(sagaId)}
-            >
+            <Button aria-pressed={store.saga.value?.sagaId === sagaId} onClick={() => store.show(sagaId)}>
               <span class={`dot ${status}`} />
               <b>{saga}</b> {sagaId.slice(0, 6)}
               <small>
                 turn {turn}, {statusLabels[status]} · {client === undefined ? method : `${client}, ${method}`}
               </small>
-            </button>
+            </Button>
           </li>
         ))}
       </ol>

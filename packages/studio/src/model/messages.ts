@@ -12,12 +12,9 @@ export type Request =
   | ({ readonly type: 'play' } & Run)
   | ({ readonly type: 'upgrade'; readonly next: Code } & Run)
   | ({ readonly type: 'record'; readonly lane: number } & Run)
-  | ({ readonly type: 'lens' | 'tamper'; readonly lane: number; readonly point: number } & Run)
+  | ({ readonly type: 'lens'; readonly lane: number; readonly point: number } & Run)
   | { readonly type: 'explore'; readonly code: Code }
   | { readonly type: 'case'; readonly code: Code; readonly cell: Cell };
-
-/** What the client and the operator see of a changed token. */
-export type Refusal = Readonly<Record<'client' | 'operator', string>>;
 
 /** Last message of a worker about a request. */
 export type LastReply = { readonly type: 'failed'; readonly message: string } | { readonly type: 'done' };
@@ -28,7 +25,6 @@ export interface Results {
   readonly upgrade: readonly Misfit[];
   readonly record: string;
   readonly lens: LensView;
-  readonly tamper: Refusal;
   readonly case: CaseView;
 }
 

@@ -62,6 +62,8 @@ export interface LensView {
   readonly ttlMs: number;
   readonly keyId: string;
   readonly timeline: NonNullable<SagaInspection['timeline']>;
+  /** What the client and the operator see of the token with one changed character. */
+  readonly refusal: Readonly<Record<'client' | 'operator', string>>;
 }
 
 /** One run, or one fork. */

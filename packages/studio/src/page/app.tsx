@@ -29,10 +29,6 @@ function App({ store }: { readonly store: Store }): JSX.Element {
     <>
       <header class="bar">
         <h1>
-          <svg viewBox="0 0 16 16" aria-hidden="true">
-            <path d="M3 4h7a3 3 0 0 1 0 6H6" />
-            <circle cx="4.5" cy="10" r="2" />
-          </svg>
           mcp-saga <span>playground</span>
         </h1>
         <label>

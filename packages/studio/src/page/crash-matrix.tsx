@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Cell } from '../model/view.ts';
 import type { Store } from './store.ts';
+import { Button } from '../parts/button.tsx';
 
 /** Row of the matrix. */
 type Row = readonly [subject: string, cells: Cell[]];
@@ -36,9 +37,9 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         </span>
         {exploring.value && <small>{cells.at(-1)?.when}</small>}
         {exploring.value && (
-          <button type="button" class="quiet" onClick={() => store.stopExploring()}>
+          <Button class="quiet" onClick={() => store.stopExploring()}>
             Stop
-          </button>
+          </Button>
         )}
       </h2>
       {store.baseline.value !== undefined && <p class="failure">{store.baseline.value}</p>}
@@ -50,9 +51,8 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
               <th scope="row">{subject.startsWith('~') ? `undo ${subject.slice(1)}` : subject}</th>
               <td>
                 {row.map((cell, index) => (
-                  <button
+                  <Button
                     key={index}
-                    type="button"
                     class={isBad(cell) ? 'cell bad' : 'cell ok'}
                     aria-pressed={cell === open}
                     tabIndex={cell === focused ? 0 : -1}
@@ -61,7 +61,7 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
                     onClick={() => void store.openCell(cell)}
                   >
                     {cell.fault}
-                  </button>
+                  </Button>
                 ))}
               </td>
             </tr>
@@ -69,9 +69,9 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         </tbody>
       </table>
       {rows.length > drawn.length && (
-        <button type="button" class="more" onClick={() => (limit.value += rowsOfPage)}>
+        <Button class="more" onClick={() => (limit.value += rowsOfPage)}>
           Show more of {rows.length - drawn.length} other rows
-        </button>
+        </Button>
       )}
     </section>
   );

@@ -1,25 +1,9 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
+import { looks } from '../parts/event-looks.ts';
 import type { EntryView, TokenView } from '../model/view.ts';
 import { durationOf } from './panels/duration.ts';
 import { Fold } from './panels/fold.tsx';
-import { badEvents, places } from './panels/ladder-svg.ts';
-
-/** Words before the ID of an event. Absent: the ID and the value are enough. */
-const verbs: Partial<Readonly<Record<EntryView['type'], string>>> = {
-  started: 'call',
-  declined: 'decline',
-  cancelled: 'dismiss',
-  failed: 'failed',
-  undone: 'undo',
-  undoFailed: 'undo failed',
-  polled: 'poll',
-  completed: 'result',
-  gaveUp: 'error',
-  refused: 'refused',
-};
-
-/** Events with a sentence of the kit, beside those that are not between two lifelines. */
-const sentences: ReadonlySet<EntryView['type']> = new Set(['lost', 'cancelledFromOutside', 'told']);
 
 interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly entries: readonly EntryView[];
@@ -27,6 +11,31 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly token?: (token: T, number: number) => ComponentChildren;
   /** Text beside the number of a turn. */
   readonly caption?: (turn: number) => string;
+}
+
+/** Ladder of a fork, beside that of its origin as long as the person wants so. A run has no origin. */
+export function ComparedLadder<T extends Pick<TokenView, 'traced'>>({
+  origin,
+  ...own
+}: LadderProps<T> & { readonly origin: readonly EntryView[] | undefined }): JSX.Element {
+  const isOpen = useSignal(false);
+  if (origin === undefined) return <Ladder {...own} />;
+  return (
+    <>
+      <label class="compare">
+        <input
+          type="checkbox"
+          checked={isOpen.value}
+          onChange={({ currentTarget }) => (isOpen.value = currentTarget.checked)}
+        />
+        Show the origin of the fork beside it
+      </label>
+      <div class={isOpen.value ? 'beside' : ''}>
+        {isOpen.value && <Ladder entries={origin} tokens={[]} />}
+        <Ladder {...own} />
+      </div>
+    </>
+  );
 }
 
 /** Events of a piece of a turn. The browser draws only visible pieces, and guesses the height of the others. */
@@ -82,11 +91,11 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
 function Event({ entry }: { readonly entry: EntryView }): JSX.Element {
   const { type, id, text, value = '', key, attempt = 1, time } = entry;
   const shown = value !== '' && <span class="value">{value}</span>;
-  const verb = verbs[type];
+  const { place, verb, isSentence, isBad } = looks[type];
   return (
-    <li class={`event ${places[type]} ${type} ${badEvents.has(type) ? 'bad' : ''}`}>
+    <li class={`event ${place} ${type} ${isBad ? 'bad' : ''}`}>
       <div>
-        {sentences.has(type) || places[type] === 'here' || places[type] === 'between' ? (
+        {isSentence || place === 'here' || place === 'between' ? (
           <span class="sentence">{text}</span>
         ) : (
           <>

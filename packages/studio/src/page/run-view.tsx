@@ -1,13 +1,12 @@
 import type { JSX } from 'preact';
 import type { Cell, EntryView, Lane, Misfit } from '../model/view.ts';
+import { Button } from '../parts/button.tsx';
 import { isRedacted } from '../parts/link.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
-import { Compared } from './compared.tsx';
-import { Ladder } from './ladder.tsx';
-import { ClockPanel } from './panels/clock-panel.tsx';
+import { ComparedLadder, Ladder } from './ladder.tsx';
 import { ExportMenu, save } from './panels/export-menu.tsx';
-import { RunSettings } from './panels/run-settings.tsx';
 import type { ShownCase } from './home.ts';
+import { Clock, RunSettings } from './run-controls.tsx';
 import type { Store } from './store.ts';
 import { TokenRow } from './token-row.tsx';
 
@@ -21,25 +20,20 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
     <section class="run" aria-label="Run">
       <div class="tabs">
         {lanes.value.map((lane, index) => (
-          <button
-            key={index}
-            type="button"
-            aria-pressed={index === at}
-            onClick={() => (shown.value = { lane: index })}
-          >
+          <Button key={index} aria-pressed={index === at} onClick={() => (shown.value = { lane: index })}>
             <span class={`dot ${lane.status}`} />
             {index === 0 ? 'Run' : `Fork ${index}`}
-          </button>
+          </Button>
         ))}
         {'cell' in open && (
-          <button type="button" aria-pressed="true">
+          <Button aria-pressed="true">
             <span class={`dot ${statusOf(open.cell)}`} />
             Case
-          </button>
+          </Button>
         )}
-        <button type="button" class="quiet" onClick={() => store.set({ answers: [] })}>
+        <Button class="quiet" onClick={() => store.set({ answers: [] })}>
           Start again
-        </button>
+        </Button>
       </div>
       {input !== undefined && (
         <label class="settings arguments">
@@ -47,7 +41,9 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
           <input
             value={input}
             spellcheck={false}
-            onChange={({ currentTarget }) => store.setInput(currentTarget.value)}
+            onChange={({ currentTarget: { value } }) =>
+              store.runAll({ answers: [], forks: [], input: value })
+            }
           />
         </label>
       )}
@@ -65,7 +61,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
   const hasRecording = status === 'completed' || status === 'failed';
   return (
     <>
-      <RunSettings session={store.session.value} onChange={(settings) => store.set(settings)} />
+      <RunSettings store={store} />
       <p class={`verdict ${status}`} role="status">
         {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}: {status === 'waiting' ? 'waits' : status}
         <span> {summaryOf(lane)}</span>
@@ -77,26 +73,23 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
         <p class="note pinned">
           This run uses the pinned version. The editor contains the next version.{' '}
           {at === 0 && misfitsOf(store.misfits.value)}{' '}
-          <button type="button" onClick={() => store.unpin()}>
-            Run the next version
-          </button>
+          <Button onClick={() => store.unpin()}>Run the next version</Button>
         </p>
       )}
-      <Compared origin={origin?.entries}>
-        <Ladder
-          entries={lane.entries}
-          tokens={lane.tokens}
-          token={(token, number) => (
-            <TokenRow
-              key={`${at} ${token.number} ${token.questions[0]?.id}`}
-              store={store}
-              lane={at}
-              number={number}
-              token={token}
-            />
-          )}
-        />
-      </Compared>
+      <ComparedLadder
+        origin={origin?.entries}
+        entries={lane.entries}
+        tokens={lane.tokens}
+        token={(token, number) => (
+          <TokenRow
+            key={`${at} ${token.number} ${token.questions[0]?.id}`}
+            store={store}
+            lane={at}
+            number={number}
+            token={token}
+          />
+        )}
+      />
       {error !== undefined && <pre class="failure">{error}</pre>}
       {[...(question === undefined ? [] : [question]), ...(pause?.outside ?? [])].map((asked) => (
         <QuestionForm
@@ -105,16 +98,12 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
           onAnswer={(given) => store.act(at, given)}
         />
       ))}
-      <ClockPanel
-        key={lane.tokens.length}
-        lane={lane}
-        onWait={(ms) => store.act(at, { action: 'wait', ms })}
-      />
+      <Clock key={lane.tokens.length} store={store} at={at} />
       <ExportMenu name="run" title="Run" run={lane}>
         {hasRecording && (
-          <button type="button" onClick={() => void store.record(at).then((text) => save('run.json', text))}>
+          <Button onClick={() => void store.record(at).then((text) => save('run.json', text))}>
             Recording
-          </button>
+          </Button>
         )}
       </ExportMenu>
     </>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { Button } from '../parts/button.tsx';
 import { CodePane } from '../parts/code-pane.tsx';
 import type { Store } from './store.ts';
 
@@ -19,24 +20,22 @@ export function SourceEditor({ store }: { readonly store: Store }): JSX.Element 
     <section class="source" aria-label="Source">
       <div class="tabs">
         {files.map((each) => (
-          <button
+          <Button
             key={each.name}
-            type="button"
             aria-pressed={each.name === name}
             onClick={() => (chosen.value = each.name)}
           >
             {each.name}
-          </button>
+          </Button>
         ))}
         {store.pinned.value === undefined && !store.waits.value && (
-          <button
-            type="button"
+          <Button
             class="quiet"
             title="Keeps the run of this version, and compares the next version while you edit"
             onClick={() => void store.pin()}
           >
             Pin this version
-          </button>
+          </Button>
         )}
       </div>
       <CodePane

@@ -1,5 +1,5 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
-import type { Refusal, Reply, Request, Results, Run } from '../model/messages.ts';
+import type { Reply, Request, Results, Run } from '../model/messages.ts';
 import type { Act, Code, Example, Session, SourceFile } from '../model/session.ts';
 import type { Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
 import { EngineClient } from '../parts/engine-client.ts';
@@ -140,22 +140,12 @@ export class Store {
     void this.#go({ ...change, forks: [] });
   }
 
-  /** Starts the saga with other arguments. */
-  setInput(input: string): void {
-    this.runAll({ ...nothing, input });
-  }
-
   /** Continues a lane that waits. */
   act(lane: number, given: Act): void {
     const { answers, forks } = this.session.value;
     const fork = forks[lane - 1];
     if (fork === undefined) void this.#go({ answers: [...answers, given] });
     else void this.#go({ forks: forks.with(lane - 1, { ...fork, answers: [...fork.answers, given] }) }, lane);
-  }
-
-  /** Replays the run up to a token, and continues with another answer. */
-  change(acts: number, given: Act): void {
-    void this.#go({ answers: [...this.session.value.answers.slice(0, acts), given], forks: [] });
   }
 
   /** Sends an older token again, with another answer. */
@@ -172,10 +162,6 @@ export class Store {
   /** Opens a token. */
   async lens(lane: number, point: number): Promise<LensView | undefined> {
     return await this.#query({ type: 'lens', ...(await this.#run()), lane, point });
-  }
-
-  async tamper(lane: number, point: number): Promise<Refusal | undefined> {
-    return await this.#query({ type: 'tamper', ...(await this.#run()), lane, point });
   }
 
   /** Shows a case of the crash matrix, and runs it again. */

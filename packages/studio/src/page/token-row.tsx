@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Refusal } from '../model/messages.ts';
 import type { LensView, TokenView } from '../model/view.ts';
+import { Button } from '../parts/button.tsx';
 import { durationOf } from './panels/duration.ts';
 import { Fold } from './panels/fold.tsx';
 import { QuestionForm } from '../parts/question-form.tsx';
@@ -18,6 +18,7 @@ interface TokenRowProps {
 
 /** Token of the client between two turns, with a lens, and a form to go back. */
 export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Element {
+  const { answers: acts } = store.session.value;
   const [question] = token.questions;
   const isOutside = question?.type === 'approval' || question?.type === 'event';
   const current = store.lanes.value[lane];
@@ -55,7 +56,7 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
               <QuestionForm
                 question={question}
                 accept="Run again"
-                onAnswer={(given) => store.change(token.acts, given)}
+                onAnswer={(given) => store.set({ answers: [...acts.slice(0, token.acts), given] })}
               />
             </Fold>
           )}
@@ -71,13 +72,13 @@ const limitBytes = 65_536;
 /** Token as the client sees the text, and as the operator knows the contents. */
 function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {
   const lens = useSignal<LensView>();
-  const refusal = useSignal<Refusal>();
+  const isChanged = useSignal(false);
   useEffect(() => {
-    refusal.value = undefined;
+    isChanged.value = false;
     void store.lens(lane, number).then((view) => (lens.value = view));
   }, [lane, number, store.lanes.value]);
   if (lens.value === undefined) return null;
-  const { token, keyId, ttlMs, timeline } = lens.value;
+  const { token, keyId, ttlMs, timeline, refusal } = lens.value;
   return (
     <div class="lens">
       <h4>The client sees</h4>
@@ -115,16 +116,10 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
           </ul>
         </dd>
       </dl>
-      <button
-        type="button"
-        onClick={() => void store.tamper(lane, number).then((found) => (refusal.value = found))}
-      >
-        Change one character
-      </button>
-      {refusal.value !== undefined && (
+      <Button onClick={() => (isChanged.value = true)}>Change one character</Button>
+      {isChanged.value && (
         <p class="failure" role="status">
-          The client gets <b>{refusal.value.client}</b>. The log of the operator says{' '}
-          <b>{refusal.value.operator}</b>.
+          The client gets <b>{refusal.client}</b>. The log of the operator says <b>{refusal.operator}</b>.
         </p>
       )}
     </div>

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { Button } from './button.tsx';
 
 type ConsentProps = { readonly onRun: () => unknown; readonly effects?: string };
 
@@ -10,9 +11,9 @@ export function Consent({ onRun, effects }: ConsentProps): JSX.Element {
         {effects ??
           'This link contains code from another person. The code runs in this page, without access to the network or to your files. Read it first.'}
       </p>
-      <button type="button" class="primary" onClick={() => void onRun()}>
+      <Button class="primary" onClick={() => void onRun()}>
         Run this code
-      </button>
+      </Button>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { Button } from './button.tsx';
 
 type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };
 
@@ -16,11 +17,11 @@ export function CopyButton({ label, text }: CopyButtonProps): JSX.Element {
     setTimeout(() => (said.value = ''), 2_000);
   };
   return (
-    <button type="button" onClick={() => void copy()}>
+    <Button onClick={() => void copy()}>
       {said.value === '' ? label : said.value}
       <span class="hidden" role="status">
         {said.value}
       </span>
-    </button>
+    </Button>
   );
 }

@@ -1,35 +1,16 @@
-import {
-  StateEffect,
-  StateField,
-  type StateEffectType,
-  type EditorState,
-  type Extension,
-} from '@codemirror/state';
+import { StateEffect, StateField, type StateEffectType, type EditorState } from '@codemirror/state';
 import { Decoration, EditorView, WidgetType, type DecorationSet } from '@codemirror/view';
+import { looks } from './event-looks.ts';
 import type { EntryView } from '../model/view.ts';
 
 interface LineMark {
   /** Number of the line, from 1. */
   readonly line: number;
-  readonly state: 'open' | 'done' | 'bad' | 'undone';
+  readonly state: string;
   readonly text: string;
   /** Turn, number of attempts, and idempotency key. */
   readonly facts: string;
 }
-
-const states: Partial<Readonly<Record<EntryView['type'], LineMark['state']>>> = {
-  asked: 'open',
-  answered: 'done',
-  ran: 'done',
-  polled: 'done',
-  passed: 'done',
-  declined: 'bad',
-  cancelled: 'bad',
-  failed: 'bad',
-  undoFailed: 'bad',
-  uncompensated: 'bad',
-  undone: 'undone',
-};
 
 /** Finds the line of each step, question, and undo of a run. The last event of a line counts. */
 export function findMarks(text: string, entries: readonly EntryView[]): readonly LineMark[] {
@@ -37,7 +18,7 @@ export function findMarks(text: string, entries: readonly EntryView[]): readonly
   const lines = linesOf(text);
   const marks = new Map<number, LineMark>();
   for (const { id, type, value, turn, attempt = 1, key } of entries) {
-    const state = states[type];
+    const { line: state } = looks[type];
     // `~book(hotel)` and `book#2` stand in the source as 'book'.
     const line = id === undefined ? undefined : lines.get(id.replace(/^~/, '').replace(/[(#@].*$/, ''));
     if (state === undefined || line === undefined) continue;
@@ -96,7 +77,7 @@ function decorate({ doc }: EditorState, marks: readonly LineMark[]): DecorationS
 }
 
 /** Extension of the editor for marks. */
-export const lineMarks: Extension = StateField.define<DecorationSet>({
+export const lineMarks: StateField<DecorationSet> = StateField.define({
   create: () => Decoration.none,
   update: (decorations, { effects, changes, state }) => {
     const marks = effects.find((effect) => effect.is(setMarks));

@@ -2,6 +2,6 @@ import { serveRequests } from '../../engine/serve-requests.ts';
 import type { MachineReply, MachineRequest } from '../model/machine-view.ts';
 import { runMachine } from './run-machine.ts';
 
-serveRequests(async ({ files, session }: MachineRequest, reply: (message: MachineReply) => void) =>
-  reply({ type: 'view', view: await runMachine(files, session) }),
+serveRequests(async (request: MachineRequest, reply: (message: MachineReply) => void) =>
+  reply({ type: 'view', view: await runMachine(request) }),
 );

@@ -8,16 +8,13 @@ import {
 } from 'xstate';
 import { loaderOf } from '../../engine/load-files.ts';
 import type { CompiledFile } from '../../model/session.ts';
-import type { MachineSession, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
+import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
 import { MachineClock } from './machine-clock.ts';
 import { machineModules } from './machine-modules.ts';
 import { nameOf, WaitingActors } from './waiting-actors.ts';
 
 /** Evaluates the files, starts the machine, and takes all steps. */
-export async function runMachine(
-  files: readonly CompiledFile[],
-  { input, steps }: MachineSession,
-): Promise<MachineView> {
+export async function runMachine({ files, input, steps }: MachineRequest): Promise<MachineView> {
   const waiting = new WaitingActors();
   const machine = findMachine(files, waiting);
   // All actors, in the order of their start, which is the same for the same steps.

@@ -7,8 +7,9 @@ export type MachineStep =
   | { readonly type: 'resolve' | 'reject'; readonly actor: string; readonly value: unknown }
   | { readonly type: 'skip'; readonly byMs: number };
 
-/** Input of a machine, and all steps. The worker keeps nothing, and runs them again. */
-export interface MachineSession {
+/** Code of a machine, its input, and all steps. The worker keeps nothing, and runs them again. */
+export interface MachineRequest {
+  readonly files: readonly CompiledFile[];
   readonly input: unknown;
   readonly steps: readonly MachineStep[];
 }
@@ -51,12 +52,6 @@ export interface MachineView {
   readonly actors: readonly WaitingActor[];
   /** The start and each step, with the state value after it. */
   readonly history: readonly { readonly what: string; readonly value: string }[];
-}
-
-/** Request to the worker. */
-export interface MachineRequest {
-  readonly files: readonly CompiledFile[];
-  readonly session: MachineSession;
 }
 
 /** Message of the worker. */

@@ -1,6 +1,7 @@
 import { layOutChart, drawChart, type SvgElement } from 'mcp-saga/internal';
 import { h, type JSX } from 'preact';
 import type { MachineStore } from './machine-store.ts';
+import { Button } from '../../parts/button.tsx';
 
 /** The drawing, with a button for each event and delay of an active state. */
 export function ChartView({ store }: { readonly store: MachineStore }): JSX.Element {
@@ -27,14 +28,9 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
       {machines.length > 1 && (
         <div class="tabs">
           {machines.map(({ key, name }) => (
-            <button
-              key={key}
-              type="button"
-              aria-pressed={key === machine?.key}
-              onClick={() => (store.shown.value = key)}
-            >
+            <Button key={key} aria-pressed={key === machine?.key} onClick={() => (store.shown.value = key)}>
               {name}
-            </button>
+            </Button>
           ))}
         </div>
       )}

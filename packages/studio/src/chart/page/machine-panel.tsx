@@ -2,6 +2,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { InputHTMLAttributes, JSX } from 'preact';
 import type { MachineView, RunningMachine, WaitingActor } from '../model/machine-view.ts';
 import type { MachineStore } from './machine-store.ts';
+import { Button } from '../../parts/button.tsx';
 
 type Part = { readonly store: MachineStore };
 
@@ -38,13 +39,12 @@ export function MachinePanel({ store }: Part): JSX.Element | null {
         <ol class="past">
           {view.history.map(({ what, value }, index) => (
             <li key={index}>
-              <button
-                type="button"
+              <Button
                 aria-current={index === view.history.length - 1 ? 'step' : undefined}
                 onClick={() => store.goBack(index)}
               >
                 <b>{what}</b> <span>{value}</span>
-              </button>
+              </Button>
             </li>
           ))}
         </ol>
@@ -66,9 +66,9 @@ function Events({ store, machine }: Part & { readonly machine: RunningMachine })
         <>
           <div class="events">
             {[...new Set(types)].map((type) => (
-              <button key={type} type="button" onClick={() => store.send(type, data.value)}>
+              <Button key={type} onClick={() => store.send(type, data.value)}>
                 {type}
-              </button>
+              </Button>
             ))}
           </div>
           <TextField label="Data as JSON" text={data} placeholder={'{ "count": 2 }'} />
@@ -93,12 +93,8 @@ function ActorForm({ store, actor }: Part & { readonly actor: WaitingActor }): J
   return (
     <div class="actor">
       <TextField label={`Result of ${actor.name}, as JSON`} text={result} />
-      <button type="button" onClick={() => store.settle('resolve', actor.id, result.value)}>
-        Resolve {actor.name}
-      </button>
-      <button type="button" onClick={() => store.settle('reject', actor.id, result.value)}>
-        Reject {actor.name}
-      </button>
+      <Button onClick={() => store.settle('resolve', actor.id, result.value)}>Resolve {actor.name}</Button>
+      <Button onClick={() => store.settle('reject', actor.id, result.value)}>Reject {actor.name}</Button>
     </div>
   );
 }
@@ -113,9 +109,7 @@ function Clock({ store, view }: Part & { readonly view: MachineView }): JSX.Elem
       <ul>
         {view.timers.map(({ name, dueMs }, index) => (
           <li key={index}>
-            <button type="button" onClick={() => store.skipTo(dueMs)}>
-              Skip to {name}
-            </button>
+            <Button onClick={() => store.skipTo(dueMs)}>Skip to {name}</Button>
           </li>
         ))}
       </ul>

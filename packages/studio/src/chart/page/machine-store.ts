@@ -7,7 +7,6 @@ import { fromFragment, toFragment } from '../../parts/link.ts';
 import type {
   MachineReply,
   MachineRequest,
-  MachineSession,
   MachineStep,
   MachineView,
   RunningMachine,
@@ -17,7 +16,7 @@ import type {
 declare const MACHINES: Readonly<Record<string, string>>;
 
 /** State in a link: the code, and the run if it is shared. */
-type Shared = MachineSession & Readonly<Record<'code' | 'input', string>>;
+type Shared = Pick<MachineRequest, 'steps'> & Readonly<Record<'code' | 'input', string>>;
 
 /** State of the statechart page. */
 export class MachineStore {
@@ -118,7 +117,7 @@ export class MachineStore {
     try {
       const { compile } = await this.compiler;
       const files = compile([{ name: 'machine.ts', text: this.code.value }]);
-      await this.#engine.ask({ files, session: { input: input.value, steps } }, (reply) => {
+      await this.#engine.ask({ files, input: input.value, steps }, (reply) => {
         if (reply.type === 'failed') this.#fail(reply.message);
         if (reply.type !== 'view') return;
         this.failure.value = undefined;

@@ -1,5 +1,6 @@
 import type { JSX, RenderableProps } from 'preact';
 import type { Lane } from '../../model/view.ts';
+import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ladderSvg } from './ladder-svg.ts';
 
@@ -16,9 +17,7 @@ export function ExportMenu({ name, title, run: { entries, test }, children }: Ex
     <details class="test">
       <summary>Export</summary>
       <div class="buttons">
-        <button type="button" onClick={() => save(`${name}.svg`, ladderSvg(title, entries))}>
-          Diagram as SVG
-        </button>
+        <Button onClick={() => save(`${name}.svg`, ladderSvg(title, entries))}>Diagram as SVG</Button>
         {children}
       </div>
       {test !== undefined && (

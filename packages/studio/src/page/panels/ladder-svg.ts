@@ -1,3 +1,4 @@
+import { looks, type Place } from '../../parts/event-looks.ts';
 import type { EntryView } from '../../model/view.ts';
 
 const width = 760;
@@ -5,34 +6,6 @@ const rowHeight = 34;
 const top = 56;
 const lifelines = [40, width / 2, width - 40] as const;
 type Lifeline = 0 | 1 | 2;
-
-type Place = 'call' | 'reply' | 'effect' | 'undo' | 'here' | 'between';
-
-/** Place of an event: between client and server, between server and outside world, or at a single lifeline. */
-export const places: Readonly<Record<EntryView['type'], Place>> = {
-  started: 'call',
-  answered: 'call',
-  declined: 'call',
-  cancelled: 'call',
-  cancelledFromOutside: 'call',
-  asked: 'reply',
-  told: 'reply',
-  lost: 'reply',
-  completed: 'reply',
-  gaveUp: 'reply',
-  refused: 'reply',
-  ran: 'effect',
-  polled: 'effect',
-  failed: 'effect',
-  undone: 'undo',
-  undoFailed: 'undo',
-  retried: 'here',
-  passed: 'here',
-  uncompensated: 'here',
-  crashed: 'here',
-  waited: 'between',
-  forked: 'between',
-};
 
 /** Ends of the arrow of an event, as lifelines: client, server, outside world. */
 const arrows: Readonly<Record<Place, readonly [Lifeline, Lifeline]>> = {
@@ -43,17 +16,6 @@ const arrows: Readonly<Record<Place, readonly [Lifeline, Lifeline]>> = {
   here: [1, 1],
   between: [1, 1],
 };
-
-/** Events of something that went wrong. */
-export const badEvents: ReadonlySet<EntryView['type']> = new Set<EntryView['type']>([
-  'failed',
-  'undoFailed',
-  'uncompensated',
-  'crashed',
-  'lost',
-  'gaveUp',
-  'refused',
-]);
 
 /** Draws a run as an SVG file: a row for each event, between client, server, and outside world. */
 export function ladderSvg(title: string, entries: readonly EntryView[]): string {
@@ -74,8 +36,9 @@ ${rows.join('\n')}
 }
 
 function drawEvent(entry: EntryView, y: number, isNewTurn: boolean): string {
-  const [from, to] = arrows[places[entry.type]];
-  const color = badEvents.has(entry.type) ? '#b3202c' : entry.type === 'undone' ? '#8a4d00' : '#171a21';
+  const { place, isBad } = looks[entry.type];
+  const [from, to] = arrows[place];
+  const color = isBad ? '#b3202c' : entry.type === 'undone' ? '#8a4d00' : '#171a21';
   const line = y + 20;
   const x = Math.min(lifelines[from], lifelines[to]) + 8;
   const turn = isNewTurn

@@ -1,0 +1,43 @@
+import type { EntryView } from '../model/view.ts';
+
+/** Place of an event: between client and server, between server and outside world, or at a single lifeline. */
+export type Place = 'call' | 'reply' | 'effect' | 'undo' | 'here' | 'between';
+
+/** Look of an event. */
+interface EventLook {
+  readonly place: Place;
+  /** Word before the ID. Absent: the ID and the value are enough. */
+  readonly verb?: string;
+  /** `true` if the kit has a sentence for the event, beside those that are not between two lifelines. */
+  readonly isSentence?: true;
+  /** `true` if something went wrong. */
+  readonly isBad?: true;
+  /** State of the line of source that the event lights. */
+  readonly line?: 'open' | 'done' | 'bad' | 'undone';
+}
+
+/** Look of each event, for the ladder, its drawing, and the editor. */
+export const looks: Readonly<Record<EntryView['type'], EventLook>> = {
+  started: { place: 'call', verb: 'call' },
+  answered: { place: 'call', line: 'done' },
+  declined: { place: 'call', verb: 'decline', line: 'bad' },
+  cancelled: { place: 'call', verb: 'dismiss', line: 'bad' },
+  cancelledFromOutside: { place: 'call', isSentence: true },
+  asked: { place: 'reply', line: 'open' },
+  told: { place: 'reply', isSentence: true },
+  lost: { place: 'reply', isSentence: true, isBad: true },
+  completed: { place: 'reply', verb: 'result' },
+  gaveUp: { place: 'reply', verb: 'error', isBad: true },
+  refused: { place: 'reply', verb: 'refused', isBad: true },
+  ran: { place: 'effect', line: 'done' },
+  polled: { place: 'effect', verb: 'poll', line: 'done' },
+  failed: { place: 'effect', verb: 'failed', isBad: true, line: 'bad' },
+  undone: { place: 'undo', verb: 'undo', line: 'undone' },
+  undoFailed: { place: 'undo', verb: 'undo failed', isBad: true, line: 'bad' },
+  retried: { place: 'here' },
+  passed: { place: 'here', line: 'done' },
+  uncompensated: { place: 'here', isBad: true, line: 'bad' },
+  crashed: { place: 'here', isBad: true },
+  waited: { place: 'between' },
+  forked: { place: 'between' },
+};
