@@ -11,7 +11,19 @@ function missing(name: string): string {
   return `export function ${name}() { throw new Error('${name} is not in the playground.'); }`;
 }
 
-/** Replaces what a page does not use: MCP servers, answer pages, messages of zod in other languages, and its reader of JSON Schema. */
+/** A schema that zod cannot compile is the same schema, with the usual parser. */
+const uncompiled = `
+export const INVALID = Symbol.for('zod.compile.invalid');
+export class ZodCompileAsyncError extends Error {}
+export class ZodCompileUnsupportedError extends Error {}
+export const compile = (schema) => schema;
+export const withParser = compile;
+`;
+
+/**
+ * Replaces what a page does not use: MCP servers, answer pages, and of zod the messages in other languages, the reader of JSON Schema,
+ * and the compiler.
+ */
 function withoutUnused(): Plugin {
   return {
     name: 'without-unused',
@@ -22,6 +34,7 @@ function withoutUnused(): Plugin {
       const [, file] = ofServers.exec(id) ?? [];
       if (file !== undefined)
         return missing(file.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
+      if (id.endsWith('/zod/v4/core/compile.js')) return uncompiled;
       if (id.endsWith('/zod/v4/classic/from-json-schema.js')) return missing('fromJSONSchema');
       return id.endsWith('/zod/v4/locales/index.js') ? "export { default as en } from './en.js';" : undefined;
     },

@@ -5,6 +5,7 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import type { EntryView } from '../model/view.ts';
+import type { EventLooks } from './event-looks.ts';
 import { findMarks, lineMarks, setMarks } from './line-marks.ts';
 
 /** CodeMirror, with an undo history for each file. Tab leaves the editor, as everywhere on the page. */
@@ -29,9 +30,9 @@ export class CodeEditor {
   }
 
   /** Lights the lines that ran. */
-  mark(entries: readonly EntryView[]): void {
+  mark(entries: readonly EntryView[], looks: EventLooks): void {
     const { state } = this.#view;
-    this.#view.dispatch({ effects: setMarks.of(findMarks(state.doc.toString(), entries)) });
+    this.#view.dispatch({ effects: setMarks.of(findMarks(state.doc.toString(), entries, looks)) });
   }
 
   #stateOf(name: string, doc: string): EditorState {

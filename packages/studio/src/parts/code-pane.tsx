@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { EntryView } from '../model/view.ts';
 import type { CodeEditor } from './code-editor.ts';
+import { looks } from './event-looks.ts';
 import { Failure } from './failure.tsx';
 
 interface CodePaneProps {
@@ -33,7 +34,8 @@ export function CodePane({ name, text, onEdit, failure, entries = none, ready }:
   }, []);
   useEffect(() => {
     editor.value?.show(name, text, onEdit);
-    editor.value?.mark(entries);
+    // The chunk of the editor has no own copy of the table.
+    editor.value?.mark(entries, looks);
   }, [editor.value, name, text, entries]);
   return (
     <>

@@ -16,8 +16,10 @@ interface EventLook {
   readonly line?: 'open' | 'done' | 'bad' | 'undone';
 }
 
+export type EventLooks = Readonly<Record<EntryView['type'], EventLook>>;
+
 /** Look of each event, for the ladder, its drawing, and the editor. */
-export const looks: Readonly<Record<EntryView['type'], EventLook>> = {
+export const looks: EventLooks = {
   started: { place: 'call', verb: 'call' },
   answered: { place: 'call', line: 'done' },
   declined: { place: 'call', verb: 'decline', line: 'bad' },

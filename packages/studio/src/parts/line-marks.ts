@@ -1,6 +1,6 @@
 import { StateEffect, StateField, type StateEffectType, type EditorState } from '@codemirror/state';
 import { Decoration, EditorView, WidgetType, type DecorationSet } from '@codemirror/view';
-import { looks } from './event-looks.ts';
+import type { EventLooks } from './event-looks.ts';
 import type { EntryView } from '../model/view.ts';
 
 interface LineMark {
@@ -13,7 +13,11 @@ interface LineMark {
 }
 
 /** Finds the line of each step, question, and undo of a run. The last event of a line counts. */
-export function findMarks(text: string, entries: readonly EntryView[]): readonly LineMark[] {
+export function findMarks(
+  text: string,
+  entries: readonly EntryView[],
+  looks: EventLooks,
+): readonly LineMark[] {
   if (!text.includes('yield*')) return [];
   const lines = linesOf(text);
   const marks = new Map<number, LineMark>();
