@@ -11,6 +11,7 @@ import { createStudio } from 'mcp-saga/studio';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { machineSaga } from '../../packages/studio/test/machine-saga.ts';
 import { isRunning, root, start, type Command } from '../support/command.ts';
 import { describeWith } from '../support/describe-with.ts';
 import { findChromium } from '../support/find-chromium.ts';
@@ -311,6 +312,29 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await writeFile(join(folder, 'exported.test.ts'), test);
     const vitest = start('node_modules/vitest/vitest.mjs', ['run', '--root', folder], {}, root, 60_000);
     expect(await vitest.ended).toMatchObject({ code: 0 });
+    await page.close();
+  });
+
+  it('draws the machine of a saga of the file, and lights its states in time', async () => {
+    await writeFile(join(folder, 'sagas.ts'), machineSaga);
+    const page = await browser.newPage();
+    await page.goto(`${origin}/studio/playground#example=refund`);
+    await page.getByText('createMachine').first().waitFor();
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    const lit = (state: string): Promise<void> =>
+      page.locator(`.statechart .active[data-state="refund.${state}"]`).waitFor();
+    await lit('asking');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await verdict(page, 'The run: completed');
+    await lit('refunded');
+    await page.getByRole('slider', { name: 'States in time' }).press('ArrowLeft');
+    await lit('telling');
+    expect(await runAxe(page, 'light', {})).toEqual([]);
+
+    // The changed machine of the next load.
+    await page.getByRole('slider', { name: 'States in time' }).press('End');
+    await writeFile(join(folder, 'sagas.ts'), machineSaga.replaceAll('refunded', 'paidBack'));
+    await lit('paidBack');
     await page.close();
   });
 

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
 import { listed } from '../../packages/studio/examples/listed.ts';
+import { machineSaga } from '../../packages/studio/test/machine-saga.ts';
 import { toFragment } from '../../packages/studio/src/parts/link.ts';
 import { studioApp } from './build-site.ts';
 import { longSaga } from './long-saga.ts';
@@ -247,26 +248,31 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
+  /** Returns what axe reports, and what overflows, on a desktop and on a phone. */
+  async function findViolations(page: Page, colorScheme: 'light' | 'dark'): Promise<readonly string[]> {
+    const found: string[] = [];
+    // Colors are the only difference.
+    const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
+    for (const viewport of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      await page.setViewportSize(viewport);
+      found.push(
+        ...(await runAxe(page, colorScheme, rules)),
+        ...(await findOverflow(page, String(viewport.width))),
+      );
+    }
+    return found;
+  }
+
   it.each(['light', 'dark'] as const)(
     'has no violation that axe reports, and fits a desktop and a phone, in %s colors',
     async (colorScheme) => {
       const page = await open();
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const found: string[] = [];
-      // Colors are the only difference.
-      const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
-      const check = async (): Promise<void> => {
-        for (const viewport of [
-          { width: 1440, height: 900 },
-          { width: 390, height: 844 },
-        ]) {
-          await page.setViewportSize(viewport);
-          found.push(
-            ...(await runAxe(page, colorScheme, rules)),
-            ...(await findOverflow(page, String(viewport.width))),
-          );
-        }
-      };
+      const check = async (): Promise<unknown> => found.push(...(await findViolations(page, colorScheme)));
       await holds(page);
       await page.getByText('Token 1').first().click();
       await page.getByRole('button', { name: 'Change one character' }).click();
@@ -281,6 +287,44 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
       await page.close();
     },
   );
+
+  it('draws the machine of a saga, and lights its states in time', async () => {
+    const files = [{ name: 'refund.ts', text: machineSaga }];
+    const session = { answers: [], forks: [] };
+    const page = await open(await toFragment({ example: 'refund', files, session }));
+    const lit = (state: string): Promise<void> =>
+      page.locator(`.statechart .active[data-state="refund.${state}"]`).waitFor();
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    await lit('asking');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    await lit('refunded');
+    const slider = page.getByRole('slider', { name: 'States in time' });
+    await slider.focus();
+    await page.keyboard.press('ArrowLeft');
+    await lit('telling');
+    expect(await slider.getAttribute('aria-valuetext')).toBe('Turn 2: telling');
+    await page.keyboard.press('Home');
+    await lit('asking');
+
+    // A fork and a case have their own states.
+    await page.getByText('Go back to token 1').click();
+    await page.getByRole('button', { name: 'Decline', exact: true }).click();
+    await ends(page, 'Fork 1 of token 1: completed');
+    await lit('kept');
+    await page
+      .getByRole('row', { name: /^payBack/ })
+      .getByRole('button', { name: /^fails/ })
+      .click();
+    await lit('failed');
+    const found = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      found.push(...(await findViolations(page, colorScheme)));
+    }
+    expect(found).toEqual([]);
+    await page.close();
+  });
 
   it('asks as another person, receives an event, and lets time pass', async () => {
     const page = await open('#example=approvals');
@@ -468,9 +512,9 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
-  it('is smaller than 200 kB, compressed, without the editor, its compiler, and the other examples', async () => {
+  it('is smaller than 200 kB, compressed, without what loads later', async () => {
     const files = (await readdir(join(studioApp, 'assets'))).filter(
-      (name) => !/^(?:code-editor|compile|others|machine(?:-worker)?)-/.test(name),
+      (name) => !/^(?:code-editor|compile|others|drawing|machine(?:-worker|s)?)-/.test(name),
     );
     const sizes = await Promise.all(
       files.map(async (name) => gzipSync(await readFile(join(studioApp, 'assets', name))).length),

@@ -30,20 +30,20 @@ const examples = readExamples();
 const [refund] = examples.map(({ files }) => files) as [readonly SourceFile[]];
 const twenty: Given = { id: 'amount', action: 'accept', content: { euros: 20 } };
 
-const of = (files: readonly SourceFile[]): Playground => evaluate([compile(files)])[0];
+const of = async (files: readonly SourceFile[]): Promise<Playground> => (await evaluate([compile(files)]))[0];
 
 async function play(
   session: Partial<Session>,
   files: readonly SourceFile[] = refund,
 ): Promise<readonly Lane[]> {
-  const player = new SessionPlayer(of(files), { answers: [], forks: [], ...session });
+  const player = new SessionPlayer(await of(files), { answers: [], forks: [], ...session });
   await player.play();
   return player.lanes;
 }
 
 it('says what to import for a saga that its file does not export', async () => {
   const exported = { file: 'server.ts', name: unnamed, isScript: false };
-  const player = new SessionPlayer({ ...of(refund), exported }, { answers: [twenty], forks: [] });
+  const player = new SessionPlayer({ ...(await of(refund)), exported }, { answers: [twenty], forks: [] });
   await player.play();
   const [{ test = '' } = {}] = player.lanes;
   expect(test).toContain('// Import the saga as yourSaga.');
@@ -54,7 +54,7 @@ it('says what to import for a saga that its file does not export', async () => {
 it('runs no step again for a lens or a recording of an older run, where steps have real effects', async () => {
   const code = compile(refund);
   const run = { code, session: { answers: [], forks: [] } };
-  const engine = new Engine(async () => [of(refund)], 'refuse');
+  const engine = new Engine(async () => [await of(refund)], 'refuse');
   const replies: object[] = [];
   const ask = async (request: Request): Promise<void> =>
     await engine.handle(request, (reply) => replies.push(reply));
@@ -67,7 +67,7 @@ it('runs no step again for a lens or a recording of an older run, where steps ha
 async function cellsOf(files: readonly SourceFile[]): Promise<readonly Cell[]> {
   const cells: Cell[] = [];
   await explore(
-    async () => of(files),
+    async () => await of(files),
     (reply) => {
       if (reply.type === 'cell') cells.push(reply.cell);
       else throw new Error(JSON.stringify(reply));
@@ -261,7 +261,7 @@ describe('a session', () => {
   });
 
   it('reports that the host refuses a changed token, and shows the reason to the operator only', async () => {
-    const player = new SessionPlayer(of(refund), { answers: [], forks: [] });
+    const player = new SessionPlayer(await of(refund), { answers: [], forks: [] });
     await player.play();
     const { refusal } = await player.lens(0, 0);
     expect(refusal.operator).toBe('undecryptable');
@@ -382,7 +382,7 @@ describe('the next version', () => {
   const edited = (change: (text: string) => string): readonly SourceFile[] =>
     refund.map((file) => (file.name === 'refund.ts' ? { ...file, text: change(file.text) } : file));
   const misfits = async (next: readonly SourceFile[], answers: Session['answers'] = [twenty]) =>
-    await upgrade(...(evaluate([compile(refund), compile(next)]) as [Playground, Playground]), {
+    await upgrade(...((await evaluate([compile(refund), compile(next)])) as [Playground, Playground]), {
       answers,
       forks: [],
     });
@@ -407,7 +407,7 @@ describe('the next version', () => {
 
 describe('an export', () => {
   it('is a recording that the kit replays', async () => {
-    const player = new SessionPlayer(of(refund), { answers: [twenty], forks: [] });
+    const player = new SessionPlayer(await of(refund), { answers: [twenty], forks: [] });
     await player.play();
     const recording = JSON.parse(player.recording(0)) as Recording;
     await replayRecording(recording, [refundOrder.script.saga]);
@@ -438,13 +438,13 @@ describe('the source', () => {
     const cells = await cellsOf(careless);
     const red = cells.find(({ when }) => when === "When 'enter' fails") as Cell;
     expect(Object.keys(red).toSorted()).toEqual(['expects', 'fault', 'rules', 'subject', 'what', 'when']);
-    const { entries, test } = await playCase(of(careless), structuredClone(red));
+    const { entries, test } = await playCase(await of(careless), structuredClone(red));
     expect(entries.map(({ type, id }) => `${type} ${id}`)).toContain('failed enter');
     expect(test).toContain(red.when.replace(/^When/, 'when'));
   });
 
   it('sends a token without its text, and opens the token for the lens', async () => {
-    const player = new SessionPlayer(of(refund), { answers: [twenty], forks: [] });
+    const player = new SessionPlayer(await of(refund), { answers: [twenty], forks: [] });
     await player.play();
     const [token] = player.lanes[0]?.tokens ?? [];
     const lens = await player.lens(0, 0);
@@ -469,7 +469,7 @@ describe('the lines of the source', () => {
     const cells = await cellsOf(refund);
     const failing = cells.find(({ when }) => when === "When 'enter' fails");
     expect(failing).toBeDefined();
-    const { entries } = await playCase(of(refund), failing as Cell);
+    const { entries } = await playCase(await of(refund), failing as Cell);
     const marks = findMarks(file?.text ?? '', entries);
     const lines = file?.text.split('\n') ?? [];
     expect(marks.map(({ line, state }) => [/'(\w+)'/.exec(lines[line - 1] ?? '')?.[1], state])).toEqual([

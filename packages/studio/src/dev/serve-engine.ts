@@ -5,6 +5,8 @@ import { deserialize, serialize } from 'node:v8';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { TestSaga } from '@mcp-saga/testing';
 import { isScript, loadSagas, type LoadedSagas } from 'mcp-saga/internal';
+import type * as XState from 'xstate';
+import { watchMachines } from '../chart/engine/watch-machines.ts';
 import { Engine } from '../engine/engine.ts';
 import { playgroundOf, unnamed, type Playground } from '../engine/playground.ts';
 import type { LastReply, Reply, Request } from '../model/messages.ts';
@@ -27,7 +29,7 @@ function engineFor(old: Asked['old']): Engine {
     const playgrounds: Playground[] = [];
     for (const [index, code] of (versions as readonly LoadedCode[]).entries()) {
       const isOld = index === 0 && old !== undefined;
-      playgrounds.push(toPlayground(isOld ? await loadCopy(old) : await loadSagas(file), code));
+      playgrounds.push(await toPlayground(isOld ? await loadCopy(old) : await loadSagas(file), code));
     }
     return playgrounds;
   }, 'refuse');
@@ -46,18 +48,29 @@ async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas
   return await loadSagas(inCopy(file));
 }
 
-function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }: LoadedCode): Playground {
+async function toPlayground(
+  { loaded, exported, sagas, importFor }: LoadedSagas,
+  { name, input }: LoadedCode,
+): Promise<Playground> {
+  // A file without machines may lack XState.
+  const xstate = await importFor<typeof XState>('xstate').catch(() => undefined);
+  const watchMachine = xstate && watchMachines(xstate.Actor);
   const found = loaded[name];
   if (isScript(found)) {
     const script = new TestSaga(found.saga, found.options, found.rules);
-    return playgroundOf(script, loaded, { file: basename(file), name, isScript: true });
+    return playgroundOf(script, loaded, { file: basename(file), name, isScript: true }, watchMachine);
   }
   const saga = sagas.find((each) => each.name === name);
   if (saga === undefined) throw new Error(`The file has no saga or script '${name}' any more.`);
   const script = new TestSaga(saga, { input: JSON.parse(input ?? '{}') as object }, []);
   const [variable = unnamed] =
     [...exported].find(([key, value]) => value === saga && key !== 'default') ?? [];
-  return playgroundOf(script, loaded, { file: basename(file), name: variable, isScript: false });
+  return playgroundOf(
+    script,
+    loaded,
+    { file: basename(file), name: variable, isScript: false },
+    watchMachine,
+  );
 }
 
 /** Rules contain errors and infinite numbers, which JSON has not. */

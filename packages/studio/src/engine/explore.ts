@@ -41,11 +41,12 @@ export async function playCase(playground: Playground, cell: Cell): Promise<Case
   const { saga, options, rules } = playground.script;
   const disturbed = new TestSaga(saga, options, [...rules, ...(cell.rules as readonly Rule[])]);
   const world = new World(disturbed.options, disturbed.rules);
+  const machine = playground.watchMachine?.(world);
   autoAnswerOn(world);
   // The explorer has reported the error.
   await disturbed.runOn(world).catch(() => undefined);
   const test = testOfCase(playground, cell, disturbed);
-  return { entries: Array.from(world.trace, toEntryView), test };
+  return { entries: Array.from(world.trace, toEntryView), test, machine: machine?.() };
 }
 
 /** Names a fault for the row of the step, question, or turn. */

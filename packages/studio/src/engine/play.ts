@@ -1,7 +1,7 @@
 import { formatRecording, SagaTestError, type Point, type Rule } from '@mcp-saga/testing';
 import { answerWith, begin, play, recordingOf, Serving, World, worldAt } from '@mcp-saga/testing/internal';
 import type { Act, Fork, Session } from '../model/session.ts';
-import type { Lane, LensView } from '../model/view.ts';
+import type { Lane, LensView, MachineTrace } from '../model/view.ts';
 import { testOf, type Segment } from './export-test.ts';
 import { answerValue, denied, isGiven, Paused, Person, withValue } from './person.ts';
 import type { Playground } from './playground.ts';
@@ -14,6 +14,7 @@ interface Played extends Segment {
   readonly person: Person;
   readonly isWaiting: boolean;
   readonly error: unknown;
+  readonly machine: MachineTrace | undefined;
   readonly from: (NonNullable<Segment['from']> & { readonly lane: number }) | undefined;
 }
 
@@ -106,13 +107,24 @@ export class SessionPlayer {
     const person = new Person(world, chosen === undefined ? acts : others, script.rules, this.#session);
     person.inherit(before.person, point);
     const start = { world, serving, person, before: number, from: { lane, point, chosen } };
-    await this.#playTo(start, async () => {
-      await play(script.saga, world, serving, { first: request });
-    });
+    const { chart, changes = [] } = before.machine ?? {};
+    const earlier = chart && { chart, changes: changes.filter(({ turn }) => turn <= from.turn) };
+    await this.#playTo(
+      start,
+      async () => {
+        await play(script.saga, world, serving, { first: request });
+      },
+      earlier,
+    );
   }
 
   /** Plays until the end, or until the run waits for the person. */
-  async #playTo(start: Omit<Played, 'isWaiting' | 'error'>, run: () => Promise<unknown>): Promise<void> {
+  async #playTo(
+    start: Omit<Played, 'isWaiting' | 'error' | 'machine'>,
+    run: () => Promise<unknown>,
+    earlier?: MachineTrace,
+  ): Promise<void> {
+    const machine = this.#playground.watchMachine?.(start.world, earlier);
     let error: unknown;
     try {
       await run();
@@ -121,11 +133,11 @@ export class SessionPlayer {
     }
     const isWaiting =
       error instanceof Paused || (error instanceof SagaTestError && error.code === 'unanswered');
-    this.#played.push({ ...start, isWaiting, error: isWaiting ? undefined : error });
+    this.#played.push({ ...start, isWaiting, error: isWaiting ? undefined : error, machine: machine?.() });
   }
 
   #lane(played: Played): Lane {
-    const { before, world, person, isWaiting, error, from } = played;
+    const { before, world, person, isWaiting, error, from, machine } = played;
     const { rules } = this.#playground.script;
     const stops = person.stops.map(({ dueInMs, outside, acts }) => ({
       dueInMs: Number.isFinite(dueInMs) ? dueInMs : undefined,
@@ -148,6 +160,7 @@ export class SessionPlayer {
       error: error === undefined ? undefined : toText(error),
       from: from === undefined ? undefined : before,
       test: this.#testOf(played),
+      machine,
     };
   }
 

@@ -1,8 +1,19 @@
 import type { TestSaga } from '@mcp-saga/testing';
+import type { World } from '@mcp-saga/testing/internal';
 import type { Code } from '../model/session.ts';
+import type { MachineTrace } from '../model/view.ts';
 
 /** Name of a saga that a test cannot import: its file exports none, or a default. */
 export const unnamed = 'yourSaga';
+
+/**
+ * Watches the machine of the next run, after the changes of an earlier run. Returns a function that reads the changes so far;
+ * undefined without a machine.
+ */
+export type WatchMachine = (
+  world: Pick<World, 'turn' | 'dead'>,
+  earlier?: MachineTrace,
+) => () => MachineTrace | undefined;
 
 /** Script of the kit, and its check. */
 export interface Playground {
@@ -17,6 +28,8 @@ export interface Playground {
     /** `true` for a script, `false` for a saga. */
     readonly isScript: boolean;
   };
+  /** Undefined for code without machines. */
+  readonly watchMachine: WatchMachine | undefined;
 }
 
 /** Evaluates versions of code without the state of an earlier run. The later ones share the outside world of the first. */
@@ -27,7 +40,8 @@ export function playgroundOf(
   script: TestSaga,
   exports: object,
   exported: Playground['exported'],
+  watchMachine: WatchMachine | undefined,
 ): Playground {
   const { check, harmless = [] } = exports as Partial<Playground>;
-  return { script, check, harmless, exported };
+  return { script, check, harmless, exported, watchMachine };
 }

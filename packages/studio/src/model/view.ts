@@ -1,4 +1,5 @@
 import type { SagaInspection } from '@mcp-saga/server';
+import type { Chart } from '@mcp-saga/xstate/internal';
 import type { TraceEntry } from '@mcp-saga/testing';
 import type { Field } from '@mcp-saga/testing/internal';
 
@@ -66,6 +67,19 @@ export interface LensView {
   readonly refusal: Readonly<Record<'client' | 'operator', string>>;
 }
 
+/** Machine of a saga, and its states in a run. */
+export interface MachineTrace {
+  readonly chart: Chart;
+  /** The states at the start of each turn, and after each change. */
+  readonly changes: readonly {
+    readonly turn: number;
+    /** The state value: a name, or JSON for nested states. */
+    readonly states: string;
+    /** IDs of the active states. */
+    readonly active: readonly string[];
+  }[];
+}
+
 /** One run, or one fork. */
 export interface Lane {
   /** Outcome; `waiting` for an answer, and `broken` for a mistake found by the kit. */
@@ -80,6 +94,8 @@ export interface Lane {
   readonly from: number | undefined;
   /** Source of a vitest test; undefined while a question is open. */
   readonly test: string | undefined;
+  /** Undefined unless a machine is the saga. */
+  readonly machine: MachineTrace | undefined;
 }
 
 /** Token that the next version of the code cannot continue. */
@@ -106,7 +122,4 @@ export interface Cell {
 }
 
 /** Run of a case. Made when the cell opens. */
-export interface CaseView {
-  readonly entries: readonly EntryView[];
-  readonly test: string;
-}
+export type CaseView = Pick<Lane, 'entries' | 'machine'> & { readonly test: string };

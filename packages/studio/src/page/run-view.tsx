@@ -8,6 +8,7 @@ import { ExportMenu, save } from './panels/export-menu.tsx';
 import type { ShownCase } from './home.ts';
 import { Clock, RunSettings } from './run-controls.tsx';
 import type { Store } from './store.ts';
+import { Statechart } from './statechart.tsx';
 import { TokenRow } from './token-row.tsx';
 
 /** The run, its forks, and the open case of the matrix. */
@@ -76,6 +77,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
           <Button onClick={() => store.unpin()}>Run the next version</Button>
         </p>
       )}
+      {lane.machine !== undefined && <Statechart machine={lane.machine} />}
       <ComparedLadder
         origin={origin?.entries}
         entries={lane.entries}
@@ -119,6 +121,7 @@ function Case({ cell, run }: ShownCase): JSX.Element {
       </div>
       {run !== undefined && (
         <>
+          {run.machine !== undefined && <Statechart machine={run.machine} />}
           <Ladder entries={run.entries} tokens={[]} />
           <ExportMenu name="case" title={cell.when} run={run} />
         </>

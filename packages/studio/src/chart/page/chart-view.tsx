@@ -1,5 +1,5 @@
-import { layOutChart, drawChart, type SvgElement } from 'mcp-saga/internal';
-import { h, type JSX } from 'preact';
+import type { JSX } from 'preact';
+import { Drawing } from './drawing.tsx';
 import type { MachineStore } from './machine-store.ts';
 import { Button } from '../../parts/button.tsx';
 
@@ -34,8 +34,7 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
           ))}
         </div>
       )}
-      {machine !== undefined &&
-        toNode(drawChart(layOutChart(machine.chart), { active: new Set(machine.active), buttons }))}
+      {machine !== undefined && <Drawing chart={machine.chart} active={machine.active} buttons={buttons} />}
     </section>
   );
 }
@@ -57,9 +56,4 @@ function buttonsOf(store: MachineStore): ReadonlyMap<number, Button> {
       buttons.set(index, { label: `Skip the clock: ${label}`, act: () => store.skipTo(timer.dueMs) });
   }
   return buttons;
-}
-
-function toNode({ tag, key, attributes, children }: SvgElement): JSX.Element {
-  const inner = children.map((child) => (typeof child === 'string' ? child : toNode(child)));
-  return h(tag, { ...attributes, key }, ...inner);
 }

@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type * as Drawer from '../chart/page/drawing.tsx';
+import type { MachineTrace } from '../model/view.ts';
+import { Slider } from '../parts/slider.tsx';
+
+/** Statechart of the machine of a run. Shows the newest states, or those that the person chose. */
+export function Statechart({ machine }: { readonly machine: MachineTrace }): JSX.Element {
+  const { chart, changes } = machine;
+  const drawer = useSignal<typeof Drawer | undefined>(undefined);
+  const chosen = useSignal(Infinity);
+  const canvas = useRef<HTMLDivElement>(null);
+  const newest = changes.length - 1;
+  const at = Math.min(chosen.value, newest);
+  const { turn, states = '', active = [] } = changes[at] ?? {};
+  // The code that draws loads with the first machine.
+  useEffect(() => void import('../chart/page/drawing.tsx').then((loaded) => (drawer.value = loaded)), []);
+  useEffect(() => {
+    const box = canvas.current?.getBoundingClientRect();
+    const state = canvas.current?.querySelector('.active:not(.group)')?.getBoundingClientRect();
+    if (box === undefined || state === undefined) return;
+    // Only the chart scrolls, and not the page around it.
+    canvas.current?.scrollBy(
+      state.x + state.width / 2 - box.x - box.width / 2,
+      state.y + state.height / 2 - box.y - box.height / 2,
+    );
+  }, [drawer.value, changes[at]]);
+  return (
+    <details class="states" open>
+      <summary>Statechart</summary>
+      <Slider
+        label="States in time"
+        count={changes.length}
+        at={at}
+        text={`Turn ${turn}: ${states}`}
+        onMove={(to) => (chosen.value = to === newest ? Infinity : to)}
+      />
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolls with the keyboard */}
+      <div class="canvas" role="region" aria-label="Statechart" tabIndex={0} ref={canvas}>
+        {drawer.value !== undefined && <drawer.value.Drawing chart={chart} active={active} />}
+      </div>
+    </details>
+  );
+}
