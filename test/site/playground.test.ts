@@ -288,6 +288,29 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     },
   );
 
+  it('moves through the faults in time with the keyboard, and opens each case', async () => {
+    const page = await open();
+    await holds(page);
+    const slider = page.getByRole('slider', { name: 'Faults in time' });
+    const isAt = async (text: string): Promise<void> => {
+      await page.locator(`input[aria-label="Faults in time"][aria-valuetext="${text}"]`).waitFor();
+    };
+    await isAt('No fault');
+    await slider.focus();
+    await page.keyboard.press('ArrowRight');
+    await isAt('When the response of turn 1 is lost: holds');
+    await ends(page, 'When the response of turn 1 is lost');
+    for (let count = 0; count < 6; count += 1) await page.keyboard.press('ArrowRight');
+    await isAt("When the process dies after 'pay': holds");
+    await page.locator('.event.crashed').getByText('crashed after pay').waitFor();
+    expect(await page.locator('.cell[aria-pressed=true]').textContent()).toBe('dies after');
+    await page.keyboard.press('End');
+    await ends(page, "and the undo of 'enter' fails each time");
+    await page.keyboard.press('Home');
+    await ends(page, 'The run: waits');
+    await page.close();
+  });
+
   it('draws the machine of a saga, and lights its states in time', async () => {
     const files = [{ name: 'refund.ts', text: machineSaga }];
     const session = { answers: [], forks: [] };

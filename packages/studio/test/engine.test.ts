@@ -434,6 +434,21 @@ describe('the source', () => {
     await expect(play({}, [{ name: 'a.ts', text: 'export const a: number = 1;' }])).rejects.toThrow('script');
   });
 
+  it('are ordered by the time of their fault', async () => {
+    const cells = await cellsOf(refund);
+    const inTime = cells.toSorted((one, other) => one.at - other.at).map(({ when }) => when);
+    const places = [
+      'When the response of turn 1 is lost',
+      "When 'amount' is declined",
+      "When the process dies before 'pay'",
+      "When the process dies after 'pay'",
+      "When the process dies before 'enter'",
+      'When the response of turn 2 is lost',
+    ].map((when) => inTime.indexOf(when));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places).not.toContain(-1);
+  });
+
   it('sends a case without its events, and runs the case again to the same finding', async () => {
     const cells = await cellsOf(careless);
     const red = cells.find(({ when }) => when === "When 'enter' fails") as Cell;

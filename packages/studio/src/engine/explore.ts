@@ -1,4 +1,11 @@
-import { crashEverywhere, failEverywhere, refuseEverywhere, TestSaga, type Rule } from '@mcp-saga/testing';
+import {
+  crashEverywhere,
+  failEverywhere,
+  refuseEverywhere,
+  TestSaga,
+  type Rule,
+  type TraceEntry,
+} from '@mcp-saga/testing';
 import { autoAnswerOn, World } from '@mcp-saga/testing/internal';
 import type { Reply } from '../model/messages.ts';
 import type { CaseView, Cell } from '../model/view.ts';
@@ -23,10 +30,12 @@ export async function explore(
       await explorer(script, {
         harmless,
         ...(check === undefined ? {} : { check }),
-        onCase: ({ when, what, expects, script: disturbed }) => {
+        onCase: ({ when, what, expects, trace, script: disturbed }) => {
           cases += 1;
           const rules = disturbed.rules.slice(script.rules.length);
-          report({ type: 'cell', cell: { when, ...nameFault(rules, when), what, expects, rules } });
+          const named = nameFault(rules, when);
+          const at = findFault(trace, named);
+          report({ type: 'cell', cell: { when, ...named, at, what, expects, rules } });
         },
       });
     } catch (error) {
@@ -47,6 +56,14 @@ export async function playCase(playground: Playground, cell: Cell): Promise<Case
   await disturbed.runOn(world).catch(() => undefined);
   const test = testOfCase(playground, cell, disturbed);
   return { entries: Array.from(world.trace, toEntryView), test, machine: machine?.() };
+}
+
+/** Returns the index of the first event that the fault changed. */
+function findFault(trace: readonly TraceEntry[], { subject }: Pick<Cell, 'subject'>): number {
+  const isChanged = ({ type, ...entry }: TraceEntry): boolean =>
+    ['crashed', 'lost', 'undone', 'gaveUp', 'refused'].includes(type) ||
+    (type !== 'asked' && 'id' in entry && entry.id === subject);
+  return Math.max(trace.findIndex(isChanged), 0);
 }
 
 /** Names a fault for the row of the step, question, or turn. */

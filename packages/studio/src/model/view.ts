@@ -113,6 +113,8 @@ export interface Cell {
   readonly subject: string;
   /** Fault without the subject: `dies before`. */
   readonly fault: string;
+  /** Number of events before the fault. */
+  readonly at: number;
   /** Finding; undefined for a green cell. */
   readonly what: string | undefined;
   /** Line of a test that fails in this case. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Cell } from '../model/view.ts';
+import { Slider } from '../parts/slider.tsx';
 import type { Store } from './store.ts';
 import { Button } from '../parts/button.tsx';
 
@@ -43,6 +44,7 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         )}
       </h2>
       {store.baseline.value !== undefined && <p class="failure">{store.baseline.value}</p>}
+      {cells.length > 0 && <FaultSlider store={store} open={open} />}
       <table onKeyDown={move}>
         <caption class="hidden">Each cell is one fault at one place. Move with the arrow keys.</caption>
         <tbody>
@@ -74,6 +76,30 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         </Button>
       )}
     </section>
+  );
+}
+
+interface FaultSliderProps {
+  readonly store: Store;
+  readonly open: Cell | undefined;
+}
+
+/** Moves through the faults in the order of their time, after the run without a fault. */
+function FaultSlider({ store, open }: FaultSliderProps): JSX.Element {
+  const cells = store.cells.value.toSorted((one, other) => one.at - other.at);
+  const move = (to: number): void => {
+    const cell = cells[to - 1];
+    if (cell === undefined) store.shown.value = { lane: 0 };
+    else void store.openCell(cell);
+  };
+  return (
+    <Slider
+      label="Faults in time"
+      count={cells.length + 1}
+      at={open === undefined ? 0 : cells.indexOf(open) + 1}
+      text={open === undefined ? 'No fault' : `${open.when}: ${isBad(open) ? 'broken' : 'holds'}`}
+      onMove={move}
+    />
   );
 }
 

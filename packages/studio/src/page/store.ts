@@ -168,6 +168,9 @@ export class Store {
   async openCell(cell: Cell): Promise<void> {
     const shown = { cell };
     this.shown.value = shown;
+    // The slider passes many cases. Only the last one runs.
+    await this.#asked;
+    if (this.shown.value !== shown) return;
     const run = await this.#query({ type: 'case', code: await this.#compiled(), cell });
     if (this.shown.value === shown) this.shown.value = { cell, run };
   }
