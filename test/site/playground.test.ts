@@ -203,10 +203,14 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
   it("shows the client's view of a token, and refuses a changed one", async () => {
     const page = await open();
     await page.getByText('Token 1').first().click();
-    const raw = (await page.locator('.raw').textContent()) ?? '';
+    const raw = (await page.locator('code.raw').textContent()) ?? '';
     const parts = raw.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
     expect(parts).toHaveLength(5);
     expect(parts.join('\n')).not.toMatch(/order|euros/);
+    // Each part has its size as text.
+    const lens = page.locator('.lens');
+    for (const text of ['header 119 bytes', 'ciphertext 288 bytes', 'tag 22 bytes'])
+      await lens.getByText(text, { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Change one character' }).click();
     const refusal = page.locator('.lens .failure');
     await refusal.waitFor();

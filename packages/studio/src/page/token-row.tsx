@@ -2,9 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LensView, TokenView } from '../model/view.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, Fold } from '../parts/controls.tsx';
 import { durationOf } from './panels/duration.ts';
-import { Fold } from './panels/fold.tsx';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
 
@@ -79,17 +78,25 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
   }, [lane, number, store.lanes.value]);
   if (lens.value === undefined) return null;
   const { token, keyId, ttlMs, timeline, refusal } = lens.value;
+  const pieces = token.split('.');
   return (
     <div class="lens">
       <h4>The client sees</h4>
       <code class="raw">
-        {token.split('.').map((piece, at) => (
-          <span key={at} class={parts[at]} title={`${parts[at]}: ${piece.length} bytes`}>
+        {pieces.map((piece, at) => (
+          <span key={at} class={parts[at]}>
             {at > 0 && '.'}
             {piece.length > 120 ? `${piece.slice(0, 120)}…` : piece}
           </span>
         ))}
       </code>
+      <ul class="raw parts">
+        {pieces.map((piece, at) => (
+          <li key={at} class={parts[at]} hidden={piece === ''}>
+            {parts[at]} {piece.length} bytes
+          </li>
+        ))}
+      </ul>
       <p>Everything but the ID of the key is encrypted, with AES-256-GCM.</p>
       <h4>The operator knows</h4>
       <dl>
