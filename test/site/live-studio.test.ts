@@ -284,7 +284,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     // Values stand beside the code that asked for them.
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await answer(page, 'amount', 'euros', '30');
-    await page.locator('.mark').filter({ hasText: '{"euros":30}' }).waitFor();
+    await page.locator(`.lit[data-value='{"euros":30}']`).waitFor();
     expect(await runAxe(page, 'light', {})).toEqual([]);
 
     // The next version cannot continue the token after the renamed step.
@@ -335,6 +335,8 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.getByRole('slider', { name: 'States in time' }).press('End');
     await writeFile(join(folder, 'sagas.ts'), machineSaga.replaceAll('refunded', 'paidBack'));
     await lit('paidBack');
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    await page.locator('.cm-content').getByText('How much of').waitFor();
     await page.close();
   });
 

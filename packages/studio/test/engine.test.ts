@@ -15,12 +15,13 @@ import * as trip from '../examples/trip/script.ts';
 import * as webhooks from '../examples/webhooks/script.ts';
 import { compile } from '../src/engine/compile.ts';
 import { evaluate } from '../src/engine/evaluate.ts';
-import { Engine } from '../src/engine/engine.ts';
+import { createEngine } from '../src/engine/engine.ts';
 import { explore, playCase } from '../src/engine/explore.ts';
 import { unnamed, type Playground } from '../src/engine/playground.ts';
 import { upgrade } from '../src/engine/upgrade.ts';
 import { SessionPlayer } from '../src/engine/play.ts';
 import { ladderSvg } from '../src/page/panels/ladder-svg.ts';
+import { looks } from '../src/parts/event-looks.ts';
 import { isRedacted, redactAnswers } from '../src/parts/link.ts';
 import type { Request } from '../src/model/messages.ts';
 import type { Act, Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
@@ -30,7 +31,7 @@ const examples = readExamples();
 const [refund] = examples.map(({ files }) => files) as [readonly SourceFile[]];
 const twenty: Given = { id: 'amount', action: 'accept', content: { euros: 20 } };
 
-const of = async (files: readonly SourceFile[]): Promise<Playground> => (await evaluate([compile(files)]))[0];
+const of = async (files: readonly SourceFile[]): Promise<Playground> => (await evaluate(compile(files)))[0];
 
 async function play(
   session: Partial<Session>,
@@ -54,10 +55,10 @@ it('says what to import for a saga that its file does not export', async () => {
 it('runs no step again for a lens or a recording of an older run, where steps have real effects', async () => {
   const code = compile(refund);
   const run = { code, session: { answers: [], forks: [] } };
-  const engine = new Engine(async () => [await of(refund)], 'refuse');
+  const engine = createEngine(async () => [await of(refund)], 'refuse');
   const replies: object[] = [];
   const ask = async (request: Request): Promise<void> =>
-    await engine.handle(request, (reply) => replies.push(reply));
+    await engine(request, (reply) => replies.push(reply));
   await expect(ask({ type: 'lens', ...run, lane: 0, point: 0 })).rejects.toThrow(/no longer/);
   await ask({ type: 'play', ...run });
   await ask({ type: 'lens', ...run, lane: 0, point: 0 });
@@ -382,7 +383,7 @@ describe('the next version', () => {
   const edited = (change: (text: string) => string): readonly SourceFile[] =>
     refund.map((file) => (file.name === 'refund.ts' ? { ...file, text: change(file.text) } : file));
   const misfits = async (next: readonly SourceFile[], answers: Session['answers'] = [twenty]) =>
-    await upgrade(...((await evaluate([compile(refund), compile(next)])) as [Playground, Playground]), {
+    await upgrade(...((await evaluate(compile(refund), compile(next))) as [Playground, Playground]), {
       answers,
       forks: [],
     });
@@ -452,7 +453,15 @@ describe('the source', () => {
   it('sends a case without its events, and runs the case again to the same finding', async () => {
     const cells = await cellsOf(careless);
     const red = cells.find(({ when }) => when === "When 'enter' fails") as Cell;
-    expect(Object.keys(red).toSorted()).toEqual(['expects', 'fault', 'rules', 'subject', 'what', 'when']);
+    expect(Object.keys(red).toSorted()).toEqual([
+      'at',
+      'expects',
+      'fault',
+      'rules',
+      'subject',
+      'what',
+      'when',
+    ]);
     const { entries, test } = await playCase(await of(careless), structuredClone(red));
     expect(entries.map(({ type, id }) => `${type} ${id}`)).toContain('failed enter');
     expect(test).toContain(red.when.replace(/^When/, 'when'));
@@ -485,7 +494,7 @@ describe('the lines of the source', () => {
     const failing = cells.find(({ when }) => when === "When 'enter' fails");
     expect(failing).toBeDefined();
     const { entries } = await playCase(await of(refund), failing as Cell);
-    const marks = findMarks(file?.text ?? '', entries);
+    const marks = findMarks(file?.text ?? '', entries, looks);
     const lines = file?.text.split('\n') ?? [];
     expect(marks.map(({ line, state }) => [/'(\w+)'/.exec(lines[line - 1] ?? '')?.[1], state])).toEqual([
       ['amount', 'done'],
@@ -503,12 +512,12 @@ describe('the lines of the source', () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const [run] = await play({ answers: [twenty] });
     const text = `function* () {\n  yield* step<number>(\n    ${name}, pay);\n}`;
-    expect(findMarks(text, run?.entries ?? [])).toMatchObject([{ line: 2, state: 'done' }]);
+    expect(findMarks(text, run?.entries ?? [], looks)).toMatchObject([{ line: 2, state: 'done' }]);
   });
 
   it('are not marked in a file without a saga', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const [run] = await play({ answers: [twenty] });
-    expect(findMarks("step('pay')", run?.entries ?? [])).toEqual([]);
+    expect(findMarks("step('pay')", run?.entries ?? [], looks)).toEqual([]);
   });
 });

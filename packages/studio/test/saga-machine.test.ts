@@ -9,7 +9,7 @@ import type { Cell, Lane, MachineTrace } from '../src/model/view.ts';
 import { machineSaga as refund } from './machine-saga.ts';
 
 const load = async (text: string = refund): Promise<Playground> =>
-  (await evaluate([compile([{ name: 'refund.ts', text }])]))[0];
+  (await evaluate(compile([{ name: 'refund.ts', text }])))[0];
 
 async function play(answers: readonly Act[], forks: readonly Fork[] = []): Promise<readonly Lane[]> {
   const player = new SessionPlayer(await load(), { answers, forks });

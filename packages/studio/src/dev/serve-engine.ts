@@ -6,8 +6,8 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { TestSaga } from '@mcp-saga/testing';
 import { isScript, loadSagas, type LoadedSagas } from 'mcp-saga/internal';
 import type * as XState from 'xstate';
-import { watchMachines } from '../chart/engine/watch-machines.ts';
-import { Engine } from '../engine/engine.ts';
+import { watchMachines } from '../engine/machines.ts';
+import { createEngine, type Engine } from '../engine/engine.ts';
 import { playgroundOf, unnamed, type Playground } from '../engine/playground.ts';
 import type { LastReply, Reply, Request } from '../model/messages.ts';
 import type { LoadedCode } from '../model/session.ts';
@@ -25,11 +25,17 @@ const { file, folder, copies } = workerData as Readonly<Record<'file' | 'folder'
 
 /** Makes an engine that evaluates the newest version, or first an older one. */
 function engineFor(old: Asked['old']): Engine {
-  return new Engine(async (...versions) => {
+  return createEngine(async (...versions) => {
     const playgrounds: Playground[] = [];
     for (const [index, code] of (versions as readonly LoadedCode[]).entries()) {
       const isOld = index === 0 && old !== undefined;
-      playgrounds.push(await toPlayground(isOld ? await loadCopy(old) : await loadSagas(file), code));
+      const loaded = isOld ? await loadCopy(old) : await loadSagas(file);
+      // A file without machines may lack XState.
+      await loaded.importFor<typeof XState>('xstate').then(
+        ({ Actor }) => watchMachines(Actor),
+        () => undefined,
+      );
+      playgrounds.push(toPlayground(loaded, code));
     }
     return playgrounds;
   }, 'refuse');
@@ -48,29 +54,18 @@ async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas
   return await loadSagas(inCopy(file));
 }
 
-async function toPlayground(
-  { loaded, exported, sagas, importFor }: LoadedSagas,
-  { name, input }: LoadedCode,
-): Promise<Playground> {
-  // A file without machines may lack XState.
-  const xstate = await importFor<typeof XState>('xstate').catch(() => undefined);
-  const watchMachine = xstate && watchMachines(xstate.Actor);
+function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }: LoadedCode): Playground {
   const found = loaded[name];
   if (isScript(found)) {
     const script = new TestSaga(found.saga, found.options, found.rules);
-    return playgroundOf(script, loaded, { file: basename(file), name, isScript: true }, watchMachine);
+    return playgroundOf(script, loaded, { file: basename(file), name, isScript: true });
   }
   const saga = sagas.find((each) => each.name === name);
   if (saga === undefined) throw new Error(`The file has no saga or script '${name}' any more.`);
   const script = new TestSaga(saga, { input: JSON.parse(input ?? '{}') as object }, []);
   const [variable = unnamed] =
     [...exported].find(([key, value]) => value === saga && key !== 'default') ?? [];
-  return playgroundOf(
-    script,
-    loaded,
-    { file: basename(file), name: variable, isScript: false },
-    watchMachine,
-  );
+  return playgroundOf(script, loaded, { file: basename(file), name: variable, isScript: false });
 }
 
 /** Rules contain errors and infinite numbers, which JSON has not. */
@@ -100,8 +95,7 @@ parentPort?.on('message', ({ request, old, port }: Asked) => {
   open += 1;
   clearTimeout(idle);
   const reply = (message: Reply | LastReply): void => port.postMessage(pack(message));
-  void engine
-    .handle(unpack(request), reply)
+  void engine(unpack(request), reply)
     .then(() => reply({ type: 'done' }))
     .catch((error: unknown) => reply({ type: 'failed', message: String(error) }))
     .finally(() => {

@@ -6,48 +6,42 @@ import type { Evaluate, Playground } from './playground.ts';
 import { upgrade } from './upgrade.ts';
 
 /** Answers the requests of a page. */
-export class Engine {
-  readonly #evaluate: Evaluate;
+export type Engine = (request: Request, reply: (message: Reply) => void) => Promise<void>;
+
+/**
+ * Creates an engine.
+ * @param repeats - `refuse`: a lens or a recording of an older run does not run its code again
+ */
+export function createEngine(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 'accept'): Engine {
   /** The newest run. A lens of one of its tokens needs no new run. */
-  #newest: { readonly key: string; readonly player: SessionPlayer } | undefined;
+  let newest: { readonly key: string; readonly player: SessionPlayer } | undefined;
+  const one = async (code: Code): Promise<Playground> => (await evaluate(code))[0] as Playground;
 
-  readonly #repeats: 'accept' | 'refuse';
-
-  /** @param repeats - `refuse`: a lens or a recording of an older run does not run its code again */
-  constructor(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 'accept') {
-    this.#repeats = repeats;
-    this.#evaluate = evaluate;
-  }
-
-  async handle(request: Request, reply: (message: Reply) => void): Promise<void> {
-    if (request.type === 'explore') return await explore(async () => await this.#one(request.code), reply);
-    reply({ type: 'result', result: await this.#resultOf(request) });
-  }
-
-  async #resultOf(request: Exclude<Request, { type: 'explore' }>): Promise<Results[keyof Results]> {
-    if (request.type === 'case') return await playCase(await this.#one(request.code), request.cell);
-    if (request.type === 'upgrade') {
-      const [old, next] = (await this.#evaluate(request.code, request.next)) as [Playground, Playground];
-      return await upgrade(old, next, request.session);
-    }
-    if (request.type === 'play') this.#newest = undefined;
-    const player = await this.#playerOf(request, this.#repeats === 'accept' || request.type === 'play');
-    if (request.type === 'play') return player.lanes;
-    if (request.type === 'record') return player.recording(request.lane);
-    return await player[request.type](request.lane, request.point);
-  }
-
-  async #one(code: Code): Promise<Playground> {
-    return (await this.#evaluate(code))[0] as Playground;
-  }
-
-  async #playerOf({ code, session }: Run, mayRun: boolean): Promise<SessionPlayer> {
+  async function playerOf({ code, session }: Run, mayRun: boolean): Promise<SessionPlayer> {
     const key = JSON.stringify([code, session]);
-    if (this.#newest?.key === key) return this.#newest.player;
+    if (newest?.key === key) return newest.player;
     if (!mayRun) throw new Error('The engine no longer has this run. Start it again.');
-    const player = new SessionPlayer(await this.#one(code), session);
+    const player = new SessionPlayer(await one(code), session);
     await player.play();
-    this.#newest = { key, player };
+    newest = { key, player };
     return player;
   }
+
+  async function resultOf(request: Exclude<Request, { type: 'explore' }>): Promise<Results[keyof Results]> {
+    if (request.type === 'case') return await playCase(await one(request.code), request.cell);
+    if (request.type === 'upgrade') {
+      const [old, next] = (await evaluate(request.code, request.next)) as [Playground, Playground];
+      return await upgrade(old, next, request.session);
+    }
+    if (request.type === 'play') newest = undefined;
+    const player = await playerOf(request, repeats === 'accept' || request.type === 'play');
+    if (request.type === 'play') return player.lanes;
+    if (request.type === 'record') return player.recording(request.lane);
+    return await player.lens(request.lane, request.point);
+  }
+
+  return async (request, reply) => {
+    if (request.type === 'explore') await explore(async () => await one(request.code), reply);
+    else reply({ type: 'result', result: await resultOf(request) });
+  };
 }

@@ -9,7 +9,7 @@ import {
 import { autoAnswerOn, World } from '@mcp-saga/testing/internal';
 import type { Reply } from '../model/messages.ts';
 import type { CaseView, Cell } from '../model/view.ts';
-import type { Playground } from './playground.ts';
+import { machines, type Playground } from './playground.ts';
 import { testOfCase } from './export-test.ts';
 import { toEntryView, toText } from './to-view.ts';
 
@@ -50,7 +50,7 @@ export async function playCase(playground: Playground, cell: Cell): Promise<Case
   const { saga, options, rules } = playground.script;
   const disturbed = new TestSaga(saga, options, [...rules, ...(cell.rules as readonly Rule[])]);
   const world = new World(disturbed.options, disturbed.rules);
-  const machine = playground.watchMachine?.(world);
+  const machine = machines.trace?.(world, undefined);
   autoAnswerOn(world);
   // The explorer has reported the error.
   await disturbed.runOn(world).catch(() => undefined);

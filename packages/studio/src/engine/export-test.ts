@@ -37,7 +37,6 @@ function nameOf(lane: number): string {
   return ['run', 'fork'][lane] ?? `fork${lane}`;
 }
 
-/** Groups answers by the ID of their question. */
 export function byQuestion(given: readonly Given[]): ReadonlyMap<string, readonly Given[]> {
   const answers = new Map<string, readonly Given[]>();
   for (const each of given) answers.set(each.id, [...(answers.get(each.id) ?? []), each]);
@@ -109,7 +108,6 @@ function fileOf({ exported, check }: Playground, title: string, lines: readonly 
   ].join('\n');
 }
 
-/** Converts an answer to a rule of the kit. */
 export function toRule({ id, action, content }: Given): Rule {
   if (action !== 'accept') return { kind: 'refuse', id, action };
   return { kind: typeof content === 'string' ? 'sample' : 'answer', id, answer: content };

@@ -1,9 +1,7 @@
 import type { CompiledFile } from '../model/session.ts';
 
-/** Exports of a module. */
 export type Exports = Record<string, unknown>;
 
-/** Loads a module that a file imports. */
 type Load = (specifier: string, from: string) => Exports;
 
 /**

@@ -12,7 +12,6 @@ export interface Stop {
   /** Time until the saga continues without an answer, in milliseconds. Infinity: never. */
   readonly dueInMs: number;
   readonly outside: readonly AskedOutside[];
-  /** Number of acts before. */
   readonly acts: number;
 }
 
@@ -28,9 +27,7 @@ interface Received {
 export class Person {
   /** Applied answers, with values. */
   readonly given: Given[] = [];
-  /** Question without an answer. */
   question: ClientStep | undefined;
-  /** Stops, by number of the token. */
   readonly stops: Stop[] = [];
   readonly #world: World;
   readonly #left: Act[];
@@ -139,7 +136,6 @@ export class Person {
   }
 }
 
-/** Rules of a client without a capability. */
 export function denied({ client }: Session): readonly Rule[] {
   if (client === 'no-sampling') return [{ kind: 'deny', need: 'sampling' }];
   if (client !== 'no-elicitation') return [];
@@ -149,7 +145,6 @@ export function denied({ client }: Session): readonly Rule[] {
   ];
 }
 
-/** `true` for an answer of the client. */
 export function isGiven(act: Act): act is Given {
   return act.action === 'accept' || act.action === 'decline' || act.action === 'cancel';
 }

@@ -4,7 +4,7 @@ import type { Act, Fork, Session } from '../model/session.ts';
 import type { Lane, LensView, MachineTrace } from '../model/view.ts';
 import { testOf, type Segment } from './export-test.ts';
 import { answerValue, denied, isGiven, Paused, Person, withValue } from './person.ts';
-import type { Playground } from './playground.ts';
+import { machines, type Playground } from './playground.ts';
 import { toEntryView, toOutsideView, toQuestionView, toText } from './to-view.ts';
 
 interface Played extends Segment {
@@ -41,14 +41,12 @@ export class SessionPlayer {
     this.#session = session;
   }
 
-  /** Plays all lanes, in order. */
   async play(): Promise<void> {
     const { answers, forks } = this.#session;
     await this.#run(answers);
     for (const fork of forks) await this.#fork(fork);
   }
 
-  /** Lanes that were played. */
   get lanes(): readonly Lane[] {
     return this.#played.map((played) => this.#lane(played));
   }
@@ -79,10 +77,13 @@ export class SessionPlayer {
     const world = new World(script.options, [...kept, ...denied(this.#session)]);
     const serving = new Serving(script.saga, world);
     const person = new Person(world, acts, script.rules, this.#session);
-    await this.#playTo({ world, serving, person, before: 0, from: undefined }, async () => {
-      await begin(world, script.saga);
-      await play(script.saga, world, serving);
-    });
+    await this.#playTo(
+      { world, serving, person, before: 0, from: undefined, machine: undefined },
+      async () => {
+        await begin(world, script.saga);
+        await play(script.saga, world, serving);
+      },
+    );
   }
 
   async #fork({ lane, point, answers: acts }: Fork): Promise<void> {
@@ -106,25 +107,17 @@ export class SessionPlayer {
     const world = worldAt(before.world, before.world.trace, from, { to, request, id: chosen?.id });
     const person = new Person(world, chosen === undefined ? acts : others, script.rules, this.#session);
     person.inherit(before.person, point);
-    const start = { world, serving, person, before: number, from: { lane, point, chosen } };
     const { chart, changes = [] } = before.machine ?? {};
-    const earlier = chart && { chart, changes: changes.filter(({ turn }) => turn <= from.turn) };
-    await this.#playTo(
-      start,
-      async () => {
-        await play(script.saga, world, serving, { first: request });
-      },
-      earlier,
-    );
+    const machine = chart && { chart, changes: changes.filter(({ turn }) => turn <= from.turn) };
+    const start = { world, serving, person, before: number, from: { lane, point, chosen }, machine };
+    await this.#playTo(start, async () => {
+      await play(script.saga, world, serving, { first: request });
+    });
   }
 
   /** Plays until the end, or until the run waits for the person. */
-  async #playTo(
-    start: Omit<Played, 'isWaiting' | 'error' | 'machine'>,
-    run: () => Promise<unknown>,
-    earlier?: MachineTrace,
-  ): Promise<void> {
-    const machine = this.#playground.watchMachine?.(start.world, earlier);
+  async #playTo(start: Omit<Played, 'isWaiting' | 'error'>, run: () => Promise<unknown>): Promise<void> {
+    const trace = machines.trace?.(start.world, start.machine);
     let error: unknown;
     try {
       await run();
@@ -133,7 +126,7 @@ export class SessionPlayer {
     }
     const isWaiting =
       error instanceof Paused || (error instanceof SagaTestError && error.code === 'unanswered');
-    this.#played.push({ ...start, isWaiting, error: isWaiting ? undefined : error, machine: machine?.() });
+    this.#played.push({ ...start, isWaiting, error: isWaiting ? undefined : error, machine: trace?.() });
   }
 
   #lane(played: Played): Lane {

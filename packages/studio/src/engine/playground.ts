@@ -6,14 +6,10 @@ import type { MachineTrace } from '../model/view.ts';
 /** Name of a saga that a test cannot import: its file exports none, or a default. */
 export const unnamed = 'yourSaga';
 
-/**
- * Watches the machine of the next run, after the changes of an earlier run. Returns a function that reads the changes so far;
- * undefined without a machine.
- */
-export type WatchMachine = (
-  world: Pick<World, 'turn' | 'dead'>,
-  earlier?: MachineTrace,
-) => () => MachineTrace | undefined;
+/** Traces the machine of the next run, after that of an earlier run. Undefined until code with machines is loaded. */
+export const machines: {
+  trace?: (world: World, earlier: MachineTrace | undefined) => () => MachineTrace | undefined;
+} = {};
 
 /** Script of the kit, and its check. */
 export interface Playground {
@@ -28,8 +24,6 @@ export interface Playground {
     /** `true` for a script, `false` for a saga. */
     readonly isScript: boolean;
   };
-  /** Undefined for code without machines. */
-  readonly watchMachine: WatchMachine | undefined;
 }
 
 /** Evaluates versions of code without the state of an earlier run. The later ones share the outside world of the first. */
@@ -40,8 +34,7 @@ export function playgroundOf(
   script: TestSaga,
   exports: object,
   exported: Playground['exported'],
-  watchMachine: WatchMachine | undefined,
 ): Playground {
   const { check, harmless = [] } = exports as Partial<Playground>;
-  return { script, check, harmless, exported, watchMachine };
+  return { script, check, harmless, exported };
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { Failure } from '../parts/failure.tsx';
+import { Failure } from '../parts/controls.tsx';
 import { LiveRun } from './live-run.tsx';
 import type { LiveStore } from './live-store.ts';
 import { SeenList } from './seen-list.tsx';

@@ -1,9 +1,8 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import type { EntryView } from '../model/view.ts';
 import { durationOf } from '../page/panels/duration.ts';
-import type { Sent } from './sent-requests.ts';
+import type { Sent } from './mcp-client.ts';
 
-/** Token of a turn. */
 export interface LiveToken {
   readonly turn: SeenTurn;
   /** Number of events before the token. */

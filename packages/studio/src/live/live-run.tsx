@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { ComparedLadder } from '../page/ladder.tsx';
 import { durationOf } from '../page/panels/duration.ts';
 import type { LiveLane, LiveToken } from './lanes.ts';
-import { LiveForm } from './live-form.tsx';
+import { LiveForm, LiveTokenRow } from './live-token.tsx';
 import type { LiveStore } from './live-store.ts';
-import { LiveTokenRow } from './live-token.tsx';
 import { statusLabels } from './seen-list.tsx';
 
 /** Shown saga: its run and its forks. */

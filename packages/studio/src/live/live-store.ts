@@ -1,22 +1,27 @@
-import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { effect, signal, type Signal, computed, type ReadonlySignal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
-import { keptSignal } from './kept-signal.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
-import { methodsOf, sendRequest, type Tool } from './mcp-client.ts';
-import type { SagaReply, Sent } from './sent-requests.ts';
+import { methodsOf, sendRequest, type Tool, type SagaReply, type Sent } from './mcp-client.ts';
+
+/** Creates a signal whose value, or the part that `shorten` returns, outlives a reload. The browser drops it with the tab. */
+export function keptSignal<T>(name: string, initial: T, shorten = (value: T): T => value): Signal<T> {
+  const key = `mcp-saga studio ${name}`;
+  const text = sessionStorage.getItem(key);
+  const kept = signal(text === null ? initial : (JSON.parse(text) as T));
+  effect(() => sessionStorage.setItem(key, JSON.stringify(shorten(kept.value))));
+  return kept;
+}
 
 const pollMs = 500;
 const retryMs = 3_000;
 // Longer waits are continued by a button.
 const longestWaitMs = 60_000;
 
-/** State of the live page. */
 export class LiveStore {
   readonly state: Signal<StudioState | undefined> = signal(undefined);
   readonly tools: Signal<readonly Tool[]> = signal([]);
   /** Shown saga: its ID, or the ID of the request that starts it. */
   readonly shown: Signal<string> = keptSignal('shown', '');
-  /** Number of the shown lane. */
   readonly lane: Signal<number> = keptSignal('lane', 0);
   /** Requests of this page. The tokens of kept requests must fit the quota of a tab. */
   readonly sent: Signal<readonly Sent[]> = keptSignal('sent', [], (all) => all.slice(-50));
@@ -56,7 +61,6 @@ export class LiveStore {
     void this.refresh();
   }
 
-  /** Calls a saga. */
   async start(tool: string, args: object): Promise<void> {
     this.failure.value = undefined;
     const id = crypto.randomUUID();

@@ -5,6 +5,5 @@ import './live.css';
 import { LiveStore } from './live-store.ts';
 
 const store = new LiveStore();
-const root = document.querySelector('#app');
-if (root !== null) render(<App store={store} />, root);
+render(<App store={store} />, document.querySelector('#app') as Element);
 void store.follow();

@@ -1,6 +1,7 @@
+import type { ClientStep } from '@mcp-saga/server';
 import type { Form } from '@mcp-saga/testing/internal';
+import type { Answer } from '../model/session.ts';
 
-/** Tool of the server, as clients see it. */
 export interface Tool {
   readonly name: string;
   readonly description?: string;
@@ -8,7 +9,6 @@ export interface Tool {
   readonly _meta?: Readonly<Record<string, { readonly methods?: readonly string[] }>>;
 }
 
-/** Returns the saga methods of a tool. */
 export function methodsOf({ _meta: meta = {} }: Pick<Tool, '_meta'>): readonly string[] {
   return Object.values(meta).flatMap(({ methods = [] }) => methods);
 }
@@ -52,4 +52,34 @@ function toMessage(text: string, status: number): RpcResponse {
   } catch {
     throw new Error(`HTTP ${status} ${text.trim()}`);
   }
+}
+
+/** Response of a saga method; of a saga that has ended, without these fields. */
+export interface SagaReply {
+  readonly sagaToken?: string;
+  readonly steps?: readonly ClientStep[];
+  readonly retryAfterMs?: number;
+}
+
+/** Request of this page to a saga. */
+export interface Sent {
+  readonly id: string;
+  readonly tool: string;
+  /** ID of the request with the token of this one; undefined for a call. */
+  readonly parent?: string;
+  readonly method: 'tools/callSaga' | 'tools/resumeSaga' | 'tools/cancelSaga';
+  /** Arguments of a call, to start the saga again. */
+  readonly args?: object;
+  /** Undefined after the response. */
+  readonly params?: object;
+  readonly reply?: SagaReply;
+  readonly error?: string;
+}
+
+/** Converts an answer of the form to the answer of a step in MCP. */
+export function toCompletedStep({ stepId, type }: ClientStep, { action, content }: Answer): object {
+  const text = { type: 'text', text: content };
+  if (type === 'roots') return { stepId, result: { roots: [] } };
+  if (type === 'sampling') return { stepId, result: { role: 'assistant', model: 'studio', content: text } };
+  return { stepId, result: action === 'accept' ? { action, content: content ?? {} } : { action } };
 }

@@ -2,9 +2,8 @@ import type { SeenTurn } from 'mcp-saga/studio';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { LiveStore } from './live-store.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 
-/** Words for the status of a turn. */
 export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
   running: 'runs now',
   suspended: 'waits for its client',

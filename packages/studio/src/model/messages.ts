@@ -7,7 +7,6 @@ export interface Run {
   readonly session: Session;
 }
 
-/** Request to the worker. */
 export type Request =
   | ({ readonly type: 'play' } & Run)
   | ({ readonly type: 'upgrade'; readonly next: Code } & Run)

@@ -1,4 +1,3 @@
-/** File of the editor. */
 export type SourceFile = Readonly<Record<'name' | 'text', string>>;
 
 /** File as a CommonJS module, without types. */
@@ -46,16 +45,13 @@ export interface OutsideAct {
   readonly content?: unknown;
 }
 
-/** Time that passes without an answer. */
 export interface Wait {
   readonly action: 'wait';
   readonly ms: number;
 }
 
-/** Answer to a question, an approval, or an event. */
 export type Answer = Given | OutsideAct;
 
-/** Action of the person at the page. */
 export type Act = Answer | Wait;
 
 /** Client: complete, without a capability, or with an immediate decline of each question. */
@@ -76,8 +72,6 @@ export interface Session {
   readonly forks: readonly Fork[];
   /** Default: a complete client. */
   readonly client?: ClientKind;
-  /** Stops the clock at each wait. */
   readonly isPaused?: boolean;
-  /** Arguments of a saga without a script, as JSON. */
   readonly input?: string;
 }

@@ -3,7 +3,6 @@ import type { Chart } from '@mcp-saga/xstate/internal';
 import type { TraceEntry } from '@mcp-saga/testing';
 import type { Field } from '@mcp-saga/testing/internal';
 
-/** Event of a ladder. */
 export interface EntryView {
   readonly turn: number;
   /** Number of the attempt, from 1; undefined for other events. */
@@ -22,7 +21,6 @@ export interface EntryView {
 /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration in milliseconds. */
 export type StepTime = Readonly<Record<'start' | 'share' | 'ms', number>>;
 
-/** Open question. */
 export interface QuestionView {
   readonly id: string;
   /** Kind of the question to the client; `approval` or `event` for others. */
@@ -31,7 +29,6 @@ export interface QuestionView {
   /** Reason for the repetition. */
   readonly reason: string | undefined;
   readonly fields: Readonly<Record<string, Field>> | undefined;
-  /** Initial content of the form. */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
@@ -43,7 +40,6 @@ export interface PauseView {
   readonly outside: readonly QuestionView[];
 }
 
-/** Token of a lane. */
 export interface TokenView {
   /** Number of the token, from 1. A fork continues the numbers. */
   readonly number: number;
@@ -67,17 +63,14 @@ export interface LensView {
   readonly refusal: Readonly<Record<'client' | 'operator', string>>;
 }
 
-/** Machine of a saga, and its states in a run. */
+/** Machine of a saga, with its states at the start of each turn, and after each change. */
 export interface MachineTrace {
   readonly chart: Chart;
-  /** The states at the start of each turn, and after each change. */
-  readonly changes: readonly {
-    readonly turn: number;
-    /** The state value: a name, or JSON for nested states. */
+  /** `states`: a name, or JSON for nested states. `active`: the IDs of all active states. */
+  readonly changes: readonly (Pick<EntryView, 'turn'> & {
     readonly states: string;
-    /** IDs of the active states. */
     readonly active: readonly string[];
-  }[];
+  })[];
 }
 
 /** One run, or one fork. */
@@ -117,7 +110,6 @@ export interface Cell {
   readonly at: number;
   /** Finding; undefined for a green cell. */
   readonly what: string | undefined;
-  /** Line of a test that fails in this case. */
   readonly expects: string | undefined;
   /** The fault, as the engine knows it. */
   readonly rules: unknown;

@@ -15,8 +15,7 @@ export function startPage(home: Home): Store {
   const open = (): void => void store.open(location.hash);
   open();
   addEventListener('hashchange', open);
-  const root = document.querySelector('#app');
-  if (root !== null) render(<App store={store} />, root);
+  render(<App store={store} />, document.querySelector('#app') as Element);
   return store;
 }
 

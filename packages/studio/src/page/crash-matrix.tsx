@@ -1,11 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Cell } from '../model/view.ts';
-import { Slider } from '../parts/slider.tsx';
+import { Slider, Button } from '../parts/controls.tsx';
 import type { Store } from './store.ts';
-import { Button } from '../parts/button.tsx';
 
-/** Row of the matrix. */
 type Row = readonly [subject: string, cells: Cell[]];
 
 /** Number of rows of a long matrix that are drawn at first, and with each request for more. */
@@ -44,7 +42,7 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         )}
       </h2>
       {store.baseline.value !== undefined && <p class="failure">{store.baseline.value}</p>}
-      {cells.length > 0 && <FaultSlider store={store} open={open} />}
+      {cells.length > 0 && <FaultSlider store={store} />}
       <table onKeyDown={move}>
         <caption class="hidden">Each cell is one fault at one place. Move with the arrow keys.</caption>
         <tbody>
@@ -79,26 +77,17 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
   );
 }
 
-interface FaultSliderProps {
-  readonly store: Store;
-  readonly open: Cell | undefined;
-}
-
 /** Moves through the faults in the order of their time, after the run without a fault. */
-function FaultSlider({ store, open }: FaultSliderProps): JSX.Element {
+function FaultSlider({ store }: { readonly store: Store }): JSX.Element {
   const cells = store.cells.value.toSorted((one, other) => one.at - other.at);
-  const move = (to: number): void => {
-    const cell = cells[to - 1];
-    if (cell === undefined) store.shown.value = { lane: 0 };
-    else void store.openCell(cell);
-  };
+  const open = 'cell' in store.shown.value ? store.shown.value.cell : undefined;
   return (
     <Slider
       label="Faults in time"
       count={cells.length + 1}
       at={open === undefined ? 0 : cells.indexOf(open) + 1}
       text={open === undefined ? 'No fault' : `${open.when}: ${isBad(open) ? 'broken' : 'holds'}`}
-      onMove={move}
+      onMove={(to) => void store.openCell(cells[to - 1])}
     />
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { looks } from '../parts/event-looks.ts';
 import type { EntryView, TokenView } from '../model/view.ts';
 import { durationOf } from './panels/duration.ts';
-import { Fold } from './panels/fold.tsx';
+import { Fold } from '../parts/controls.tsx';
 
 interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly entries: readonly EntryView[];

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ClientKind } from '../model/session.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { durationOf } from './panels/duration.ts';
 import type { Store } from './store.ts';
 
@@ -11,7 +11,6 @@ const clients: Readonly<Record<ClientKind, string>> = {
   'no-sampling': 'without sampling',
 };
 
-/** Client and clock of the run. */
 export function RunSettings({ store }: { readonly store: Store }): JSX.Element {
   const { client = 'complete', isPaused = false } = store.session.value;
   return (

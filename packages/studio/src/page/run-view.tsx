@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Cell, EntryView, Lane, Misfit } from '../model/view.ts';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { isRedacted } from '../parts/link.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
 import { ComparedLadder, Ladder } from './ladder.tsx';

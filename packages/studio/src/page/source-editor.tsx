@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { Button } from '../parts/button.tsx';
+import { Button } from '../parts/controls.tsx';
 import { CodePane } from '../parts/code-pane.tsx';
 import type { Store } from './store.ts';
 
-/** The files of the saga. */
 export function SourceEditor({ store }: { readonly store: Store }): JSX.Element {
   const chosen = useSignal('');
   const files = store.files.value;

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type * as Drawer from '../chart/page/drawing.tsx';
+import type * as Drawer from '../parts/drawing.tsx';
 import type { MachineTrace } from '../model/view.ts';
-import { Slider } from '../parts/slider.tsx';
+import { Slider } from '../parts/controls.tsx';
 
 /** Statechart of the machine of a run. Shows the newest states, or those that the person chose. */
 export function Statechart({ machine }: { readonly machine: MachineTrace }): JSX.Element {
@@ -15,7 +15,7 @@ export function Statechart({ machine }: { readonly machine: MachineTrace }): JSX
   const at = Math.min(chosen.value, newest);
   const { turn, states = '', active = [] } = changes[at] ?? {};
   // The code that draws loads with the first machine.
-  useEffect(() => void import('../chart/page/drawing.tsx').then((loaded) => (drawer.value = loaded)), []);
+  useEffect(() => void import('../parts/drawing.tsx').then((loaded) => (drawer.value = loaded)), []);
   useEffect(() => {
     const box = canvas.current?.getBoundingClientRect();
     const state = canvas.current?.querySelector('.active:not(.group)')?.getBoundingClientRect();

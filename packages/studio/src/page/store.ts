@@ -10,7 +10,6 @@ type RequestOf<Type> = Request & { readonly type: Type };
 
 const nothing: Pick<Session, 'answers' | 'forks'> = { answers: [], forks: [] };
 
-/** State of the page. */
 export class Store {
   readonly isDev: boolean;
   readonly examples: Signal<readonly Example[]>;
@@ -19,7 +18,6 @@ export class Store {
   readonly session: Signal<Session> = signal(nothing);
   readonly lanes: Signal<readonly Lane[]> = signal([]);
   readonly cells: Signal<readonly Cell[]> = signal([]);
-  /** Explores now. */
   readonly exploring: Signal<boolean> = signal(false);
   readonly shown: Signal<Shown> = signal({ lane: 0 });
   /** Mistake in the code of the editor. */
@@ -28,7 +26,6 @@ export class Store {
   readonly baseline: Signal<string | undefined> = signal(undefined);
   /** `true` if code waits for the consent of the person. */
   readonly waits: Signal<boolean> = signal(false);
-  /** Events of the shown lane or case. */
   readonly entries: ReadonlySignal<readonly EntryView[]> = computed(() => {
     const { value: shown } = this.shown;
     const run = 'cell' in shown ? shown.run : this.lanes.value[shown.lane];
@@ -47,7 +44,6 @@ export class Store {
   /** Ends with the newest request to the player. */
   #asked: Promise<unknown> = Promise.resolve();
   #edit: ReturnType<typeof setTimeout> | undefined;
-  /** `true` if the person has let code run. */
   #isAllowed = false;
 
   constructor({ examples, startWorker, loadCompiler }: Home) {
@@ -100,7 +96,6 @@ export class Store {
     this.#edit = setTimeout(() => this.#runChanged(), 300);
   }
 
-  /** Shows the changed code of `mcp-saga dev`, and runs it. */
   reload(examples: readonly Example[]): void {
     this.examples.value = examples;
     this.files.value = examples.find(({ name }) => name === this.example.value)?.files ?? [];
@@ -111,7 +106,6 @@ export class Store {
     if (!this.waits.value) this.runAll(this.pinned.value === undefined ? { forks: [] } : {});
   }
 
-  /** Runs code that waits for the consent of the person. */
   allow(): void {
     this.#isAllowed = true;
     this.waits.value = false;
@@ -140,7 +134,6 @@ export class Store {
     void this.#go({ ...change, forks: [] });
   }
 
-  /** Continues a lane that waits. */
   act(lane: number, given: Act): void {
     const { answers, forks } = this.session.value;
     const fork = forks[lane - 1];
@@ -154,23 +147,21 @@ export class Store {
     void this.#go({ forks: [...forks, { lane, point, answers: [given] }] }, forks.length + 1);
   }
 
-  /** Makes the recording of a lane that has ended. */
   async record(lane: number): Promise<string | undefined> {
     return await this.#query({ type: 'record', ...(await this.#run()), lane });
   }
 
-  /** Opens a token. */
   async lens(lane: number, point: number): Promise<LensView | undefined> {
     return await this.#query({ type: 'lens', ...(await this.#run()), lane, point });
   }
 
-  /** Shows a case of the crash matrix, and runs it again. */
-  async openCell(cell: Cell): Promise<void> {
-    const shown = { cell };
+  /** Shows a case of the crash matrix, and runs it again. Without a case, shows the run. */
+  async openCell(cell: Cell | undefined): Promise<void> {
+    const shown = cell === undefined ? { lane: 0 } : { cell };
     this.shown.value = shown;
     // The slider passes many cases. Only the last one runs.
     await this.#asked;
-    if (this.shown.value !== shown) return;
+    if (this.shown.value !== shown || cell === undefined) return;
     const run = await this.#query({ type: 'case', code: await this.#compiled(), cell });
     if (this.shown.value === shown) this.shown.value = { cell, run };
   }
@@ -215,7 +206,6 @@ export class Store {
     return (await this.#loadCompiler())?.compile(files) ?? [];
   }
 
-  /** Files and session of the run. */
   async #run(): Promise<Run> {
     const { value: session } = this.session;
     return { code: withInput(this.pinned.value ?? (await this.#compiled()), session), session };
@@ -247,7 +237,6 @@ export class Store {
     this.misfits.value = undefined;
   }
 
-  /** Compares the tokens of the run with the next version. */
   async #compare(): Promise<void> {
     const { value: code } = this.pinned;
     if (code === undefined) return;

@@ -29,7 +29,6 @@ export class CodeEditor {
     this.#view.setState(known?.doc.toString() === text ? known : this.#stateOf(name, text));
   }
 
-  /** Lights the lines that ran. */
   mark(entries: readonly EntryView[], looks: EventLooks): void {
     const { state } = this.#view;
     this.#view.dispatch({ effects: setMarks.of(findMarks(state.doc.toString(), entries, looks)) });

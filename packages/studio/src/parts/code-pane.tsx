@@ -4,14 +4,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { EntryView } from '../model/view.ts';
 import type { CodeEditor } from './code-editor.ts';
 import { looks } from './event-looks.ts';
-import { Failure } from './failure.tsx';
+import { Failure } from './controls.tsx';
 
 interface CodePaneProps {
   readonly name: string;
   readonly text: string;
   /** Absent if the code is only shown. */
   readonly onEdit?: (text: string) => void;
-  /** Mistake in the code. */
   readonly failure: string | undefined;
   /** Events that light their lines. */
   readonly entries?: readonly EntryView[];

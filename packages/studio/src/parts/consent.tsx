@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { Button } from './button.tsx';
+import { Button } from './controls.tsx';
 
 type ConsentProps = { readonly onRun: () => unknown; readonly effects?: string };
 

@@ -15,7 +15,6 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Starts the worker before the first request. */
   start(): this {
     this.#worker ??= this.#makeWorker();
     return this;

@@ -1,10 +1,9 @@
 import { StateEffect, StateField, type StateEffectType, type EditorState } from '@codemirror/state';
-import { Decoration, EditorView, WidgetType, type DecorationSet } from '@codemirror/view';
+import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
 import type { EventLooks } from './event-looks.ts';
 import type { EntryView } from '../model/view.ts';
 
 interface LineMark {
-  /** Number of the line, from 1. */
   readonly line: number;
   readonly state: string;
   readonly text: string;
@@ -47,40 +46,15 @@ function linesOf(text: string): ReadonlyMap<string, number> {
 /** Lights the lines of a run, each with a value. */
 export const setMarks: StateEffectType<readonly LineMark[]> = StateEffect.define();
 
-class ValueWidget extends WidgetType {
-  readonly #mark: LineMark;
-
-  constructor(mark: LineMark) {
-    super();
-    this.#mark = mark;
-  }
-
-  override toDOM(): HTMLElement {
-    const element = document.createElement('span');
-    element.className = `mark ${this.#mark.state}`;
-    element.textContent = this.#mark.text.slice(0, 60);
-    const facts = document.createElement('small');
-    facts.textContent = this.#mark.facts;
-    element.append(' ', facts);
-    // The ladder says the same.
-    element.ariaHidden = 'true';
-    return element;
-  }
-}
-
 function decorate({ doc }: EditorState, marks: readonly LineMark[]): DecorationSet {
-  const ranges = marks.flatMap((mark) => {
-    if (mark.line > doc.lines) return [];
-    const { from, to } = doc.line(mark.line);
-    return [
-      Decoration.line({ class: `lit ${mark.state}` }).range(from),
-      Decoration.widget({ widget: new ValueWidget(mark), side: 1 }).range(to),
-    ];
+  const lines = marks.flatMap(({ line, state, text, facts }) => {
+    // The page writes the facts after the line by CSS, outside of the text.
+    const attributes = { class: `lit ${state}`, 'data-value': text.slice(0, 60), 'data-facts': facts };
+    return line > doc.lines ? [] : Decoration.line({ attributes }).range(doc.line(line).from);
   });
-  return Decoration.set(ranges, true);
+  return Decoration.set(lines, true);
 }
 
-/** Extension of the editor for marks. */
 export const lineMarks: StateField<DecorationSet> = StateField.define({
   create: () => Decoration.none,
   update: (decorations, { effects, changes, state }) => {

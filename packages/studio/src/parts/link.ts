@@ -18,7 +18,6 @@ export function redactAnswers(session: Session): Session {
   };
 }
 
-/** `true` if the session is from a link without values. */
 export function isRedacted({ answers, forks }: Session): boolean {
   return [...answers, ...forks.flatMap((fork) => fork.answers)].some(
     (act) => act.action === 'accept' && act.content === undefined,

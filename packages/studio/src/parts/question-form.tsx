@@ -3,12 +3,11 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Answer, OutsideAct } from '../model/session.ts';
 import type { QuestionView } from '../model/view.ts';
-import { Failure } from './failure.tsx';
+import { Failure } from './controls.tsx';
 
 interface QuestionFormProps {
   readonly question: QuestionView;
   readonly onAnswer: (given: Answer) => void;
-  /** Label of the accepting button. */
   readonly accept?: string;
 }
 

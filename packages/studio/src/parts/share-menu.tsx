@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from './controls.tsx';
 
 interface ShareMenuProps {
   /** What every link contains, and what a link without values does. */
   readonly all: string;
   readonly bare: string;
-  /** Name of the values. */
   readonly values: string;
   /** Makes the link, with or without the values. */
   readonly link: (hasValues: boolean) => Promise<string>;

@@ -14,17 +14,13 @@ export interface MachineRequest {
   readonly steps: readonly MachineStep[];
 }
 
-/** Pending delay. */
 export interface Timer {
-  /** Key of the machine. */
   readonly machine: string;
-  /** Event type of XState. */
   readonly type: string;
   readonly name: string;
   readonly dueMs: number;
 }
 
-/** Active actor that waits for its result. */
 export interface WaitingActor {
   readonly id: string;
   readonly name: string;
@@ -43,7 +39,6 @@ export interface RunningMachine {
   readonly result: string | undefined;
 }
 
-/** All machines after all steps. */
 export interface MachineView {
   /** The machine of the page, and active machines that it invoked or spawned, in the order of their start. */
   readonly machines: readonly RunningMachine[];

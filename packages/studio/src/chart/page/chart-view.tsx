@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { Drawing } from './drawing.tsx';
+import { Drawing } from '../../parts/drawing.tsx';
 import type { MachineStore } from './machine-store.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../parts/controls.tsx';
 
 /** The drawing, with a button for each event and delay of an active state. */
 export function ChartView({ store }: { readonly store: MachineStore }): JSX.Element {

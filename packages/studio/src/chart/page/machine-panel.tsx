@@ -2,7 +2,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { InputHTMLAttributes, JSX } from 'preact';
 import type { MachineView, RunningMachine, WaitingActor } from '../model/machine-view.ts';
 import type { MachineStore } from './machine-store.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button } from '../../parts/controls.tsx';
 
 type Part = { readonly store: MachineStore };
 

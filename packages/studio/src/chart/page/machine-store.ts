@@ -12,19 +12,16 @@ import type {
   RunningMachine,
 } from '../model/machine-view.ts';
 
-/** Code of the examples, by name. */
 declare const MACHINES: Readonly<Record<string, string>>;
 
 /** State in a link: the code, and the run if it is shared. */
 type Shared = Pick<MachineRequest, 'steps'> & Readonly<Record<'code' | 'input', string>>;
 
-/** State of the statechart page. */
 export class MachineStore {
   readonly examples: Readonly<Record<string, string>> = MACHINES;
   /** Loaded with the page, as an edit must not make a request. */
   readonly compiler: Promise<typeof Compiler> = import('../../engine/compile.ts');
   readonly code: Signal<string> = signal(Object.values(MACHINES)[0] ?? '');
-  /** Input of the machine as JSON. */
   readonly input: Signal<string> = signal('');
   readonly steps: Signal<readonly MachineStep[]> = signal([]);
   readonly view: Signal<MachineView | undefined> = signal(undefined);
@@ -98,12 +95,10 @@ export class MachineStore {
     if (result !== undefined) this.take({ type, actor, value: result.value });
   }
 
-  /** Moves the clock to a time. */
   skipTo(dueMs: number): void {
     this.take({ type: 'skip', byMs: dueMs - (this.view.value?.nowMs ?? 0) });
   }
 
-  /** Returns to the state after some steps. */
   goBack(count: number): void {
     void this.run(this.#wanted.slice(0, count));
   }

@@ -5,7 +5,6 @@ import '../../page/studio.css';
 import './machine.css';
 
 const store = new MachineStore();
-const root = document.querySelector('#app');
-if (root !== null) render(<MachineApp store={store} />, root);
+render(<MachineApp store={store} />, document.querySelector('#app') as Element);
 void store.load(location.hash);
 addEventListener('hashchange', () => void store.load(location.hash));

@@ -1,7 +1,6 @@
 import type { JSX, RenderableProps } from 'preact';
 import type { Lane } from '../../model/view.ts';
-import { Button } from '../../parts/button.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { Button, CopyButton } from '../../parts/controls.tsx';
 import { ladderSvg } from './ladder-svg.ts';
 
 type ExportMenuProps = RenderableProps<{

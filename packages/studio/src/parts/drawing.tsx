@@ -7,7 +7,6 @@ type DrawingProps = Pick<DrawChartOptions, 'buttons'> & {
   readonly active: readonly string[];
 };
 
-/** Drawing of a statechart. */
 export function Drawing({ chart, active, buttons }: DrawingProps): JSX.Element {
   return toNode(drawChart(layOutChart(chart), { active: new Set(active), ...(buttons && { buttons }) }));
 }

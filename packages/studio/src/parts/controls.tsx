@@ -1,0 +1,77 @@
+import { useSignal } from '@preact/signals';
+import type { ButtonHTMLAttributes, JSX, ComponentChildren, RenderableProps } from 'preact';
+
+/** Button that submits no form. */
+export function Button(props: ButtonHTMLAttributes): JSX.Element {
+  return <button type="button" {...props} />;
+}
+
+type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };
+
+/** Copies a text to the clipboard, and says so. */
+export function CopyButton({ label, text }: CopyButtonProps): JSX.Element {
+  const said = useSignal('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(await text());
+      said.value = 'Copied';
+    } catch {
+      said.value = 'Not allowed by the browser';
+    }
+    setTimeout(() => (said.value = ''), 2_000);
+  };
+  return (
+    <Button onClick={() => void copy()}>
+      {said.value === '' ? label : said.value}
+      <span class="hidden" role="status">
+        {said.value}
+      </span>
+    </Button>
+  );
+}
+
+/** Mistake that is read aloud, if there is one. */
+export function Failure({ text }: { readonly text: string | undefined }): JSX.Element | null {
+  if (text === undefined) return null;
+  return (
+    <p class="failure" role="alert">
+      {text}
+    </p>
+  );
+}
+
+type FoldProps = RenderableProps<{ readonly summary: ComponentChildren }>;
+
+/** Details with content that is drawn once they open. A long run has hundreds of them. */
+export function Fold({ summary, children }: FoldProps): JSX.Element {
+  const wasOpen = useSignal(false);
+  return (
+    <details onToggle={({ currentTarget }) => (wasOpen.value ||= currentTarget.open)}>
+      <summary>{summary}</summary>
+      {wasOpen.value && children}
+    </details>
+  );
+}
+
+type SliderProps = Readonly<Record<'label' | 'text', string>> & {
+  readonly count: number;
+  readonly at: number;
+  readonly onMove: (at: number) => void;
+};
+
+/** Slider through positions in time. Screen readers read the text of the position instead of its number. */
+export function Slider({ label, text, count, at, onMove }: SliderProps): JSX.Element {
+  return (
+    <div class="slider">
+      <input
+        type="range"
+        aria-label={label}
+        aria-valuetext={text}
+        max={count - 1}
+        value={at}
+        onInput={({ currentTarget }) => onMove(currentTarget.valueAsNumber)}
+      />
+      <span aria-hidden="true">{text}</span>
+    </div>
+  );
+}
