@@ -23,7 +23,7 @@ interface Asked {
 /** Paths of the file, of the folder of its package, and of a folder for copies. */
 const { file, folder, copies } = workerData as Readonly<Record<'file' | 'folder' | 'copies', string>>;
 
-/** Makes an engine that evaluates the newest version, or first an older one. */
+/** Makes an engine for the newest version, or first for an older one. */
 function engineFor(old: Asked['old']): Engine {
   return createEngine(async (...versions) => {
     const playgrounds: Playground[] = [];
@@ -41,7 +41,7 @@ function engineFor(old: Asked['old']): Engine {
   }, 'refuse');
 }
 
-/** Loads a copy of the files, and of the package.json if there is one. */
+/** Loads a copy of the files, and of the package.json, if any. */
 async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas> {
   if (sources.length === 0) throw new Error('That version is not loaded any more. Run the next version.');
   const copy = join(copies, randomUUID());

@@ -13,7 +13,7 @@ export type Engine = (request: Request, reply: (message: Reply) => void) => Prom
  * @param repeats - `refuse`: a lens or a recording of an older run does not run its code again
  */
 export function createEngine(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 'accept'): Engine {
-  /** The newest run. A lens of one of its tokens needs no new run. */
+  /** The newest run. A lens of a token of this run needs no new run. */
   let newest: { readonly key: string; readonly player: SessionPlayer } | undefined;
   const one = async (code: Code): Promise<Playground> => (await evaluate(code))[0] as Playground;
 

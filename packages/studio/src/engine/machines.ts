@@ -8,7 +8,7 @@ let report: ((snapshot: xstate.AnyMachineSnapshot) => void) | undefined;
 /** Prototypes of actors that report. Versions of a file may share their XState. */
 const watched = new WeakSet<object>();
 
-/** Traces machines of a copy of XState, which has no inspector for all actors: each machine without a parent reports its snapshots. */
+/** Traces machines of a copy of XState. XState has no inspector for all actors, so each machine without a parent reports its snapshots. */
 export function watchMachines({ prototype }: typeof xstate.Actor): void {
   machines.trace = trace;
   if (watched.has(prototype)) return;

@@ -3,7 +3,7 @@ import type { World } from '@mcp-saga/testing/internal';
 import type { Code } from '../model/session.ts';
 import type { MachineTrace } from '../model/view.ts';
 
-/** Name of a saga that a test cannot import: its file exports none, or a default. */
+/** Name of a saga that a test cannot import: the file exports no saga, or a default. */
 export const unnamed = 'yourSaga';
 
 /** Traces the machine of the next run, after that of an earlier run. Undefined until code with machines is loaded. */
@@ -29,7 +29,7 @@ export interface Playground {
 /** Evaluates versions of code without the state of an earlier run. The later ones share the outside world of the first. */
 export type Evaluate = (...versions: readonly Code[]) => Promise<readonly Playground[]>;
 
-/** Describes a script, with the check and the harmless steps that its file exports. */
+/** Describes a script, with the exported check and the exported harmless steps. */
 export function playgroundOf(
   script: TestSaga,
   exports: object,

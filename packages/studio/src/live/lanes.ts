@@ -20,7 +20,7 @@ export interface LiveLane {
   readonly tokens: readonly LiveToken[];
 }
 
-/** Sorts the turns of a saga into its run and its forks, in the order in which they began. */
+/** Sorts the turns of a saga into the run and the forks, in the order of their start. */
 export function toLanes(turns: readonly SeenTurn[], sent: readonly Sent[], saga: string): LiveLane[] {
   const lines: SeenTurn[][] = [];
   for (const turn of turns) {

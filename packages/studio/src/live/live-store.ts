@@ -20,7 +20,7 @@ const longestWaitMs = 60_000;
 export class LiveStore {
   readonly state: Signal<StudioState | undefined> = signal(undefined);
   readonly tools: Signal<readonly Tool[]> = signal([]);
-  /** Shown saga: its ID, or the ID of the request that starts it. */
+  /** Shown saga: the ID of the saga, or of the request for its start. */
   readonly shown: Signal<string> = keptSignal('shown', '');
   readonly lane: Signal<number> = keptSignal('lane', 0);
   /** Requests of this page. The tokens of kept requests must fit the quota of a tab. */

@@ -13,7 +13,7 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly caption?: (turn: number) => string;
 }
 
-/** Ladder of a fork, beside that of its origin as long as the person wants so. A run has no origin. */
+/** Ladder of a fork, beside the ladder of the origin on request. A run has no origin. */
 export function ComparedLadder<T extends Pick<TokenView, 'traced'>>({
   origin,
   ...own

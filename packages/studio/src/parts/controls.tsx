@@ -30,7 +30,7 @@ export function CopyButton({ label, text }: CopyButtonProps): JSX.Element {
   );
 }
 
-/** Mistake that is read aloud, if there is one. */
+/** Mistake, if any, for the screen and for screen readers. */
 export function Failure({ text }: { readonly text: string | undefined }): JSX.Element | null {
   if (text === undefined) return null;
   return (
@@ -42,7 +42,7 @@ export function Failure({ text }: { readonly text: string | undefined }): JSX.El
 
 type FoldProps = RenderableProps<{ readonly summary: ComponentChildren }>;
 
-/** Details with content that is drawn once they open. A long run has hundreds of them. */
+/** Details whose content is drawn on opening. A long run has hundreds of details. */
 export function Fold({ summary, children }: FoldProps): JSX.Element {
   const wasOpen = useSignal(false);
   return (
@@ -59,7 +59,7 @@ type SliderProps = Readonly<Record<'label' | 'text', string>> & {
   readonly onMove: (at: number) => void;
 };
 
-/** Slider through positions in time. Screen readers read the text of the position instead of its number. */
+/** Slider through positions in time. Screen readers read the text of a position instead of a number. */
 export function Slider({ label, text, count, at, onMove }: SliderProps): JSX.Element {
   return (
     <div class="slider">
