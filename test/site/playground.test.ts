@@ -62,7 +62,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
   const ends = (page: Page, text: string): Promise<void> => verdict(page).filter({ hasText: text }).waitFor();
   const holds = (page: Page): Promise<void> =>
     badge(page)
-      .filter({ hasText: /\d+ hold/ })
+      .filter({ hasText: /[1-9]\d* hold/ })
       .waitFor();
   const fails = (page: Page): Promise<void> =>
     badge(page)
@@ -541,7 +541,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
 
   it('is smaller than 200 kB, compressed, without what loads later', async () => {
     const files = (await readdir(join(studioApp, 'assets'))).filter(
-      (name) => !/^(?:code-editor|compile|others|drawing|machine(?:-worker|s)?)-/.test(name),
+      (name) => !/^(?:code-editor|compile|others|drawing|saga-modules|machine(?:-worker)?)-/.test(name),
     );
     const sizes = await Promise.all(
       files.map(async (name) => gzipSync(await readFile(join(studioApp, 'assets', name))).length),
