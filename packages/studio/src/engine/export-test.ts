@@ -92,10 +92,8 @@ function expectations(name: string, { trace }: World): readonly string[] {
 function fileOf({ exported, check }: Playground, title: string, lines: readonly string[]): string {
   const { file, name, isScript } = exported;
   const body = lines.join('\n');
-  const names = [
-    ...(check !== undefined && body.includes('check()') ? ['check'] : []),
-    name.replace(/\[.*/, ''),
-  ];
+  const checks = check !== undefined && body.includes('check()') ? ['check'] : [];
+  const names = [...checks, name.replace(/\[.*/, '')];
   return [
     ...(isScript ? [] : ["import { testSaga } from '@mcp-saga/testing';"]),
     "import { expect, it } from 'vitest';",

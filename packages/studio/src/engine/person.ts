@@ -139,10 +139,7 @@ export class Person {
 export function denied({ client }: Session): readonly Rule[] {
   if (client === 'no-sampling') return [{ kind: 'deny', need: 'sampling' }];
   if (client !== 'no-elicitation') return [];
-  return [
-    { kind: 'deny', need: 'elicitation' },
-    { kind: 'deny', need: 'elicitation.url' },
-  ];
+  return (['elicitation', 'elicitation.url'] as const).map((need) => ({ kind: 'deny', need }));
 }
 
 export function isGiven(act: Act): act is Given {

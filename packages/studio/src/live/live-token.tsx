@@ -4,23 +4,20 @@ import type { LiveToken } from './lanes.ts';
 import type { LiveStore } from './live-store.ts';
 import { methodsOf, toCompletedStep } from './mcp-client.ts';
 import { durationOf } from '../page/panels/duration.ts';
-import { CopyButton, Button } from '../parts/controls.tsx';
+import { Button, CopyButton, Fold, TokenTitle } from '../parts/controls.tsx';
 import { QuestionForm } from '../parts/question-form.tsx';
 
 const limitBytes = 65_536;
 
-type LiveTokenRowProps = { readonly store: LiveStore; readonly token: LiveToken };
+type LiveTokenProps = { readonly store: LiveStore; readonly token: LiveToken };
 
 /** Token between two turns: its size and expiry, and a form to go back. */
-export function LiveTokenRow({ store, token }: LiveTokenRowProps): JSX.Element {
+export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
   const { turn, startedAt, tokenBytes, expiresAt = 0 } = token.turn;
   const { steps = [], sagaToken } = token.sent?.reply ?? {};
   return (
     <div class="token">
-      <details>
-        <summary>
-          Token {turn} <span>{tokenBytes} bytes, sealed</span>
-        </summary>
+      <Fold summary={<TokenTitle number={turn} bytes={tokenBytes} />}>
         <div class="lens">
           <dl>
             <dt>Size</dt>
@@ -35,28 +32,25 @@ export function LiveTokenRow({ store, token }: LiveTokenRowProps): JSX.Element {
           </dl>
           {sagaToken !== undefined && <CopyButton label="Copy token" text={() => sagaToken} />}
         </div>
-      </details>
+      </Fold>
       {steps.length > 0 && !token.isNewest && (
-        <details>
-          <summary>Go back to token {turn}</summary>
+        <Fold summary={`Go back to token ${turn}`}>
           <p>
             A fork sends this token again, with another answer. The guard decides whether an older token is
             still valid. Later effects remain.
           </p>
           <LiveForm store={store} token={token} />
-        </details>
+        </Fold>
       )}
     </div>
   );
 }
 
-type LiveFormProps = { readonly store: LiveStore; readonly token: LiveToken };
-
 /**
  * Forms to answer with a token of this page, and its last refusal by the server. Questions of other clients are theirs to answer. The
  * newest token waits for all its questions, and an older one makes a fork at the first.
  */
-export function LiveForm({ store, token: { sent, isNewest } }: LiveFormProps): JSX.Element | null {
+export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): JSX.Element | null {
   if (sent?.reply === undefined) return null;
   const { steps = [], retryAfterMs = 0 } = sent.reply;
   const tool = store.tools.value.find(({ name }) => name === sent.tool) ?? {};

@@ -2,10 +2,7 @@ import type { Code, Session } from './session.ts';
 import type { CaseView, Cell, Lane, LensView, Misfit } from './view.ts';
 
 /** Code, and what the person does with it. */
-export interface Run {
-  readonly code: Code;
-  readonly session: Session;
-}
+export type Run = { readonly code: Code; readonly session: Session };
 
 export type Request =
   | ({ readonly type: 'play' } & Run)

@@ -45,10 +45,7 @@ export interface OutsideAct {
   readonly content?: unknown;
 }
 
-export interface Wait {
-  readonly action: 'wait';
-  readonly ms: number;
-}
+export type Wait = { readonly action: 'wait'; readonly ms: number };
 
 export type Answer = Given | OutsideAct;
 

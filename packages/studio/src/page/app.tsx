@@ -4,8 +4,7 @@ import { CrashMatrix } from './crash-matrix.tsx';
 import { RunView } from './run-view.tsx';
 import { ShareMenu } from '../parts/share-menu.tsx';
 import { SourceEditor } from './source-editor.tsx';
-import type { Home } from './home.ts';
-import { Store } from './store.ts';
+import { Store, type Home } from './store.ts';
 import './studio.css';
 import './panels.css';
 

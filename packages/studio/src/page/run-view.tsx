@@ -5,9 +5,8 @@ import { isRedacted } from '../parts/link.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
 import { ComparedLadder, Ladder } from './ladder.tsx';
 import { ExportMenu, save } from './panels/export-menu.tsx';
-import type { ShownCase } from './home.ts';
 import { Clock, RunSettings } from './run-controls.tsx';
-import type { Store } from './store.ts';
+import type { ShownCase, Store } from './store.ts';
 import { Statechart } from './statechart.tsx';
 import { TokenRow } from './token-row.tsx';
 

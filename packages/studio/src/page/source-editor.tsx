@@ -18,13 +18,9 @@ export function SourceEditor({ store }: { readonly store: Store }): JSX.Element 
   return (
     <section class="source" aria-label="Source">
       <div class="tabs">
-        {files.map((each) => (
-          <Button
-            key={each.name}
-            aria-pressed={each.name === name}
-            onClick={() => (chosen.value = each.name)}
-          >
-            {each.name}
+        {files.map(({ name: own }) => (
+          <Button key={own} aria-pressed={own === name} onClick={() => (chosen.value = own)}>
+            {own}
           </Button>
         ))}
         {store.pinned.value === undefined && !store.waits.value && (

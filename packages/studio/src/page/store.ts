@@ -1,10 +1,21 @@
+import type * as Built from '#examples/others.js';
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { Reply, Request, Results, Run } from '../model/messages.ts';
-import type { Act, Code, Example, Session, SourceFile } from '../model/session.ts';
-import type { Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
-import { EngineClient } from '../parts/engine-client.ts';
+import type { Act, Code, Example, LoadedCode, Session, SourceFile } from '../model/session.ts';
+import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
+import { EngineClient, type EngineWorker } from '../parts/engine-client.ts';
 import { fromFragment, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
-import { withInput, type Home, type Shown } from './home.ts';
+
+/** Case of the crash matrix, and its run; undefined while it runs. */
+export type ShownCase = { readonly cell: Cell; readonly run?: CaseView | undefined };
+
+/** Where the page is: on a site, or served by `mcp-saga dev`. */
+export interface Home {
+  readonly examples: readonly Example[];
+  readonly startWorker: () => EngineWorker;
+  /** Loads other examples, too. Absent if the code is on a disk: the page only reads it, and its steps may have real effects. */
+  readonly loadCompiler?: () => Promise<typeof Built | undefined>;
+}
 
 type RequestOf<Type> = Request & { readonly type: Type };
 
@@ -19,7 +30,8 @@ export class Store {
   readonly lanes: Signal<readonly Lane[]> = signal([]);
   readonly cells: Signal<readonly Cell[]> = signal([]);
   readonly exploring: Signal<boolean> = signal(false);
-  readonly shown: Signal<Shown> = signal({ lane: 0 });
+  /** A lane of the session, or a case. */
+  readonly shown: Signal<{ readonly lane: number } | ShownCase> = signal({ lane: 0 });
   /** Mistake in the code of the editor. */
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** Mistake in the undisturbed run. */
@@ -274,4 +286,9 @@ export class Store {
     this.cells.value = cells;
     this.exploring.value = false;
   }
+}
+
+/** Adds the arguments of the person to a saga without a script. */
+function withInput(code: Code, { input }: Session): Code {
+  return Array.isArray(code) || input === undefined ? code : { ...(code as LoadedCode), input };
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LensView, TokenView } from '../model/view.ts';
-import { Button, Fold } from '../parts/controls.tsx';
+import { Button, Fold, TokenTitle } from '../parts/controls.tsx';
 import { durationOf } from './panels/duration.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
@@ -23,14 +23,9 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
   const current = store.lanes.value[lane];
   const misfit = lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
   const isLast = number === (current?.tokens.length ?? 0) - 1 && current?.status === 'waiting';
-  const label = (
-    <>
-      Token {token.number} <span>{token.bytes} bytes, sealed</span>
-    </>
-  );
   return (
     <div class="token">
-      <Fold summary={label}>
+      <Fold summary={<TokenTitle number={token.number} bytes={token.bytes} />}>
         <TokenLens store={store} lane={lane} number={number} />
       </Fold>
       {misfit !== undefined && (

@@ -53,6 +53,15 @@ export function Fold({ summary, children }: FoldProps): JSX.Element {
   );
 }
 
+/** Summary of a token. */
+export function TokenTitle({ number, bytes }: Readonly<Record<'number' | 'bytes', number>>): JSX.Element {
+  return (
+    <>
+      Token {number} <span>{bytes} bytes, sealed</span>
+    </>
+  );
+}
+
 type SliderProps = Readonly<Record<'label' | 'text', string>> & {
   readonly count: number;
   readonly at: number;

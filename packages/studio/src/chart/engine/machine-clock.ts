@@ -1,8 +1,6 @@
 import type { Timer } from '../model/machine-view.ts';
 
-interface Pending extends Timer {
-  readonly run: () => void;
-}
+type Pending = Timer & { readonly run: () => void };
 
 /** Clock for XState that moves only by hand. */
 export class MachineClock {

@@ -14,17 +14,9 @@ export interface MachineRequest {
   readonly steps: readonly MachineStep[];
 }
 
-export interface Timer {
-  readonly machine: string;
-  readonly type: string;
-  readonly name: string;
-  readonly dueMs: number;
-}
+export type Timer = Readonly<Record<'machine' | 'type' | 'name', string>> & { readonly dueMs: number };
 
-export interface WaitingActor {
-  readonly id: string;
-  readonly name: string;
-}
+export type WaitingActor = Readonly<Record<'id' | 'name', string>>;
 
 /** Running machine: of the page, or invoked or spawned by another one. */
 export interface RunningMachine {
