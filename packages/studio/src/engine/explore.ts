@@ -15,15 +15,15 @@ import { toEntryView, toText } from './to-view.ts';
 
 /**
  * Explores a script, and reports each case.
- * @param evaluate - evaluates the code anew, for each explorer
+ * @param load - evaluates the code anew, for each explorer
  */
 export async function explore(
-  evaluate: () => Promise<Playground>,
+  load: () => Promise<Playground>,
   report: (reply: Reply) => void,
 ): Promise<void> {
   for (const explorer of [refuseEverywhere, crashEverywhere, failEverywhere]) {
     // oxlint-disable-next-line no-await-in-loop -- the explorers run in sequence
-    const { script, check, harmless } = await evaluate();
+    const { script, check, harmless } = await load();
     let cases = 0;
     try {
       // oxlint-disable-next-line no-await-in-loop -- the cases share the fakes of the files

@@ -61,11 +61,8 @@ export class Person {
   /** Rules of a test for all but the answers. */
   get rules(): readonly Rule[] {
     const answered = new Set(this.given.map(({ id }) => id));
-    const late = Array.from(this.#late, ([id, ms]): Rule => ({
-      kind: answered.has(id) ? 'late' : 'silent',
-      id,
-      ms,
-    }));
+    const kindOf = (id: string): 'late' | 'silent' => (answered.has(id) ? 'late' : 'silent');
+    const late = Array.from(this.#late, ([id, ms]): Rule => ({ kind: kindOf(id), id, ms }));
     const asked = new Map(
       [...this.#world.outside.asked.values()].map(({ id, question }) => [id, question.kind]),
     );

@@ -1,7 +1,7 @@
 import { effect, signal, type Signal, computed, type ReadonlySignal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
 import { toLanes, type LiveLane } from './lanes.ts';
-import { methodsOf, sendRequest, type Tool, type SagaReply, type Sent } from './mcp-client.ts';
+import { methodsOf, sendRequest, type SagaReply, type Sent, type Tool, type ToolList } from './mcp-client.ts';
 
 /** Creates a signal whose value, or the part that `shorten` returns, outlives a reload. The browser drops it with the tab. */
 export function keptSignal<T>(name: string, initial: T, shorten = (value: T): T => value): Signal<T> {
@@ -153,11 +153,7 @@ export class LiveStore {
     const { mcp = '' } = this.state.value ?? {};
     const request = { id: crypto.randomUUID(), method: 'tools/list', params: {} };
     try {
-      const { tools } = await sendRequest<{ readonly tools: readonly Tool[] }>(
-        mcp,
-        this.bearer.value,
-        request,
-      );
+      const { tools } = await sendRequest<ToolList>(mcp, this.bearer.value, request);
       this.tools.value = tools.filter((tool) => methodsOf(tool).includes('tools/callSaga'));
     } catch (error) {
       this.failure.value = `The server does not list its tools: ${(error as Error).message}`;

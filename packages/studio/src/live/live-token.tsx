@@ -4,10 +4,8 @@ import type { LiveToken } from './lanes.ts';
 import type { LiveStore } from './live-store.ts';
 import { methodsOf, toCompletedStep } from './mcp-client.ts';
 import { durationOf } from '../page/panels/duration.ts';
-import { Button, CopyButton, Fold, TokenTitle } from '../parts/controls.tsx';
+import { Button, CopyButton, Fold, limitBytes, TokenTitle } from '../parts/controls.tsx';
 import { QuestionForm } from '../parts/question-form.tsx';
-
-const limitBytes = 65_536;
 
 type LiveTokenProps = { readonly store: LiveStore; readonly token: LiveToken };
 

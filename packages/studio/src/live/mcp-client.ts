@@ -9,6 +9,8 @@ export interface Tool {
   readonly _meta?: Readonly<Record<string, { readonly methods?: readonly string[] }>>;
 }
 
+export type ToolList = { readonly tools: readonly Tool[] };
+
 export function methodsOf({ _meta: meta = {} }: Pick<Tool, '_meta'>): readonly string[] {
   return Object.values(meta).flatMap(({ methods = [] }) => methods);
 }

@@ -58,7 +58,6 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
   const { question, pause, status, error } = lane;
   const fork = store.session.value.forks[at - 1];
   const origin = fork === undefined ? undefined : store.lanes.value[fork.lane];
-  const hasRecording = status === 'completed' || status === 'failed';
   return (
     <>
       <RunSettings store={store} />
@@ -101,7 +100,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
       ))}
       <Clock key={lane.tokens.length} store={store} at={at} />
       <ExportMenu name="run" title="Run" run={lane}>
-        {hasRecording && (
+        {(status === 'completed' || status === 'failed') && (
           <Button onClick={() => void store.record(at).then((text) => save('run.json', text))}>
             Recording
           </Button>

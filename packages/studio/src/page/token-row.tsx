@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LensView, TokenView } from '../model/view.ts';
-import { Button, Fold, TokenTitle } from '../parts/controls.tsx';
+import { Button, Fold, limitBytes, TokenTitle } from '../parts/controls.tsx';
 import { durationOf } from './panels/duration.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
@@ -61,7 +61,6 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
 }
 
 const parts = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
-const limitBytes = 65_536;
 
 /** Token as the client sees the text, and as the operator knows the contents. */
 function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {

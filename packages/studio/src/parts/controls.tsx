@@ -53,6 +53,9 @@ export function Fold({ summary, children }: FoldProps): JSX.Element {
   );
 }
 
+/** Greatest size of a token. */
+export const limitBytes = 65_536;
+
 /** Summary of a token. */
 export function TokenTitle({ number, bytes }: Readonly<Record<'number' | 'bytes', number>>): JSX.Element {
   return (
