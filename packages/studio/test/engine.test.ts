@@ -52,6 +52,40 @@ it('says what to import for a saga that its file does not export', async () => {
   expect(test).not.toContain('server.ts');
 });
 
+it('shows reads before the event that follows them, with their values once the run has ended', async () => {
+  const files = [
+    {
+      name: 'script.ts',
+      text: `
+import { elicit, now, saga, step, uuid } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+const reading = saga({ name: 'reading', version: '1' }, function* () {
+  yield* now();
+  const id = yield* uuid();
+  yield* elicit('name', { message: 'Name?', schema: z.object({ name: z.string() }) });
+  yield* uuid();
+  yield* step('greet', () => 'hello');
+  return id;
+});
+export const script = testSaga(reading);`,
+    },
+  ];
+  const readsOf = (lane?: Lane): readonly (readonly [string, readonly string[]])[] =>
+    lane?.entries.flatMap(({ type, reads }) => (reads === undefined ? [] : [[type, reads] as const])) ?? [];
+  const [open] = await play({}, files);
+  expect(readsOf(open)).toEqual([['asked', ['now', 'uuid']]]);
+  const [ended] = await play(
+    { answers: [{ id: 'name', action: 'accept', content: { name: 'Ann' } }] },
+    files,
+  );
+  const uuid = /^uuid(#2)? [0-9a-f-]{36}$/;
+  expect(readsOf(ended)).toEqual([
+    ['asked', [expect.stringMatching(/^now \d{4}-.*Z$/), expect.stringMatching(uuid)]],
+    ['ran', [expect.stringMatching(uuid)]],
+  ]);
+});
+
 it('runs no step again for a lens or a recording of an older run, where steps have real effects', async () => {
   const code = compile(refund);
   const run = { code, session: { answers: [], forks: [] } };

@@ -5,7 +5,7 @@ import type { Lane, LensView, MachineTrace } from '../model/view.ts';
 import { testOf, type Segment } from './export-test.ts';
 import { answerValue, denied, isGiven, Paused, Person, withValue } from './person.ts';
 import { machines, type Playground } from './playground.ts';
-import { toEntryView, toOutsideView, toQuestionView, toText } from './to-view.ts';
+import { toEntryView, toOutsideView, toQuestionView, toText, withReads } from './to-view.ts';
 
 interface Played extends Segment {
   /** Number of the tokens before, for a fork. */
@@ -15,8 +15,11 @@ interface Played extends Segment {
   readonly isWaiting: boolean;
   readonly error: unknown;
   readonly machine: MachineTrace | undefined;
+  readonly journal: Parameters<typeof withReads>[1];
   readonly from: (NonNullable<Segment['from']> & { readonly lane: number }) | undefined;
 }
+
+type Start = Omit<Played, 'isWaiting' | 'error' | 'journal'>;
 
 /** Rules that the person replaces. */
 const personal: ReadonlySet<Rule['kind']> = new Set<Rule['kind']>([
@@ -116,7 +119,7 @@ export class SessionPlayer {
   }
 
   /** Plays until the end, or until the run waits for the person. */
-  async #playTo(start: Omit<Played, 'isWaiting' | 'error'>, run: () => Promise<unknown>): Promise<void> {
+  async #playTo(start: Start, run: () => Promise<unknown>): Promise<void> {
     const trace = machines.trace?.(start.world, start.machine);
     let error: unknown;
     try {
@@ -126,11 +129,12 @@ export class SessionPlayer {
     }
     const isWaiting =
       error instanceof Paused || (error instanceof SagaTestError && error.code === 'unanswered');
-    this.#played.push({ ...start, isWaiting, error: isWaiting ? undefined : error, machine: trace?.() });
+    const found = { isWaiting, error: isWaiting ? undefined : error, machine: trace?.() };
+    this.#played.push({ ...start, ...found, journal: await journalOf(start) });
   }
 
   #lane(played: Played): Lane {
-    const { before, world, person, isWaiting, error, from, machine } = played;
+    const { before, world, person, isWaiting, error, from, machine, journal } = played;
     const { rules } = this.#playground.script;
     const stops = person.stops.map(({ dueInMs, outside, acts }) => ({
       dueInMs: Number.isFinite(dueInMs) ? dueInMs : undefined,
@@ -146,7 +150,7 @@ export class SessionPlayer {
     const isAsked = world.points.at(-1)?.asked.some(({ stepId }) => stepId === question?.stepId) === true;
     return {
       status: statusOf(played),
-      entries: Array.from(world.trace, toEntryView),
+      entries: withReads(Array.from(world.trace, toEntryView), journal),
       tokens,
       question: isWaiting && isAsked && question !== undefined ? toQuestionView(question, rules) : undefined,
       pause: isWaiting ? stops.at(-1) : undefined,
@@ -165,6 +169,15 @@ export class SessionPlayer {
     if (path.some(({ isWaiting, error }) => isWaiting || error !== undefined)) return undefined;
     return testOf(this.#playground, path);
   }
+}
+
+/** Journal of a run that ended, or of its newest token. */
+async function journalOf({ world, serving }: Start): Promise<Played['journal']> {
+  const { token } = world.points.at(-1) ?? {};
+  const isOver = ['completed', 'gaveUp'].includes(world.trace.at(-1)?.type ?? '');
+  if (isOver) return recordingOf(world).happened;
+  const { timeline = [] } = token === undefined ? {} : await serving.inspect(world, token);
+  return timeline.map(({ path, ...entry }) => ({ id: path, ...entry }));
 }
 
 function statusOf({ world, isWaiting, error }: Played): Lane['status'] {

@@ -10,6 +10,24 @@ export function toEntryView(entry: TraceEntry): EntryView {
   return { turn, attempt, type, id, text: lineOf(entry), value: valueOf(entry), key };
 }
 
+/** Entry of a journal. Its value is known once the run has ended. */
+type Noted = Readonly<Record<'kind' | 'id' | 'outcome', string>> & { readonly value?: unknown };
+
+/** Adds the reads of a journal, which are no events, to the events before which they ran. */
+export function withReads(entries: readonly EntryView[], journal: readonly Noted[]): readonly EntryView[] {
+  const all = [...entries];
+  let at = all.length - 1;
+  for (const { kind, id, outcome, value } of journal.toReversed()) {
+    const found = all.findIndex((entry) => entry.id === id);
+    if (found >= 0) at = found;
+    const entry = all[at];
+    if (outcome !== 'read' || entry === undefined) continue;
+    const shown = kind === 'now' ? new Date(Number(value ?? 0)).toISOString() : toText(value);
+    all[at] = { ...entry, reads: [value === undefined ? id : `${id} ${shown}`, ...(entry.reads ?? [])] };
+  }
+  return all;
+}
+
 /** Fields with the value of an event. The first existing field counts. */
 const valued = ['reason', 'message', 'answer', 'result', 'error', 'text', 'input'] as const;
 

@@ -14,6 +14,8 @@ export interface EntryView {
   /** Value, error, or message of the event, on one line. */
   readonly value: string | undefined;
   readonly key: string | undefined;
+  /** Reads before the event, such as `now`, with their values once the run has ended. */
+  readonly reads?: readonly string[];
   /** Time of a step within its turn; undefined where time stands still. */
   readonly time?: StepTime | undefined;
 }

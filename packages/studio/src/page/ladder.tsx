@@ -89,28 +89,38 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
 }
 
 function Event({ entry }: { readonly entry: EntryView }): JSX.Element {
-  const { type, id, text, value = '', key, attempt = 1, time } = entry;
+  const { type, id, text, value = '', key, attempt = 1, time, reads = [] } = entry;
   const shown = value !== '' && <span class="value">{value}</span>;
   const { place, verb, isSentence, isBad } = looks[type];
   return (
-    <li class={`event ${place} ${type} ${isBad ? 'bad' : ''}`}>
-      <div>
-        {isSentence || place === 'here' || place === 'between' ? (
-          <span class="sentence">{text}</span>
-        ) : (
-          <>
-            {verb !== undefined && <span class="verb">{verb} </span>}
-            {id !== undefined && <b>{id}</b>} {value.length > longestLine ? <Fold summary={shown} /> : shown}
-            {key !== undefined && <code class="key">key {key}</code>}
-            {attempt > 1 && <span class="verb"> attempt {attempt}</span>}
-            {time !== undefined && (
-              <span class="time" style={{ '--start': time.start, '--share': time.share }}>
-                {durationOf(time.ms)}
-              </span>
-            )}
-          </>
-        )}
-      </div>
-    </li>
+    <>
+      {reads.length > 0 && (
+        <li class="event here">
+          <div>
+            <Fold summary={reads.length === 1 ? '1 read' : `${reads.length} reads`}>{reads.join('\n')}</Fold>
+          </div>
+        </li>
+      )}
+      <li class={`event ${place} ${type} ${isBad ? 'bad' : ''}`}>
+        <div>
+          {isSentence || place === 'here' || place === 'between' ? (
+            <span class="sentence">{text}</span>
+          ) : (
+            <>
+              {verb !== undefined && <span class="verb">{verb} </span>}
+              {id !== undefined && <b>{id}</b>}{' '}
+              {value.length > longestLine ? <Fold summary={shown} /> : shown}
+              {key !== undefined && <code class="key">key {key}</code>}
+              {attempt > 1 && <span class="verb"> attempt {attempt}</span>}
+              {time !== undefined && (
+                <span class="time" style={{ '--start': time.start, '--share': time.share }}>
+                  {durationOf(time.ms)}
+                </span>
+              )}
+            </>
+          )}
+        </div>
+      </li>
+    </>
   );
 }
