@@ -188,6 +188,25 @@ export const listed: readonly Listed[] = [
     options: "{ input: { item: 'lamps' } }",
     harmless: ['reserve', 'place'],
   }),
+  alone('expense', 'Approve an expense, as a machine', 'test/docs/guides/xstate.ts#machine', {
+    saga: 'expenseSaga',
+    options: '{ input: { amount: 20 } }',
+    harmless: ['pay'],
+  }),
+  alone('withdraw', 'Undo a refund, as a machine', 'test/docs/guides/xstate.ts#undo', {
+    saga: 'refundSaga',
+    harmless: ['refund'],
+  }),
+  alone('approve', 'Ask a manager, as a machine', 'test/docs/guides/approval-machine.ts#approval', {
+    saga: 'refundByMachine',
+    options: '{ input: { amount: 20 } }',
+    harmless: ['manager/deliver', 'refund'],
+  }),
+  alone('paid', 'Wait for a payment, as a machine', 'test/docs/guides/approval-machine.ts#event', {
+    saga: 'payByMachine',
+    rules: ".on.event('payment', { type: 'payment.paid', reference: 'A7' })",
+    harmless: ['payment/register'],
+  }),
   alone('output', 'Return an object', 'test/docs/guides/output.ts#output'),
   effect('ask', 'elicit'),
   effect('ask', 'elicit.outcome'),
