@@ -86,6 +86,33 @@ export const script = testSaga(reading);`,
   ]);
 });
 
+it('shows the reads of a fork only, and those since continueAs', async () => {
+  const files = [
+    {
+      name: 'script.ts',
+      text: `
+import { continueAs, elicit, now, saga, sleep, uuid } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+const branching = saga({ name: 'branching', version: '1', forks: 'accept', input: z.object({ again: z.boolean().optional() }) }, function* ({ again }) {
+  const { late } = yield* elicit('late', { message: 'Late?', schema: z.object({ late: z.boolean() }) });
+  if (!late) return String(yield* now());
+  yield* sleep(3_600_000);
+  yield* uuid();
+  return again === true ? 'over' : yield* continueAs(branching, { again: true });
+});
+export const script = testSaga(branching, { input: {} });`,
+    },
+  ];
+  const late = (is: boolean): Given => ({ id: 'late', action: 'accept', content: { late: is } });
+  const forks: readonly Fork[] = [{ lane: 0, point: 0, answers: [late(false)] }];
+  const [run, fork] = await play({ answers: [late(true), { ...late(true), id: 'late@1' }], forks }, files);
+  const readsOf = (lane?: Lane): readonly string[] =>
+    lane?.entries.flatMap(({ type, reads = [] }) => reads.map((read) => `${type} ${read.slice(0, 4)}`)) ?? [];
+  expect(readsOf(run)).toEqual(['completed uuid']);
+  expect(readsOf(fork)).toEqual(['completed now ']);
+});
+
 it('runs no step again for a lens or a recording of an older run, where steps have real effects', async () => {
   const code = compile(refund);
   const run = { code, session: { answers: [], forks: [] } };

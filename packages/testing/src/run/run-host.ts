@@ -124,17 +124,17 @@ function lastingGuard({ clock }: World): SagaGuard {
 
 /** Wraps a program to keep recordings in the world, except of dead requests. */
 function recordedOn(world: World, program: Program): Program {
-  const { turns, recordings } = world;
   return recordedProgram(
     program,
     (value) => value,
     async (recorded) => {
       if (world.dead) return;
       const turn = await recorded();
-      turns.push(turn);
+      world.turns.push(turn);
       if (turn.end === undefined) return;
-      const all = [...turns];
-      recordings.set(world.generation, () => joinRecording(all));
+      const all = world.turns.filter((each) => each === turn || each.end === undefined); // its own end only
+      for (const at of world.recordings.keys()) if (at > world.generation) world.recordings.delete(at);
+      world.recordings.set(world.generation, () => joinRecording(all));
     },
   );
 }
