@@ -71,7 +71,7 @@ describe('mcp-saga call in a terminal', () => {
   it.each([
     ['refund', 'saga-methods', 'The saga stays suspended: --keep continues such a call.'],
     ['refund', 'resume-token', 'The saga stays unfinished'],
-    ['report', 'tasks', 'The server cancels the task.'],
+    ['report', 'tasks', 'Asked the server to cancel the task.'],
   ])('ends at once with Ctrl-C, and names the state of %s: %s', async (name, way, state) => {
     const command = call(name, '--arg=amount=9', `--as=${way}`);
     await command.printed(/◆ {2}sure/);

@@ -107,7 +107,7 @@ describe('mcp-saga call --as tasks', () => {
     undone.length = 0;
     const { code, errors } = await call(['report']);
     expect(code).toBe(1);
-    expect(errors).toMatch(/The server cancels the task\.\n'confirm' asks: Sure\? .*--answer sure=/);
+    expect(errors).toMatch(/Asked the server to cancel the task\.\n'confirm' asks: Sure\? .*--answer sure=/);
     await expect.poll(() => undone).toEqual(['reserve']);
   });
 
@@ -117,7 +117,7 @@ describe('mcp-saga call --as tasks', () => {
       code: 1,
       error: { code: 'answer_refused', message: expect.stringMatching(/'how-much': .*not free/) },
     });
-    expect(errors).toMatch(/cancels the task/);
+    expect(errors).toMatch(/Asked .* to cancel/);
   });
 
   it('cancels the task with Ctrl-C', async () => {
@@ -128,7 +128,7 @@ describe('mcp-saga call --as tasks', () => {
     };
     const { code, printed, errors } = await call(['report', '--yes'], { signal: stopped.signal, onNote });
     expect({ code, printed }).toEqual({ code: 130, printed: '' });
-    expect(errors).toMatch(/cancels the task/);
+    expect(errors).toMatch(/Asked .* to cancel/);
     await expect.poll(() => undone).toEqual(['reserve']);
   });
 

@@ -20,7 +20,7 @@ const taskSchema = z.looseObject({
 });
 const anyResult = z.looseObject({});
 const cancelOptions = { timeout: 5_000 };
-const shortestWaitMs = 250;
+const [shortestWaitMs, longestWaitMs] = [250, 86_400_000];
 
 /** Lets tasks through the client of the SDK, which accepts only complete results of a call. */
 export function acceptTasks({ transport }: Client): void {
@@ -75,7 +75,7 @@ export async function followTask(
     const cancel = { method: 'tasks/cancel', params: { taskId } };
     const isOver = isAsking || signal.aborted;
     const cancelled = isOver && (await client.request(cancel, anyResult, cancelOptions).catch(() => false));
-    note(cancelled ? 'The server cancels the task.' : 'The task may continue: it was not cancelled.');
+    note(cancelled ? 'Asked the server to cancel the task.' : 'The task may continue: it was not cancelled.');
     throw error;
   }
   const { statusMessage = `The task is ${task.status}.`, result, error } = task;
@@ -83,7 +83,7 @@ export async function followTask(
   throw new ProtocolError(error?.code ?? -32_603, error?.message ?? statusMessage);
 }
 
-/** Waits before the next request, never for zero. */
+/** Waits before the next request: never for zero, and no longer than a timer can. */
 export async function waited(ms: number | undefined, signal: AbortSignal): Promise<void> {
-  await setTimeout(Math.max(ms ?? 0, shortestWaitMs), undefined, { signal });
+  await setTimeout(Math.min(Math.max(ms ?? 0, shortestWaitMs), longestWaitMs), undefined, { signal });
 }
