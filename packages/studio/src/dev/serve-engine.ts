@@ -30,11 +30,9 @@ function engineFor(old: Asked['old']): Engine {
     for (const [index, code] of (versions as readonly LoadedCode[]).entries()) {
       const isOld = index === 0 && old !== undefined;
       const loaded = isOld ? await loadCopy(old) : await loadSagas(file);
-      // A file without machines may lack XState.
-      await loaded.importFor<typeof XState>('xstate').then(
-        ({ Actor }) => watchMachines(Actor),
-        () => undefined,
-      );
+      // A file without machines may lack XState, or have a version before 5.
+      const watched = loaded.importFor<typeof XState>('xstate').then(({ Actor }) => watchMachines(Actor));
+      await watched.catch(() => undefined);
       playgrounds.push(toPlayground(loaded, code));
     }
     return playgrounds;

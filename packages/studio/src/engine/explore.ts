@@ -60,10 +60,11 @@ export async function playCase(playground: Playground, cell: Cell): Promise<Case
 
 /** Returns the index of the first event that the fault changed. */
 function findFault(trace: readonly TraceEntry[], { subject }: Pick<Cell, 'subject'>): number {
+  const at = trace.findIndex(({ type }) => type === 'crashed' || type === 'lost');
   const isChanged = ({ type, ...entry }: TraceEntry): boolean =>
-    ['crashed', 'lost', 'undone', 'gaveUp', 'refused'].includes(type) ||
+    ['undone', 'undoFailed', 'gaveUp', 'refused'].includes(type) ||
     (type !== 'asked' && 'id' in entry && entry.id === subject);
-  return Math.max(trace.findIndex(isChanged), 0);
+  return at >= 0 ? at : Math.max(trace.findIndex(isChanged), 0);
 }
 
 /** Names a fault for the row of the step, question, or turn. */

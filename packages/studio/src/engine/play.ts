@@ -171,13 +171,15 @@ export class SessionPlayer {
   }
 }
 
-/** Journal of a run that ended, or of its newest token. */
+/** Journal of a run that ended, or of its newest token: since the last `continueAs`. */
 async function journalOf({ world, serving }: Start): Promise<Played['journal']> {
   const { token } = world.points.at(-1) ?? {};
   const isOver = ['completed', 'gaveUp'].includes(world.trace.at(-1)?.type ?? '');
-  if (isOver) return recordingOf(world).happened;
-  const { timeline = [] } = token === undefined ? {} : await serving.inspect(world, token);
-  return timeline.map(({ path, ...entry }) => ({ id: path, ...entry }));
+  let recording = isOver ? recordingOf(world) : undefined;
+  while (recording?.next !== undefined) recording = recording.next;
+  const { timeline = [] } = isOver || token === undefined ? {} : await serving.inspect(world, token);
+  const entries = recording?.happened ?? timeline.map(({ path, ...entry }) => ({ id: path, ...entry }));
+  return entries.map((entry) => ({ ...entry, id: world.idOf(entry.id) }));
 }
 
 function statusOf({ world, isWaiting, error }: Played): Lane['status'] {

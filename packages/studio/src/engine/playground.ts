@@ -17,13 +17,8 @@ export interface Playground {
   readonly check: (() => unknown) | undefined;
   /** Steps that may run twice or stay done. */
   readonly harmless: readonly string[];
-  /** Names of the file and of its export, for an exported test. */
-  readonly exported: {
-    readonly file: string;
-    readonly name: string;
-    /** `true` for a script, `false` for a saga. */
-    readonly isScript: boolean;
-  };
+  /** Names of the file and of its export, for an exported test. `isScript` is `false` for a saga. */
+  readonly exported: Readonly<Record<'file' | 'name', string>> & { readonly isScript: boolean };
 }
 
 /** Evaluates versions of code without the state of an earlier run. The later ones share the outside world of the first. */

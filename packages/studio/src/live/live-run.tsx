@@ -15,9 +15,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   if (saga.value === undefined || lane === undefined)
     return (
       <section class="run" aria-label="Run">
-        <p class="nothing">
-          Start a saga, or choose a saga of a client. Its turns appear here while they run.
-        </p>
+        <p class="nothing">Start a saga, or choose one. Its turns appear here while they run.</p>
       </section>
     );
   const { sagaId, saga: name, version } = saga.value;

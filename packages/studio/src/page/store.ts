@@ -57,6 +57,7 @@ export class Store {
   #asked: Promise<unknown> = Promise.resolve();
   #edit: ReturnType<typeof setTimeout> | undefined;
   #isAllowed = false;
+  #opened: object | undefined;
 
   constructor({ examples, startWorker, loadCompiler }: Home) {
     this.isDev = loadCompiler === undefined;
@@ -80,6 +81,7 @@ export class Store {
 
   /** Opens the run of a link, or the first example. */
   async open(fragment: string): Promise<void> {
+    const opened = (this.#opened = {});
     // Code of a disk starts with its own arguments and without answers of others.
     const shared = await fromFragment<Shared>(
       this.isDev ? '' : fragment,
@@ -87,7 +89,11 @@ export class Store {
     );
     const query = new URLSearchParams(fragment.slice(1));
     const name = shared?.example ?? query.get('example');
-    if (name !== null && this.examples.value.every((each) => each.name !== name)) await this.#loadCompiler();
+    const isMissing = name !== null && this.examples.value.every((each) => each.name !== name);
+    const problem = isMissing ? await this.#loadCompiler().then(() => undefined, String) : undefined;
+    // Another example was opened meanwhile.
+    if (this.#opened !== opened) return;
+    if (problem !== undefined) return void (this.failure.value = problem);
     const { value: examples } = this.examples;
     const example = examples.find((each) => each.name === name) ?? examples[0];
     if (example === undefined) return;

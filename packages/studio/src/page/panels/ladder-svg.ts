@@ -20,10 +20,8 @@ const arrows: Readonly<Record<Place, readonly [Lifeline, Lifeline]>> = {
 /** Draws a run as an SVG file: a row for each event, between client, server, and outside world. */
 export function ladderSvg(title: string, entries: readonly EntryView[]): string {
   const height = top + entries.length * rowHeight + 20;
-  const rows = entries.map((entry, at) => {
-    const isNew = entries[at - 1]?.turn !== entry.turn;
-    return drawEvent(entry, top + at * rowHeight, isNew);
-  });
+  const isNew = (at: number): boolean => entries[at - 1]?.turn !== entries[at]?.turn;
+  const rows = entries.map((entry, at) => drawEvent(entry, top + at * rowHeight, isNew(at)));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="12">
 <title>${escape(title)}</title>
 <rect width="100%" height="100%" fill="#fff"/>
