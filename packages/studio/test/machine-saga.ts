@@ -1,35 +1,9 @@
-/** Saga that is a machine, with a script. Asks, pays back, and notifies. */
-export const machineSaga = `import { elicit, isDeclined, machineSaga, step } from '@mcp-saga/xstate';
-import { testSaga } from '@mcp-saga/testing';
-import { setup } from 'xstate';
-import { z } from 'zod';
+import { readFileSync } from 'node:fs';
 
-const machine = setup({
-  actors: {
-    confirm: elicit({ message: 'Refund 900 EUR?', schema: z.object({ sure: z.boolean() }) }),
-    payBack: step(({ idempotencyKey }) => idempotencyKey, { compensate: () => undefined }),
-    notify: step(({ idempotencyKey }) => idempotencyKey),
-  },
-}).createMachine({
-  id: 'refund',
-  initial: 'asking',
-  states: {
-    asking: {
-      invoke: {
-        id: 'confirm',
-        src: 'confirm',
-        onDone: [{ guard: ({ event }) => event.output.sure, target: 'paying' }, { target: 'kept' }],
-        onError: { guard: isDeclined, target: 'kept' },
-      },
-    },
-    paying: { invoke: { id: 'payBack', src: 'payBack', onDone: 'telling', onError: 'failed' } },
-    telling: { invoke: { id: 'notify', src: 'notify', onDone: 'refunded', onError: 'failed' } },
-    refunded: { type: 'final' },
-    kept: { type: 'final' },
-    failed: { type: 'final', tags: 'compensate' },
-  },
-  output: 'Done.',
-});
-export const saga = machineSaga({ name: 'refund', version: '1', forks: 'accept' }, machine);
-export const script = testSaga(saga);
+const machine = readFileSync(new URL('../examples/machines/refund.ts', import.meta.url), 'utf8');
+
+/** Saga that is a machine, with a script. Asks, pays back, and notifies. */
+export const machineSaga = `${machine}
+import { testSaga } from '@mcp-saga/testing';
+export const script = testSaga(refund);
 `;

@@ -5,8 +5,8 @@ import { z } from 'zod';
 const machine = setup({
   actors: {
     confirm: elicit({ message: 'Refund 900 EUR?', schema: z.object({ sure: z.boolean() }) }),
-    payBack: step(() => 'P-1', { compensate: () => undefined }),
-    notify: step(() => undefined),
+    payBack: step(({ idempotencyKey }) => idempotencyKey, { compensate: () => undefined }),
+    notify: step(({ idempotencyKey }) => idempotencyKey),
   },
 }).createMachine({
   id: 'refund',
@@ -26,6 +26,7 @@ const machine = setup({
     kept: { type: 'final' },
     failed: { type: 'final', tags: 'compensate' },
   },
+  output: 'Done.',
 });
 
-export const refund = machineSaga({ name: 'refund', version: '1', forks: 'accept', machine });
+export const refund = machineSaga({ name: 'refund', version: '1', forks: 'accept' }, machine);
