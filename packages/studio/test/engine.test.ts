@@ -113,6 +113,22 @@ export const script = testSaga(branching, { input: {} });`,
   expect(readsOf(fork)).toEqual(['completed now ']);
 });
 
+it('shows a run that fails without a recording', async () => {
+  const text = `
+import { elicit, saga, step, uuid } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+const large = saga({ name: 'large', version: '1', forks: 'accept' }, function* () {
+  yield* uuid();
+  const text = yield* step('read', () => 'x'.repeat(200_000));
+  yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+  return text;
+});
+export const script = testSaga(large);`;
+  const [run] = await play({}, [{ name: 'script.ts', text }]);
+  expect(run).toMatchObject({ status: 'failed', error: undefined });
+});
+
 it('runs no step again for a lens or a recording of an older run, where steps have real effects', async () => {
   const code = compile(refund);
   const run = { code, session: { answers: [], forks: [] } };

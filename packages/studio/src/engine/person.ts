@@ -63,10 +63,9 @@ export class Person {
     const answered = new Set(this.given.map(({ id }) => id));
     const kindOf = (id: string): 'late' | 'silent' => (answered.has(id) ? 'late' : 'silent');
     const late = Array.from(this.#late, ([id, ms]): Rule => ({ kind: kindOf(id), id, ms }));
-    const asked = new Map(
-      [...this.#world.outside.asked.values()].map(({ id, question }) => [id, question.kind]),
-    );
-    const outside = Array.from(asked, ([id, kind]) => this.#rule(id, kind));
+    const { asked } = this.#world.outside;
+    const kinds = new Map(Array.from(asked.values(), ({ id, question }) => [id, question.kind]));
+    const outside = Array.from(kinds, ([id, kind]) => this.#rule(id, kind));
     return [...denied(this.#session), ...late, ...outside];
   }
 

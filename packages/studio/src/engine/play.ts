@@ -80,13 +80,11 @@ export class SessionPlayer {
     const world = new World(script.options, [...kept, ...denied(this.#session)]);
     const serving = new Serving(script.saga, world);
     const person = new Person(world, acts, script.rules, this.#session);
-    await this.#playTo(
-      { world, serving, person, before: 0, from: undefined, machine: undefined },
-      async () => {
-        await begin(world, script.saga);
-        await play(script.saga, world, serving);
-      },
-    );
+    const start = { world, serving, person, before: 0, from: undefined, machine: undefined };
+    await this.#playTo(start, async () => {
+      await begin(world, script.saga);
+      await play(script.saga, world, serving);
+    });
   }
 
   async #fork({ lane, point, answers: acts }: Fork): Promise<void> {
@@ -98,8 +96,7 @@ export class SessionPlayer {
     const [first, ...others] = acts;
     const given = first !== undefined && isGiven(first) ? first : undefined;
     const step = from.asked.find(({ stepId }) => stepId === given?.id);
-    const chosen =
-      given === undefined || step === undefined ? undefined : withValue(given, step, script.rules);
+    const chosen = given && step && withValue(given, step, script.rules);
     const answers = [
       ...from.answers.filter(({ stepId }) => stepId !== step?.stepId),
       ...(chosen === undefined || step === undefined ? [] : [answerWith(step, answerValue(chosen))]),
@@ -174,7 +171,9 @@ export class SessionPlayer {
 /** Journal of a run that ended, or of its newest token: since the last `continueAs`. */
 async function journalOf({ world, serving }: Start): Promise<Played['journal']> {
   const { token } = world.points.at(-1) ?? {};
-  const isOver = ['completed', 'gaveUp'].includes(world.trace.at(-1)?.type ?? '');
+  const end = world.trace.at(-1)?.type;
+  // A state that no replay reaches again has no recording.
+  const isOver = (end === 'completed' || end === 'gaveUp') && world.recordings.has(world.generation);
   let recording = isOver ? recordingOf(world) : undefined;
   while (recording?.next !== undefined) recording = recording.next;
   const { timeline = [] } = isOver || token === undefined ? {} : await serving.inspect(world, token);
