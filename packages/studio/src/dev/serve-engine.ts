@@ -29,18 +29,20 @@ function engineFor(old: Asked['old']): Engine {
     const playgrounds: Playground[] = [];
     for (const [index, code] of (versions as readonly LoadedCode[]).entries()) {
       const isOld = index === 0 && old !== undefined;
-      const loaded = isOld ? await loadCopy(old) : await loadSagas(file);
-      // A file without machines may lack XState, or have a version before 5.
-      const watched = loaded.importFor<typeof XState>('xstate').then(({ Actor }) => watchMachines(Actor));
-      await watched.catch(() => undefined);
+      let hasMachines = false;
+      const onImport = (url: string): void => void (hasMachines ||= url.includes('/xstate/'));
+      const loaded = await loadSagas(isOld ? await copyFiles(old) : file, onImport);
+      const watched = hasMachines ? loaded.importFor<typeof XState>('xstate') : undefined;
+      // Versions before 5 have no actors.
+      await watched?.then(({ Actor }) => watchMachines(Actor)).catch(() => undefined);
       playgrounds.push(toPlayground(loaded, code));
     }
     return playgrounds;
   }, 'refuse');
 }
 
-/** Loads a copy of the files, and of the package.json, if any. */
-async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas> {
+/** Copies the files, and the package.json, if any. Returns the path of the copied module. */
+async function copyFiles(sources: NonNullable<Asked['old']>): Promise<string> {
   if (sources.length === 0) throw new Error('That version is not loaded any more. Run the next version.');
   const copy = join(copies, randomUUID());
   const inCopy = (path: string): string => join(copy, relative(folder, path));
@@ -49,7 +51,7 @@ async function loadCopy(sources: NonNullable<Asked['old']>): Promise<LoadedSagas
     await writeFile(inCopy(path), text);
   }
   await copyFile(join(folder, 'package.json'), join(copy, 'package.json')).catch(() => undefined);
-  return await loadSagas(inCopy(file));
+  return inCopy(file);
 }
 
 function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }: LoadedCode): Playground {
@@ -93,6 +95,7 @@ parentPort?.on('message', ({ request, old, port }: Asked) => {
   open += 1;
   clearTimeout(idle);
   const reply = (message: Reply | LastReply): void => port.postMessage(pack(message));
+  reply({ type: 'started' });
   void engine(unpack(request), reply)
     .then(() => reply({ type: 'done' }))
     .catch((error: unknown) => reply({ type: 'failed', message: String(error) }))

@@ -24,8 +24,9 @@ export interface Results {
   readonly case: CaseView;
 }
 
-/** Message of the worker before the last one: of `explore` a cell, or a mistake in the undisturbed run. */
+/** Message before the last one: of `explore` a cell, or a mistake in the undisturbed run. `started`: the time of the code begins. */
 export type Reply =
+  | { readonly type: 'started' }
   | { readonly type: 'cell'; readonly cell: Cell }
   | { readonly type: 'baseline'; readonly message: string }
   | { readonly type: 'result'; readonly result: Results[keyof Results] };
