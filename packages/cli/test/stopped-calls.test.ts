@@ -32,8 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(servers.map((server) => server.close(true))));
 
-const unfinished =
-  'The saga stays unfinished and cannot continue: use the saga methods with --keep for a call that can.';
+const unfinished = 'The saga stays unfinished. Only a call by the saga methods with --keep can continue.';
 
 describe.each([['tool'], ['tool', '--mcp=2025-11-25'], ['resume-token']])(
   'mcp-saga call --as %s %s',

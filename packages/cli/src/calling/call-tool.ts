@@ -161,9 +161,7 @@ async function callByTool(
     }
   } catch (error) {
     if (offers(client, sagaExtension) && (error instanceof CliError || 'resumeToken' in more))
-      note(
-        'The saga stays unfinished and cannot continue: use the saga methods with --keep for a call that can.',
-      );
+      note('The saga stays unfinished. Only a call by the saga methods with --keep can continue.');
     throw error;
   }
 }

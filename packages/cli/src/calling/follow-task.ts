@@ -20,7 +20,8 @@ const taskSchema = z.looseObject({
 });
 const anyResult = z.looseObject({});
 const cancelOptions = { timeout: 5_000 };
-const [shortestWaitMs, longestWaitMs] = [250, 86_400_000];
+const shortestWaitMs = 250;
+const longestWaitMs = 86_400_000;
 
 /** Lets tasks through the client of the SDK, which accepts only complete results of a call. */
 export function acceptTasks({ transport }: Client): void {
@@ -50,7 +51,8 @@ export async function followTask(
   const { taskId } = task;
   const answered = answeringRequests(answer);
   const known = new Set<string>();
-  let [shown, isAsking] = ['', false];
+  let shown = '';
+  let isAsking = false;
   try {
     while (!['completed', 'failed', 'cancelled'].includes(task.status)) {
       const { status, statusMessage, inputRequests = {} } = task;
@@ -71,7 +73,7 @@ export async function followTask(
       task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, { signal });
     }
   } catch (error) {
-    // After a lost response, the task goes on.
+    // A task outlives a lost connection.
     const cancel = { method: 'tasks/cancel', params: { taskId } };
     const isOver = isAsking || signal.aborted;
     const cancelled = isOver && (await client.request(cancel, anyResult, cancelOptions).catch(() => false));
