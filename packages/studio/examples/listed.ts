@@ -111,7 +111,7 @@ export const listed: readonly Listed[] = [
       'script.ts': 'packages/studio/examples/trip/script.ts',
     },
   },
-  example('provision', 'Try a machine', 'cloud.ts'),
+  example('provision', 'Try a virtual machine', 'cloud.ts'),
   example('payment-webhook', 'Ship when the customer pays', 'world.ts'),
   example('refund-approval', 'Refund when two managers approve', 'world.ts'),
   guide('approvals', 'Ask another person'),
