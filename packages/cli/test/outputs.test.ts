@@ -102,6 +102,10 @@ describe('the output of mcp-saga', () => {
       "sagaId      …
       keyId       k1
       tokenBytes  …
+      secrets     N bytes, 98 stored
+      structure   N bytes, 0 stored
+      client      N bytes, 0 stored
+      server      N bytes, 12 stored
       saga       refund 2
       target     refund
       turn       1

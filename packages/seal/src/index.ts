@@ -22,5 +22,5 @@ export { defaultLimits, type Limits } from './token/token-limits.ts';
 export { createSealer } from './sealer/create-sealer.ts';
 export type { Expectations, Sealed, Sealer, SealerOptions } from './sealer/sealer.ts';
 export { createSecret, createTokenId, deriveFromSecret } from './digest/hash.ts';
-export type { Stream } from './token/layout.ts';
+export type { StoredStream, Stream } from './token/layout.ts';
 export { publishedTestKeys } from './keys/key-input.ts';

@@ -124,9 +124,10 @@ describe.each(implementations)('golden tokens, %s', (implementation) => {
     [1, firstToken],
     [2, secondToken],
   ])('[T1] opens the golden token of layout %i', async (_, token) => {
-    const { streams, ...opened } = await sealer.open(token, expectations);
+    const { streams, stored, ...opened } = await sealer.open(token, expectations);
     expect(opened).toStrictEqual({ claims: claimsWith(), purpose: 'token', audience, kid: 'k1', sid });
     expect(streams.map(toBase64Url)).toStrictEqual(['eyJ0YXJnZXQiOiJwcm9kIn0', 'AP8B', 'Z3LDvMOfZQ']);
+    expect(stored.map(({ bytes }) => toBase64Url(bytes))).toStrictEqual(streams.map(toBase64Url));
   });
 
   it.each([
@@ -134,6 +135,10 @@ describe.each(implementations)('golden tokens, %s', (implementation) => {
     [2, secondCompressed, claimsWith(continued)],
   ])('[T10] opens the golden token of layout %i with a compressed stream', async (_, token, claims) => {
     const opened = await sealer.open(token, { purpose: 'response', sid });
+    const [first, second] = opened.stored;
+    expect(first?.inflated).toBe(opened.streams[0]?.length);
+    expect(first?.bytes.length).toBeLessThan(first?.inflated ?? 0);
+    expect(second).toStrictEqual({ bytes: opened.streams[1], inflated: 2 });
     expect(opened.streams.map(textOf)).toStrictEqual([question, 'no']);
     expect(opened.claims).toStrictEqual(claims);
   });

@@ -69,10 +69,11 @@ describe.each(pairs)('a token, $from to $to', ({ from, to }) => {
         fc.array(anyStream, { maxLength: 4 }),
         async (purpose, saga, claims, streams) => {
           const token = await sealer.seal(purpose, saga, claims, streams);
-          const opened = await opener.open(token, { purpose, sid: saga });
+          const { stored, ...opened } = await opener.open(token, { purpose, sid: saga });
           const expected = streams.map(({ bytes }) =>
             typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes,
           );
+          expect(stored.map(({ inflated }) => inflated)).toStrictEqual(expected.map(({ length }) => length));
           expect({ ...opened, streams: opened.streams.map(textOf) }).toStrictEqual({
             claims,
             purpose,

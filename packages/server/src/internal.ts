@@ -48,6 +48,7 @@ export {
 } from '@mcp-saga/core/program';
 export { givenOptions } from './saga-host.ts';
 export { hostCheck } from './http/allowed-hosts.ts';
+export { partsOf } from './requests/host.ts';
 export type { TaskOptions, TestingOptions } from './model/host-options.ts';
 export type {
   StepSpan,

@@ -1,5 +1,4 @@
 import { text } from 'node:stream/consumers';
-import { decode } from '@mcp-saga/core/program';
 import {
   createKeyRing,
   createSealer,
@@ -14,6 +13,7 @@ import type {
   SagaHostOptions,
   SagaInspection,
 } from '@mcp-saga/server';
+import { decode, partsOf } from '@mcp-saga/server/internal';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
@@ -55,12 +55,12 @@ export const inspect: Command = defineCommand({
       async () => await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
     );
     const { claims, sid: sagaId } = sealed;
-    const sizes = sizesOf(sealed);
+    const parts = partsOf(sealed);
     const contents = isShown ? contentsOf(sealed) : undefined;
     const shown = isShown ? JSON.stringify(contents, undefined, 2).split('\n') : [];
     return {
-      text: sections(facts(outside), claimsOf(claims), facts(sizes), shown),
-      json: { ...outside, sagaId, expired: claims.exp <= Date.now(), claims, sizes, ...contents },
+      text: sections(facts(outside), claimsOf(claims), facts(sizesOf(parts)), shown),
+      json: { ...outside, sagaId, expired: claims.exp <= Date.now(), claims, parts, ...contents },
     };
   },
 });
@@ -113,8 +113,8 @@ function facts(given: Facts): readonly string[] {
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 }
 
-function inspected({ sagaId, keyId, claims, tokenBytes, trace }: SagaInspection): readonly string[] {
-  return [...facts({ sagaId, keyId, tokenBytes, trace }), ...claimsOf(claims)];
+function inspected({ sagaId, keyId, claims, tokenBytes, parts, trace }: SagaInspection): readonly string[] {
+  return [...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }), ...claimsOf(claims)];
 }
 
 function claimsOf({ saga, entry, turn, method, born, iat, exp, ...claims }: Claims): readonly string[] {
@@ -142,9 +142,9 @@ function timelineOf({ timeline, receipts = [] }: SagaInspection): readonly strin
   ];
 }
 
-function sizesOf({ streams }: Sealed): Readonly<Record<string, number>> {
-  const parts = ['secrets', 'structure', 'client', 'server'];
-  return Object.fromEntries(parts.map((part, index) => [`${part}Bytes`, streams[index]?.length ?? 0]));
+function sizesOf(parts: SagaInspection['parts']): Facts {
+  const sizes = parts.map(({ part, bytes, stored }) => [part, `${bytes} bytes, ${stored} stored`] as const);
+  return Object.fromEntries(sizes);
 }
 
 /** Returns the values in the journal: answers of the client, and results of the server. */

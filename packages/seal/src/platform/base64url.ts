@@ -34,7 +34,9 @@ export const portableBase64Url: Base64UrlCodec = {
   encode: (bytes) => encodeLatin1(toLatin1(bytes)),
   decode: (text) => {
     const decoded = decodeLatin1(text);
-    return encodeLatin1(decoded) === text ? Uint8Array.from(decoded, codeUnit) : undefined;
+    return encodeLatin1(decoded) === text
+      ? Uint8Array.from(decoded, (unit) => unit.charCodeAt(0))
+      : undefined;
   },
   encodeLatin1,
   decodeLatin1,
@@ -94,8 +96,4 @@ function toLatin1(bytes: Uint8Array): string {
     text += String.fromCharCode(...bytes.subarray(start, start + 4096));
   }
   return text;
-}
-
-function codeUnit(character: string): number {
-  return character.charCodeAt(0);
 }

@@ -59,10 +59,10 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
     open: (token, expect) => {
       const envelope = setup.envelopes.read(token);
       const key = tokenKey(findKey(setup, envelope, expect.purpose), expect.purpose, envelope.sid);
-      const { sealed, streams } = admit(setup, envelope, decrypt(key, envelope), expect);
+      const { sealed, streams: stored } = admit(setup, envelope, decrypt(key, envelope), expect);
       // A spread takes 2 us, as long as the HMAC of the key.
-      const { purpose, audience: service, kid, sid } = sealed;
-      return { claims: sealed.claims, purpose, audience: service, kid, sid, streams: streams.map(inflate) };
+      const { claims, purpose, kid, sid } = sealed;
+      return { claims, purpose, audience: sealed.audience, kid, sid, streams: stored.map(inflate), stored };
     },
   };
 

@@ -57,7 +57,7 @@ export function createPortableSealer(setup: Setup): Sealer {
       for (const stream of streams) {
         inflated.push(isDeflated(stream) ? await inflatePortable(stream) : stream.bytes);
       }
-      return { ...sealed, streams: inflated };
+      return { ...sealed, streams: inflated, stored: streams };
     },
   };
 

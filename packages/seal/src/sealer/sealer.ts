@@ -2,7 +2,7 @@ import type { MaybePromise } from '../model/maybe-promise.ts';
 import type { Claims, Purpose } from '../token/claims.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Limits } from '../token/token-limits.ts';
-import type { Stream } from '../token/layout.ts';
+import type { StoredStream, Stream } from '../token/layout.ts';
 
 /** Expectations of a token. Purpose, audience, and time are always checked, the optional members only if present. */
 export interface Expectations {
@@ -36,6 +36,8 @@ export interface Sealed {
   readonly sid: string;
   /** Streams in the order in which they were sealed. */
   readonly streams: readonly Uint8Array[];
+  /** The same streams as the token stores them. */
+  readonly stored: readonly StoredStream[];
 }
 
 /** Seals and opens the tokens of a service. Results of the `fast` implementation need no `await`. */

@@ -35,16 +35,12 @@ export function assertParamHeaders(saga: Program, args: unknown, context: Reques
   }
 }
 
-/** `true` if clients repeat arguments of a saga in headers. */
-export function hasParamHeaders(saga: Program): boolean {
-  return paramHeadersOf(saga).length > 0;
-}
-
 interface Fields {
   readonly [key: string]: unknown;
 }
 
-function paramHeadersOf(saga: Program): readonly ParamHeader[] {
+/** Lists the headers in which clients repeat arguments of a saga. */
+export function paramHeadersOf(saga: Program): readonly ParamHeader[] {
   const known = declared.get(saga);
   if (known !== undefined) return known;
   const found = saga.input === undefined ? [] : headersIn(toJsonSchema(saga.input, 'input'), []);

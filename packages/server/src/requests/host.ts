@@ -1,7 +1,7 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Program, RecordedReceipt, TimelineEntry } from '@mcp-saga/core';
 import { historyOf, receiptsIn } from '@mcp-saga/core/program';
-import type { Claims } from '@mcp-saga/seal';
+import type { Claims, Sealed } from '@mcp-saga/seal';
 import type { StepAnswer } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
 import { cancel } from './cancel.ts';
@@ -30,6 +30,8 @@ export interface SagaInspection {
   /** Receipts of the approvals and events so far, without the contents of the answers; undefined if the saga is not served here. */
   readonly receipts: readonly RecordedReceipt[] | undefined;
   readonly tokenBytes: number;
+  /** Sizes of the parts, in bytes. `stored` is less for a compressed part. */
+  readonly parts: readonly { readonly part: string; readonly bytes: number; readonly stored: number }[];
   /** Trace parent, with OpenTelemetry a W3C `traceparent`; undefined without tracing. */
   readonly trace: string | undefined;
 }
@@ -149,6 +151,15 @@ async function inspect(host: HostParts, token: string): Promise<SagaInspection> 
     timeline: program === undefined ? undefined : readTimeline(program, state.program),
     receipts: program === undefined ? undefined : receiptsIn(historyOf(state.program).entries),
     tokenBytes: given.length,
+    parts: partsOf(sealed),
     trace: state.trace,
   };
+}
+
+/** Measures the parts of an opened token. */
+export function partsOf({ stored }: Sealed): SagaInspection['parts'] {
+  return stored.slice(0, 4).map(({ bytes, inflated }, at) => {
+    const part = ['secrets', 'structure', 'client', 'server'][at] ?? '';
+    return { part, bytes: inflated, stored: bytes.length };
+  });
 }

@@ -1,6 +1,6 @@
 import { present } from '@mcp-saga/core/program';
 import { callSagaMethod, toolNamed } from '../mcp/attach-saga-methods.ts';
-import { hasParamHeaders } from '../mcp/param-headers.ts';
+import { paramHeadersOf } from '../mcp/param-headers.ts';
 import type { ClientSource, RequestContextLike } from '../mcp/sdk.ts';
 import { callTool } from '../mcp/tools.ts';
 import type { SagaHostCore } from '../requests/host.ts';
@@ -41,7 +41,7 @@ function toAnswer(
   const { method, params } = asked;
   const isTool = method === 'tools/call';
   const saga = isTool ? toolNamed(host, params['name']) : undefined;
-  if (isTool && (saga === undefined || hasParamHeaders(saga))) return undefined;
+  if (isTool && (saga === undefined || paramHeadersOf(saga).length > 0)) return undefined;
   const stepContext = toStepContext(served);
   if (stepContext === undefined) return undefined;
   const call = { ...stepContext, context: toContext(asked, served) };

@@ -142,17 +142,13 @@ export function readTimeline(
 
 function assertReadable(program: Reader, { structure, client, server, head }: ProgramState): void {
   try {
-    JSON.parse(`[${structure}]`);
-    for (const value of [client, server].flatMap(valuesIn)) decode(JSON.stringify(value));
+    const [, ...values] = [structure, client, server].map((text): unknown[] => JSON.parse(`[${text}]`));
+    for (const value of values.flat()) decode(JSON.stringify(value));
     // Throws for entry types of newer releases.
     program.timeline?.({ structure, client, server, head });
   } catch {
     throw new TokenRefused('malformed');
   }
-}
-
-function valuesIn(text: string): readonly unknown[] {
-  return JSON.parse(`[${text}]`) as readonly unknown[];
 }
 
 /** `true` if another process may continue a saga: nothing ran, and the token stays valid. */

@@ -47,12 +47,8 @@ export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'nee
   if (missing.length > 0) throw new NeedsMissing(program.name, missing, asking.dialect.unasked);
 }
 
-/** `true` if the options of the host allow questions of this kind to the client. */
-export function mayAskClient(host: Pick<HostParts, 'answers'>, need: ClientNeed): boolean {
-  return answerersOf(host.answers, need).includes('client');
-}
-
-function answerersOf({ order }: Pick<Answers, 'order'>, need: ClientNeed): readonly Answerer[] {
+/** Lists who may answer questions of a kind, by the options of the host. */
+export function answerersOf({ order }: Pick<Answers, 'order'>, need: ClientNeed): readonly Answerer[] {
   if (need === 'sampling') return order.sampling;
   return need === 'roots' ? ['client'] : order.elicitation;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import {
   checkpoint,
   elicit,
@@ -231,4 +232,27 @@ test('[T5] a token with surrounding white space opens', async () => {
   const pasted = ` \n${token}\r\n`;
   expect((await host.inspect(pasted)).tokenBytes).toBe(token.length);
   expect(completed(await host.resume(pasted, answer)).result).toBe('x');
+});
+
+test('[T10] an operator sees the size of each part, and which parts are compressed', async () => {
+  const text = 'A sentence with words. '.repeat(400);
+  const long = saga({ name: 'long', version: '1', forks: 'accept' }, function* () {
+    yield* step('read', () => text);
+    yield* elicit('text', { message: 'Which text?', schema: z.object({ text: z.string() }) });
+    yield* elicit('sure', { message: 'Sure?', schema: Empty });
+    return 'done';
+  });
+  const { host } = hostOf(long);
+  const first = suspended(await host.start('long', {}));
+  const second = suspended(await host.resume(first.token, [accept('text', { text })]));
+  const { parts, tokenBytes } = await host.inspect(second.token);
+  expect(parts.map(({ part }) => part)).toEqual(['secrets', 'structure', 'client', 'server']);
+  const [, , client, server] = parts.map(({ bytes, stored }) => ({ bytes, stored, share: stored / bytes }));
+  expect(client?.bytes).toBeGreaterThan(text.length);
+  expect(client?.share).toBeLessThan(0.1);
+  // Compressed results would reveal by their length how alike they are to values of the client.
+  expect(server?.bytes).toBeGreaterThan(text.length);
+  expect(server?.share).toBe(1);
+  const stored = parts.reduce((sum, part) => sum + part.stored, 0);
+  expect(stored).toBeLessThan(tokenBytes * 0.75);
 });

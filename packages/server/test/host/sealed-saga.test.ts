@@ -62,6 +62,7 @@ test('[T11] refuses any other bytes in the stream of the host', () => {
         kid: 'old',
         sid: 'A'.repeat(22),
         streams: [own, empty, empty, empty],
+        stored: [],
       };
       expect(() => toSealedSaga(sealed)).toThrow(TokenRefused);
     }),

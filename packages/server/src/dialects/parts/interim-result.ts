@@ -5,7 +5,7 @@ import type { HostParts } from '../../settings/host-parts.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import { extensionKey } from '../../wire/tool-result.ts';
 import { formatExpiry, toWireStep, needOf } from '../../wire/step-requests.ts';
-import { mayAskClient } from '../../turn/answer-routes.ts';
+import { answerersOf } from '../../turn/answer-routes.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import { sealedFor } from '../../token/sealed-saga.ts';
 import { resumeTokenMethod } from './begin-call.ts';
@@ -140,7 +140,7 @@ export function asksOfCall(
   host: SagaHostCore,
   { client }: Pick<ClientCall, 'client'>,
 ): readonly ClientNeed[] {
-  return client.asks.filter((need) => mayAskClient(host, need));
+  return client.asks.filter((need) => answerersOf(host.answers, need).includes('client'));
 }
 
 /** Returns the steps that the client does during the call. */
