@@ -114,6 +114,16 @@ export const listed: readonly Listed[] = [
   example('provision', 'Try a virtual machine', 'cloud.ts'),
   example('payment-webhook', 'Ship when the customer pays', 'world.ts'),
   example('refund-approval', 'Refund when two managers approve', 'world.ts'),
+  {
+    name: 'triage',
+    title: 'Triage an incident, as a machine',
+    files: {
+      'saga.ts': 'examples/incident-triage/saga.ts',
+      'machine.ts': 'examples/incident-triage/machine.ts',
+      'ops.ts': 'packages/studio/examples/triage/ops.ts',
+      'script.ts': 'packages/studio/examples/triage/script.ts',
+    },
+  },
   guide('approvals', 'Ask another person'),
   alone('approval-server', 'Ask a manager', 'test/docs/guides/approval-server.ts#refund', {
     options: '{ input: { amount: 20 } }',

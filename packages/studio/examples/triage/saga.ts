@@ -1,0 +1,1 @@
+export * from '../../../../examples/incident-triage/saga.ts';

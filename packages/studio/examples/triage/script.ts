@@ -1,0 +1,15 @@
+import { testSaga } from '@mcp-saga/testing';
+import { failovers, rooms } from './ops.ts';
+import { triageIncident } from './saga.ts';
+
+/** The person on call takes the incident. In the playground, decline, or let five minutes pass: the manager is asked. */
+export const script = testSaga(triageIncident, {
+  input: { service: 'checkout', symptom: 'slow' },
+  providers: [rooms, failovers],
+})
+  .on.elicit('onCall', { verdict: 'taken' })
+  .on.elicit('manager@2', { verdict: 'taken' })
+  .on.sample('classify', 'high');
+
+/** A failover is never undone, and a call without its first response may open a second room. */
+export const harmless = ['room', 'failOver'];
