@@ -11,6 +11,7 @@ import { createStudio } from 'mcp-saga/studio';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { toFragment } from '../../packages/studio/src/parts/link.ts';
 import { machineSaga } from '../../packages/studio/test/machine-saga.ts';
 import { isRunning, root, start, type Command } from '../support/command.ts';
 import { describeWith } from '../support/describe-with.ts';
@@ -127,8 +128,12 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await answer(page, 'amount', 'euros', '12');
     await question(page, 'reason').waitFor();
     expect(await page.locator('.event.ran b').textContent()).toBe('pay');
+    // The source stands beside the run, with the values of its lines.
+    await page.locator('.lit.done[data-value="12"]').getByText("step('pay'").waitFor();
+    await page.locator('.lit.open').getByText("elicit('reason'").waitFor();
     await writeFile(join(folder, 'sagas.ts'), refund('Paid back'));
     await page.getByText('code reloaded once').waitFor();
+    await page.locator('.cm-line').getByText('Paid back').waitFor();
     const reason = 'The vase is broken. '.repeat(20);
     await answer(page, 'reason', 'text', reason);
     await verdict(page, 'completed');
@@ -271,8 +276,12 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     const page = await open();
     await startRefund(page, 'P1');
+    await answer(page, 'amount', 'euros', '30');
+    await question(page, 'reason').waitFor();
     await page.getByText('Open in the playground').click();
     const cells = page.locator('.cell');
+    const consent = page.getByRole('region', { name: 'Effects' });
+    await consent.filter({ hasText: '"order":"P1"' }).filter({ hasText: '"euros":30' }).waitFor();
     expect(await cells.count()).toBe(0);
     await page.getByRole('button', { name: 'Run this code' }).click();
     await page.getByRole('button', { name: /^dies after: broken/ }).click();
@@ -283,7 +292,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
 
     // Values stand beside the code that asked for them.
     await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await answer(page, 'amount', 'euros', '30');
+    await question(page, 'reason').waitFor();
     await page.locator(`.lit[data-value='{"euros":30}']`).waitFor();
     expect(await runAxe(page, 'light', {})).toEqual([]);
 
@@ -312,6 +321,22 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await writeFile(join(folder, 'exported.test.ts'), test);
     const vitest = start('node_modules/vitest/vitest.mjs', ['run', '--root', folder], {}, root, 60_000);
     expect(await vitest.ended).toMatchObject({ code: 0 });
+    await page.close();
+  });
+
+  it('runs of a link only the arguments and answers that the consent shows', async () => {
+    const answers = [{ id: 'amount', action: 'accept', content: { euros: 999 } }];
+    const session = { input: '{"order":"L1"}', answers: [], forks: [{ lane: 0, point: 0, answers }] };
+    const fragment = await toFragment({ example: 'refund', files: [], session });
+    const page = await browser.newPage();
+    await page.goto(`${origin}/studio/playground${fragment}`);
+    const consent = page.getByRole('region', { name: 'Effects' });
+    await consent.filter({ hasText: '"order":"L1"' }).filter({ hasText: 'Answers: none' }).waitFor();
+    await page.getByText('How much of').first().waitFor();
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    await question(page, 'amount').getByText('How much of L1?').waitFor();
+    expect(await page.getByRole('button', { name: 'Fork 1' }).count()).toBe(0);
+    expect(await page.locator('.run').textContent()).not.toContain('999');
     await page.close();
   });
 

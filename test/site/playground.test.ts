@@ -211,8 +211,11 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     const lens = page.locator('.lens');
     for (const text of ['header 119 bytes', 'ciphertext 288 bytes', 'tag 22 bytes'])
       await lens.getByText(text, { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Change one character' }).click();
+    await lens.getByText('structure').waitFor();
+    // The changed token is sent on request.
     const refusal = page.locator('.lens .failure');
+    expect(await refusal.count()).toBe(0);
+    await page.getByRole('button', { name: 'Change one character' }).click();
     await refusal.waitFor();
     expect(await refusal.textContent()).toContain('undecryptable');
     await page.close();
@@ -597,6 +600,10 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     expect(await count('.lens')).toBe(0);
     await page.locator('summary', { hasText: 'Token 2' }).click();
     await page.locator('.lens .journal li').nth(99).waitFor({ state: 'attached' });
+    await page
+      .locator('.lens')
+      .getByText(/^structure \d+ bytes, compressed to \d+$/)
+      .waitFor();
     expect(await count('.lens')).toBe(1);
     await page.close();
   });

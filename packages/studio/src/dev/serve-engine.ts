@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { deserialize, serialize } from 'node:v8';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { TestSaga } from '@mcp-saga/testing';
 import { isScript, loadSagas, type LoadedSagas } from 'mcp-saga/internal';
@@ -68,19 +67,6 @@ function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }:
   return playgroundOf(script, loaded, { file: basename(file), name: variable, isScript: false });
 }
 
-/** Rules contain errors and infinite numbers, which JSON has not. */
-function pack(reply: Reply | LastReply): string {
-  if (reply.type !== 'cell') return JSON.stringify(reply);
-  const rules = serialize(reply.cell.rules).toString('base64');
-  return JSON.stringify({ ...reply, cell: { ...reply.cell, rules } });
-}
-
-function unpack(request: Request): Request {
-  if (request.type !== 'case') return request;
-  const rules: unknown = deserialize(Buffer.from(String(request.cell.rules), 'base64'));
-  return { ...request, cell: { ...request.cell, rules } };
-}
-
 const idleMs = 300_000;
 /** By the source of the older version. */
 const engines = new Map<string, Engine>();
@@ -94,10 +80,10 @@ parentPort?.on('message', ({ request, old, port }: Asked) => {
   engines.set(key, engine);
   open += 1;
   clearTimeout(idle);
-  const reply = (message: Reply | LastReply): void => port.postMessage(pack(message));
+  const reply = (message: Reply | LastReply): void => port.postMessage(JSON.stringify(message));
   reply({ type: 'started' });
-  void engine(unpack(request), reply)
-    .then(() => reply({ type: 'done' }))
+  void engine(request, reply)
+    .then((result) => reply({ type: 'done', result }))
     .catch((error: unknown) => reply({ type: 'failed', message: String(error) }))
     .finally(() => {
       port.close();

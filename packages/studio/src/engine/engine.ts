@@ -1,4 +1,4 @@
-import type { Reply, Request, Results, Run } from '../model/messages.ts';
+import type { Reply, Request, Run } from '../model/messages.ts';
 import type { Code } from '../model/session.ts';
 import { explore, playCase } from './explore.ts';
 import { SessionPlayer } from './play.ts';
@@ -6,7 +6,7 @@ import type { Evaluate, Playground } from './playground.ts';
 import { upgrade } from './upgrade.ts';
 
 /** Answers the requests of a page. */
-export type Engine = (request: Request, reply: (message: Reply) => void) => Promise<void>;
+export type Engine = (request: Request, report: (message: Reply) => void) => Promise<unknown>;
 
 /**
  * Creates an engine.
@@ -27,7 +27,8 @@ export function createEngine(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 
     return player;
   }
 
-  async function resultOf(request: Exclude<Request, { type: 'explore' }>): Promise<Results[keyof Results]> {
+  return async (request, report) => {
+    if (request.type === 'explore') return await explore(async () => await one(request.code), report);
     if (request.type === 'case') return await playCase(await one(request.code), request.cell);
     if (request.type === 'upgrade') {
       const [old, next] = (await evaluate(request.code, request.next)) as [Playground, Playground];
@@ -37,11 +38,6 @@ export function createEngine(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 
     const player = await playerOf(request, repeats === 'accept' || request.type === 'play');
     if (request.type === 'play') return player.lanes;
     if (request.type === 'record') return player.recording(request.lane);
-    return await player.lens(request.lane, request.point);
-  }
-
-  return async (request, reply) => {
-    if (request.type === 'explore') await explore(async () => await one(request.code), reply);
-    else reply({ type: 'result', result: await resultOf(request) });
+    return await player.lens(request.lane, request.point, request.isChanged);
   };
 }

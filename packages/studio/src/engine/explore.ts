@@ -1,11 +1,6 @@
-import {
-  crashEverywhere,
-  failEverywhere,
-  refuseEverywhere,
-  TestSaga,
-  type Rule,
-  type TraceEntry,
-} from '@mcp-saga/testing';
+import { crashEverywhere, failEverywhere, refuseEverywhere, TestSaga } from '@mcp-saga/testing';
+import type { Rule, TraceEntry } from '@mcp-saga/testing';
+import { decode, encode } from '@mcp-saga/server/internal';
 import { autoAnswerOn, World } from '@mcp-saga/testing/internal';
 import type { Reply } from '../model/messages.ts';
 import type { CaseView, Cell } from '../model/view.ts';
@@ -35,7 +30,7 @@ export async function explore(
           const rules = disturbed.rules.slice(script.rules.length);
           const named = nameFault(rules, when);
           const at = findFault(trace, named);
-          report({ type: 'cell', cell: { when, ...named, at, what, expects, rules } });
+          report({ type: 'cell', cell: { when, ...named, at, what, expects, rules: encode(rules) } });
         },
       });
     } catch (error) {
@@ -48,7 +43,7 @@ export async function explore(
 /** Runs a case again. The events of all cases of a long saga would fill the memory. */
 export async function playCase(playground: Playground, cell: Cell): Promise<CaseView> {
   const { saga, options, rules } = playground.script;
-  const disturbed = new TestSaga(saga, options, [...rules, ...(cell.rules as readonly Rule[])]);
+  const disturbed = new TestSaga(saga, options, [...rules, ...(decode(cell.rules) as readonly Rule[])]);
   const world = new World(disturbed.options, disturbed.rules);
   const machine = machines.trace?.(world, undefined);
   autoAnswerOn(world);

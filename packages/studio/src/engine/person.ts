@@ -145,7 +145,8 @@ export function isGiven(act: Act): act is Given {
 /** Completes an answer without a value: the initial content of the form, or the simplest answer of a model. */
 export function withValue(given: Given, step: ClientStep, rules: readonly Rule[]): Given {
   if (given.action !== 'accept') return given;
-  if (step.type === 'roots') return { ...given, content: [{ uri: 'file:///project' }] };
+  if (step.type === 'roots' && !Array.isArray(given.content))
+    return { ...given, content: [{ uri: 'file:///project' }] };
   if (given.content !== undefined) return given;
   return { ...given, content: step.type === 'sampling' ? 'Yes' : toQuestionView(step, rules).content };
 }

@@ -21,17 +21,10 @@ interface Played extends Segment {
 
 type Start = Omit<Played, 'isWaiting' | 'error' | 'journal'>;
 
+type Kinds = readonly Rule['kind'][];
+
 /** Rules that the person replaces. */
-const personal: ReadonlySet<Rule['kind']> = new Set<Rule['kind']>([
-  'answer',
-  'refuse',
-  'sample',
-  'roots',
-  'clientError',
-  'outside',
-  'late',
-  'silent',
-]);
+const personal: Kinds = ['answer', 'refuse', 'sample', 'roots', 'clientError', 'outside', 'late', 'silent'];
 
 /** Plays a session from the start: the run, then each fork. */
 export class SessionPlayer {
@@ -65,18 +58,18 @@ export class SessionPlayer {
     return formatRecording(recordingOf(world));
   }
 
-  /** Opens a token for the lens. Call `play` before. */
-  async lens(lane: number, point: number): Promise<LensView> {
+  /** Opens a token for the lens, and sends a changed one if `isChanged`. Call `play` before. */
+  async lens(lane: number, point: number, isChanged: boolean): Promise<LensView> {
     const { world, serving } = this.#played[lane] as Played;
     const { token, time } = world.points[point] as Point;
-    const { claims, keyId, timeline = [] } = await serving.inspect(world, token);
-    const refusal = await tamper(world, serving, token);
-    return { token, ttlMs: claims.exp - time, keyId, timeline, refusal };
+    const { claims, keyId, parts, timeline = [] } = await serving.inspect(world, token);
+    const refusal = isChanged ? await tamper(world, serving, token) : undefined;
+    return { token, ttlMs: claims.exp - time, keyId, parts, timeline, refusal };
   }
 
   async #run(acts: readonly Act[]): Promise<void> {
     const { script } = this.#playground;
-    const kept = script.rules.filter(({ kind }) => !personal.has(kind));
+    const kept = script.rules.filter(({ kind }) => !personal.includes(kind));
     const world = new World(script.options, [...kept, ...denied(this.#session)]);
     const serving = new Serving(script.saga, world);
     const person = new Person(world, acts, script.rules, this.#session);

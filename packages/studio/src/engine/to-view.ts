@@ -54,9 +54,9 @@ export function toQuestionView(step: ClientStep, rules: readonly Rule[]): Questi
   const { stepId: id, type, params, reason } = step;
   const rule = rules.findLast((each) => each.kind === 'answer' && each.id === id);
   const answer = rule?.kind === 'answer' ? rule.answer : undefined;
-  const { message = '' } = params as { readonly message?: string };
+  const { message = '', url = '' } = params as Partial<Record<'message' | 'url', string>>;
   const scripted = typeof answer === 'object' ? answer : undefined;
-  return { id, type, message, reason, ...toFormView(params, scripted) };
+  return { id, type, message, ...(url !== '' && { url }), reason, ...toFormView(params, scripted) };
 }
 
 /** Converts an approval or an event to plain data. The form starts with the answer in `rules`. */

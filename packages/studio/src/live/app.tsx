@@ -1,5 +1,7 @@
 import type { JSX } from 'preact';
+import { CodePane, fileOf } from '../parts/code-pane.tsx';
 import { Failure } from '../parts/controls.tsx';
+import { entriesOf } from './lanes.ts';
 import { LiveRun } from './live-run.tsx';
 import type { LiveStore } from './live-store.ts';
 import { SeenList } from './seen-list.tsx';
@@ -26,8 +28,21 @@ export function App({ store }: { readonly store: LiveStore }): JSX.Element {
           {mcp !== undefined && <StartPanel store={store} />}
           <SeenList store={store} />
         </div>
+        <Source store={store} />
         <LiveRun store={store} />
       </main>
     </>
+  );
+}
+
+/** Source of the shown saga, with lines that the run lights. */
+function Source({ store }: { readonly store: LiveStore }): JSX.Element | null {
+  const { saga = '' } = store.saga.value ?? {};
+  const file = fileOf(store.sources.value?.examples[0]?.files ?? [], saga);
+  if (file === undefined || saga === '') return null;
+  return (
+    <section class="source" aria-label="Source">
+      <CodePane {...file} entries={store.shownLane.value?.path.flatMap((turn) => entriesOf(turn, saga))} />
+    </section>
   );
 }

@@ -1,4 +1,5 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
+import type { Given } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
 import { durationOf } from '../page/panels/duration.ts';
 import type { Sent } from './mcp-client.ts';
@@ -16,6 +17,10 @@ export interface LiveToken {
 /** Turns of a saga in one line: each turn continues the token of the turn before. */
 export interface LiveLane {
   readonly turns: readonly SeenTurn[];
+  /** Lane of the forked token. */
+  readonly origin: LiveLane | undefined;
+  /** Turns from the start, also of the lanes before. */
+  readonly path: readonly SeenTurn[];
   readonly entries: readonly EntryView[];
   readonly tokens: readonly LiveToken[];
 }
@@ -28,7 +33,9 @@ export function toLanes(turns: readonly SeenTurn[], sent: readonly Sent[], saga:
     if (line === undefined) lines.push([turn]);
     else line.push(turn);
   }
-  return lines.map((line) => toLane(line, sent, saga));
+  const lanes: LiveLane[] = [];
+  for (const line of lines) lanes.push(toLane(line, lanes, sent, saga));
+  return lanes;
 }
 
 function lineFor(next: SeenTurn, lines: SeenTurn[][], sent: readonly Sent[]): SeenTurn[] | undefined {
@@ -48,7 +55,7 @@ function newestOf(turns: readonly SeenTurn[]): SeenTurn | undefined {
   return turns.findLast(({ status, action }) => status !== 'rejected' && action !== 'repeat');
 }
 
-function toLane(turns: readonly SeenTurn[], sent: readonly Sent[], saga: string): LiveLane {
+function toLane(turns: SeenTurn[], lanes: LiveLane[], sent: readonly Sent[], saga: string): LiveLane {
   const entries: EntryView[] = [];
   const tokens: LiveToken[] = [];
   for (const [at, turn] of turns.entries()) {
@@ -58,7 +65,13 @@ function toLane(turns: readonly SeenTurn[], sent: readonly Sent[], saga: string)
     const request = isLast ? sent.find(({ id }) => id === turn.request) : undefined;
     tokens.push({ turn, traced: entries.length, sent: request, isNewest: turn === newestOf(turns) });
   }
-  return { turns, entries, tokens };
+  const { turn: first = 0, request } = turns[0] ?? {};
+  const { parent } = sent.find(({ id }) => id === request) ?? {};
+  const isOrigin = ({ turn, sent: own }: LiveToken): boolean =>
+    parent === undefined ? turn.turn === first - 1 : own?.id === parent;
+  const origin = lanes.findLast((lane) => lane.tokens.some(isOrigin));
+  const path = [...(origin?.path ?? []).filter(({ turn }) => turn < first), ...turns];
+  return { turns, entries, tokens, origin, path };
 }
 
 /** Event without the facts that are empty. */
@@ -66,7 +79,7 @@ type Facts = Pick<EntryView, 'type'> & Partial<EntryView>;
 
 const empty = { attempt: undefined, id: undefined, text: '', value: undefined, key: undefined };
 
-function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
+export function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
   const facts = [...beginOf(turn, saga)];
   if (turn.action !== 'repeat')
     facts.push(...turn.events.map((event) => eventOf(event, turn)), ...endOf(turn));
@@ -120,5 +133,24 @@ function endOf(turn: SeenTurn): readonly Facts[] {
       ];
     case 'rejected':
       return [{ type: 'refused', value: errorType }];
+  }
+}
+
+/** Answers of the client in some turns. The playground asks for others: errors, cut values, and decisions of other people. */
+export function answersOf(turns: readonly SeenTurn[]): readonly Given[] {
+  return turns
+    .filter(({ action, status }) => action !== 'repeat' && status !== 'rejected')
+    .flatMap(({ events }) => events)
+    .filter(({ type, kind }) => type === 'answered' && /^(?:elicit|sample|roots)/.test(kind))
+    .map(({ id, kind, action = 'accept', value }) => ({ id, action, content: toContent(kind, value) }))
+    .filter(({ action, content }) => action !== 'accept' || content !== undefined);
+}
+
+function toContent(kind: string, value: string = ''): unknown {
+  try {
+    const content = JSON.parse(value) as { readonly text?: string; readonly roots?: readonly object[] };
+    return kind === 'sample' ? content.text : kind === 'roots' ? content.roots : content;
+  } catch {
+    return undefined;
   }
 }

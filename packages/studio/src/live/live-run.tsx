@@ -1,8 +1,10 @@
+import type { SeenTurn } from 'mcp-saga/studio';
 import type { JSX } from 'preact';
 import { Button } from '../parts/controls.tsx';
 import { ComparedLadder } from '../page/ladder.tsx';
 import { durationOf } from '../page/panels/duration.ts';
-import type { LiveLane, LiveToken } from './lanes.ts';
+import { toFragment, type Shared } from '../parts/link.ts';
+import { answersOf, type LiveLane } from './lanes.ts';
 import { LiveForm, LiveTokenRow } from './live-token.tsx';
 import type { LiveStore } from './live-store.ts';
 import { statusLabels } from './seen-list.tsx';
@@ -10,24 +12,19 @@ import { statusLabels } from './seen-list.tsx';
 /** Shown saga: its run and its forks. */
 export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   const { saga, lanes } = store;
-  const at = Math.min(store.lane.value, lanes.value.length - 1);
-  const lane = lanes.value[at];
+  const { value: lane } = store.shownLane;
   if (saga.value === undefined || lane === undefined)
     return (
       <section class="run" aria-label="Run">
         <p class="nothing">Start a saga, or choose one. Its turns appear here while they run.</p>
       </section>
     );
+  const at = lanes.value.indexOf(lane);
   const { sagaId, saga: name, version } = saga.value;
   const { args } = lanes.value[0]?.turns[0] ?? {};
   const { turn: first = 0 } = lane.turns[0] ?? {};
   const { status = 'running' } = lane.turns.at(-1) ?? {};
   const open = lane.tokens.find(({ isNewest }) => isNewest);
-  const { parent } = store.sent.value.find(({ id }) => id === lane.turns[0]?.request) ?? {};
-  // Other clients do not say which token they sent.
-  const isOrigin = ({ turn, sent }: LiveToken): boolean =>
-    parent === undefined ? turn.turn === first - 1 : sent?.id === parent;
-  const origin = lanes.value.slice(0, at).findLast(({ tokens }) => tokens.some(isOrigin));
   return (
     <section class="run" aria-label="Run">
       <div class="tabs">
@@ -38,9 +35,9 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
           </Button>
         ))}
         {args !== undefined && (
-          <a class="quiet" href={`playground#${new URLSearchParams({ example: name, input: args })}`}>
+          <Button class="quiet" onClick={() => void openPlayground(name, args, lane.path)}>
             Open in the playground
-          </a>
+          </Button>
         )}
         {store.startAgain !== undefined && (
           <Button class="quiet" onClick={store.startAgain}>
@@ -56,7 +53,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         </span>
       </p>
       <ComparedLadder
-        origin={origin?.entries}
+        origin={lane.origin?.entries}
         key={`${sagaId} ${at}`}
         entries={lane.entries}
         tokens={lane.tokens}
@@ -72,4 +69,10 @@ function captionOf({ turns }: LiveLane, turn: number): string {
   const { client, durationMs, startedAt = 0 } = turns.findLast((each) => each.turn === turn) ?? {};
   const duration = durationMs === undefined ? 'runs now' : durationOf(durationMs);
   return [client, new Date(startedAt).toLocaleTimeString(), duration].filter(Boolean).join(' · ');
+}
+
+/** Runs a saga in the playground, with the arguments and the answers of some turns. */
+async function openPlayground(example: string, input: string, turns: readonly SeenTurn[]): Promise<void> {
+  const session = { input, answers: answersOf(turns), forks: [] };
+  location.assign(`playground${await toFragment({ example, session } satisfies Shared)}`);
 }

@@ -1,5 +1,7 @@
 import { effect, signal, type Signal, computed, type ReadonlySignal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
+import type { Sources } from '../model/session.ts';
+import { loadSources } from '../parts/load-sources.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
 import { methodsOf, sendRequest, type SagaReply, type Sent, type Tool, type ToolList } from './mcp-client.ts';
 
@@ -20,6 +22,8 @@ const longestWaitMs = 60_000;
 export class LiveStore {
   readonly state: Signal<StudioState | undefined> = signal(undefined);
   readonly tools: Signal<readonly Tool[]> = signal([]);
+  /** Source of the served code; undefined for an operator. */
+  readonly sources: Signal<Sources | undefined> = signal(undefined);
   /** Shown saga: the ID of the saga, or of the request for its start. */
   readonly shown: Signal<string> = keptSignal('shown', '');
   readonly lane: Signal<number> = keptSignal('lane', 0);
@@ -35,6 +39,9 @@ export class LiveStore {
   });
   readonly lanes: ReadonlySignal<readonly LiveLane[]> = computed(() =>
     toLanes(this.state.value?.turns ?? [], this.sent.value, this.saga.value?.saga ?? ''),
+  );
+  readonly shownLane: ReadonlySignal<LiveLane | undefined> = computed(() =>
+    this.lanes.value.at(Math.min(this.lane.value, this.lanes.value.length - 1)),
   );
   #loaded: string | undefined;
   #refreshing: Promise<void> | undefined;
@@ -141,6 +148,8 @@ export class LiveStore {
       this.#loaded = saga;
       if (state.mcp !== undefined && before === undefined) this.#continue();
       if (state.mcp !== undefined && before?.reloads !== state.reloads) await this.loadTools();
+      if (state.mcp !== undefined)
+        this.sources.value = (await loadSources(this.sources.value?.version)) ?? this.sources.value;
       // The turns of a saga that this state mentions first.
       if ((this.saga.value?.sagaId ?? '') !== saga) await this.#load();
     } catch {

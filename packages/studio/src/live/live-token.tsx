@@ -1,10 +1,10 @@
-import { type JSX, Fragment } from 'preact';
+import type { JSX } from 'preact';
 import { toQuestionView } from '../engine/to-view.ts';
 import type { LiveToken } from './lanes.ts';
 import type { LiveStore } from './live-store.ts';
 import { methodsOf, toCompletedStep } from './mcp-client.ts';
 import { durationOf } from '../page/panels/duration.ts';
-import { Button, CopyButton, Fold, limitBytes, TokenTitle } from '../parts/controls.tsx';
+import { Button, CopyButton, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
 import { QuestionForm } from '../parts/question-form.tsx';
 
 type LiveTokenProps = { readonly store: LiveStore; readonly token: LiveToken };
@@ -44,10 +44,7 @@ export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
   );
 }
 
-/**
- * Forms to answer with a token of this page, and its last refusal by the server. Questions of other clients are theirs to answer. The
- * newest token waits for all its questions, and an older one makes a fork at the first.
- */
+/** Forms to answer with a token of this page: all questions of the newest token, or a fork at the first of an older one. */
 export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): JSX.Element | null {
   if (sent?.reply === undefined) return null;
   const { steps = [], retryAfterMs = 0 } = sent.reply;
@@ -56,25 +53,14 @@ export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): 
   const rejection = store.state.value?.rejections.find(({ request }) => request === refused?.id);
   return (
     <>
-      {steps.slice(0, isNewest ? undefined : 1).map((step) => {
-        const { url } = step.params;
-        return (
-          <Fragment key={`${sent.id} ${step.stepId}`}>
-            <QuestionForm
-              question={toQuestionView(step, [])}
-              accept={isNewest ? 'Accept' : 'Send as a fork'}
-              onAnswer={(given) => void store.resume(sent, [toCompletedStep(step, given)])}
-            />
-            {typeof url === 'string' && /^https?:/.test(url) && (
-              <p class="link">
-                <a href={url} target="_blank" rel="noreferrer">
-                  {url}
-                </a>
-              </p>
-            )}
-          </Fragment>
-        );
-      })}
+      {steps.slice(0, isNewest ? undefined : 1).map((step) => (
+        <QuestionForm
+          key={`${sent.id} ${step.stepId}`}
+          question={toQuestionView(step, [])}
+          accept={isNewest ? 'Accept' : 'Send as a fork'}
+          onAnswer={(given) => void store.resume(sent, [toCompletedStep(step, given)])}
+        />
+      ))}
       {isNewest && (
         <div class="buttons open">
           {steps.length === 0 && (
@@ -85,17 +71,7 @@ export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): 
           )}
         </div>
       )}
-      {refused !== undefined && (
-        <p class="failure" role="status">
-          The client gets <b>{refused.error}</b>.
-          {rejection !== undefined && (
-            <>
-              {' '}
-              The log of the operator says <b>{rejection.reason}</b>.
-            </>
-          )}
-        </p>
-      )}
+      {refused !== undefined && <Refusal client={refused.error} operator={rejection?.reason} />}
     </>
   );
 }

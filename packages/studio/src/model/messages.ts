@@ -1,4 +1,4 @@
-import type { Code, Session } from './session.ts';
+import type { Code, Fork, Session } from './session.ts';
 import type { CaseView, Cell, Lane, LensView, Misfit } from './view.ts';
 
 /** Code, and what the person does with it. */
@@ -8,12 +8,14 @@ export type Request =
   | ({ readonly type: 'play' } & Run)
   | ({ readonly type: 'upgrade'; readonly next: Code } & Run)
   | ({ readonly type: 'record'; readonly lane: number } & Run)
-  | ({ readonly type: 'lens'; readonly lane: number; readonly point: number } & Run)
+  | ({ readonly type: 'lens'; readonly isChanged: boolean } & Pick<Fork, 'lane' | 'point'> & Run)
   | { readonly type: 'explore'; readonly code: Code }
   | { readonly type: 'case'; readonly code: Code; readonly cell: Cell };
 
+export type Failed = { readonly type: 'failed'; readonly message: string };
+
 /** Last message of a worker about a request. */
-export type LastReply = { readonly type: 'failed'; readonly message: string } | { readonly type: 'done' };
+export type LastReply = Failed | { readonly type: 'done'; readonly result?: unknown };
 
 /** Result of each request but `explore`. */
 export interface Results {
@@ -28,5 +30,4 @@ export interface Results {
 export type Reply =
   | { readonly type: 'started' }
   | { readonly type: 'cell'; readonly cell: Cell }
-  | { readonly type: 'baseline'; readonly message: string }
-  | { readonly type: 'result'; readonly result: Results[keyof Results] };
+  | { readonly type: 'baseline'; readonly message: string };

@@ -27,6 +27,9 @@ export interface Example {
   readonly input?: string;
 }
 
+/** Code that `mcp-saga dev` serves. */
+export type Sources = { readonly version: number; readonly examples: readonly Example[] };
+
 /** Answer of the client. Answers apply in order, each to the next question with the ID. */
 export interface Given {
   readonly id: string;
@@ -48,7 +51,6 @@ export interface OutsideAct {
 export type Wait = { readonly action: 'wait'; readonly ms: number };
 
 export type Answer = Given | OutsideAct;
-
 export type Act = Answer | Wait;
 
 /** Client: complete, without a capability, or with an immediate decline of each question. */

@@ -16,18 +16,17 @@ export interface EntryView {
   readonly key: string | undefined;
   /** Reads before the event, such as `now`, with their values once the run has ended. */
   readonly reads?: readonly string[];
-  /** Time of a step within its turn; undefined where time stands still. */
-  readonly time?: StepTime | undefined;
+  /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */
+  readonly time?: Readonly<Record<'start' | 'share' | 'ms', number>> | undefined;
 }
-
-/** Start and duration of a step, as parts of its turn from 0 to 1, and the duration in milliseconds. */
-export type StepTime = Readonly<Record<'start' | 'share' | 'ms', number>>;
 
 export interface QuestionView {
   readonly id: string;
   /** Kind of the question to the client; `approval` or `event` for others. */
   readonly type: string;
   readonly message: string;
+  /** Page on which the question is answered. */
+  readonly url?: string;
   /** Reason for the repetition. */
   readonly reason: string | undefined;
   readonly fields: Readonly<Record<string, Field>> | undefined;
@@ -60,9 +59,10 @@ export interface LensView {
   /** Time from the seal to the expiry, in milliseconds. */
   readonly ttlMs: number;
   readonly keyId: string;
+  readonly parts: SagaInspection['parts'];
   readonly timeline: NonNullable<SagaInspection['timeline']>;
-  /** What the client and the operator see of the token with one changed character. */
-  readonly refusal: Readonly<Record<'client' | 'operator', string>>;
+  /** What the client and the operator see of the token with one changed character; undefined unless it was sent. */
+  readonly refusal: Readonly<Record<'client' | 'operator', string>> | undefined;
 }
 
 /** Machine of a saga, with its states at the start of each turn, and after each change. */
@@ -113,8 +113,8 @@ export interface Cell {
   /** Finding; undefined for a green cell. */
   readonly what: string | undefined;
   readonly expects: string | undefined;
-  /** The fault, as the engine knows it. */
-  readonly rules: unknown;
+  /** The fault, as text of the engine. */
+  readonly rules: string;
 }
 
 /** Run of a case. Made when the cell opens. */

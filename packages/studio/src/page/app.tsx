@@ -21,8 +21,8 @@ export function startPage(home: Home): Store {
 /** The page: the source and its crash matrix, beside the run. */
 function App({ store }: { readonly store: Store }): JSX.Element {
   const { value: waits } = store.waits;
-  const { input = 'those of the script' } = store.session.value;
-  const effects = `The playground runs the steps of this saga many times, with crashes and failures. Steps that call other systems really call them. Arguments: ${input}`;
+  const { input = 'those of the script', answers } = store.session.value;
+  const effects = `The playground runs the steps of this saga many times, with crashes and failures. Steps that call other systems really call them. Arguments: ${input}. Answers: ${answers.length === 0 ? 'none' : JSON.stringify(answers)}`;
   return (
     <>
       <header class="bar">

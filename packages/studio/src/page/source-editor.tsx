@@ -1,18 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { Button } from '../parts/controls.tsx';
-import { CodePane } from '../parts/code-pane.tsx';
+import { CodePane, fileOf } from '../parts/code-pane.tsx';
 import type { Store } from './store.ts';
 
 export function SourceEditor({ store }: { readonly store: Store }): JSX.Element {
   const chosen = useSignal('');
   const files = store.files.value;
-  const withSteps = files.filter(({ text: source }) => source.includes('yield*'));
-  const file =
-    files.find(({ name }) => name === chosen.value) ??
-    withSteps.find(({ text: source }) => source.includes(store.example.value)) ??
-    withSteps[0] ??
-    files[0];
+  const file = files.find(({ name }) => name === chosen.value) ?? fileOf(files, store.example.value);
   const { name = '', text = '' } = file ?? {};
 
   return (

@@ -82,28 +82,27 @@ export class Store {
   /** Opens the run of a link, or the first example. */
   async open(fragment: string): Promise<void> {
     const opened = (this.#opened = {});
-    // Code of a disk starts with its own arguments and without answers of others.
     const shared = await fromFragment<Shared>(
-      this.isDev ? '' : fragment,
+      fragment,
       ({ session: { answers, forks } }) => Array.isArray(answers) && Array.isArray(forks),
     );
-    const query = new URLSearchParams(fragment.slice(1));
-    const name = shared?.example ?? query.get('example');
+    const name = shared?.example ?? new URLSearchParams(fragment.slice(1)).get('example');
     const isMissing = name !== null && this.examples.value.every((each) => each.name !== name);
     const problem = isMissing ? await this.#loadCompiler().then(() => undefined, String) : undefined;
     // Another example was opened meanwhile.
     if (this.#opened !== opened) return;
     if (problem !== undefined) return void (this.failure.value = problem);
-    const { value: examples } = this.examples;
-    const example = examples.find((each) => each.name === name) ?? examples[0];
+    const example = this.examples.value.find((each) => each.name === name) ?? this.examples.value[0];
     if (example === undefined) return;
     this.#forgetPin();
     this.example.value = example.name;
-    this.files.value = shared?.files ?? example.files;
-    const input = query.get('input') ?? example.input;
-    this.session.value = { ...nothing, ...(input === undefined ? {} : { input }), ...shared?.session };
-    const isForeign = shared?.files !== undefined || (this.isDev && query.has('input'));
-    this.waits.value = isForeign || (this.isDev && !this.#isAllowed);
+    const { input, answers = [] } = shared?.session ?? {};
+    // Of a link, code of a disk takes only what its consent shows. A script has its own arguments.
+    const { files, session } = this.isDev ? { session: { answers } } : { session: undefined, ...shared };
+    const own = example.input === undefined ? {} : { input: input ?? example.input };
+    this.files.value = files ?? example.files;
+    this.session.value = { ...nothing, ...own, ...session };
+    this.waits.value = this.isDev ? shared !== undefined || !this.#isAllowed : files !== undefined;
     if (!this.waits.value) this.runAll();
   }
 
@@ -169,8 +168,8 @@ export class Store {
     return await this.#query({ type: 'record', ...(await this.#run()), lane });
   }
 
-  async lens(lane: number, point: number): Promise<LensView | undefined> {
-    return await this.#query({ type: 'lens', ...(await this.#run()), lane, point });
+  async lens(lane: number, point: number, isChanged: boolean): Promise<LensView | undefined> {
+    return await this.#query({ type: 'lens', ...(await this.#run()), lane, point, isChanged });
   }
 
   /** Shows a case of the crash matrix, and runs it again. Without a case, shows the run. */
@@ -240,12 +239,10 @@ export class Store {
     client: EngineClient<Request, Reply>,
     request: RequestOf<Type>,
   ): Promise<Results[Type] | undefined> {
-    let result: Results[keyof Results] | undefined;
     // The code of a link may have come meanwhile.
     if (this.waits.value) return undefined;
-    await client.ask(request, (reply) => {
+    const result = await client.ask(request, (reply) => {
       if (reply.type === 'failed') this.failure.value = reply.message;
-      if (reply.type === 'result') ({ result } = reply);
     });
     return result as Results[Type] | undefined;
   }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LensView, TokenView } from '../model/view.ts';
-import { Button, Fold, limitBytes, TokenTitle } from '../parts/controls.tsx';
+import { Button, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
 import { durationOf } from './panels/duration.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
@@ -60,38 +60,38 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
   );
 }
 
-const parts = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
+const pieces = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
 
 /** Token as the client sees the text, and as the operator knows the contents. */
 function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {
   const lens = useSignal<LensView>();
-  const isChanged = useSignal(false);
-  useEffect(() => {
-    isChanged.value = false;
-    void store.lens(lane, number).then((view) => (lens.value = view));
-  }, [lane, number, store.lanes.value]);
+  const load = (isChanged: boolean): void =>
+    void store.lens(lane, number, isChanged).then((view) => (lens.value = view ?? lens.value));
+  useEffect(() => load(false), [lane, number, store.lanes.value]);
   if (lens.value === undefined) return null;
-  const { token, keyId, ttlMs, timeline, refusal } = lens.value;
-  const pieces = token.split('.');
+  const { token, keyId, ttlMs, parts, timeline, refusal } = lens.value;
+  const texts = token.split('.');
   return (
     <div class="lens">
       <h4>The client sees</h4>
       <code class="raw">
-        {pieces.map((piece, at) => (
-          <span key={at} class={parts[at]}>
+        {texts.map((text, at) => (
+          <span key={at} class={pieces[at]}>
             {at > 0 && '.'}
-            {piece.length > 120 ? `${piece.slice(0, 120)}…` : piece}
+            {text.length > 120 ? `${text.slice(0, 120)}…` : text}
           </span>
         ))}
       </code>
       <ul class="raw parts">
-        {pieces.map((piece, at) => (
-          <li key={at} class={parts[at]} hidden={piece === ''}>
-            {parts[at]} {piece.length} bytes
+        {texts.map((text, at) => (
+          <li key={at} class={pieces[at]} hidden={text === ''}>
+            {pieces[at]} {text.length} bytes
           </li>
         ))}
       </ul>
-      <p>Everything but the ID of the key is encrypted, with AES-256-GCM.</p>
+      <p>
+        Everything but the ID of the key, <code>{keyId}</code>, is encrypted, with AES-256-GCM.
+      </p>
       <h4>The operator knows</h4>
       <dl>
         <dt>Size</dt>
@@ -99,12 +99,16 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
           <meter min={0} max={limitBytes} value={token.length} aria-label="Size of the token" />{' '}
           {token.length} of {limitBytes} bytes
         </dd>
-        <dt>Key ID</dt>
-        <dd>
-          <code>{keyId}</code>
-        </dd>
         <dt>Expires</dt>
         <dd>{durationOf(ttlMs)} after it was sealed</dd>
+        <dt>Parts</dt>
+        <dd>
+          {parts.map(({ part, bytes, stored }) => (
+            <p key={part}>
+              <b>{part}</b> {bytes} bytes{stored < bytes && `, compressed to ${stored}`}
+            </p>
+          ))}
+        </dd>
         <dt>Journal</dt>
         <dd>
           {timeline.length === 0 && 'empty'}
@@ -117,12 +121,8 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
           </ul>
         </dd>
       </dl>
-      <Button onClick={() => (isChanged.value = true)}>Change one character</Button>
-      {isChanged.value && (
-        <p class="failure" role="status">
-          The client gets <b>{refusal.client}</b>. The log of the operator says <b>{refusal.operator}</b>.
-        </p>
-      )}
+      <Button onClick={() => load(true)}>Change one character</Button>
+      {refusal !== undefined && <Refusal {...refusal} />}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { SourceFile } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
 import type { CodeEditor } from './code-editor.ts';
 import { looks } from './event-looks.ts';
@@ -11,17 +12,16 @@ interface CodePaneProps {
   readonly text: string;
   /** Absent if the code is only shown. */
   readonly onEdit?: (text: string) => void;
-  readonly failure: string | undefined;
+  readonly failure?: string | undefined;
   /** Events that light their lines. */
-  readonly entries?: readonly EntryView[];
-  /** Resolves when the editor may load. */
-  readonly ready: Promise<unknown>;
+  readonly entries?: readonly EntryView[] | undefined;
+  /** Resolves when the editor may load. Default: at once. */
+  readonly ready?: Promise<unknown>;
 }
 
-const none: readonly EntryView[] = [];
-
 /** Editor of a file, with its mistake. A plain text field until the editor is loaded. */
-export function CodePane({ name, text, onEdit, failure, entries = none, ready }: CodePaneProps): JSX.Element {
+export function CodePane(props: CodePaneProps): JSX.Element {
+  const { name, text, onEdit, failure, entries, ready = Promise.resolve() } = props;
   const editor = useSignal<CodeEditor | undefined>(undefined);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -34,7 +34,7 @@ export function CodePane({ name, text, onEdit, failure, entries = none, ready }:
   useEffect(() => {
     editor.value?.show(name, text, onEdit);
     // The chunk of the editor has no own copy of the table.
-    editor.value?.mark(entries, looks);
+    editor.value?.mark(entries ?? [], looks);
   }, [editor.value, name, text, entries]);
   return (
     <>
@@ -52,4 +52,10 @@ export function CodePane({ name, text, onEdit, failure, entries = none, ready }:
       <Failure text={failure} />
     </>
   );
+}
+
+/** Returns the file that a page shows first: the one that names a saga, or that has steps. */
+export function fileOf(files: readonly SourceFile[], saga: string): SourceFile | undefined {
+  const isNamed = ({ text }: SourceFile): boolean => text.includes(`'${saga}'`) || text.includes(`"${saga}"`);
+  return files.find(isNamed) ?? files.find(({ text }) => text.includes('yield*')) ?? files[0];
 }

@@ -87,3 +87,15 @@ export function Slider({ label, text, count, at, onMove }: SliderProps): JSX.Ele
     </div>
   );
 }
+
+type RefusalProps = { readonly client: string | undefined; readonly operator: string | undefined };
+
+/** What the client and the operator see of a refused token. */
+export function Refusal({ client, operator }: RefusalProps): JSX.Element {
+  return (
+    <p class="failure" role="status">
+      The client gets <b>{client}</b>
+      {operator !== undefined && [', and the log of the operator says ', <b key="operator">{operator}</b>]}.
+    </p>
+  );
+}

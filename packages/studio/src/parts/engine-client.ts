@@ -1,4 +1,4 @@
-import type { LastReply } from '../model/messages.ts';
+import type { Failed, LastReply } from '../model/messages.ts';
 
 /** Worker of a page, or a process that acts as one. */
 export type EngineWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>;
@@ -25,12 +25,12 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
     this.#abandon?.();
   }
 
-  /** Resolves after the last reply. A replaced request never resolves. */
-  async ask(request: Request, onReply: (reply: Reply | LastReply) => void): Promise<void> {
+  /** Resolves with the result; undefined after a failure. A replaced request never resolves. */
+  async ask(request: Request, onReply: (reply: Reply | Failed) => void): Promise<unknown> {
     this.#abandon?.();
     this.start();
     const worker = this.#worker as EngineWorker;
-    await new Promise<void>((resolve) => {
+    return await new Promise<unknown>((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
         this.#abandon = undefined;
@@ -44,15 +44,16 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
       const giveUp = (message: string = late): void => {
         kill();
         onReply({ type: 'failed', message });
-        resolve();
+        resolve(undefined);
       };
       let timer = setTimeout(giveUp, this.#timeoutMs);
       this.#abandon = kill;
       // oxlint-disable-next-line unicorn/prefer-add-event-listener -- replaces the listener of the request before
       worker.onmessage = ({ data }: MessageEvent<Reply | LastReply>) => {
         end();
-        if (data.type !== 'done') onReply(data);
-        if (data.type === 'done' || data.type === 'failed') return resolve();
+        if (data.type === 'done') return resolve((data as { readonly result?: unknown }).result);
+        onReply(data as Reply | Failed);
+        if (data.type === 'failed') return resolve(undefined);
         timer = setTimeout(giveUp, this.#timeoutMs);
         this.#abandon = kill;
       };

@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** Form for a question to the client, an approval of another person, or an event of another system. */
 export function QuestionForm({ question, onAnswer, accept = 'Accept' }: QuestionFormProps): JSX.Element {
-  const { id, type, message, reason, fields = {}, content } = question;
+  const { id, type, message, url, reason, fields = {}, content } = question;
   const mistake = useSignal<string | undefined>(undefined);
   const [name, buttons] = kinds[type] ?? ['Question', { accept: 'Accept' }];
   const [main = ''] = Object.keys(buttons);
@@ -44,6 +44,11 @@ export function QuestionForm({ question, onAnswer, accept = 'Accept' }: Question
         <b>{id}</b> {type === 'approval' && 'Another person decides: '}
         {type === 'event' ? 'Another system sends an event.' : message}
       </p>
+      {url !== undefined && /^https?:/.test(url) && (
+        <a href={url} target="_blank" rel="noreferrer">
+          {url}
+        </a>
+      )}
       <Failure text={mistake.value ?? reason} />
       <OwnField question={question} />
       {Object.entries(fields).map(([key, field]) => (

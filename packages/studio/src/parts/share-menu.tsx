@@ -1,14 +1,10 @@
 import type { JSX } from 'preact';
 import { CopyButton } from './controls.tsx';
 
-interface ShareMenuProps {
-  /** What every link contains, and what a link without values does. */
-  readonly all: string;
-  readonly bare: string;
-  readonly values: string;
-  /** Makes the link, with or without the values. */
+/** `all`: what every link contains. `bare`: what a link without values does. `link` makes a link, with or without the values. */
+type ShareMenuProps = Readonly<Record<'all' | 'bare' | 'values', string>> & {
   readonly link: (hasValues: boolean) => Promise<string>;
-}
+};
 
 /** Makes links to the code and the run. The link without values is the first choice. */
 export function ShareMenu({ all, bare, values, link }: ShareMenuProps): JSX.Element {

@@ -34,19 +34,17 @@ export function machineModules(waiting: WaitingActors, made: unknown[]): Readonl
       ({ self }) => new Promise((resolve, reject) => waiting.add({ self, resolve, reject })),
     );
   const observable = (): unknown =>
-    xstate.fromObservable(
-      ({ self }) =>
-        ({
-          subscribe: (observer: xstate.Observer<unknown>) => {
-            const resolve = (value: unknown): void => {
-              observer.next?.(value);
-              observer.complete?.();
-            };
-            waiting.add({ self, resolve, reject: (error) => observer.error?.(error) });
-            return { unsubscribe: () => undefined };
-          },
-        }) as never,
-    );
+    xstate.fromObservable(({ self }) => {
+      const subscribe = (observer: xstate.Observer<unknown>): object => {
+        const resolve = (value: unknown): void => {
+          observer.next?.(value);
+          observer.complete?.();
+        };
+        waiting.add({ self, resolve, reject: (error) => observer.error?.(error) });
+        return { unsubscribe: () => undefined };
+      };
+      return { subscribe } as never;
+    });
   return {
     xstate: {
       ...xstate,

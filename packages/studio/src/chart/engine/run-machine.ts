@@ -1,11 +1,6 @@
 import { activeIds, isMachine, lastScheduled, readChart, type Chart } from '@mcp-saga/xstate/internal';
-import {
-  createActor,
-  type AnyActor,
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  type InspectionEvent,
-} from 'xstate';
+import { createActor } from 'xstate';
+import type { AnyActor, AnyMachineSnapshot, AnyStateMachine, InspectionEvent } from 'xstate';
 import { loaderOf } from '../../engine/load-files.ts';
 import type { CompiledFile } from '../../model/session.ts';
 import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';

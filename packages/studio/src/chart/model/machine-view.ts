@@ -40,6 +40,3 @@ export interface MachineView {
   /** The start and each step, with the state value after it. */
   readonly history: readonly { readonly what: string; readonly value: string }[];
 }
-
-/** Message of the worker. */
-export type MachineReply = { readonly type: 'view'; readonly view: MachineView };

@@ -3,14 +3,9 @@ import { computed, signal, type ReadonlySignal, type Signal } from '@preact/sign
 import workerUrl from '../engine/machine-worker.ts?worker&url';
 import type * as Compiler from '../../engine/compile.ts';
 import { EngineClient, startWorker } from '../../parts/engine-client.ts';
+import type { Failed } from '../../model/messages.ts';
 import { fromFragment, toFragment } from '../../parts/link.ts';
-import type {
-  MachineReply,
-  MachineRequest,
-  MachineStep,
-  MachineView,
-  RunningMachine,
-} from '../model/machine-view.ts';
+import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
 
 declare const MACHINES: Readonly<Record<string, string>>;
 
@@ -35,7 +30,7 @@ export class MachineStore {
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** `true` if the code of a link waits for the consent of the person. */
   readonly waits: Signal<boolean> = signal(false);
-  readonly #engine = new EngineClient<MachineRequest, MachineReply>(() => startWorker(workerUrl), 5_000);
+  readonly #engine = new EngineClient<MachineRequest, Failed>(() => startWorker(workerUrl), 5_000);
   /** Steps of the last request, which may still run. */
   #wanted: readonly MachineStep[] = [];
   #edited: ReturnType<typeof setTimeout> | undefined;
@@ -112,13 +107,12 @@ export class MachineStore {
     try {
       const { compile } = await this.compiler;
       const files = compile([{ name: 'machine.ts', text: this.code.value }]);
-      await this.#engine.ask({ files, input: input.value, steps }, (reply) => {
-        if (reply.type === 'failed') this.#fail(reply.message);
-        if (reply.type !== 'view') return;
-        this.failure.value = undefined;
-        this.steps.value = steps;
-        this.view.value = reply.view;
-      });
+      const request = { files, input: input.value, steps };
+      const view = await this.#engine.ask(request, ({ message }) => this.#fail(message));
+      if (view === undefined) return;
+      this.failure.value = undefined;
+      this.steps.value = steps;
+      this.view.value = view as MachineView;
     } catch (error) {
       this.#fail((error as Error).message);
     }

@@ -1,0 +1,81 @@
+import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
+import { expect, it } from 'vitest';
+import { answersOf, toLanes } from '../src/live/lanes.ts';
+import type { Sent } from '../src/live/mcp-client.ts';
+
+function answered(id: string, more: Partial<SeenEvent> = {}): SeenEvent {
+  return { id, kind: 'elicit', type: 'answered', ...more };
+}
+
+/** Turn of a request of the page, which answers a question. */
+function turnOf(turn: number, request: string, more: Partial<SeenTurn> = {}): SeenTurn {
+  const events = turn === 1 ? [] : [answered(`q${turn} ${request}`, { action: 'decline' })];
+  const action = turn === 1 ? 'start' : 'resume';
+  return {
+    turn,
+    request,
+    action,
+    status: 'suspended',
+    startedAt: turn,
+    events,
+    asked: [],
+    tokenBytes: 1,
+    ...more,
+  };
+}
+
+function sentBy(id: string, parent?: string): Sent {
+  return { id, tool: 'ask', method: 'tools/resumeSaga', ...(parent === undefined ? {} : { parent }) };
+}
+
+it('finds the answers that led to a fork of a fork', () => {
+  const turns = [
+    turnOf(1, 'start'),
+    turnOf(2, 'a'),
+    turnOf(3, 'b'),
+    turnOf(3, 'other b'),
+    turnOf(4, 'c'),
+    turnOf(4, 'other c'),
+  ];
+  const sent = [
+    sentBy('start'),
+    sentBy('a', 'start'),
+    sentBy('b', 'a'),
+    sentBy('other b', 'a'),
+    sentBy('c', 'other b'),
+    sentBy('other c', 'other b'),
+  ];
+  const lanes = toLanes(turns, sent, 'ask');
+  const ids = lanes.map(({ path }) => answersOf(path).map(({ id }) => id));
+  expect(ids).toEqual([
+    ['q2 a', 'q3 b'],
+    ['q2 a', 'q3 other b', 'q4 c'],
+    ['q2 a', 'q3 other b', 'q4 other c'],
+  ]);
+  expect(lanes.map(({ origin }) => origin && lanes.indexOf(origin))).toEqual([undefined, 0, 1]);
+});
+
+it('takes along only answers of the client that it knows, in each form', () => {
+  const events = [
+    answered('amount', { action: 'accept', value: '{"euros":30}' }),
+    answered('amount#2', { action: 'cancel' }),
+    answered('long', { action: 'accept', value: '{"text":"xx…' }),
+    answered('opinion', { kind: 'sample', value: '{"type":"text","text":"No"}' }),
+    answered('picture', { kind: 'sample', value: '{"type":"image","data":"AA"}' }),
+    answered('refused', { kind: 'sample', value: 'The user rejects the request' }),
+    answered('roots', { kind: 'roots', value: '{"roots":[{"uri":"file:///a"}]}' }),
+    answered('manager', { kind: 'approval', value: '{"approved":true}' }),
+    answered('pay', { kind: 'step', type: 'succeeded', value: '12' }),
+  ];
+  const taken = answersOf([
+    turnOf(2, 'a', { events }),
+    turnOf(2, 'a', { events, action: 'repeat' }),
+    turnOf(3, 'b', { events, status: 'rejected' }),
+  ]);
+  expect(taken).toEqual([
+    { id: 'amount', action: 'accept', content: { euros: 30 } },
+    { id: 'amount#2', action: 'cancel', content: undefined },
+    { id: 'opinion', action: 'accept', content: 'No' },
+    { id: 'roots', action: 'accept', content: [{ uri: 'file:///a' }] },
+  ]);
+});
