@@ -198,6 +198,29 @@ describe('the output of mcp-saga', () => {
     `);
   });
 
+  it.each([
+    [['keys', 'new'], 0, { id: 'k1', key: expect.stringMatching(/^k1:/) }],
+    [
+      ['keys', 'rotate', '--phase=1'],
+      0,
+      { phase: 1, ids: ['k1', 'k2'], keys: expect.stringContaining(',k2:') },
+    ],
+    [['keys', 'check'], 0, { ok: true, ids: ['k1'] }],
+    [['graph', fixture('machine.ts')], 0, { mermaid: expect.stringContaining('OPEN') }],
+    [['graph', fixture('machine.ts'), '--svg'], 0, { svg: expect.stringContaining('<svg') }],
+    [
+      ['crash', fixture('losing.ts')],
+      1,
+      { ok: false, runs: [expect.objectContaining({ explorer: 'crash' })] },
+    ],
+    [['test', fixture('charging.ts')], 1, { ok: false, runs: expect.any(Array) }],
+    [['replay', 'none', '--sagas', fixture('sagas.ts')], 2, { error: { code: 'no_file' } }],
+  ])('of %j is one JSON document with --json', async (args, code, expected) => {
+    const ran = await run([...args, '--json'], { environment: { SAGA_KEYS: keys } });
+    expect(ran.code).toBe(code);
+    expect(JSON.parse(ran.printed)).toMatchObject(expected);
+  });
+
   it('of graph is Mermaid, or advice on missing arguments', async () => {
     expect(await golden(['graph', fixture('machine.ts')])).toMatchInlineSnapshot(`
       "stateDiagram-v2
