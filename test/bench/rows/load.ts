@@ -78,6 +78,11 @@ async function findTimings(effort: Effort): Promise<Timings> {
     await inTurn(sizes, async (size) => {
       const all = running.filter(({ only = size }) => only === size);
       const atOnce = inFlight(size, effort);
+      // Servers that idled during another size have lost compiled code.
+      await warmUp(
+        all.map(({ fleet }) => fleet),
+        { ...effort, warmUpMs: effort.warmUpMs / 4 },
+      );
       await inTurn(all, async ({ fleet }) => {
         await fleet.growTo(atOnce);
         // Opens the connections.
