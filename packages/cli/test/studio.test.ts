@@ -82,6 +82,27 @@ describe('createStudio', () => {
       expect(text).not.toContain(secret);
   });
 
+  it('names the steps that are not undone, without their keys', async () => {
+    const stuck = saga({ name: 'stuck', version: '1', forks: 'accept' }, function* () {
+      const undo = { compensate: () => Promise.reject(new Error('no bank')), undo: { retry: 1 } };
+      yield* step('charge', () => 1, { key: 'secret card', ...undo });
+      throw new Error('sold out');
+    });
+    const studio = createStudio();
+    const hooks = { onTurn: () => undefined, onSettled: () => undefined };
+    const host = createSagaHost({
+      sagas: [stuck],
+      audience: 'shop',
+      keys,
+      telemetry: studio.telemetry(),
+      hooks,
+    });
+    const { sagaId } = await host.start('stuck', {});
+    const { turns } = await stateOf(studio, sagaId);
+    expect(turns.at(-1)).toMatchObject({ status: 'failed', uncompensated: ['charge(*)'] });
+    expect(JSON.stringify(turns)).not.toContain('secret');
+  });
+
   it('tells when each step ran within its turn', async () => {
     const pause = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
     const slow = saga({ name: 'slow', version: '1', forks: 'accept' }, function* () {

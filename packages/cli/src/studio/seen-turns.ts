@@ -44,6 +44,8 @@ export interface SeenTurn {
   readonly expiresAt?: number;
   /** Kind of error of a failed or rejected turn. */
   readonly errorType?: string;
+  /** Uncompensated steps. */
+  readonly uncompensated?: readonly string[];
   // Only `mcp-saga dev` shows the following facts.
   /** Arguments of the call, as JSON. */
   readonly args?: string;
@@ -53,8 +55,6 @@ export interface SeenTurn {
   readonly result?: string;
   /** Message of the error. */
   readonly error?: string;
-  /** Uncompensated steps. */
-  readonly uncompensated?: readonly string[];
   /** Client of the request. Only `mcp-saga dev` knows it. */
   readonly client?: string;
   /** ID of the request, chosen by the page that sent it. */

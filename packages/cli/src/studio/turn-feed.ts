@@ -25,7 +25,7 @@ interface Running extends RequestFacts {
   turn?: Turn;
 }
 
-const maxTurns = 200;
+const maxTurns = 200; // the first, which has the arguments, and the newest
 const maxEvents = 500;
 const maxRejections = 20;
 
@@ -105,7 +105,7 @@ export class TurnFeed {
     saga.turns.push(begun);
     // After a commit, the code of a turn continues in the next one.
     if (running?.sagaId === sagaId) running.turn = begun;
-    if (saga.turns.length > maxTurns) saga.turns.shift();
+    if (saga.turns.length > maxTurns) saga.turns.splice(1, 1);
     // Moves to the end, which is the newest place.
     this.#sagas.delete(sagaId);
     this.#sagas.set(sagaId, saga);
@@ -159,9 +159,9 @@ export class TurnFeed {
     return added;
   }
 
-  #end(turn: Turn, { status, asked, tokenBytes, retryAfterMs, expiresAt, errorType }: TracedEnd): void {
-    const durationMs = Date.now() - turn.startedAt;
-    Object.assign(turn, { status, asked, tokenBytes, retryAfterMs, expiresAt, errorType, durationMs });
+  #end(turn: Turn, end: TracedEnd): void {
+    const { isFault: _, ...facts } = end;
+    Object.assign(turn, facts, { durationMs: Date.now() - turn.startedAt });
     this.touch();
   }
 }

@@ -39,7 +39,6 @@ interface Fields {
   readonly [key: string]: unknown;
 }
 
-/** Lists the headers in which clients repeat arguments of a saga. */
 export function paramHeadersOf(saga: Program): readonly ParamHeader[] {
   const known = declared.get(saga);
   if (known !== undefined) return known;

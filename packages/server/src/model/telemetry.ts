@@ -87,6 +87,8 @@ export interface TracedEnd {
   readonly errorType?: string;
   /** `true` for a fault. Refusals, cancellations, and aborts are not faults. */
   readonly isFault: boolean;
+  /** IDs of the uncompensated steps of a failed saga, with `(*)` for a key. */
+  readonly uncompensated?: readonly string[];
   /** Questions of a suspended turn. */
   readonly asked: readonly { readonly stepId: string; readonly type: string }[];
   /** Time until a suspended turn without questions continues, in milliseconds. */

@@ -1,6 +1,6 @@
 import { present, optionError } from '@mcp-saga/core/program';
 import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
-import { isWanted } from '../settings/default-log.ts';
+import { isWanted, withoutKeys } from '../settings/default-log.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { Observer } from '../settings/host-parts.ts';
 import type { TurnRequest } from './turn-request.ts';
@@ -119,8 +119,9 @@ function endOf(turn: SagaTurn): TracedEnd {
     case 'completed':
       return { status: 'completed', isFault: false, ...over };
     case 'failed': {
-      const { error } = turn;
-      return { status: 'failed', errorType: errorTypeOf(error), isFault: !isWanted(error), ...over };
+      const { status, error } = turn;
+      const uncompensated = turn.uncompensated.map(({ stepId }) => withoutKeys(stepId));
+      return { status, errorType: errorTypeOf(error), isFault: !isWanted(error), uncompensated, ...over };
     }
     case 'suspended': {
       const { status, steps, retryAfterMs, token, expiresAt } = turn;

@@ -85,7 +85,16 @@ describe('telemetry', () => {
           expiresAt,
         },
       ],
-      [{ status: 'failed', errorType: 'step_failed', isFault: true, asked: [], tokenBytes: 0 }],
+      [
+        {
+          status: 'failed',
+          errorType: 'step_failed',
+          isFault: true,
+          uncompensated: [],
+          asked: [],
+          tokenBytes: 0,
+        },
+      ],
     ]);
   });
 

@@ -158,7 +158,14 @@ describe('the trace parent in a token', () => {
       { begun: { stepId: 'charge', kind: 'undo', attempt: 1 }, ends: [undefined] },
     ]);
     expect(cancelled?.ends).toEqual([
-      { status: 'failed', errorType: 'saga_cancelled', isFault: false, asked: [], tokenBytes: 0 },
+      {
+        status: 'failed',
+        errorType: 'saga_cancelled',
+        isFault: false,
+        uncompensated: [],
+        asked: [],
+        tokenBytes: 0,
+      },
     ]);
   });
 
