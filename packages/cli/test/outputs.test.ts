@@ -190,6 +190,11 @@ describe('the output of mcp-saga', () => {
       --
       → 1"
     `);
+    const { printed } = await run([...replay, fixture('sagas.ts'), '--json']);
+    expect(JSON.parse(printed)).toMatchObject({
+      ok: false,
+      recordings: [{ problem: expect.any(String) }, { file: expect.stringContaining('refund') }],
+    });
     expect(await golden(['replay', join(folder, 'none'), '--sagas', fixture('sagas.ts')]))
       .toMatchInlineSnapshot(`
       "No recordings found at FOLDER/none. Check the path, which is relative to the working directory.

@@ -1,3 +1,6 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { elicit, memoryTaskStore, saga, step } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve, type Server } from 'srvx';
@@ -5,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
+import { fixture } from './command-line.ts';
 import { pay } from './fixtures/pay.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
 
@@ -13,6 +17,8 @@ const report = saga({ name: 'report', version: '1', task: 'require' }, function*
   const { sure } = yield* elicit('confirm', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
   return `sure: ${sure}`;
 });
+
+const enter = '\r';
 
 let server: Server;
 let url = '';
@@ -36,9 +42,45 @@ beforeAll(async () => {
 });
 afterAll(() => server.close(true));
 
-function call(...args: readonly string[]): Command {
-  return startInTerminal(['--import', 'tsx', 'packages/cli/src/bin.ts', 'call', `--url=${url}`, ...args]);
+function inTerminal(...args: readonly string[]): Command {
+  return startInTerminal(['--import', 'tsx', 'packages/cli/src/bin.ts', ...args], { SAGA_KEYS: keys });
 }
+
+function call(...args: readonly string[]): Command {
+  return inTerminal('call', `--url=${url}`, ...args);
+}
+
+describe('mcp-saga in a terminal', () => {
+  it('new asks for the missing options, and creates the project', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-new-'));
+    const command = inTerminal('new', '--name=invoices');
+    await command.printed(/Where does it run\?/);
+    command.stdin.write(enter);
+    await command.printed(/Folder/);
+    command.stdin.write(`${join(folder, 'invoices')}${enter}`);
+    await command.printed(/Language/);
+    command.stdin.write(enter);
+    expect(await command.ended).toMatchObject({ code: 0 });
+    const { name } = JSON.parse(await readFile(join(folder, 'invoices', 'package.json'), 'utf8')) as {
+      readonly name: string;
+    };
+    expect(name).toBe('invoices');
+  });
+
+  it.each([
+    [['keys', 'new'], 0, /k1:\w/],
+    [['graph', fixture('machine.ts')], 0, /stateDiagram-v2/],
+    [['test', fixture('sagas.ts'), '--export=script', '--harmless=pay-back'], 0, /ok +script: fork/],
+    [['crash', fixture('losing.ts')], 1, /FAIL +paying: crash/],
+    [['replay', 'none', '--sagas', fixture('sagas.ts')], 2, /No recordings found/],
+    [['inspect', 'no-token'], 2, /not a whole saga token/],
+  ])('%j prints its result, and ends', async (args, code, expected) => {
+    expect(await inTerminal(...args).ended).toMatchObject({
+      code,
+      output: expect.stringMatching(expected),
+    });
+  });
+});
 
 describe('mcp-saga call in a terminal', () => {
   it('asks the user, and prints the result', async () => {

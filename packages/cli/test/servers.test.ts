@@ -2,7 +2,7 @@ import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { all, elicit, poll, saga } from '@mcp-saga/server';
+import { all, elicit, poll, progress, saga } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serve, type Server } from 'srvx';
@@ -36,6 +36,11 @@ const truck = saga({ name: 'truck', version: '1' }, function* () {
   });
 });
 
+const copy = saga({ name: 'copy', version: '1' }, function* () {
+  yield* progress(1, 2, 'half of it');
+  return 'copied';
+});
+
 let servers: readonly Server[] = [];
 let urls: readonly string[] = [];
 
@@ -45,7 +50,7 @@ beforeAll(async () => {
       ...serveSagas({
         name: 'shop',
         version: '1',
-        sagas: [refund, place, both, truck, pay],
+        sagas: [refund, place, both, truck, pay, copy],
         keys,
         answers: { model: 'accept' },
         limits: { maxHoldMs: 0 },
@@ -183,6 +188,12 @@ describe('mcp-saga call', () => {
     const { printed, errors } = await run(['call', 'truck', '-u', urls[0] ?? '']);
     expect(printed).toBe('arrived');
     expect(errors).toContain('The truck is on its way.');
+  });
+
+  it.each([['saga-methods'], ['tool']])('shows the progress that the tool reports: %s', async (way) => {
+    const { printed, errors } = await run(['call', 'copy', '-u', urls[0] ?? '', '--as', way]);
+    expect(printed).toBe('copied');
+    expect(errors).toContain('progress: 1 of 2 half of it');
   });
 
   it('lists the tools of a server if it lacks the given tool', async () => {

@@ -1,18 +1,13 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { didYouMean, nearestName } from '@mcp-saga/core/program';
-import {
-  SAGA_EXTENSION as sagaExtension,
-  startSaga,
-  SuspendedSaga,
-  type CallToolResult,
-  type ClientTurn,
-  type SagaStep,
-} from '@mcp-saga/client';
-import type { Client, Tool } from '@modelcontextprotocol/client';
+import { SAGA_EXTENSION as sagaExtension, startSaga, SuspendedSaga } from '@mcp-saga/client';
+import type { CallToolResult, ClientTurn, SagaStep } from '@mcp-saga/client';
+import type { Client, Progress, Tool } from '@modelcontextprotocol/client';
 import { toValue } from '../input/assignments.ts';
 import type { CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import type { Answering } from '../terminal/person.ts';
+import { printable } from '../terminal/printable.ts';
 import { answerRequests } from './answer-requests.ts';
 import { acceptTasks, followTask, tasksExtension, waited } from './follow-task.ts';
 
@@ -89,11 +84,20 @@ function unknownArguments({ name, inputSchema }: Tool, given: ToolCall['argument
     .map((argument) => lacking(`The tool '${name}' has no argument`, argument, known));
 }
 
+/** Shows the progress that a tool reports. */
+function showProgress(note: CommandIo['note'], { progress, total, message = '' }: Progress): void {
+  // The SDK reports its rounds, too.
+  if (message.startsWith('Fulfilling input required by')) return;
+  note(`progress: ${progress}${total === undefined ? '' : ` of ${total}`} ${printable(message)}`.trimEnd());
+}
+
 async function callBySagaMethods(
   client: Client,
   { name, arguments: args, answer, keep }: ToolCall,
   { note, signal }: CommandIo,
 ): Promise<CallToolResult> {
+  const onprogress = (progress: Progress): void => showProgress(note, progress);
+  const options = { signal, requestOptions: { onprogress } };
   const isKept = keep !== undefined && existsSync(keep);
   if (isKept) note(`continues the saga in ${keep}`);
   const store = (saga: SuspendedSaga): void => {
@@ -104,7 +108,7 @@ async function callBySagaMethods(
   };
   let turn: ClientTurn = isKept
     ? { status: 'suspended', saga: SuspendedSaga.from(client, toValue(readFileSync(keep, 'utf8'))) }
-    : await startSaga(client, { name, arguments: args }, { signal });
+    : await startSaga(client, { name, arguments: args }, options);
   while (turn.status === 'suspended') {
     let saga: SuspendedSaga = turn.saga;
     if (saga.name !== name)
@@ -124,7 +128,7 @@ async function callBySagaMethods(
       note(`The saga stays suspended: ${how}.`);
       throw error;
     }
-    turn = await saga.resume([], { signal });
+    turn = await saga.resume([], options);
   }
   if (keep !== undefined) rmSync(keep, { force: true });
   return turn.result;
@@ -137,12 +141,13 @@ async function callByTool(
   { name, arguments: args, answer }: ToolCall,
   { note, signal }: CommandIo,
 ): Promise<CallToolResult> {
+  const onprogress = (progress: Progress): void => showProgress(note, progress);
   const failed =
     way === 'resume-token' ? new Promise<never>(() => undefined) : answerRequests(client, answer);
   let more: { readonly resumeToken?: string; readonly answers?: object } = {};
   try {
     for (let round = 1; ; round += 1) {
-      const called = client.callTool({ name, arguments: { ...args, ...more } }, { signal });
+      const called = client.callTool({ name, arguments: { ...args, ...more } }, { signal, onprogress });
       const result = (await Promise.race([called, failed])) as CallToolResult & {
         readonly nextResumeToken?: string;
       };

@@ -1,12 +1,6 @@
 import { text } from 'node:stream/consumers';
-import {
-  createKeyRing,
-  createSealer,
-  fromBase64Url,
-  type TokenRefused,
-  type Claims,
-  type Sealed,
-} from '@mcp-saga/seal';
+import { createKeyRing, createSealer, fromBase64Url } from '@mcp-saga/seal';
+import type { Claims, Sealed, TokenRefused } from '@mcp-saga/seal';
 import type {
   createSagaHost as CreateSagaHost,
   SagaHost,

@@ -1,17 +1,5 @@
-import {
-  approval,
-  elicit,
-  elicitUrl,
-  isCancelled,
-  isDeclined,
-  isInvalid,
-  isRefused,
-  listRoots,
-  sample,
-  step,
-  stepError,
-  waitFor,
-} from '@mcp-saga/xstate';
+import { approval, elicit, elicitUrl, listRoots, sample, step, waitFor } from '@mcp-saga/xstate';
+import { isCancelled, isDeclined, isInvalid, isRefused, stepError } from '@mcp-saga/xstate';
 import * as xstate from 'xstate';
 import * as zod from 'zod';
 import type { Exports } from '../../engine/load-files.ts';
