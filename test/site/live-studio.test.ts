@@ -122,6 +122,23 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await question(page, id).getByRole('button', { name: 'Accept' }).click();
   }
 
+  /** Returns what axe reports, and what overflows, on a desktop and on a phone, in light and dark colors. */
+  async function violationsOf(page: Page): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Colors are the only difference.
+      const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 850 });
+        found.push(...(await runAxe(page, colorScheme, rules)), ...(await findOverflow(page, String(width))));
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    return found;
+  }
+
   it('runs a saga from the page, shows its turns, and keeps it open over a change of the code', async () => {
     const page = await open();
     await startRefund(page, 'A7');
@@ -258,17 +275,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     const page = await open();
     await startRefund(page, 'C9');
     await page.getByText('Token 1').first().click();
-    const found: string[] = [];
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Colors are the only difference.
-      const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
-      for (const width of [1440, 390]) {
-        await page.setViewportSize({ width, height: 850 });
-        found.push(...(await runAxe(page, colorScheme, rules)), ...(await findOverflow(page, String(width))));
-      }
-    }
-    expect(found).toEqual([]);
+    expect(await violationsOf(page)).toEqual([]);
     await page.close();
   });
 
@@ -294,7 +301,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await question(page, 'reason').waitFor();
     await page.locator(`.lit[data-value='{"euros":30}']`).waitFor();
-    expect(await runAxe(page, 'light', {})).toEqual([]);
+    expect(await violationsOf(page)).toEqual([]);
 
     // The next version cannot continue the token after the renamed step.
     await page.getByRole('button', { name: 'Pin this version' }).click();
@@ -407,7 +414,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       await page.locator('.event.asked').getByText('name').waitFor();
       await page.getByText('read-only').waitFor();
       expect(await page.locator('form, input:visible').count()).toBe(0);
-      expect(await runAxe(page, 'light', {})).toEqual([]);
+      expect(await violationsOf(page)).toEqual([]);
       await page.close();
     } finally {
       server.close();

@@ -235,7 +235,8 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await ends(page, 'completed');
     await holds(page);
     await tabTo(page.locator('.cm-content'));
-    await replaceSource(page, withoutUndo);
+    let careful = '';
+    await replaceSource(page, (text) => withoutUndo((careful = text)));
     await fails(page);
     await tabTo(page.locator('.cell[tabindex="0"]'));
     for (let presses = 0; presses < 40; presses += 1) {
@@ -252,6 +253,17 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await tabTo(page.getByRole('button', { name: 'Send as a fork' }));
     await page.keyboard.press('Space');
     await page.getByRole('button', { name: 'Fork 1' }).waitFor();
+    await tabTo(page.locator('.cm-content'));
+    await replaceSource(page, () => careful);
+    await holds(page);
+    await tabTo(page.locator('summary', { hasText: 'Export' }));
+    await page.keyboard.press('Enter');
+    await tabTo(page.getByRole('button', { name: 'Copy test' }));
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^(?:Copied|Not allowed)/ })
+      .waitFor();
     await page.close();
   });
 

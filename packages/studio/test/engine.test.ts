@@ -25,7 +25,7 @@ import { looks } from '../src/parts/event-looks.ts';
 import { isRedacted, redactAnswers } from '../src/parts/link.ts';
 import type { Request } from '../src/model/messages.ts';
 import type { Act, Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
-import type { Cell, Lane } from '../src/model/view.ts';
+import type { Cell, EntryView, Lane } from '../src/model/view.ts';
 
 const examples = readExamples();
 const [refund] = examples.map(({ files }) => files) as [readonly SourceFile[]];
@@ -590,6 +590,27 @@ describe('the lines of the source', () => {
     const [run] = await play({ answers: [twenty] });
     const text = `function* () {\n  yield* step<number>(\n    ${name}, pay);\n}`;
     expect(findMarks(text, run?.entries ?? [], looks)).toMatchObject([{ line: 2, state: 'done' }]);
+  });
+
+  it('are those of the shown saga, also with templates and in scopes', async () => {
+    const { findMarks } = await import('../src/parts/line-marks.ts');
+    const body = (name: string): string => `export const ${name} = saga({ name: '${name}' }, function* () {
+  yield* step('pay', pay);
+  yield* step(\`ship-\${item.id}\`, ship);
+  yield* approval('manager', { deliver });
+});
+`;
+    const events = ['pay', 'ship-7', 'trip/pay#2', 'manager/deliver', 'unknown'];
+    const entries = ['second', ...events].map((id, at): EntryView => {
+      const type = at === 0 ? 'started' : 'ran';
+      return { turn: 1, attempt: undefined, type, id, text: '', value: id, key: undefined };
+    });
+    const marks = findMarks(body('first') + body('second') + body('third'), entries, looks);
+    expect(marks.map(({ line, text }) => [line, text])).toEqual([
+      [7, 'trip/pay#2'],
+      [8, 'ship-7'],
+      [9, 'manager/deliver'],
+    ]);
   });
 
   it('are not marked in a file without a saga', async () => {

@@ -12,6 +12,6 @@ for (;;) {
   await new Promise((resolve) => {
     setTimeout(resolve, pollMs);
   });
-  const changed = document.hidden ? undefined : await loadSources(sources.version).catch(() => undefined);
-  if (changed !== undefined) store.reload((sources = changed).examples);
+  const loaded = document.hidden ? sources : await loadSources(sources).catch(() => sources);
+  if (loaded !== sources && loaded !== undefined) store.reload((sources = loaded).examples);
 }

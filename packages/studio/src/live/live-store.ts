@@ -148,8 +148,7 @@ export class LiveStore {
       this.#loaded = saga;
       if (state.mcp !== undefined && before === undefined) this.#continue();
       if (state.mcp !== undefined && before?.reloads !== state.reloads) await this.loadTools();
-      if (state.mcp !== undefined)
-        this.sources.value = (await loadSources(this.sources.value?.version)) ?? this.sources.value;
+      if (state.mcp !== undefined) this.sources.value = await loadSources(this.sources.value);
       // The turns of a saga that this state mentions first.
       if ((this.saga.value?.sagaId ?? '') !== saga) await this.#load();
     } catch {

@@ -18,12 +18,11 @@ export function findMarks(
   looks: EventLooks,
 ): readonly LineMark[] {
   if (!text.includes('yield*')) return [];
-  const lines = linesOf(text);
+  const lines = linesOf(text, entries[0]?.id ?? '');
   const marks = new Map<number, LineMark>();
   for (const { id, type, value, turn, attempt = 1, key } of entries) {
     const { line: state } = looks[type];
-    // `~book(hotel)` and `book#2` stand in the source as 'book'.
-    const line = id === undefined ? undefined : lines.get(id.replace(/^~/, '').replace(/[(#@].*$/, ''));
+    const line = id === undefined ? undefined : lineOf(id, lines);
     if (state === undefined || line === undefined) continue;
     const facts = [`turn ${turn}`, attempt > 1 ? `${attempt} attempts` : '', key ?? ''].filter(Boolean);
     const shown = state === 'undone' ? state : (value ?? type);
@@ -32,15 +31,30 @@ export function findMarks(
   return [...marks.values()];
 }
 
-/** Returns the line of the first call with each name, as of `step('pay', …)`. */
-function linesOf(text: string): ReadonlyMap<string, number> {
+/** Returns the line of each name, as of `step('pay', …)`. The first one behind the name of the saga counts. */
+function linesOf(text: string, saga: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
-  let line = 1;
-  for (const [call, name] of text.matchAll(/\n|\w(?:<[^()\n]*>)?\(\s*['"`]([^'"`\n]*)['"`]/g)) {
-    if (name !== undefined && !lines.has(name)) lines.set(name, line);
-    line += call.split('\n').length - 1;
-  }
+  const calls = [...text.matchAll(/\w(?:<[^()\n]*>)?\(\s*['"`]([^'"`\n]*)['"`]/g)];
+  const from = Math.max(text.indexOf(`'${saga}'`), text.indexOf(`"${saga}"`));
+  for (const { index, 1: name = '' } of [...calls.filter((each) => each.index > from), ...calls])
+    if (!lines.has(name)) lines.set(name, text.slice(0, index).split('\n').length);
   return lines;
+}
+
+/** `~trip/book(hotel)` and `book#2` stand in the source as 'book', and `ship-7` as a template. */
+function lineOf(id: string, lines: ReadonlyMap<string, number>): number | undefined {
+  const parts = id
+    .replace(/^~/, '')
+    .replace(/[(#@].*$/, '')
+    .split('/')
+    .toReversed();
+  const isTemplate = ([name]: readonly [string, number]): boolean => {
+    const [start = '', ...rest] = name.split(/\$\{[^}]*\}/);
+    return (
+      rest.length > 0 && parts.some((part) => part.startsWith(start) && part.endsWith(rest.at(-1) ?? ''))
+    );
+  };
+  return parts.flatMap((part) => lines.get(part) ?? [])[0] ?? [...lines].find(isTemplate)?.[1];
 }
 
 /** Lights the lines of a run, each with a value. */
