@@ -48,8 +48,7 @@ export function assertVerdict(verdict: unknown): asserts verdict is GuardVerdict
   if (('run' in given || 'response' in given) && Object.entries(given).every(isKnown)) return;
   throw new SagaHostError(
     'guard_down',
-    "guard.store: begin() must return 'busy', 'conflict', 'full', { run, interrupted?, other? }, or { response, wentOn?, other? }. " +
-      'Test the guard with guardConformance of @mcp-saga/testing/guard.',
+    'guard.store: begin() must return a GuardVerdict. Test the guard with guardConformance of @mcp-saga/testing/guard.',
     { public: false },
   );
 }
