@@ -1,9 +1,10 @@
 import * as server from '@mcp-saga/server';
-import { crashEverywhere, failEverywhere, Provider, refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import { crashEverywhere, failEverywhere, refuseEverywhere } from '@mcp-saga/testing';
+import { Provider, TestSaga, testSaga } from '@mcp-saga/testing';
 import * as zod from 'zod';
 import type { CompiledFile } from '../model/session.ts';
 import { loaderOf, type Exports } from './load-files.ts';
-import { isTestSaga, playgroundOf, type Playground } from './playground.ts';
+import { playgroundOf, type Playground } from './playground.ts';
 
 type Files = readonly CompiledFile[];
 
@@ -32,7 +33,7 @@ async function playgroundIn(files: Files, evaluated: Map<string, Exports>): Prom
   for (const { name: file } of files) {
     const exports = load(`./${file}`, file);
     for (const [name, script] of Object.entries(exports)) {
-      if (isTestSaga(script)) return playgroundOf(script, exports, { file, name, isScript: true });
+      if (script instanceof TestSaga) return playgroundOf(script, exports, { file, name, isScript: true });
     }
   }
   throw new Error('No file exports a script. Add: export const script = testSaga(saga, { input });');

@@ -1,4 +1,4 @@
-import { TestSaga } from '@mcp-saga/testing';
+import type { TestSaga } from '@mcp-saga/testing';
 import type { World } from '@mcp-saga/testing/internal';
 import type { Code } from '../model/session.ts';
 import type { MachineTrace } from '../model/view.ts';
@@ -32,8 +32,4 @@ export function playgroundOf(
 ): Playground {
   const { check, harmless = [] } = exports as Partial<Playground>;
   return { script, check, harmless, exported };
-}
-
-export function isTestSaga(value: unknown): value is TestSaga {
-  return value instanceof TestSaga;
 }

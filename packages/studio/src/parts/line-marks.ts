@@ -33,28 +33,30 @@ export function findMarks(
 
 /** Returns the line of each name, as of `step('pay', …)`. The first one behind the name of the saga counts. */
 function linesOf(text: string, saga: string): ReadonlyMap<string, number> {
-  const lines = new Map<string, number>();
-  const calls = [...text.matchAll(/\w(?:<[^()\n]*>)?\(\s*['"`]([^'"`\n]*)['"`]/g)];
-  const from = Math.max(text.indexOf(`'${saga}'`), text.indexOf(`"${saga}"`));
-  for (const { index, 1: name = '' } of [...calls.filter((each) => each.index > from), ...calls])
-    if (!lines.has(name)) lines.set(name, text.slice(0, index).split('\n').length);
-  return lines;
+  const at = Math.max(0, text.indexOf(`'${saga}'`), text.indexOf(`"${saga}"`));
+  const before = text.slice(0, at);
+  const calls = [...callsIn(text.slice(at), before.split('\n').length), ...callsIn(before, 1)];
+  return new Map(calls.toReversed());
+}
+
+function* callsIn(text: string, firstLine: number): Generator<readonly [name: string, line: number]> {
+  let line = firstLine;
+  for (const [call, name] of text.matchAll(/\n|\w(?:<[^()\n]*>)?\(\s*['"`]([^'"`\n]*)['"`]/g)) {
+    if (name !== undefined) yield [name, line];
+    line += call.split('\n').length - 1;
+  }
 }
 
 /** `~trip/book(hotel)` and `book#2` stand in the source as 'book', and `ship-7` as a template. */
 function lineOf(id: string, lines: ReadonlyMap<string, number>): number | undefined {
-  const parts = id
-    .replace(/^~/, '')
-    .replace(/[(#@].*$/, '')
-    .split('/')
-    .toReversed();
-  const isTemplate = ([name]: readonly [string, number]): boolean => {
+  const [path = ''] = id.replace(/^~/, '').split(/[(#@]/);
+  const parts = path.split('/').toReversed();
+  const isTemplate = (name: string): boolean => {
     const [start = '', ...rest] = name.split(/\$\{[^}]*\}/);
-    return (
-      rest.length > 0 && parts.some((part) => part.startsWith(start) && part.endsWith(rest.at(-1) ?? ''))
-    );
+    return parts.some((part) => part.startsWith(start) && part.endsWith(rest.at(-1) ?? ''));
   };
-  return parts.flatMap((part) => lines.get(part) ?? [])[0] ?? [...lines].find(isTemplate)?.[1];
+  const own = parts.find((part) => lines.has(part));
+  return lines.get(own ?? [...lines.keys()].find((name) => name.includes('${') && isTemplate(name)) ?? '');
 }
 
 /** Lights the lines of a run, each with a value. */
