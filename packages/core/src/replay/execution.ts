@@ -1,5 +1,5 @@
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
-import { effectOf, hasDescriptor, take, type CommandSpec, type EffectSpec } from '../effects/effect-of.ts';
+import { effectOf, hasDescriptor, type CommandSpec, type EffectSpec } from '../effects/effect-of.ts';
 import type { CallSpec } from '../effects/kinds/call.ts';
 import type { TurnFacts } from '../effects/parts/effect.ts';
 import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
@@ -243,7 +243,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #fork(fiber: Fiber, spec: GroupSpec): boolean {
-    for (const { steps } of spec.branches) take(steps);
+    for (const { steps } of spec.branches) this.#fibers.take(steps);
     const group = forkBranches(this, fiber, spec);
     return group.open === 0 && this.#give(group.result());
   }

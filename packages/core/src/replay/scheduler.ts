@@ -1,11 +1,4 @@
-import {
-  CreatedCommands,
-  notACommand,
-  noting,
-  specOf,
-  take,
-  type CommandSpec,
-} from '../effects/effect-of.ts';
+import { CreatedCommands, notACommand, noting, specOf, type CommandSpec } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { ProgramLimits } from '../model/runtime.ts';
@@ -70,6 +63,11 @@ export class Scheduler {
     return noting(this.#created, code);
   }
 
+  /** Notes that a command was yielded, or is a branch. */
+  take(yielded: unknown): void {
+    this.#created.take(yielded);
+  }
+
   floated(): readonly CommandSpec[] {
     return this.#created.floating;
   }
@@ -109,7 +107,7 @@ export class Scheduler {
         this.#host.ended(fiber, { result: undefined });
         return;
       }
-      take(step.value);
+      this.take(step.value);
       const spec = specOf(step.value);
       if (spec === undefined) {
         how = 'throw';
