@@ -32,6 +32,24 @@ describe('the context of a step', () => {
     ]);
   });
 
+  it('[E1] keeps the idempotency key in a copy, and shares its getter with all steps', async () => {
+    const copies: object[] = [];
+    const getters = new Set<unknown>();
+    const program = sagaOf(function* () {
+      const note = (context: StepContext<undefined>): void => {
+        copies.push({ ...context });
+        // V8 keeps a getter of one step, and what the getter refers to, until a full garbage collection.
+        getters.add(Object.getOwnPropertyDescriptor(context, 'idempotencyKey')?.get);
+      };
+      yield* step('first', note);
+      yield* step('second', note);
+      return 'done';
+    });
+    completed(await start(program));
+    expect(copies).toMatchObject([{ idempotencyKey: 'do:first' }, { idempotencyKey: 'do:second' }]);
+    expect(getters.size).toBe(1);
+  });
+
   it('[E1] has an idempotency key for each item of a loop, whatever the order of the items', async () => {
     const keys: string[][] = [];
     const make = (items: string[]): Program =>

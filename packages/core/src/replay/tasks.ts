@@ -48,7 +48,7 @@ export class Tasks {
     const { spec } = task;
     if (spec.kind === 'step') {
       if (spec.input !== undefined) task.input = JSON.stringify(spec.input);
-      task.retry = this.#host.ending.current?.undo.retry;
+      task.retry = this.#host.ending.current?.undo.policy.retry;
     }
     task.issuedAfter = this.#outcomes;
     task.fiber.waiting = task;
@@ -152,7 +152,7 @@ export class Tasks {
   /** Adds the entry of a task, even to a full journal: the effect has happened, and undoing needs the entry. */
   #add(task: Task, entry: TaskEntry, sealed: ReturnType<Markers['bind']>): void {
     const { path, fingerprint } = task;
-    this.#journal.add({ ...entry, path, fingerprint });
+    this.#journal.add({ path, fingerprint, ...entry });
     if (sealed !== undefined) this.#journal.add({ type: 'namedUndo', path, fingerprint, text: sealed.text });
     const turn = interruptedAt(task, entry.type);
     if (turn !== undefined) this.#journal.add({ type: 'interrupted', path: turn, fingerprint: 0 });

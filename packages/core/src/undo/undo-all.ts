@@ -1,6 +1,6 @@
 import { present } from '../values/json.ts';
 import { AuthoringError } from '../values/errors.ts';
-import type { Steps, UndoWork } from '../model/command.ts';
+import type { Steps, StepUndo, UndoWork } from '../model/command.ts';
 import type { BoundUndo, UndoneStep } from '../model/undo-types.ts';
 import { undoKeyMark, undoMark } from '../values/path.ts';
 import { command } from '../effects/effect-of.ts';
@@ -16,20 +16,18 @@ export interface Undo {
   /** Path of the step to undo. */
   readonly path: string;
   readonly key: string | undefined;
-  readonly label: string | undefined;
   /** Undefined if no code can undo the step, which is then uncompensated. */
   readonly work: UndoWork | undefined;
   /** Copies the result and input of the step. */
   readonly facts: () => { readonly result?: unknown; readonly input?: unknown };
-  readonly retry: RetryPolicy;
-  readonly timeoutMs: number | undefined;
+  readonly policy: Pick<StepUndo, 'label' | 'retry' | 'timeoutMs'>;
 }
 
 /** Retry policy of a compensation by default: 3 attempts. */
 export const defaultUndoRetry: RetryPolicy = { attempts: 3 };
 
 /** Converts an undo to its form in results. */
-export function toUndone({ path, label }: Undo): UndoneStep {
+export function toUndone({ path, policy: { label } }: Undo): UndoneStep {
   return { stepId: path, ...present({ label }) };
 }
 
@@ -82,8 +80,8 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
     keep: false,
     compress: false,
     once: false,
-    retry: undo.retry,
-    timeoutMs: undo.timeoutMs,
+    retry: undo.policy.retry,
+    timeoutMs: undo.policy.timeoutMs,
     undo: undefined,
     of: { path: undo.path, key: undo.key },
   });

@@ -45,13 +45,13 @@ export class UndoStack {
     if (this.#phase.hasBegunUndoing || (known === undefined && sealed === undefined)) return;
     const work =
       sealed !== undefined || known === undefined || 'bind' in known ? toWork(sealed?.bound) : known;
-    this.#undos.push(undoOf(path, spec, work, copyResult));
+    this.#undos.push(new StepUndoing(path, spec, work, copyResult));
   }
 
   /** Adds the undo of a failed or withdrawn step with an unknown effect. */
   unknown(path: string, spec: StepSpec): void {
     if (this.#phase.hasBegunUndoing || spec.undo === undefined) return;
-    this.#undos.push(undoOf(path, spec, spec.undo.unknown, () => undefined));
+    this.#undos.push(new StepUndoing(path, spec, spec.undo.unknown, () => undefined));
   }
 
   /** Notes an interrupted turn, which may have executed unnamed steps. */
@@ -67,9 +67,8 @@ export class UndoStack {
   /** Adds an undo registered by the author. */
   add(path: string, spec: CompensateSpec, work: Undo['work']): void {
     if (this.#phase.hasBegunUndoing) return;
-    const { label, retry, timeoutMs } = spec;
     if (work?.kind !== 'named') this.registered.push(path);
-    this.#undos.push({ path, key: undefined, label, work, facts: () => ({}), retry, timeoutMs });
+    this.#undos.push({ path, key: undefined, work, facts: () => ({}), policy: spec });
   }
 
   /** Drops all undos: steps before a pivot are never undone. */
@@ -137,8 +136,7 @@ export class UndoStack {
 
   #foreign(path: string, bound: BoundUndo | undefined, key: string | undefined): void {
     this.#undos = this.#undos.filter((undo) => undo.path !== path);
-    const rest = { key, label: undefined, retry: defaultUndoRetry, timeoutMs: undefined };
-    this.#undos.push({ path, work: toWork(bound), facts: () => ({}), ...rest });
+    this.#undos.push({ path, key, work: toWork(bound), facts: () => ({}), policy: defaultPolicy });
   }
 }
 
@@ -151,28 +149,32 @@ function keyOf(path: string, named: unknown): string | undefined {
   return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(path)?.[1];
 }
 
-function undoOf(path: string, spec: StepSpec, work: Undo['work'], copyResult: () => unknown): Undo {
-  const { undo, key, input } = spec;
-  const copyInput = copierOf(input);
-  return {
-    path,
-    key,
-    label: undo?.label,
-    work,
-    facts: () => ({ result: copyResult(), input: copyInput() }),
-    retry: undo?.retry ?? defaultUndoRetry,
-    timeoutMs: undo?.timeoutMs,
-  };
+/** Undo of a step. A class: V8 moves literals that live as long as a turn, and their garbage, to the old generation. */
+class StepUndoing implements Undo {
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly work: Undo['work'];
+  readonly policy: Undo['policy'];
+  readonly facts: Undo['facts'];
+
+  constructor(path: string, { undo, key, input }: StepSpec, work: Undo['work'], copyResult: () => unknown) {
+    const copyInput = copierOf(input);
+    this.path = path;
+    this.key = key;
+    this.work = work;
+    this.policy = undo ?? defaultPolicy;
+    this.facts = () => ({ result: copyResult(), input: copyInput() });
+  }
 }
+
+const defaultPolicy = { label: undefined, retry: defaultUndoRetry, timeoutMs: undefined };
 
 /** Undo of an undeclared effect: an interrupted turn, or a step after the end of a branch. */
 const unnamedUndo: Omit<Undo, 'path'> = {
   key: undefined,
-  label: undefined,
   work: undefined,
   facts: () => ({}),
-  retry: defaultUndoRetry,
-  timeoutMs: undefined,
+  policy: defaultPolicy,
 };
 
 function isUnnamed({ facts }: Undo): boolean {

@@ -80,14 +80,15 @@ export async function runStep(
     // Aborted while the key was derived: the step has not run.
     if (signal.aborted) return later(task, attempt - 1, 0);
     const facts = { kind: 'step', path: task.path, attempt };
-    runtime.observer.observe({ ...facts, type: 'started' });
+    const given = { attempt, [keyOf]: idempotencyKey, ...stepKey };
+    runtime.observer.observe({ type: 'started', ...facts });
     // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-    const tried = await tryOnce(task, spec, { attempt, idempotencyKey, ...stepKey }, runtime, signal);
+    const tried = await tryOnce(task, spec, given, runtime, signal);
     if ('result' in tried) {
       // The effect has happened: if the result cannot be recorded, a retry would only repeat the effect.
       const end = endOf(task.path, spec, tried.result);
       const type = 'error' in end ? 'failed' : 'succeeded';
-      runtime.observer.observe({ ...facts, type, ...('error' in end ? { error: end.error } : {}) });
+      runtime.observer.observe({ type, ...facts, ...('error' in end ? { error: end.error } : {}) });
       if ('error' in end) runtime.observer.threw?.(task.path, end.error);
       return end;
     }
@@ -99,7 +100,7 @@ export async function runStep(
     const notBefore = delay === undefined ? Number.POSITIVE_INFINITY : runtime.time.now() + delay;
     // The token expires before the retry. An undo may take longer than the saga lives.
     const isLast = delay === undefined || (!undoes && notBefore > (runtime.saga.lifeEndsAt ?? notBefore));
-    runtime.observer.observe({ ...facts, type: isLast ? 'failed' : 'retrying', error });
+    runtime.observer.observe({ type: isLast ? 'failed' : 'retrying', error, ...facts });
     if (isLast) return failed(task, error, runtime);
     if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
     // oxlint-disable-next-line no-await-in-loop -- backoff
@@ -202,24 +203,30 @@ async function tryOnce(...parameters: Parameters<typeof runOnce>): Promise<Tried
   }
 }
 
+const keyOf = Symbol('idempotencyKey');
+
+// Shared by all steps: V8 keeps the getter of a literal, and what it refers to, until a full garbage collection.
+const derivedKey: PropertyDescriptor & ThisType<{ readonly [keyOf]: StepKey }> = {
+  get() {
+    return keyText(this[keyOf]);
+  },
+  enumerable: true,
+  configurable: true,
+};
+
 async function runOnce(
   task: StepRun,
   spec: StepSpec,
-  facts: { readonly attempt: number; readonly idempotencyKey: StepKey; readonly stepKey?: string },
+  facts: { readonly attempt: number; readonly [keyOf]: StepKey; readonly stepKey?: string },
   runtime: Runtime,
   outer: AbortSignal,
 ): Promise<unknown> {
   const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
-  const work = async (signal: AbortSignal): Promise<unknown> =>
-    performed(runtime, 'step', task.path, spec.run, {
-      ...facts,
-      get idempotencyKey() {
-        return keyText(facts.idempotencyKey);
-      },
-      input,
-      context: runtime.request.context,
-      signal,
-    });
+  const { context } = runtime.request;
+  const work = async (signal: AbortSignal): Promise<unknown> => {
+    const given = Object.defineProperty({ input, context, signal, ...facts }, 'idempotencyKey', derivedKey);
+    return performed(runtime, 'step', task.path, spec.run, given);
+  };
   const { timeoutMs } = spec;
   // Without a timeout, the attempt shares the outer signal: a second signal would cost more than the rest.
   if (timeoutMs === undefined) return await work(outer);
