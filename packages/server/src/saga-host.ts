@@ -153,5 +153,5 @@ function trimmed(token: string): string {
 }
 
 function toCaller({ caller, signal }: HostRequest = {}): Caller {
-  return { ...caller, ...present({ signal }) };
+  return Object.assign({}, caller, present({ signal }));
 }

@@ -95,10 +95,10 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
     if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
     const served = {
+      stepContext: () => (context === undefined ? env : context(request, env)),
       ...(await readJson(request, handler?.maxRequestBodySize)),
       ...present({ authInfo }),
       ...waitUntilOf(runtime ?? env),
-      stepContext: () => (context === undefined ? env : context(request, env)),
     };
     const core = duringRequest(all, served.waitUntil);
     const direct = isDirect ? serveDirectly(core, serverInfo, served) : undefined;

@@ -154,7 +154,7 @@ export async function answerHere(
   const answers = effectOf(spec).question?.answerHere;
   if (answers === undefined) throw new TypeError(`${spec.kind} does not run here`);
   const facts = { kind: spec.kind, path, attempt: 1 };
-  runtime.observer.observe({ ...facts, type: 'started' });
+  runtime.observer.observe({ type: 'started', ...facts });
   try {
     const idempotencyKey = keyText(await runtime.effects.idempotencyKey(path, undefined, 'do'));
     const given = await answers.run(spec, path, runtime, {
@@ -166,10 +166,10 @@ export async function answerHere(
     const result = JSON.parse(JSON.stringify(given)) as Json;
     const answer = await checkedAnswer(spec, { result, provenance: 'server' });
     if ('reason' in answer) throw new TypeError(`The answer to '${path}' is invalid: ${answer.reason}`);
-    runtime.observer.observe({ ...facts, type: 'succeeded' });
+    runtime.observer.observe({ type: 'succeeded', ...facts });
     return { ...answer, entry: { ...answer.entry, type: answers.type } };
   } catch (error) {
-    runtime.observer.observe({ ...facts, type: 'failed', error });
+    runtime.observer.observe({ type: 'failed', error, ...facts });
     throw error;
   }
 }

@@ -73,7 +73,7 @@ export class AnswerCheck {
     if (isUnsupported(answer)) return 'unsupported';
     const observed = { kind: spec.kind, path: stepId };
     const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>
-      runtime.observer.observe({ ...observed, type: 'failed', error }),
+      runtime.observer.observe({ type: 'failed', error, ...observed }),
     );
     if (runtime.request.signal.aborted) throw new TurnAborted(runtime.request.signal.reason);
     if ('reason' in acceptance) {
@@ -81,7 +81,7 @@ export class AnswerCheck {
       return undefined;
     }
     this.accepted += 1;
-    runtime.observer.observe({ ...observed, type: 'answered' });
+    runtime.observer.observe({ type: 'answered', ...observed });
     return acceptance;
   }
 

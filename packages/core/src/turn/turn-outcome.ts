@@ -74,7 +74,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
   const others = turn.head.mismatch === undefined ? othersOf(pending, { asked, waits }) : turn.head.others;
   return {
     status: 'suspended',
-    state: { ...turn.texts, head: encodeHead({ ...turn.head, asked, waits, others }) },
+    state: { head: encodeHead({ ...turn.head, asked, waits, others }), ...turn.texts },
     steps,
     ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
@@ -99,7 +99,7 @@ export function endedState(
   { turn, input, progress }: Head,
   texts: Pick<ProgramState, 'structure' | 'client' | 'server'>,
 ): ProgramState {
-  return { ...texts, head: encodeHead({ turn, input, progress, mismatch: undefined, asked: {}, waits: {} }) };
+  return { head: encodeHead({ turn, input, progress, mismatch: undefined, asked: {}, waits: {} }), ...texts };
 }
 
 /** Texts of forms, which are made once for each schema and never change. */

@@ -58,8 +58,8 @@ export class Turn {
     const parts = { execution: this.#execution, journal: this.#journal, runtime, head: this.#head };
     const { commitFirst, name } = options;
     const commit = (reason: CommitReason): Promise<boolean> => this.#commit(reason);
-    this.#due = new TaskRunner({ ...parts, commitFirst, clock: this.#events.clock, commit });
-    this.#answers = new Answers({ ...parts, name, due: this.#due });
+    this.#due = new TaskRunner({ commitFirst, clock: this.#events.clock, commit, ...parts });
+    this.#answers = new Answers({ name, due: this.#due, ...parts });
   }
 
   get #runtime(): Runtime {
@@ -234,7 +234,7 @@ export class Turn {
     const { ignored, accepted } = this.#answers;
     if (end !== undefined) {
       warnOfFloats(this.#options, this.#execution.floated(), this.#runtime.observer);
-      const ended = { ...this.#finalState, ignored };
+      const ended = { ignored, ...this.#finalState };
       if ('result' in end) return { status: 'completed', result: end.result, ...ended };
       if ('error' in end) return { status: 'failed', error: end.error, ...ending.report, ...ended };
       return { status: 'continued', ...end.next, progress: this.#events.progress, accepted, ...ended };
@@ -270,7 +270,7 @@ export class Turn {
     if (kept === undefined || (kept.content !== undefined && reason !== 'undo')) return false;
     let next: CommittedTurn | undefined;
     try {
-      next = await commit?.({ ...kept, reason });
+      next = await commit?.({ reason, ...kept });
     } catch (error) {
       if (error instanceof TurnAborted) throw error;
       // Without a state that can be kept, the undo runs to the end.

@@ -270,5 +270,7 @@ export function isSameJson(value: unknown, other: unknown): boolean {
 export function present<Fields extends object>(
   fields: Fields,
 ): { [name in keyof Fields]?: Exclude<Fields[name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+  const kept: { [name: string]: unknown } = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value;
+  return kept as Fields;
 }

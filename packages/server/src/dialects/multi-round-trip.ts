@@ -89,9 +89,9 @@ export async function takeRound(
 /** Returns the abilities of clients with repeated calls. */
 export function roundCapabilities(host: SagaHostCore, call: ClientCall): DialectCapabilities {
   // Clients repeat their call at once, so each round holds a part of the wait.
-  const dialect: DialectCapabilities = { asks: asksOfCall(host, call), holdsParts: true };
-  if (call.method === 'tools/call') return { ...dialect, asksModel: true };
-  return { ...dialect, maxWait: (round) => maxWaitFrom(host, round) };
+  const asks = asksOfCall(host, call);
+  if (call.method === 'tools/call') return { asks, holdsParts: true, asksModel: true };
+  return { asks, holdsParts: true, maxWait: (round) => maxWaitFrom(host, round) };
 }
 
 /** Reads `inputResponses` as answers. Checks only their number. */

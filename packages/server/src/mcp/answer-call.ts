@@ -47,7 +47,7 @@ export async function answerCall(
     try {
       const keyed = await hostFor(host, caller);
       const reporting = await resumable(keyed, call, dialect);
-      return await dialect.answer(reporting, { ...call, isResumable: reporting !== keyed });
+      return await dialect.answer(reporting, { isResumable: reporting !== keyed, ...call });
     } catch (error) {
       const result = toErrorResult(error, call);
       if (result !== undefined) return result;

@@ -49,7 +49,7 @@ export async function callTool(
   client: ClientSource,
   call: Omit<CallOfClient, 'args' | 'toResult'>,
 ): Promise<object> {
-  return await answerCall(host, client, { ...call, toResult: toToolResult }, toErrorResult);
+  return await answerCall(host, client, { toResult: toToolResult, ...call }, toErrorResult);
 }
 
 /** Converts errors for the model to results. Clients do not show JSON-RPC errors to the model. */
@@ -65,19 +65,16 @@ function registerTool(server: McpServerLike, saga: Program): void {
   const { name, title, description, input, output, annotations, expectedDurationMs, _meta: meta } = saga;
   // Version 1 takes the schema apart. Version 2 asks for its JSON Schema, once per server.
   const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
-  const config = {
-    ...present({ title, description }),
-    ...(input === undefined ? {} : { inputSchema: listed(input) }),
-    ...(output === undefined ? {} : { outputSchema: listed(output) }),
-    ...present({ annotations }),
-    _meta: {
-      ...meta,
-      [extensionKey]: {
-        methods: methodsOf([saga]),
-        ...present({ expectedDurationMs }),
-      },
-    },
-  };
+  const config = present({
+    title,
+    description,
+    inputSchema: input && listed(input),
+    outputSchema: output && listed(output),
+    annotations,
+    _meta: Object.assign({}, meta, {
+      [extensionKey]: { methods: methodsOf([saga]), ...present({ expectedDurationMs }) },
+    }),
+  });
   const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
   tools.registerTool(name, config, () => {
     throw new TypeError(`The call of saga '${name}' was not intercepted.`);

@@ -49,11 +49,11 @@ export async function openForCaller(
   const principal = await principalOf(caller, host.gate.principal);
   const { rejectIssuedBefore } = host.gate;
   const expected: Expectations = {
+    allowFuture: true,
     ...expect,
     purpose: expect.purpose ?? 'token',
     principal,
     engines: { min: 1, max: engineVersion },
-    allowFuture: true,
     ...present({ rejectIssuedBefore }),
   };
   const sealed = await openSealed(host.observer, host.keys.sealer, token, expected);

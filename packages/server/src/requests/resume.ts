@@ -66,7 +66,7 @@ async function opened(
   const { answersField = 'answers', provenance = 'client', method } = request;
   const answers = toAnswers(sent, answersField, provenance, host.limits);
   const { token, purpose } = await fromHandle(host, given);
-  const found = await openSaga(host, token, caller, { ...(await expected(host, request)), purpose });
+  const found = await openSaga(host, token, caller, { purpose, ...(await expected(host, request)) });
   const { program } = found;
   const saga = method === undefined ? found.saga : startedBy(method, found.saga);
   // Only answers to pending questions identify a request. Repeated answers and answers to older generations do not.
@@ -111,17 +111,13 @@ async function expected(
   { limits }: Pick<HostParts, 'limits'>,
   { methods, entry }: ResumeRequest,
 ): Promise<TokenExpectations> {
-  return {
-    ...present({ methods }),
-    ...(entry === undefined
-      ? {}
-      : {
-          entry: {
-            target: entry.target,
-            argsDigest: await digestArguments(toArguments(repeated(entry.args), limits)),
-          },
-        }),
-  };
+  return present({
+    methods,
+    entry: entry && {
+      target: entry.target,
+      argsDigest: await digestArguments(toArguments(repeated(entry.args), limits)),
+    },
+  });
 }
 
 /** The arguments that a call repeats. Its token and answers have limits of their own. */

@@ -55,7 +55,7 @@ function faultOf(method: DirectMethod, type: unknown): string | undefined {
 
 function completeResult(result: Fields, serverInfo: ServerInfo): Fields {
   const { _meta: meta, resultType = 'complete', capabilities } = result;
-  const complete: { [key: string]: unknown } = { ...result, resultType };
+  const complete: { [key: string]: unknown } = Object.assign({}, result, { resultType });
   if (isRecord(capabilities) && 'tasks' in capabilities) {
     const { tasks: _, ...rest } = capabilities;
     complete['capabilities'] = rest;

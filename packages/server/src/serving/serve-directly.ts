@@ -44,10 +44,10 @@ function toAnswer(
   if (isTool && (saga === undefined || paramHeadersOf(saga).length > 0)) return undefined;
   const stepContext = toStepContext(served);
   if (stepContext === undefined) return undefined;
-  const call = { ...stepContext, context: toContext(asked, served) };
-  if (saga === undefined) return () => callSagaMethod(host, noSession, { ...call, method, params });
+  const call = { context: toContext(asked, served), ...stepContext };
+  if (saga === undefined) return () => callSagaMethod(host, noSession, { method, params, ...call });
   const { waitUntil } = served;
-  return () => callTool(host, noSession, { ...call, saga, request: { method, params }, waitUntil });
+  return () => callTool(host, noSession, { saga, request: { method, params }, waitUntil, ...call });
 }
 
 /** Makes the context of server steps; undefined if the author's function throws, since the SDK reports that error. */

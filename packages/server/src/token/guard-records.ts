@@ -54,7 +54,8 @@ export async function sealRequest(
   round: number,
 ): Promise<string> {
   // The waiting time of the client decides how far the turn runs, also if another request repeats the turn.
-  const kept: KeptCapabilities = { ...dialect, maxWait: dialect.maxWait?.(round) };
+  const { maxWait, ...rest } = dialect;
+  const kept: KeptCapabilities = { maxWait: maxWait?.(round), ...rest };
   return await sealRecord(host, saga, {
     begun: { answers: [...answers], traits: kept, capabilities, at, cancels },
   });
@@ -158,7 +159,7 @@ export async function sealResponse(
   turn: SagaTurn,
   isCommitted: boolean = false,
 ): Promise<string> {
-  return await sealRecord(host, saga, isCommitted ? { ...turn, goesOn: 'commit' } : keptOf(turn));
+  return await sealRecord(host, saga, isCommitted ? { goesOn: 'commit', ...turn } : keptOf(turn));
 }
 
 /** Kept part of a response. Large questions are rendered again from the token. */

@@ -133,7 +133,7 @@ class TurnRun {
     const { commits } = this.#request;
     const plain = turnRuntime(this.#host, this.#request, this.#deadline, () => this.#request.saga);
     const commit = (point: CommitPoint): Promise<CommittedTurn | undefined> => this.#commit(point, ids);
-    const runtime = commits === undefined ? plain : { ...plain, turn: { ...plain.turn, commit } };
+    const runtime = commits === undefined ? plain : { ...plain, turn: { commit, ...plain.turn } };
     const { onError } = this.#host.observer.hooks;
     return this.trace?.span === undefined ? runtime : tracedRuntime(runtime, this.trace, ids, onError);
   }

@@ -52,7 +52,7 @@ export async function suspend(
     : {
         sagaId,
         claims: { ...claims, turn, jti: createTokenId(), iat, exp: expiresAt },
-        state: { ...state, ...own, ...kept, ...declared, program: outcome.state },
+        state: Object.assign({}, state, own, kept, declared, { program: outcome.state }),
         ...(isCommit ? { grown: saga.grown ?? { structure: {}, client: {} } } : {}),
       };
   const token = isForGuard ? await sealSaga(host.keys.responses, next) : await sealed(host, program, next);

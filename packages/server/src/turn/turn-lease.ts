@@ -112,9 +112,10 @@ export class Lease {
       this.#giveUp = timing.clock() + timing.leaseMs;
     }
     for (; ; this.#waits += 1) {
-      const awaits = request.awaits === true && this.#waits < mostAwaits ? { awaits: true } : {};
+      const awaits = request.awaits === true && this.#waits < mostAwaits;
+      const claim = awaits ? { awaits, ...this.#claim } : this.#claim;
       // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-      const verdict = await this.#begin(guard, { ...this.#claim, ...awaits });
+      const verdict = await this.#begin(guard, claim);
       if (verdict === 'down') return { isAwaited: false, isBehind };
       if (verdict === 'conflict') throw new TokenRefused('used');
       if (verdict === 'full') throw guardFull(observer);
@@ -222,7 +223,7 @@ export class Lease {
   /** Asks the guard for a turn. `down`: the guard cannot be asked, and the turn runs without it. */
   async #begin({ store, onDown }: GuardAccess, claim: GuardClaim): Promise<GuardVerdict | 'down'> {
     const { observer, timing } = this.#host;
-    const asked = askGuard(observer, () => store.begin({ ...claim, now: timing.clock() }));
+    const asked = askGuard(observer, () => store.begin({ now: timing.clock(), ...claim }));
     const verdict = await (onDown === 'closed' ? asked : asked.catch(() => 'down' as const));
     // Not a failure of the guard: `onDown` does not apply.
     if (verdict !== 'down') await askGuard(observer, () => assertVerdict(verdict));

@@ -120,7 +120,7 @@ export function turnRuntime(
       },
       isStrict: host.observer.advises,
     },
-    limits: { ...host.limits, suggestedTokenBytes: host.limits.maxTokenBytes / 4 },
+    limits: { suggestedTokenBytes: host.limits.maxTokenBytes / 4, ...host.limits },
   };
 }
 

@@ -175,8 +175,8 @@ export class MachineTurn {
     const turn = this.#head.turn + 1;
     const record = save(run.root, definitionOf(this.#options.machine), run.deadlines.timers, (actor) => {
       const round = this.#rounds.get(actor) ?? turn;
-      const facts = { ...run.effects.factsOf(actor), ...run.waits.factsOf(actor) };
-      return { ...(round === 1 ? {} : { r: round }), ...facts };
+      const begun = round === 1 ? {} : { r: round };
+      return Object.assign(begun, run.effects.factsOf(actor), run.waits.factsOf(actor));
     });
     const left = run.waits.left.map(toLeftRecord);
     const { steps, asked } = await this.#questions.toSteps(asks);

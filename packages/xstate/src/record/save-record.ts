@@ -115,14 +115,14 @@ function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: St
   const kind = kindOf(actor.logic);
   switch (kind) {
     case 'machine':
-      return { ...spawn, m: saveMachine(actor, factsOf) };
+      return Object.assign(spawn, { m: saveMachine(actor, factsOf) });
     case 'client':
     case 'outside':
     case 'effect': {
       if (status !== 'active')
-        return { ...spawn, z: status === 'done' ? 'd' : status === 'error' ? 'e' : 'x' };
+        return Object.assign(spawn, { z: status === 'done' ? 'd' : status === 'error' ? 'e' : 'x' } as const);
       const { input } = snapshot;
-      return { ...spawn, ...present({ i: input }), ...factsOf(actor) };
+      return Object.assign(spawn, present({ i: input }), factsOf(actor));
     }
     case 'promise':
     case 'passive':
@@ -133,7 +133,7 @@ function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: St
       const kept = Object.entries(persisted).filter(
         ([key, item]) => item !== undefined && !(kind === 'promise' && key === 'status' && item === 'active'),
       );
-      return { ...spawn, p: Object.fromEntries(kept) };
+      return Object.assign(spawn, { p: Object.fromEntries(kept) });
     }
   }
 }
