@@ -35,11 +35,13 @@ describe('the context of a step', () => {
   it('[E1] keeps the idempotency key in a copy, and shares its getter with all steps', async () => {
     const copies: object[] = [];
     const getters = new Set<unknown>();
+    const names = new Set(['attempt', 'context', 'idempotencyKey', 'input', 'signal']);
     const program = sagaOf(function* () {
       const note = (context: StepContext<undefined>): void => {
         copies.push({ ...context });
+        expect(new Set(Reflect.ownKeys({ ...context }))).toEqual(names);
         // V8 keeps a getter of one step, and what the getter refers to, until a full garbage collection.
-        getters.add(Object.getOwnPropertyDescriptor(context, 'idempotencyKey')?.get);
+        getters.add(Reflect.get(Object.getOwnPropertyDescriptor(context, 'idempotencyKey') ?? {}, 'get'));
       };
       yield* step('first', note);
       yield* step('second', note);

@@ -80,10 +80,10 @@ export async function runStep(
     // Aborted while the key was derived: the step has not run.
     if (signal.aborted) return later(task, attempt - 1, 0);
     const facts = { kind: 'step', path: task.path, attempt };
-    const given = { attempt, [keyOf]: idempotencyKey, ...stepKey };
+    const given = { attempt, ...stepKey };
     runtime.observer.observe({ type: 'started', ...facts });
     // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-    const tried = await tryOnce(task, spec, given, runtime, signal);
+    const tried = await tryOnce(task, spec, given, idempotencyKey, runtime, signal);
     if ('result' in tried) {
       // The effect has happened: if the result cannot be recorded, a retry would only repeat the effect.
       const end = endOf(task.path, spec, tried.result);
@@ -217,15 +217,17 @@ const derivedKey: PropertyDescriptor & ThisType<{ readonly [keyOf]: StepKey }> =
 async function runOnce(
   task: StepRun,
   spec: StepSpec,
-  facts: { readonly attempt: number; readonly [keyOf]: StepKey; readonly stepKey?: string },
+  given: { readonly attempt: number; readonly stepKey?: string },
+  key: StepKey,
   runtime: Runtime,
   outer: AbortSignal,
 ): Promise<unknown> {
   const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
   const { context } = runtime.request;
   const work = async (signal: AbortSignal): Promise<unknown> => {
-    const given = Object.defineProperty({ input, context, signal, ...facts }, 'idempotencyKey', derivedKey);
-    return performed(runtime, 'step', task.path, spec.run, given);
+    const made = Object.defineProperty({ input, context, signal, ...given }, keyOf, { value: key });
+    Object.defineProperty(made, 'idempotencyKey', derivedKey);
+    return performed(runtime, 'step', task.path, spec.run, made);
   };
   const { timeoutMs } = spec;
   // Without a timeout, the attempt shares the outer signal: a second signal would cost more than the rest.
