@@ -8,13 +8,13 @@ const packageNames = /** @type {string[]} */ (
   JSON.parse(readFileSync(new URL('package-names.json', import.meta.url), 'utf8'))
 );
 
-/** Public entry points: the source file of each, and its name without the scope (`server/serve`). */
+/** Public entry points: the source file of each, and its name without the scope (`server/serve`, `mcp-saga/studio`). */
 const entries = packageNames.flatMap((name) => {
   const manifest = JSON.parse(readFileSync(new URL(`${name}/package.json`, packages), 'utf8'));
   return Object.entries(/** @type {Record<string, string>} */ (manifest.exports))
     .filter(([entry, file]) => entry !== './internal' && file.endsWith('.ts'))
     .map(([entry, file]) => ({
-      name: `${name}${entry.slice(1)}`,
+      name: `${manifest.name.replace('@mcp-saga/', '')}${entry.slice(1)}`,
       file: `../packages/${name}/${file.slice(2)}`,
     }));
 });
@@ -29,6 +29,10 @@ export function load(app) {
       'entryPoints',
       entries.map(({ file }) => file),
     );
+    app.options.setValue('pageTitleTemplates', {
+      module: (/** @type {{ name: string }} */ { name }) =>
+        name.startsWith('mcp-saga') ? name : `@mcp-saga/${name}`,
+    });
   });
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (_context, reflection) => {
     if (!reflection.kindOf(ReflectionKind.Module)) return;
