@@ -52,6 +52,29 @@ it('says what to import for a saga that its file does not export', async () => {
   expect(test).not.toContain('server.ts');
 });
 
+const resting: readonly SourceFile[] = [
+  {
+    name: 'script.ts',
+    text: `
+import { now, saga, sleep, step } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+const resting = saga({ name: 'resting', version: '1' }, function* () {
+  const began = yield* now();
+  yield* sleep(Math.random() < 2 ? 60_000 : 0);
+  return yield* step('wake', () => String(began));
+});
+export const script = testSaga(resting);`,
+  },
+];
+
+it('goes back to a token without a question', async () => {
+  const forks: readonly Fork[] = [{ lane: 0, point: 0, answers: [] }];
+  const [run, fork] = await play({ forks }, resting);
+  expect(run).toMatchObject({ status: 'completed', tokens: [{ number: 1, questions: [] }] });
+  expect(fork).toMatchObject({ from: 1 });
+  expect(fork?.entries.map(({ type }) => type)).toContain('forked');
+});
+
 it('shows reads before the event that follows them, with their values once the run has ended', async () => {
   const files = [
     {
@@ -72,7 +95,9 @@ export const script = testSaga(reading);`,
     },
   ];
   const readsOf = (lane?: Lane): readonly (readonly [string, readonly string[]])[] =>
-    lane?.entries.flatMap(({ type, reads }) => (reads === undefined ? [] : [[type, reads] as const])) ?? [];
+    lane?.entries.flatMap(({ type, reads }) =>
+      reads === undefined ? [] : [[type, reads.map(({ text }) => text)] as const],
+    ) ?? [];
   const [open] = await play({}, files);
   expect(readsOf(open)).toEqual([['asked', ['now', 'uuid']]]);
   const [ended] = await play(
@@ -108,7 +133,8 @@ export const script = testSaga(branching, { input: {} });`,
   const forks: readonly Fork[] = [{ lane: 0, point: 0, answers: [late(false)] }];
   const [run, fork] = await play({ answers: [late(true), { ...late(true), id: 'late@1' }], forks }, files);
   const readsOf = (lane?: Lane): readonly string[] =>
-    lane?.entries.flatMap(({ type, reads = [] }) => reads.map((read) => `${type} ${read.slice(0, 4)}`)) ?? [];
+    lane?.entries.flatMap(({ type, reads = [] }) => reads.map(({ text }) => `${type} ${text.slice(0, 4)}`)) ??
+    [];
   expect(readsOf(run)).toEqual(['completed uuid']);
   expect(readsOf(fork)).toEqual(['completed now ']);
 });
@@ -611,6 +637,19 @@ describe('the lines of the source', () => {
       [8, 'ship-7'],
       [9, 'manager/deliver'],
     ]);
+  });
+
+  it('are also those of reads and of sleeps', async () => {
+    const { findMarks } = await import('../src/parts/line-marks.ts');
+    const [run] = await play({}, resting);
+    const text = resting[0]?.text ?? '';
+    const marks = findMarks(text, run?.entries ?? [], looks);
+    expect(marks.map(({ line, state }) => [line, state])).toEqual([
+      [5, 'done'],
+      [6, 'done'],
+      [7, 'done'],
+    ]);
+    expect(marks[0]?.text).toMatch(/^\d{4}-.*Z$/);
   });
 
   it('are not marked in a file without a saga', async () => {

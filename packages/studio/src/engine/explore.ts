@@ -12,10 +12,7 @@ import { toEntryView, toText } from './to-view.ts';
  * Explores a script, and reports each case.
  * @param load - evaluates the code anew, for each explorer
  */
-export async function explore(
-  load: () => Promise<Playground>,
-  report: (reply: Reply) => void,
-): Promise<void> {
+export async function explore(load: () => Promise<Playground>, say: (reply: Reply) => void): Promise<void> {
   for (const explorer of [refuseEverywhere, crashEverywhere, failEverywhere]) {
     // oxlint-disable-next-line no-await-in-loop -- the explorers run in sequence
     const { script, check, harmless } = await load();
@@ -30,12 +27,12 @@ export async function explore(
           const rules = disturbed.rules.slice(script.rules.length);
           const named = nameFault(rules, when);
           const at = findFault(trace, named);
-          report({ type: 'cell', cell: { when, ...named, at, what, expects, rules: encode(rules) } });
+          say({ type: 'cell', cell: { when, ...named, at, what, expects, rules: encode(rules) } });
         },
       });
     } catch (error) {
       // The cells hold the findings. Without a cell, the undisturbed run failed.
-      if (cases === 0) report({ type: 'baseline', message: toText(error) });
+      if (cases === 0) say({ type: 'baseline', message: toText(error) });
     }
   }
 }

@@ -36,7 +36,7 @@ const trace: NonNullable<typeof machines.trace> = (world, earlier) => {
     const states = typeof value === 'string' ? value : JSON.stringify(value);
     const last = changes.at(-1);
     if (last?.turn !== world.turn || last.states !== states)
-      changes.push({ turn: world.turn, states, active: activeIds(snapshot) });
+      changes.push({ turn: world.turn, traced: world.trace.length, states, active: activeIds(snapshot) });
   };
   return () => chart && { chart, changes };
 };

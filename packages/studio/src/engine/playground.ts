@@ -25,11 +25,7 @@ export interface Playground {
 export type Evaluate = (...versions: readonly Code[]) => Promise<readonly Playground[]>;
 
 /** Describes a script, with the exported check and the exported harmless steps. */
-export function playgroundOf(
-  script: TestSaga,
-  exports: object,
-  exported: Playground['exported'],
-): Playground {
+export function playgroundOf(script: TestSaga, exports: object, names: Playground['exported']): Playground {
   const { check, harmless = [] } = exports as Partial<Playground>;
-  return { script, check, harmless, exported };
+  return { script, check, harmless, exported: names };
 }

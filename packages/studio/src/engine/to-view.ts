@@ -6,16 +6,23 @@ import type { EntryView, QuestionView } from '../model/view.ts';
 /** Converts an event to plain data, for the page. */
 export function toEntryView(entry: TraceEntry): EntryView {
   const { turn, type } = entry;
-  const { id, key, attempt } = entry as Partial<EntryView>;
-  return { turn, attempt, type, id, text: lineOf(entry), value: valueOf(entry), key };
+  const { id, key, attempt, saga } = entry as Partial<EntryView> & { readonly saga?: string };
+  return { turn, attempt, type, id: id ?? saga, text: lineOf(entry), value: valueOf(entry), key };
 }
 
 /** Entry of a journal. Its value is known once the run has ended. */
 type Noted = Readonly<Record<'kind' | 'id' | 'outcome', string>> & { readonly value?: unknown };
 
-/** Adds the reads of a journal, which are no events, to the events before which they ran. */
+/** Adds the reads of a journal, which are no events, to the events before which they ran, and the IDs of sleeps to their waits. */
 export function withReads(entries: readonly EntryView[], journal: readonly Noted[]): readonly EntryView[] {
-  const all = [...entries];
+  const sleeps = journal.filter(
+    ({ id, outcome }) => outcome === 'passed' && /(^|\/)sleep([#@]\d+)*$/.test(id),
+  );
+  const waits = entries.filter(({ type }) => type === 'waited');
+  // Other waits, and sleeps within a turn, leave no pairs.
+  const idOf = (entry: EntryView): string | undefined => sleeps[waits.indexOf(entry)]?.id ?? entry.id;
+  const all =
+    waits.length === sleeps.length ? entries.map((entry) => ({ ...entry, id: idOf(entry) })) : [...entries];
   let at = all.length - 1;
   for (const { kind, id, outcome, value } of journal.toReversed()) {
     const found = all.findIndex((entry) => entry.id === id);
@@ -23,7 +30,9 @@ export function withReads(entries: readonly EntryView[], journal: readonly Noted
     const entry = all[at];
     if (outcome !== 'read' || entry === undefined) continue;
     const shown = kind === 'now' ? new Date(Number(value ?? 0)).toISOString() : toText(value);
-    all[at] = { ...entry, reads: [value === undefined ? id : `${id} ${shown}`, ...(entry.reads ?? [])] };
+    const known = value === undefined ? { text: id } : { text: `${id} ${shown}`, value: shown };
+    const read: EntryView = { turn: entry.turn, type: 'passed', id, ...known };
+    all[at] = { ...entry, reads: [read, ...(entry.reads ?? [])] };
   }
   return all;
 }

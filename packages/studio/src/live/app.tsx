@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { CodePane, fileOf } from '../parts/code-pane.tsx';
+import { shownEvents } from '../page/panels/time-slider.tsx';
 import { Failure } from '../parts/controls.tsx';
 import { entriesOf } from './lanes.ts';
 import { LiveRun } from './live-run.tsx';
@@ -40,9 +41,11 @@ function Source({ store }: { readonly store: LiveStore }): JSX.Element | null {
   const { saga = '' } = store.saga.value ?? {};
   const file = fileOf(store.sources.value?.examples[0]?.files ?? [], saga);
   if (file === undefined || saga === '') return null;
+  const { path = [], entries = [] } = store.shownLane.value ?? {};
+  const all = path.flatMap((turn) => entriesOf(turn, saga));
   return (
     <section class="source" aria-label="Source">
-      <CodePane {...file} entries={store.shownLane.value?.path.flatMap((turn) => entriesOf(turn, saga))} />
+      <CodePane {...file} entries={all.slice(0, all.length - entries.length + shownEvents.value)} />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import type { Given } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
-import { durationOf } from '../page/panels/duration.ts';
+import { durationOf } from '@mcp-saga/testing/internal';
 import type { Sent } from './mcp-client.ts';
 
 export interface LiveToken {
@@ -74,16 +74,14 @@ function toLane(turns: SeenTurn[], lanes: LiveLane[], sent: readonly Sent[], sag
   return { turns, entries, tokens, origin, path };
 }
 
-/** Event without the facts that are empty. */
+/** Event without its turn, and without empty facts. */
 type Facts = Pick<EntryView, 'type'> & Partial<EntryView>;
-
-const empty = { attempt: undefined, id: undefined, text: '', value: undefined, key: undefined };
 
 export function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
   const facts = [...beginOf(turn, saga)];
   if (turn.action !== 'repeat')
     facts.push(...turn.events.map((event) => eventOf(event, turn)), ...endOf(turn));
-  return facts.map((each) => ({ ...empty, turn: turn.turn, ...each }));
+  return facts.map((each) => ({ text: '', turn: turn.turn, ...each }));
 }
 
 function beginOf({ action, args }: SeenTurn, saga: string): readonly Facts[] {

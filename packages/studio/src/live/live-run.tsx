@@ -2,7 +2,8 @@ import type { SeenTurn } from 'mcp-saga/studio';
 import type { JSX } from 'preact';
 import { Button } from '../parts/controls.tsx';
 import { ComparedLadder } from '../page/ladder.tsx';
-import { durationOf } from '../page/panels/duration.ts';
+import { durationOf } from '@mcp-saga/testing/internal';
+import { TimeSlider } from '../page/panels/time-slider.tsx';
 import { toFragment, type Shared } from '../parts/link.ts';
 import { answersOf, type LiveLane } from './lanes.ts';
 import { LiveForm, LiveTokenRow } from './live-token.tsx';
@@ -52,6 +53,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
           version {version} · {sagaId.slice(0, 6)}
         </span>
       </p>
+      <TimeSlider entries={lane.entries} run={`${sagaId} ${at} ${lane.entries.length}`} />
       <ComparedLadder
         origin={lane.origin?.entries}
         key={`${sagaId} ${at}`}

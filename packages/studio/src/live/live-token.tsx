@@ -3,7 +3,7 @@ import { toQuestionView } from '../engine/to-view.ts';
 import type { LiveToken } from './lanes.ts';
 import type { LiveStore } from './live-store.ts';
 import { methodsOf, toCompletedStep } from './mcp-client.ts';
-import { durationOf } from '../page/panels/duration.ts';
+import { durationOf } from '@mcp-saga/testing/internal';
 import { Button, CopyButton, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
 import { QuestionForm } from '../parts/question-form.tsx';
 
@@ -25,17 +25,18 @@ export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
             </dd>
             <dt>Expires</dt>
             <dd>
-              {new Date(expiresAt).toLocaleString()}, {durationOf(expiresAt - startedAt)} after the turn
+              {new Date(expiresAt).toLocaleString()},{' '}
+              {durationOf(Math.round((expiresAt - startedAt) / 1_000) * 1_000)} after the turn
             </dd>
           </dl>
           {sagaToken !== undefined && <CopyButton label="Copy token" text={() => sagaToken} />}
         </div>
       </Fold>
-      {steps.length > 0 && !token.isNewest && (
+      {sagaToken !== undefined && !token.isNewest && (
         <Fold summary={`Go back to token ${turn}`}>
           <p>
-            A fork sends this token again, with another answer. The guard decides whether an older token is
-            still valid. Later effects remain.
+            A fork sends this token again{steps.length > 0 && ', with another answer'}. The guard decides
+            whether an older token is still valid. Later effects remain.
           </p>
           <LiveForm store={store} token={token} />
         </Fold>
@@ -61,6 +62,9 @@ export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): 
           onAnswer={(given) => void store.resume(sent, [toCompletedStep(step, given)])}
         />
       ))}
+      {steps.length === 0 && !isNewest && (
+        <Button onClick={() => void store.resume(sent)}>Send as a fork</Button>
+      )}
       {isNewest && (
         <div class="buttons open">
           {steps.length === 0 && (

@@ -6,16 +6,16 @@ import type { Field } from '@mcp-saga/testing/internal';
 export interface EntryView {
   readonly turn: number;
   /** Number of the attempt, from 1; undefined for other events. */
-  readonly attempt: number | undefined;
+  readonly attempt?: number | undefined;
   readonly type: TraceEntry['type'];
-  readonly id: string | undefined;
+  readonly id?: string | undefined;
   /** The whole event as one line. */
   readonly text: string;
   /** Value, error, or message of the event, on one line. */
-  readonly value: string | undefined;
-  readonly key: string | undefined;
+  readonly value?: string | undefined;
+  readonly key?: string | undefined;
   /** Reads before the event, such as `now`, with their values once the run has ended. */
-  readonly reads?: readonly string[];
+  readonly reads?: readonly EntryView[];
   /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */
   readonly time?: Readonly<Record<'start' | 'share' | 'ms', number>> | undefined;
 }
@@ -68,8 +68,9 @@ export interface LensView {
 /** Machine of a saga, with its states at the start of each turn, and after each change. */
 export interface MachineTrace {
   readonly chart: Chart;
-  /** `states`: a name, or JSON for nested states. `active`: the IDs of all active states. */
-  readonly changes: readonly (Pick<EntryView, 'turn'> & {
+  /** `traced`: number of events before. `states`: a name, or JSON for nested states. `active`: the IDs of all active states. */
+  readonly changes: readonly (Pick<TokenView, 'traced'> & {
+    readonly turn: number;
     readonly states: string;
     readonly active: readonly string[];
   })[];

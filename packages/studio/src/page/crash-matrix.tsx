@@ -94,12 +94,7 @@ function FaultSlider({ store }: { readonly store: Store }): JSX.Element {
 
 /** Sorts cells into rows. Rows with failing cells come first in a long matrix. */
 function rowsOf(cells: readonly Cell[]): readonly Row[] {
-  const rows = new Map<Row[0], Row[1]>();
-  for (const cell of cells) {
-    const row = rows.get(cell.subject);
-    if (row === undefined) rows.set(cell.subject, [cell]);
-    else row.push(cell);
-  }
+  const rows = Map.groupBy(cells, ({ subject }) => subject);
   if (rows.size <= rowsOfPage) return [...rows];
   return [...rows].toSorted(([, one], [, other]) => Number(other.some(isBad)) - Number(one.some(isBad)));
 }

@@ -2,8 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { looks } from '../parts/event-looks.ts';
 import type { EntryView, TokenView } from '../model/view.ts';
-import { durationOf } from './panels/duration.ts';
+import { durationOf } from '@mcp-saga/testing/internal';
 import { Fold } from '../parts/controls.tsx';
+import { shownEvents } from './panels/time-slider.tsx';
 
 interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly entries: readonly EntryView[];
@@ -11,6 +12,8 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly token?: (token: T, number: number) => ComponentChildren;
   /** Text beside the number of a turn. */
   readonly caption?: (turn: number) => string;
+  /** Number of events in the past. Default: those of the slider. */
+  readonly shown?: number;
 }
 
 /** Ladder of a fork, beside the ladder of the origin on request. A run has no origin. */
@@ -31,7 +34,7 @@ export function ComparedLadder<T extends Pick<TokenView, 'traced'>>({
         Show the origin of the fork beside it
       </label>
       <div class={isOpen.value ? 'beside' : ''}>
-        {isOpen.value && <Ladder entries={origin} tokens={[]} />}
+        {isOpen.value && <Ladder entries={origin} tokens={[]} shown={Infinity} />}
         <Ladder {...own} />
       </div>
     </>
@@ -49,14 +52,14 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
   tokens,
   token,
   caption = (turn) => `process ${turn}`,
+  shown = shownEvents.value,
 }: LadderProps<T>): JSX.Element {
-  const pieces: { turn: number; isFirst: boolean; entries: EntryView[]; tokens: [T, number][] }[] = [];
+  const pieces: { turn: number; at: number; entries: EntryView[]; tokens: [T, number][] }[] = [];
   let next = 0;
   for (const [index, entry] of entries.entries()) {
     const last = pieces.at(-1);
-    const isFirst = last?.turn !== entry.turn;
-    if (!isFirst && last.entries.length < longest) last.entries.push(entry);
-    else pieces.push({ turn: entry.turn, isFirst, entries: [entry], tokens: [] });
+    if (last?.turn === entry.turn && last.entries.length < longest) last.entries.push(entry);
+    else pieces.push({ turn: entry.turn, at: index, entries: [entry], tokens: [] });
     for (let each = tokens[next]; each !== undefined && each.traced <= index + 1; each = tokens[next])
       pieces.at(-1)?.tokens.push([each, next++]);
   }
@@ -68,19 +71,19 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
         <span>Outside world</span>
       </div>
       <ol class="turns">
-        {pieces.map(({ turn, isFirst, entries: own, tokens: after }, at) => (
-          <li key={at}>
-            {isFirst && (
+        {pieces.map(({ turn, at, entries: own, tokens: after }, number) => (
+          <li key={at} class={at >= shown ? 'later' : ''}>
+            {pieces[number - 1]?.turn !== turn && (
               <h3>
                 Turn {turn} <span>{caption(turn)}</span>
               </h3>
             )}
             <ol style={{ containIntrinsicBlockSize: `auto ${own.length * eventHeight}px` }}>
               {own.map((entry, index) => (
-                <Event key={index} entry={entry} />
+                <Event key={index} entry={entry} isLater={at + index >= shown} />
               ))}
             </ol>
-            {after.map(([each, number]) => token?.(each, number))}
+            {after.map(([each, place]) => token?.(each, place))}
           </li>
         ))}
       </ol>
@@ -88,39 +91,34 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
   );
 }
 
-function Event({ entry }: { readonly entry: EntryView }): JSX.Element {
+function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater: boolean }): JSX.Element {
   const { type, id, text, value = '', key, attempt = 1, time, reads = [] } = entry;
   const shown = value !== '' && <span class="value">{value}</span>;
   const { place, verb, isSentence, isBad } = looks[type];
   return (
-    <>
-      {reads.length > 0 && (
-        <li class="event here">
-          <div>
-            <Fold summary={reads.length === 1 ? '1 read' : `${reads.length} reads`}>{reads.join('\n')}</Fold>
-          </div>
-        </li>
-      )}
-      <li class={`event ${place} ${type} ${isBad ? 'bad' : ''}`}>
-        <div>
-          {isSentence || place === 'here' || place === 'between' ? (
-            <span class="sentence">{text}</span>
-          ) : (
-            <>
-              {verb !== undefined && <span class="verb">{verb} </span>}
-              {id !== undefined && <b>{id}</b>}{' '}
-              {value.length > longestLine ? <Fold summary={shown} /> : shown}
-              {key !== undefined && <code class="key">key {key}</code>}
-              {attempt > 1 && <span class="verb"> attempt {attempt}</span>}
-              {time !== undefined && (
-                <span class="time" style={{ '--start': time.start, '--share': time.share }}>
-                  {durationOf(time.ms)}
-                </span>
-              )}
-            </>
-          )}
-        </div>
-      </li>
-    </>
+    <li class={`event ${place} ${type} ${isBad ? 'bad' : ''} ${isLater ? 'later' : ''}`}>
+      <div>
+        {reads.length > 0 && (
+          <Fold summary={reads.length === 1 ? '1 read' : `${reads.length} reads`}>
+            {reads.map((read) => read.text).join('\n')}
+          </Fold>
+        )}
+        {isSentence || place === 'here' || place === 'between' ? (
+          <span class="sentence">{text}</span>
+        ) : (
+          <>
+            {verb !== undefined && <span class="verb">{verb} </span>}
+            {id !== undefined && <b>{id}</b>} {value.length > longestLine ? <Fold summary={shown} /> : shown}
+            {key !== undefined && <code class="key">key {key}</code>}
+            {attempt > 1 && <span class="verb"> attempt {attempt}</span>}
+            {time !== undefined && (
+              <span class="time" style={{ '--start': time.start, '--share': time.share }}>
+                {durationOf(time.ms)}
+              </span>
+            )}
+          </>
+        )}
+      </div>
+    </li>
   );
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { ClientKind } from '../model/session.ts';
 import { Button } from '../parts/controls.tsx';
-import { durationOf } from './panels/duration.ts';
+import { durationOf } from '@mcp-saga/testing/internal';
 import type { Store } from './store.ts';
 
 const clients: Readonly<Record<ClientKind, string>> = {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Cell, EntryView, Lane, Misfit } from '../model/view.ts';
+import type { EntryView, Lane, Misfit } from '../model/view.ts';
 import { Button } from '../parts/controls.tsx';
 import { isRedacted } from '../parts/link.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
@@ -7,6 +7,7 @@ import { ComparedLadder, Ladder } from './ladder.tsx';
 import { ExportMenu, save } from './panels/export-menu.tsx';
 import { Clock, RunSettings } from './run-controls.tsx';
 import type { ShownCase, Store } from './store.ts';
+import { TimeSlider } from './panels/time-slider.tsx';
 import { Statechart } from './statechart.tsx';
 import { TokenRow } from './token-row.tsx';
 
@@ -27,7 +28,7 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
         ))}
         {'cell' in open && (
           <Button aria-pressed="true">
-            <span class={`dot ${statusOf(open.cell)}`} />
+            <span class={`dot ${open.cell.what === undefined ? 'completed' : 'failed'}`} />
             Case
           </Button>
         )}
@@ -75,6 +76,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
           <Button onClick={() => store.unpin()}>Run the next version</Button>
         </p>
       )}
+      <TimeSlider entries={lane.entries} run={lane} />
       {lane.machine !== undefined && <Statechart machine={lane.machine} />}
       <ComparedLadder
         origin={origin?.entries}
@@ -113,12 +115,13 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
 function Case({ cell, run }: ShownCase): JSX.Element {
   return (
     <>
-      <div class={`verdict ${statusOf(cell)}`} role="status">
+      <div class={`verdict ${cell.what === undefined ? 'completed' : 'failed'}`} role="status">
         <strong>{cell.when}:</strong>
         <p>{cell.what ?? 'all guarantees hold.'}</p>
       </div>
       {run !== undefined && (
         <>
+          <TimeSlider entries={run.entries} run={run} />
           {run.machine !== undefined && <Statechart machine={run.machine} />}
           <Ladder entries={run.entries} tokens={[]} />
           <ExportMenu name="case" title={cell.when} run={run} />
@@ -126,10 +129,6 @@ function Case({ cell, run }: ShownCase): JSX.Element {
       )}
     </>
   );
-}
-
-function statusOf({ what }: Cell): Lane['status'] {
-  return what === undefined ? 'completed' : 'failed';
 }
 
 function summaryOf({ entries }: Lane): string {

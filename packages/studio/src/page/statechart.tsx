@@ -3,17 +3,14 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type * as Drawer from '../parts/drawing.tsx';
 import type { MachineTrace } from '../model/view.ts';
-import { Slider } from '../parts/controls.tsx';
+import { shownEvents } from './panels/time-slider.tsx';
 
-/** Statechart of the machine of a run. Shows the newest states, or those that the person chose. */
+/** Statechart of the machine of a run, with its states after the shown events. */
 export function Statechart({ machine }: { readonly machine: MachineTrace }): JSX.Element {
   const { chart, changes } = machine;
   const drawer = useSignal<typeof Drawer | undefined>(undefined);
-  const chosen = useSignal(Infinity);
   const canvas = useRef<HTMLDivElement>(null);
-  const newest = changes.length - 1;
-  const at = Math.min(chosen.value, newest);
-  const { turn, states = '', active = [] } = changes[at] ?? {};
+  const change = changes.findLast(({ traced }) => traced <= shownEvents.value) ?? changes[0];
   // The code that draws loads with the first machine.
   useEffect(() => void import('../parts/drawing.tsx').then((loaded) => (drawer.value = loaded)), []);
   useEffect(() => {
@@ -25,20 +22,13 @@ export function Statechart({ machine }: { readonly machine: MachineTrace }): JSX
       state.x + state.width / 2 - box.x - box.width / 2,
       state.y + state.height / 2 - box.y - box.height / 2,
     );
-  }, [drawer.value, changes[at]]);
+  }, [drawer.value, change]);
   return (
     <details class="states" open>
-      <summary>Statechart</summary>
-      <Slider
-        label="States in time"
-        count={changes.length}
-        at={at}
-        text={`Turn ${turn}: ${states}`}
-        onMove={(to) => (chosen.value = to === newest ? Infinity : to)}
-      />
+      <summary>{`Statechart: ${change?.states}`}</summary>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolls with the keyboard */}
       <div class="canvas" role="region" aria-label="Statechart" tabIndex={0} ref={canvas}>
-        {drawer.value !== undefined && <drawer.value.Drawing chart={chart} active={active} />}
+        {drawer.value !== undefined && <drawer.value.Drawing chart={chart} active={change?.active ?? []} />}
       </div>
     </details>
   );

@@ -5,6 +5,7 @@ import type { Act, Code, Example, LoadedCode, Session, SourceFile } from '../mod
 import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
 import { EngineClient, type EngineWorker } from '../parts/engine-client.ts';
 import { fromFragment, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
+import { shownEvents } from './panels/time-slider.tsx';
 
 /** Case of the crash matrix, and its run; undefined while it runs. */
 export type ShownCase = { readonly cell: Cell; readonly run?: CaseView | undefined };
@@ -41,7 +42,7 @@ export class Store {
   readonly entries: ReadonlySignal<readonly EntryView[]> = computed(() => {
     const { value: shown } = this.shown;
     const run = 'cell' in shown ? shown.run : this.lanes.value[shown.lane];
-    return run?.entries ?? [];
+    return run?.entries.slice(0, shownEvents.value) ?? [];
   });
   /** Version of the run, while the editor has the next one. */
   readonly pinned: Signal<Code | undefined> = signal(undefined);
@@ -158,10 +159,10 @@ export class Store {
     else void this.#go({ forks: forks.with(lane - 1, { ...fork, answers: [...fork.answers, given] }) }, lane);
   }
 
-  /** Sends an older token again, with another answer. */
-  fork(lane: number, point: number, given: Act): void {
+  /** Sends an older token again, with another answer if it has a question. */
+  fork(lane: number, point: number, ...answers: Act[]): void {
     const { forks } = this.session.value;
-    void this.#go({ forks: [...forks, { lane, point, answers: [given] }] }, forks.length + 1);
+    void this.#go({ forks: [...forks, { lane, point, answers }] }, forks.length + 1);
   }
 
   async record(lane: number): Promise<string | undefined> {

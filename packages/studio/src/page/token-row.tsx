@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LensView, TokenView } from '../model/view.ts';
 import { Button, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
-import { durationOf } from './panels/duration.ts';
+import { durationOf } from '@mcp-saga/testing/internal';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
 
@@ -33,18 +33,22 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
           {`The next version cannot continue this token.\n${misfit.lines.join('\n')}`}
         </p>
       )}
-      {question !== undefined && !isLast && (
+      {!isLast && (
         <Fold summary={`Go back to token ${token.number}`}>
           <p>
-            A fork sends this token again, with another answer. The guard decides whether an older token is
-            still valid. Earlier decisions and later effects remain.
+            A fork sends this token again{question !== undefined && ', with another answer'}. The guard
+            decides whether an older token is still valid. Earlier decisions and later effects remain.
           </p>
-          <QuestionForm
-            question={question}
-            accept="Send as a fork"
-            onAnswer={(given) => store.fork(lane, number, given)}
-          />
-          {lane === 0 && !isOutside && (
+          {question === undefined ? (
+            <Button onClick={() => store.fork(lane, number)}>Send as a fork</Button>
+          ) : (
+            <QuestionForm
+              question={question}
+              accept="Send as a fork"
+              onAnswer={(given) => store.fork(lane, number, given)}
+            />
+          )}
+          {question !== undefined && lane === 0 && !isOutside && (
             <Fold summary="Change the answer instead">
               <p>Starts a new run up to this question, and discards the old run.</p>
               <QuestionForm

@@ -32,8 +32,7 @@ export function CopyButton({ label, text }: CopyButtonProps): JSX.Element {
 
 /** Mistake, if any, for the screen and for screen readers. */
 export function Failure({ text }: { readonly text: string | undefined }): JSX.Element | null {
-  if (text === undefined) return null;
-  return (
+  return text === undefined ? null : (
     <p class="failure" role="alert">
       {text}
     </p>

@@ -40,6 +40,6 @@ export const looks: EventLooks = {
   passed: { place: 'here', line: 'done' },
   uncompensated: { place: 'here', isBad: true, line: 'bad' },
   crashed: { place: 'here', isBad: true },
-  waited: { place: 'between' },
+  waited: { place: 'between', line: 'done' },
   forked: { place: 'between' },
 };

@@ -12,15 +12,12 @@ interface LineMark {
 }
 
 /** Finds the line of each step, question, and undo of a run. The last event of a line counts. */
-export function findMarks(
-  text: string,
-  entries: readonly EntryView[],
-  looks: EventLooks,
-): readonly LineMark[] {
+export function findMarks(text: string, entries: readonly EntryView[], looks: EventLooks): LineMark[] {
   if (!text.includes('yield*')) return [];
   const lines = linesOf(text, entries[0]?.id ?? '');
   const marks = new Map<number, LineMark>();
-  for (const { id, type, value, turn, attempt = 1, key } of entries) {
+  const events = entries.flatMap((entry) => [...(entry.reads ?? []), entry]);
+  for (const { id, type, value, turn, attempt = 1, key } of events) {
     const { line: state } = looks[type];
     const line = id === undefined ? undefined : lineOf(id, lines);
     if (state === undefined || line === undefined) continue;
@@ -36,12 +33,18 @@ function linesOf(text: string, saga: string): ReadonlyMap<string, number> {
   const at = Math.max(0, text.indexOf(`'${saga}'`), text.indexOf(`"${saga}"`));
   const before = text.slice(0, at);
   const calls = [...callsIn(text.slice(at), before.split('\n').length), ...callsIn(before, 1)];
-  return new Map(calls.toReversed());
+  const isOnly = (name: string): boolean => calls.filter(([other]) => other === name).length === 1;
+  return new Map(calls.filter(([name]) => !named.includes(name) || isOnly(name)).toReversed());
 }
+
+/** Commands whose ID is their name. They have a line only if the file has no other command of the name. */
+const named = ['sleep', 'now', 'random', 'uuid', 'info'];
+const bare = String.raw`(?<![.\w])(${named.join('|')})(?:Until)?\(`;
+const allCalls = new RegExp(String.raw`\n|${bare}|\w(?:<[^()\n]*>)?\(\s*['"\`]([^'"\`\n]*)['"\`]`, 'g');
 
 function* callsIn(text: string, firstLine: number): Generator<readonly [name: string, line: number]> {
   let line = firstLine;
-  for (const [call, name] of text.matchAll(/\n|\w(?:<[^()\n]*>)?\(\s*['"`]([^'"`\n]*)['"`]/g)) {
+  for (const [call, command, name = command] of text.matchAll(allCalls)) {
     if (name !== undefined) yield [name, line];
     line += call.split('\n').length - 1;
   }

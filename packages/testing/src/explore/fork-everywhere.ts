@@ -1,11 +1,10 @@
 import { edgesOf } from '../script/form-edges.ts';
 import { formOf, type Content } from '../script/form-content.ts';
-import type { Point } from '../world/world.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { messageOfError, show } from '../values/show.ts';
 import { toSource } from '../script/script-source.ts';
-import type { World } from '../world/world.ts';
+import type { Point, World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';

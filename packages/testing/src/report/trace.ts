@@ -97,7 +97,7 @@ const lines: ByEvent<string> = {
   polled: ({ id, result }) => `polled ${id}: ${result === undefined ? 'not yet' : show(result)}`,
   failed: ({ id, error }) => `failed ${id}: ${showError(error)}`,
   retried: ({ id }) => `retried ${id}`,
-  waited: ({ ms }) => `waited ${ms} ms${inWords(ms)}`,
+  waited: ({ ms }) => `waited ${ms} ms${ms < 60_000 ? '' : ` (${durationOf(ms)})`}`,
   passed: ({ id, kind }) => (kind === 'pivot' ? `passed ${id}: no way back` : `registered undo ${id}`),
   undone: ({ id }) => `undid ${id}`,
   undoFailed: ({ id, error }) => `failed to undo ${id}: ${showError(error)}`,
@@ -131,14 +131,14 @@ const units = [
   ['min', 60_000],
 ] as const;
 
-/** Formats a long wait: ` (3 d 2 h)`. */
-function inWords(ms: number): string {
-  let left = ms;
+/** Formats a duration: `3 d 2 h`, `1.5 s`, or `20 ms`. */
+export function durationOf(ms: number): string {
+  let left = Math.round(ms);
   const parts = units.flatMap(([unit, length]) => {
     const count = Math.floor(left / length);
     left -= count * length;
     return count === 0 ? [] : [`${count} ${unit}`];
   });
-  if (left > 0 && parts.length > 0) parts.push(`${left / 1000} s`);
-  return parts.length === 0 ? '' : ` (${parts.join(' ')})`;
+  if (left >= 1_000 || (left > 0 && parts.length > 0)) parts.push(`${left / 1_000} s`);
+  return parts.join(' ') || `${left} ms`;
 }

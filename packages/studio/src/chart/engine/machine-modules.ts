@@ -12,15 +12,13 @@ const logics = { approval, elicit, elicitUrl, listRoots, sample, step, waitFor }
  * Returns modules whose promises, observables, and steps run no code, but wait for the person at the page.
  * @param made - receives each machine that the code makes
  */
-export function machineModules(waiting: WaitingActors, made: unknown[]): Readonly<Record<string, Exports>> {
+export function machineModules(actors: WaitingActors, made: unknown[]): Readonly<Record<string, Exports>> {
   const record = <T>(machine: T): T => {
     made.push(machine);
     return machine;
   };
   const promise = (): unknown =>
-    xstate.fromPromise(
-      ({ self }) => new Promise((resolve, reject) => waiting.add({ self, resolve, reject })),
-    );
+    xstate.fromPromise(({ self }) => new Promise((resolve, reject) => actors.add({ self, resolve, reject })));
   const observable = (): unknown =>
     xstate.fromObservable(({ self }) => {
       const subscribe = (observer: xstate.Observer<unknown>): object => {
@@ -28,7 +26,7 @@ export function machineModules(waiting: WaitingActors, made: unknown[]): Readonl
           observer.next?.(value);
           observer.complete?.();
         };
-        waiting.add({ self, resolve, reject: (error) => observer.error?.(error) });
+        actors.add({ self, resolve, reject: (error) => observer.error?.(error) });
         return { unsubscribe: () => undefined };
       };
       return { subscribe } as never;
@@ -49,9 +47,7 @@ export function machineModules(waiting: WaitingActors, made: unknown[]): Readonl
     },
     '@mcp-saga/xstate': {
       ...helpers,
-      ...Object.fromEntries(
-        Object.entries(logics).map(([name, make]) => [name, waitingLogic(make, waiting)]),
-      ),
+      ...Object.fromEntries(Object.entries(logics).map(([name, make]) => [name, waitingLogic(make, actors)])),
       // The page runs the machine, and not its saga.
       machineSaga: () => ({}),
     },
