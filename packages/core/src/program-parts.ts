@@ -1,5 +1,5 @@
 /** Parts that makers of programs share with generator sagas. Not for authors of sagas: any release may change the parts. */
-export { AnswerCheck } from './turn/answers.ts';
+export { AnswerCheck, changedQuestion } from './turn/answers.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
 export { withoutSharedTickets } from './author/outside/decide-by-answers.ts';

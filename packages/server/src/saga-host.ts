@@ -153,5 +153,5 @@ function trimmed(token: string): string {
 }
 
 function toCaller({ caller, signal }: HostRequest = {}): Caller {
-  return Object.assign({}, caller, present({ signal }));
+  return { ...caller, ...present({ signal }) };
 }

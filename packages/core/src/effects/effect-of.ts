@@ -130,8 +130,8 @@ export class CreatedCommands {
   }
 
   get floating(): readonly CommandSpec[] {
-    return [...this.#others, ...(this.#last === undefined ? [] : [this.#last])].map(
-      (noted) => noted[brand] as CommandSpec,
+    return [...this.#others, this.#last].flatMap(
+      (noted) => (noted?.[brand] as CommandSpec | undefined) ?? [],
     );
   }
 }

@@ -20,6 +20,11 @@ import type { Acceptance } from '../effects/parts/effect.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
 import { digestOfStep } from './turn-outcome.ts';
 
+/** Says that the answer to a changed question was not used. */
+export function changedQuestion(saga: string, stepId: string): string {
+  return `Saga '${saga}' changed the question '${stepId}', so the answer was not used. The code has changed, or the message varies between turns.`;
+}
+
 export interface AnsweredSaga {
   readonly name: string;
   readonly runtime: Runtime;
@@ -60,10 +65,7 @@ export class AnswerCheck {
         'the question has changed since it was asked: please answer the new question',
       );
       // A question that changes in every turn is never answered.
-      runtime.observer.warn?.(
-        `Saga '${name}' changed the question '${stepId}', so the answer was not used. The code has changed, or the ` +
-          `message varies between turns. ${advice}`,
-      );
+      runtime.observer.warn?.(`${changedQuestion(name, stepId)} ${advice}`);
       return undefined;
     }
     if (!isAccepted(spec, answer.provenance, runtime.questions)) {

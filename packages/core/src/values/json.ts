@@ -270,7 +270,7 @@ export function isSameJson(value: unknown, other: unknown): boolean {
 export function present<Fields extends object>(
   fields: Fields,
 ): { [name in keyof Fields]?: Exclude<Fields[name], undefined> } {
-  const kept: { [name: string]: unknown } = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value;
+  const kept: Partial<Fields> = {};
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
   return kept as Fields;
 }

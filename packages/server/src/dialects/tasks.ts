@@ -153,6 +153,6 @@ function adviseOnStore(host: SagaHostCore, { saga }: ClientCall, { store }: Task
   advised.add(saga);
   host.observer.hooks.onWarning(
     `Calls of saga '${saga.name}' do not become tasks. Without a store, a task can only wait, and the task ID holds the ` +
-      'entire state, up to tasks.maxIdLength. Set tasks: { store }.',
+      'entire state. Set tasks: { store }.',
   );
 }

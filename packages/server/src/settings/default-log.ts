@@ -1,5 +1,5 @@
 import { ElicitationRefused, ReplayMismatch, SagaAborted, SagaCancelled } from '@mcp-saga/core';
-import { errorLink, isAuthoringError } from '@mcp-saga/core/program';
+import { changedQuestion, errorLink, isAuthoringError } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import { SealError, type RefusalReason } from '@mcp-saga/seal';
@@ -41,20 +41,15 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
     onReject: ({ reason }) => {
       // An attacker must not fill the log, but a server with other keys must show in it.
       if (!isTimeForReason(reason)) return;
-      const count = 'Set hooks.onReject to count rejections.';
-      if (!Object.hasOwn(reasons, reason)) warn(`A token was rejected: ${reason}. ${count}`);
-      else if (development)
-        warn(`A token was rejected: ${reason}. ${reasons[reason as RefusalReason]} ${count}`);
-      else warn(`A token was rejected: ${reason}. ${count}${inDevelopment('cause')}`);
+      const isKnown = Object.hasOwn(reasons, reason);
+      const cause = isKnown && development ? ` ${reasons[reason as RefusalReason]}` : '';
+      const advice = isKnown && !development ? inDevelopment('cause') : '';
+      warn(`A token was rejected: ${reason}.${cause} Set hooks.onReject to count rejections.${advice}`);
     },
     onIgnoredAnswer: ({ saga, stepId, why }) => {
       // The client sees the other reasons itself.
       if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
-      warn(
-        `The question '${stepId}' of '${saga}' has changed since it was asked, so its answer was not used. Read time and ` +
-          'randomness with now() and random() only. The code may have changed, too. Set hooks.onIgnoredAnswer to count ignored ' +
-          'answers.',
-      );
+      warn(`${changedQuestion(saga, stepId)} Read the time with now(), randomness with random().`);
     },
     onTurn: ({ saga, turn, status, error, uncompensated = [] }) => {
       if (status !== 'failed') return;

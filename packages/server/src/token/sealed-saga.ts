@@ -88,13 +88,13 @@ function encodeOwn(state: SagaState): Uint8Array {
 }
 
 /** Decodes the host's stream. Throws TokenRefused `malformed`. */
-function decodeOwn(bytes: Uint8Array | undefined): { readonly own: Own; readonly secret: Uint8Array } {
+function decodeOwn(bytes: Uint8Array | undefined): Own & { readonly secret: Uint8Array } {
   const isFirst = bytes?.[0] !== ownVersion;
   const own = isFirst ? readSealedJson(bytes) : readOwn(bytes);
   if (!isOwnStream(own)) throw new TokenRefused('malformed');
   const secret = isFirst ? fromBase64Url(String(own.s)) : bytes.slice(1, 1 + secretBytes);
   if (secret?.length !== secretBytes || !isHead(own.h)) throw new TokenRefused('malformed');
-  return { own, secret };
+  return { secret, ...own };
 }
 
 function readOwn(bytes: Uint8Array): unknown {
@@ -119,8 +119,7 @@ interface Own {
 /** Reads the saga in an opened token. Throws TokenRefused `malformed`. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
-  const { secret, own } = decodeOwn(first);
-  const { g, h, t, n, k, r, i } = own;
+  const { secret, g, h, t, n, k, r, i } = decodeOwn(first);
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,

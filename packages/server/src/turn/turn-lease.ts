@@ -113,9 +113,8 @@ export class Lease {
     }
     for (; ; this.#waits += 1) {
       const awaits = request.awaits === true && this.#waits < mostAwaits;
-      const claim = awaits ? { awaits, ...this.#claim } : this.#claim;
       // oxlint-disable-next-line no-await-in-loop -- waits for its turn
-      const verdict = await this.#begin(guard, claim);
+      const verdict = await this.#begin(guard, awaits ? { awaits, ...this.#claim } : this.#claim);
       if (verdict === 'down') return { isAwaited: false, isBehind };
       if (verdict === 'conflict') throw new TokenRefused('used');
       if (verdict === 'full') throw guardFull(observer);

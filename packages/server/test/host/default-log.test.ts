@@ -160,7 +160,7 @@ describe('a host without hooks', () => {
     const said = [...warn.mock.calls, ...error.mock.calls].flat().map(String);
     expect(said).toEqual([
       expect.stringContaining("saga 'odd\\u000a\\u009b31m\\u2028\\u202e' has"),
-      expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' has changed since it was asked"),
+      expect.stringContaining("Saga 'odd\\u000a\\u009b31m\\u2028\\u202e' changed the question"),
       expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' failed in turn 3"),
       'mcp-saga: a\\u000ab Set hooks.onError to receive the error. See docs/reference/errors.md#busy',
     ]);

@@ -138,7 +138,7 @@ async function recordOf(host: HostParts, opened: OpenSaga, now: number): Promise
   // At its creation, the task only waited. The code has changed since.
   host.observer.hooks.onWarning(
     `A task of saga '${claims.saga.name}' without a store needs a step or an answer since its code changed. Set ` +
-      'tasks: { store } for tasks that do more than wait.',
+      'tasks: { store }.',
   );
   return { ...record, ...failure(`'${claims.saga.name}' cannot continue.`) };
 }
