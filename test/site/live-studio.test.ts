@@ -271,6 +271,29 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.close();
   });
 
+  it('sends a token without a question again, and moves through the events of a run', async () => {
+    const page = await open();
+    const pausing = `import { checkpoint } from '@mcp-saga/server';
+export const pausing = saga({ name: 'pausing', version: '1', forks: 'accept' }, function* () {
+  yield* checkpoint();
+  return yield* step('wake', () => 'awake');
+});`;
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + pausing);
+    await summary(page, 'pausing').click();
+    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await verdict(page, 'pausing: completed');
+    await page.getByText('Go back to token 1').click();
+    await page.getByRole('button', { name: 'Send as a fork' }).click();
+    await verdict(page, 'Fork 1 of token 1: completed');
+    await page.locator('.lit.done[data-value="awake"]').waitFor();
+    await page.getByRole('slider', { name: 'Run in time' }).press('Home');
+    await expect.poll(async () => await page.locator('.lit').count()).toBe(0);
+    expect(await page.locator('.event:not(.later)').count()).toBe(0);
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    await summary(page, 'pausing').waitFor({ state: 'detached' });
+    await page.close();
+  });
+
   it('has no violation that axe reports, and fits a desktop and a phone, in light and dark colors', async () => {
     const page = await open();
     await startRefund(page, 'C9');

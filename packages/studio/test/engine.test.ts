@@ -642,6 +642,7 @@ describe('the lines of the source', () => {
   it('are also those of reads and of sleeps', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const [run] = await play({}, resting);
+    expect(run?.entries[0]).toMatchObject({ type: 'started', id: 'resting' });
     const text = resting[0]?.text ?? '';
     const marks = findMarks(text, run?.entries ?? [], looks);
     expect(marks.map(({ line, state }) => [line, state])).toEqual([
