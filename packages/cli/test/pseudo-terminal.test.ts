@@ -68,7 +68,7 @@ describe('mcp-saga in a terminal', () => {
   });
 
   it.each([
-    [['keys', 'new'], 0, /k1:\w/],
+    [['keys', 'new'], 0, /^k1:[\w-]{43}\s*$/],
     [['graph', fixture('machine.ts')], 0, /stateDiagram-v2/],
     [['test', fixture('sagas.ts'), '--export=script', '--harmless=pay-back'], 0, /ok +script: fork/],
     [['crash', fixture('losing.ts')], 1, /FAIL +paying: crash/],
