@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { ClientStep, Json, Program } from '@mcp-saga/core';
 import { engineVersion, type ClientAnswer, type ProgramState, type Runtime } from '@mcp-saga/core/program';
+import { digestText } from '@mcp-saga/seal';
 
 /**
  * Runs a program from its start up to the question named `last`, or to its end. `content` returns the answer to each form.
@@ -55,7 +55,7 @@ function idleRuntime(): Runtime {
       sample: () => {
         throw new Error('nobody samples here');
       },
-      digest: (text) => createHash('sha256').update(text).digest('base64url').slice(0, 16),
+      digest: async (text) => (await digestText(text)).slice(0, 16),
     },
     effects: {
       claim: undefined,
