@@ -74,10 +74,11 @@ export function figures(): readonly Figure[] {
     },
     { name: 'source lines of eslint-plugin', value: linesOf('eslint-plugin'), limit: 903, target: 890 },
     { name: 'source lines of create-mcp-saga', value: linesOf('create-mcp-saga'), limit: 651, target: 640 },
-    { name: 'source lines of testing', value: linesOf('testing'), limit: 9_710, target: 6_000 },
+    // The drawing of a run moved here from studio, with 101 lines of its limit.
+    { name: 'source lines of testing', value: linesOf('testing'), limit: 9_811, target: 6_000 },
     { name: 'source lines of cloudflare', value: linesOf('cloudflare'), limit: 779, target: 780 },
-    { name: 'source lines of cli', value: linesOf('cli'), limit: 3_865, target: 2_578 },
-    { name: 'source lines of studio', value: linesOf('studio'), limit: 4_613, target: 1_800 },
+    { name: 'source lines of cli', value: linesOf('cli'), limit: 3_864, target: 2_578 },
+    { name: 'source lines of studio', value: linesOf('studio'), limit: 4_513, target: 1_800 },
     { name: 'source lines of sql', value: linesOf('sql'), limit: 910, target: 900 },
     { name: 'source lines of queues', value: linesOf('queues'), limit: 594, target: 575 },
     {

@@ -188,10 +188,6 @@ describe('mcp-saga with a module', () => {
       code: 0,
       printed: expect.stringContaining('stateDiagram-v2'),
     });
-    expect(await run(['graph', fixture('sagas.ts'), '--export', 'script', '--svg'])).toMatchObject({
-      code: 2,
-      errors: expect.stringContaining('--svg draws machines'),
-    });
   });
 
   it('replays recordings', async () => {

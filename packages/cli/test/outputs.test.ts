@@ -214,6 +214,11 @@ describe('the output of mcp-saga', () => {
     [['graph', fixture('machine.ts')], 0, { mermaid: expect.stringContaining('OPEN') }],
     [['graph', fixture('machine.ts'), '--svg'], 0, { svg: expect.stringContaining('<svg') }],
     [
+      ['graph', fixture('sagas.ts'), '--export=script', '--svg'],
+      0,
+      { svg: expect.stringMatching(/^<svg .*ran pay-back/s) },
+    ],
+    [
       ['crash', fixture('losing.ts')],
       1,
       { ok: false, runs: [expect.objectContaining({ explorer: 'crash' })] },
@@ -262,7 +267,7 @@ describe('the output of mcp-saga', () => {
         mcp-saga graph <file> [options]
 
         -e, --export NAME  export to draw (default: the only one)
-            --svg          draws a machine as SVG
+            --svg          draws SVG (default: Mermaid)
             --input JSON   arguments of an exported saga; a script (testSaga) has its own
             --json         prints the result as JSON
         -h, --help         shows this text

@@ -20,8 +20,7 @@ import { explore, playCase } from '../src/engine/explore.ts';
 import { unnamed, type Playground } from '../src/engine/playground.ts';
 import { upgrade } from '../src/engine/upgrade.ts';
 import { SessionPlayer } from '../src/engine/play.ts';
-import { ladderSvg } from '../src/page/panels/ladder-svg.ts';
-import { looks } from '../src/parts/event-looks.ts';
+import { looks } from '@mcp-saga/testing/internal';
 import { isRedacted, redactAnswers } from '../src/parts/link.ts';
 import type { Request } from '../src/model/messages.ts';
 import type { Act, Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
@@ -514,15 +513,6 @@ describe('an export', () => {
     const recording = JSON.parse(player.recording(0)) as Recording;
     await replayRecording(recording, [refundOrder.script.saga]);
     expect(recording.happened.map(({ id }) => id)).toEqual(['amount', 'pay', 'enter']);
-  });
-
-  it('is a picture with a line for each event, and markup in values escaped', async () => {
-    const [run] = await play({ answers: [twenty] });
-    const entries = (run?.entries ?? []).map((entry) => ({ ...entry, text: `${entry.text} <b>` }));
-    const svg = ladderSvg('Run & fork', entries);
-    expect(svg.match(/&lt;b&gt;/g)).toHaveLength(entries.length);
-    expect(svg).not.toContain('<b>');
-    expect(svg).toContain('<title>Run &amp; fork</title>');
   });
 });
 

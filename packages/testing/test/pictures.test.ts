@@ -45,6 +45,23 @@ describe('the diagram of a run', () => {
   });
 });
 
+describe('the picture of a run', () => {
+  it('is SVG with a row for each event, and a mark for each turn', async () => {
+    const run = await bought.fail.step('ship', new Error('no truck')).run();
+    const svg = run.toSvg();
+    expect(svg).toContain('<title>order</title>');
+    expect(svg.match(/marker-end=/g)).toHaveLength(run.trace.length);
+    expect(svg.match(/>turn \d<\/text>/g)).toEqual(['>turn 1</text>', '>turn 2</text>', '>turn 3</text>']);
+    expect(svg).toContain('>ran charge: {"id":"do:charge"}</text>');
+  });
+
+  it('escapes markup in names and values', async () => {
+    const run = await bought.fail.step('ship', new Error('<b> & </b>\0\u{d800}')).run();
+    expect(run.toSvg()).not.toMatch(/<b>| & |\0|\p{Cs}/u);
+    expect(run.toSvg()).toContain('&lt;b&gt; &amp;');
+  });
+});
+
 describe('the coverage of a test file', () => {
   it('counts outcomes over all runs, and lists the missing outcomes', async () => {
     const coverage = sagaCoverage();

@@ -1,4 +1,4 @@
-import { SagaTestError, type TestSaga } from '@mcp-saga/testing';
+import { SagaTestError, type SagaRun, type TestSaga } from '@mcp-saga/testing';
 import type { Program } from '@mcp-saga/server';
 import * as own from '@mcp-saga/xstate';
 import { readChart } from '@mcp-saga/xstate/internal';
@@ -12,6 +12,7 @@ import { exportsOf, importFrom, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
 
 type Drawn = AnyStateMachine | Program | TestSaga;
+type Drawing = Pick<SagaRun, 'toMermaid' | 'toSvg'>;
 
 /** `mcp-saga graph`. */
 export const graph: Command = defineCommand({
@@ -20,7 +21,7 @@ export const graph: Command = defineCommand({
   parameters: ['file'],
   options: {
     export: { short: 'e', value: 'NAME', help: 'export to draw (default: the only one)' },
-    svg: { help: 'draws a machine as SVG' },
+    svg: { help: 'draws SVG (default: Mermaid)' },
     input: { value: 'JSON', help: 'arguments of an exported saga; a script (testSaga) has its own' },
   },
   example: 'mcp-saga graph order.machine.ts --svg > order.svg',
@@ -29,14 +30,10 @@ export const graph: Command = defineCommand({
     const [drawn, other] = found.values();
     if (drawn === undefined || other !== undefined)
       throw new CliError('no_export', `Pass --export. There are: ${[...found.keys()].join(', ')}.`);
-    if (svg === true) {
-      if (!isMachine(drawn))
-        throw new CliError('usage', '--svg draws machines. Omit --svg to draw a run of a saga.');
-      const drawing = toSvgText(drawChart(layOutChart(readChart(drawn))));
-      return { text: drawing, json: { svg: drawing } };
-    }
-    const mermaid = await mermaidOf(file, drawn, input);
-    return { text: mermaid.trimEnd(), json: { mermaid } };
+    // The body of a generator is opaque, but a run can be drawn.
+    const drawing = await (isMachine(drawn) ? chartOf(file, drawn) : runOf(drawn, input));
+    const text = svg === true ? drawing.toSvg() : drawing.toMermaid();
+    return { text: text.trimEnd(), json: svg === true ? { svg: text } : { mermaid: text } };
   },
 });
 
@@ -50,21 +47,23 @@ function isMachine(value: unknown): value is AnyStateMachine {
   return typeof root === 'object' && typeof config === 'object' && typeof transition === 'function';
 }
 
-async function mermaidOf(file: string, drawn: Drawn, input: string | undefined): Promise<string> {
-  if (isMachine(drawn)) {
-    // The package of the project, or our own if the project has none.
-    const drawer = importFrom<typeof own>(file, '@mcp-saga/xstate').catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'MODULE_NOT_FOUND') throw error;
-      return own;
-    });
-    return (await drawer).toMermaid(drawn);
-  }
-  // The body of a generator is opaque, but a run can be drawn.
-  const script = isScript(drawn) ? drawn : scriptOf(drawn, input);
+/** Draws Mermaid by the package of the project, or by our own if the project has none. */
+async function chartOf(file: string, machine: AnyStateMachine): Promise<Drawing> {
+  const drawer = importFrom<typeof own>(file, '@mcp-saga/xstate').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'MODULE_NOT_FOUND') throw error;
+    return own;
+  });
+  const { toMermaid } = await drawer;
+  const toSvg = (): string => toSvgText(drawChart(layOutChart(readChart(machine))));
+  return { toMermaid: () => toMermaid(machine), toSvg };
+}
+
+async function runOf(saga: Program | TestSaga, input: string | undefined): Promise<Drawing> {
+  const script = isScript(saga) ? saga : scriptOf(saga, input);
   try {
-    return (await script.run()).toMermaid();
+    return await script.run();
   } catch (error) {
-    if (!(error instanceof SagaTestError) || isScript(drawn)) throw error;
+    if (!(error instanceof SagaTestError) || isScript(saga)) throw error;
     throw new CliError('usage', adviceFor(error), { cause: error });
   }
 }

@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { looks } from '../parts/event-looks.ts';
 import type { EntryView, TokenView } from '../model/view.ts';
-import { durationOf } from '@mcp-saga/testing/internal';
+import { durationOf, looks } from '@mcp-saga/testing/internal';
 import { Fold } from '../parts/controls.tsx';
 import { shownEvents } from './panels/time-slider.tsx';
 

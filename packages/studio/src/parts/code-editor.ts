@@ -4,8 +4,8 @@ import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
+import type { EventLooks } from '@mcp-saga/testing/internal';
 import type { EntryView } from '../model/view.ts';
-import type { EventLooks } from './event-looks.ts';
 import { findMarks, lineMarks, setMarks } from './line-marks.ts';
 
 /** CodeMirror, with an undo history for each file. Tab leaves the editor, as everywhere on the page. */

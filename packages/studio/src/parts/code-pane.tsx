@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
+import { looks } from '@mcp-saga/testing/internal';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { SourceFile } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
 import type { CodeEditor } from './code-editor.ts';
-import { looks } from './event-looks.ts';
 import { Failure } from './controls.tsx';
 
 interface CodePaneProps {

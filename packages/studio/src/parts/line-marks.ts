@@ -1,6 +1,6 @@
 import { StateEffect, StateField, type StateEffectType, type EditorState } from '@codemirror/state';
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
-import type { EventLooks } from './event-looks.ts';
+import type { EventLooks } from '@mcp-saga/testing/internal';
 import type { EntryView } from '../model/view.ts';
 
 interface LineMark {

@@ -5,6 +5,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { indented } from '../values/show.ts';
 import type { Effect } from '../world/world-effects.ts';
 import { mermaidOf } from '../report/trace-diagram.ts';
+import { svgOf } from '../report/trace-svg.ts';
 import { play, type Played } from './play.ts';
 import type { Recording } from '../record/recording.ts';
 import { saveRecording } from '../record/save-recording.ts';
@@ -13,7 +14,7 @@ import type { Ended, Serving, TestRequest } from './run-host.ts';
 import { World, type Point } from '../world/world.ts';
 import { standingIn } from '../world/watch-providers.ts';
 import { idsMeant, suggestId } from '../values/step-ids.ts';
-import type { Trace, TraceEntry } from '../report/trace.ts';
+import { lineOf, type Trace, type TraceEntry } from '../report/trace.ts';
 
 /** Answer of a fork: a refusal, content of a form, or text of a model. */
 export type ForkAnswer<T> = T | 'decline' | 'cancel';
@@ -96,6 +97,12 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
   /** Formats the run as a Mermaid sequence diagram of client, server, and world. */
   toMermaid(): string {
     return mermaidOf(this.trace);
+  }
+
+  /** Draws the run as an SVG file: a row for each event, between client, server, and outside world. */
+  toSvg(): string {
+    const entries = Array.from(this.trace, (entry) => ({ ...entry, text: lineOf(entry) }));
+    return svgOf(this.#played.program.name, entries);
   }
 
   /**

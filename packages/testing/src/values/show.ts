@@ -5,10 +5,10 @@ export function show(value: unknown): string {
   return oneLine(showAll(value));
 }
 
-/** Formats a text on one line. Truncates long texts. */
-export function oneLine(text: string): string {
+/** Formats a text on one line. Truncates a text longer than `length`. */
+export function oneLine(text: string, length: number = longest): string {
   const line = unbroken(text);
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+  return line.length > length ? `${line.slice(0, length)}…` : line;
 }
 
 function unbroken(text: string): string {

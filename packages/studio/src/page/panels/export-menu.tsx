@@ -1,7 +1,7 @@
+import { svgOf } from '@mcp-saga/testing/internal';
 import type { JSX, RenderableProps } from 'preact';
 import type { Lane } from '../../model/view.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
-import { ladderSvg } from './ladder-svg.ts';
 
 type ExportMenuProps = RenderableProps<{
   /** Name of the file of the picture. */
@@ -16,7 +16,7 @@ export function ExportMenu({ name, title, run: { entries, test }, children }: Ex
     <details class="test">
       <summary>Export</summary>
       <div class="buttons">
-        <Button onClick={() => save(`${name}.svg`, ladderSvg(title, entries))}>Diagram as SVG</Button>
+        <Button onClick={() => save(`${name}.svg`, svgOf(title, entries))}>Diagram as SVG</Button>
         {children}
       </div>
       {test !== undefined && (

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Lane } from '../../model/view.ts';
 import { Slider } from '../../parts/controls.tsx';
-import { looks } from '../../parts/event-looks.ts';
+import { looks } from '@mcp-saga/testing/internal';
 
 /** Number of events up to which the ladder, the source, and the statechart show the run. Infinity: all, also those to come. */
 export const shownEvents: Signal<number> = signal(Infinity);

@@ -1,4 +1,4 @@
-import type { EntryView } from '../model/view.ts';
+import type { TraceEvent } from './trace.ts';
 
 /** Place of an event: between client and server, between server and outside world, or at a single lifeline. */
 export type Place = 'call' | 'reply' | 'effect' | 'undo' | 'here' | 'between';
@@ -16,7 +16,7 @@ interface EventLook {
   readonly line?: 'open' | 'done' | 'bad' | 'undone';
 }
 
-export type EventLooks = Readonly<Record<EntryView['type'], EventLook>>;
+export type EventLooks = Readonly<Record<TraceEvent['type'], EventLook>>;
 
 /** Look of each event, for the ladder, its drawing, and the editor. */
 export const looks: EventLooks = {

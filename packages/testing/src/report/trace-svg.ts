@@ -1,5 +1,8 @@
-import { looks, type Place } from '../../parts/event-looks.ts';
-import type { EntryView } from '../../model/view.ts';
+import { looks, type Place } from './event-looks.ts';
+import { oneLine } from '../values/show.ts';
+import type { TraceEntry } from './trace.ts';
+
+type DrawnEntry = Pick<TraceEntry, 'turn' | 'type'> & { readonly text: string };
 
 const width = 760;
 const rowHeight = 34;
@@ -18,7 +21,7 @@ const arrows: Readonly<Record<Place, readonly [Lifeline, Lifeline]>> = {
 };
 
 /** Draws a run as an SVG file: a row for each event, between client, server, and outside world. */
-export function ladderSvg(title: string, entries: readonly EntryView[]): string {
+export function svgOf(title: string, entries: readonly DrawnEntry[]): string {
   const height = top + entries.length * rowHeight + 20;
   const isNew = (at: number): boolean => entries[at - 1]?.turn !== entries[at]?.turn;
   const rows = entries.map((entry, at) => drawEvent(entry, top + at * rowHeight, isNew(at)));
@@ -33,7 +36,7 @@ ${rows.join('\n')}
 `;
 }
 
-function drawEvent(entry: EntryView, y: number, isNewTurn: boolean): string {
+function drawEvent(entry: DrawnEntry, y: number, isNewTurn: boolean): string {
   const { place, isBad } = looks[entry.type];
   const [from, to] = arrows[place];
   const color = isBad ? '#b3202c' : entry.type === 'undone' ? '#8a4d00' : '#171a21';
@@ -46,14 +49,14 @@ function drawEvent(entry: EntryView, y: number, isNewTurn: boolean): string {
     from === to
       ? `<circle cx="${lifelines[from]}" cy="${line - 8}" r="3" fill="${color}"/>`
       : `<path d="M${lifelines[from]} ${line}H${lifelines[to]}" stroke="${color}" marker-end="url(#end)"/>`;
-  return `${turn}${arrow}<text x="${x}" y="${line - 5}" fill="${color}">${escape(shorten(entry.text, 58))}</text>`;
+  return `${turn}${arrow}<text x="${x}" y="${line - 5}" fill="${color}">${escape(oneLine(entry.text, 57))}</text>`;
 }
 
-function shorten(text: string, length: number): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
-}
-
+// XML has no control characters, and no half of a pair of surrogates.
 function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text
+    .replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 }
