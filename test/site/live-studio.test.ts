@@ -1,4 +1,4 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -175,6 +175,16 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     const cut = await long.evaluate(({ clientHeight }) => clientHeight);
     await long.click();
     expect(await long.evaluate(({ clientHeight }) => clientHeight)).toBeGreaterThan(cut);
+
+    await page.locator('.run > .test summary').click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Diagram as SVG' }).click(),
+    ]);
+    const picture = await readFile(await download.path(), 'utf8');
+    expect(picture).toMatch(
+      /<title>refund<\/title>.*call refund.*asked amount How much of A7\?.*result Paid/s,
+    );
 
     await page.getByRole('button', { name: 'Start again' }).click();
     await question(page, 'amount').filter({ hasText: 'How much of A7?' }).waitFor();

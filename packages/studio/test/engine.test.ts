@@ -55,11 +55,12 @@ const resting: readonly SourceFile[] = [
   {
     name: 'script.ts',
     text: `
-import { now, saga, sleep, step } from '@mcp-saga/server';
+import { checkpoint, now, saga, sleep, step } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';
 const resting = saga({ name: 'resting', version: '1' }, function* () {
   const began = yield* now();
   yield* sleep(Math.random() < 2 ? 60_000 : 0);
+  yield* checkpoint('awake');
   return yield* step('wake', () => String(began));
 });
 export const script = testSaga(resting);`,
@@ -69,7 +70,7 @@ export const script = testSaga(resting);`,
 it('goes back to a token without a question', async () => {
   const forks: readonly Fork[] = [{ lane: 0, point: 0, answers: [] }];
   const [run, fork] = await play({ forks }, resting);
-  expect(run).toMatchObject({ status: 'completed', tokens: [{ number: 1, questions: [] }] });
+  expect(run).toMatchObject({ status: 'completed', tokens: [{ number: 1 }, { number: 2, questions: [] }] });
   expect(fork).toMatchObject({ from: 1 });
   expect(fork?.entries.map(({ type }) => type)).toContain('forked');
 });
@@ -629,7 +630,7 @@ describe('the lines of the source', () => {
     ]);
   });
 
-  it('are also those of reads and of sleeps', async () => {
+  it('are also those of reads, sleeps, and checkpoints', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const [run] = await play({}, resting);
     expect(run?.entries[0]).toMatchObject({ type: 'started', id: 'resting' });
@@ -639,6 +640,7 @@ describe('the lines of the source', () => {
       [5, 'done'],
       [6, 'done'],
       [7, 'done'],
+      [8, 'done'],
     ]);
     expect(marks[0]?.text).toMatch(/^\d{4}-.*Z$/);
   });

@@ -13,11 +13,10 @@ export function toEntryView(entry: TraceEntry): EntryView {
 /** Entry of a journal. Its value is known once the run has ended. */
 type Noted = Readonly<Record<'kind' | 'id' | 'outcome', string>> & { readonly value?: unknown };
 
-/** Adds the reads of a journal, which are no events, to the events before which they ran, and the IDs of sleeps to their waits. */
+/** Adds reads and checkpoints, which are no events, to the events before which they ran, and the IDs of sleeps to their waits. */
 export function withReads(entries: readonly EntryView[], journal: readonly Noted[]): readonly EntryView[] {
-  const sleeps = journal.filter(
-    ({ id, outcome }) => outcome === 'passed' && /(^|\/)sleep([#@]\d+)*$/.test(id),
-  );
+  const sleep = /(^|\/)sleep([#@]|$)/;
+  const sleeps = journal.filter(({ kind, id }) => kind === 'checkpoint' && sleep.test(id));
   const waits = entries.filter(({ type }) => type === 'waited');
   // Other waits, and sleeps within a turn, leave no pairs.
   const idOf = (entry: EntryView): string | undefined => sleeps[waits.indexOf(entry)]?.id ?? entry.id;
@@ -28,7 +27,8 @@ export function withReads(entries: readonly EntryView[], journal: readonly Noted
     const found = all.findIndex((entry) => entry.id === id);
     if (found >= 0) at = found;
     const entry = all[at];
-    if (outcome !== 'read' || entry === undefined) continue;
+    const isShown = outcome === 'read' || (kind === 'checkpoint' && !sleep.test(id));
+    if (!isShown || entry === undefined) continue;
     const shown = kind === 'now' ? new Date(Number(value ?? 0)).toISOString() : toText(value);
     const known = value === undefined ? { text: id } : { text: `${id} ${shown}`, value: shown };
     const read: EntryView = { turn: entry.turn, type: 'passed', id, ...known };

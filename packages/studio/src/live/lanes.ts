@@ -1,7 +1,7 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import type { Given } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
-import { durationOf } from '@mcp-saga/testing/internal';
+import { durationOf, looks } from '@mcp-saga/testing/internal';
 import type { Sent } from './mcp-client.ts';
 
 export interface LiveToken {
@@ -81,7 +81,10 @@ export function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
   const facts = [...beginOf(turn, saga)];
   if (turn.action !== 'repeat')
     facts.push(...turn.events.map((event) => eventOf(event, turn)), ...endOf(turn));
-  return facts.map((each) => ({ text: '', turn: turn.turn, ...each }));
+  return facts.map((each) => {
+    const said = [looks[each.type].verb ?? each.type, each.id, each.value];
+    return { text: said.filter(Boolean).join(' '), turn: turn.turn, ...each };
+  });
 }
 
 function beginOf({ action, args }: SeenTurn, saga: string): readonly Facts[] {

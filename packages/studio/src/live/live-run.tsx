@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { Button } from '../parts/controls.tsx';
 import { ComparedLadder } from '../page/ladder.tsx';
 import { durationOf } from '@mcp-saga/testing/internal';
+import { ExportMenu } from '../page/panels/export-menu.tsx';
 import { TimeSlider } from '../page/panels/time-slider.tsx';
 import { toFragment, type Shared } from '../parts/link.ts';
 import { answersOf, type LiveLane } from './lanes.ts';
@@ -63,6 +64,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         token={(token) => <LiveTokenRow key={token.turn.startedAt} store={store} token={token} />}
       />
       {open !== undefined && <LiveForm store={store} token={open} />}
+      <ExportMenu name={name} title={name} run={{ entries: lane.entries, test: undefined }} />
     </section>
   );
 }

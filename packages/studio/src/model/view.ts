@@ -14,7 +14,7 @@ export interface EntryView {
   /** Value, error, or message of the event, on one line. */
   readonly value?: string | undefined;
   readonly key?: string | undefined;
-  /** Reads before the event, such as `now`, with their values once the run has ended. */
+  /** Reads and checkpoints before the event, with the values of reads, such as `now`, once the run has ended. */
   readonly reads?: readonly EntryView[];
   /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */
   readonly time?: Readonly<Record<'start' | 'share' | 'ms', number>> | undefined;

@@ -98,7 +98,7 @@ function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater
     <li class={`event ${place} ${type} ${isBad ? 'bad' : ''} ${isLater ? 'later' : ''}`}>
       <div>
         {reads.length > 0 && (
-          <Fold summary={reads.length === 1 ? '1 read' : `${reads.length} reads`}>
+          <Fold summary={reads.length === 1 ? '1 entry' : `${reads.length} entries`}>
             {reads.map((read) => read.text).join('\n')}
           </Fold>
         )}

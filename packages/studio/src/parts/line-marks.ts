@@ -38,7 +38,7 @@ function linesOf(text: string, saga: string): ReadonlyMap<string, number> {
 }
 
 /** Commands whose ID is their name. They have a line only if the file has no other command of the name. */
-const named = ['sleep', 'now', 'random', 'uuid', 'info'];
+const named = ['sleep', 'checkpoint', 'now', 'random', 'uuid', 'info'];
 const bare = String.raw`(?<![.\w])(${named.join('|')})(?:Until)?\(`;
 const allCalls = new RegExp(String.raw`\n|${bare}|\w(?:<[^()\n]*>)?\(\s*['"\`]([^'"\`\n]*)['"\`]`, 'g');
 

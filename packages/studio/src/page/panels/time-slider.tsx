@@ -3,7 +3,6 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Lane } from '../../model/view.ts';
 import { Slider } from '../../parts/controls.tsx';
-import { looks } from '@mcp-saga/testing/internal';
 
 /** Number of events up to which the ladder, the source, and the statechart show the run. Infinity: all, also those to come. */
 export const shownEvents: Signal<number> = signal(Infinity);
@@ -12,14 +11,13 @@ export const shownEvents: Signal<number> = signal(Infinity);
 export function TimeSlider({ entries, run }: Pick<Lane, 'entries'> & { readonly run: unknown }): JSX.Element {
   useEffect(() => void (shownEvents.value = Infinity), [run]);
   const at = Math.min(shownEvents.value, entries.length);
-  const { turn, id, type = 'started', text } = entries[at - 1] ?? {};
-  const named = [looks[type].verb ?? type, id].filter(Boolean).join(' ');
+  const { turn, text } = entries[at - 1] ?? {};
   return (
     <Slider
       label="Run in time"
       count={entries.length + 1}
       at={at}
-      text={turn === undefined ? 'Start' : `Turn ${turn}: ${text === '' ? named : text}`}
+      text={turn === undefined ? 'Start' : `Turn ${turn}: ${text}`}
       onMove={(to) => (shownEvents.value = to === entries.length ? Infinity : to)}
     />
   );
