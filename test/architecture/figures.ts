@@ -62,8 +62,8 @@ export function figures(): readonly Figure[] {
       name: 'source lines of all packages but those with rows of their own',
       value: all,
       // Raised from 38,355 for keys from a source, woken turns, mailboxes in Redis, links of stopped sagas, data of statecharts, and the
-      // tests' words for them.
-      limit: 42_991,
+      // tests' words for them. Then 95 lines of the limit moved here from studio, with the drawing of a run.
+      limit: 43_086,
       target: 28_500,
     },
     {
@@ -74,7 +74,7 @@ export function figures(): readonly Figure[] {
     },
     { name: 'source lines of eslint-plugin', value: linesOf('eslint-plugin'), limit: 903, target: 890 },
     { name: 'source lines of create-mcp-saga', value: linesOf('create-mcp-saga'), limit: 651, target: 640 },
-    // The drawing of a run moved here from studio, with 101 lines of its limit.
+    // The drawing of a run moved here from studio, with its lines of the limit.
     { name: 'source lines of testing', value: linesOf('testing'), limit: 9_811, target: 6_000 },
     { name: 'source lines of cloudflare', value: linesOf('cloudflare'), limit: 779, target: 780 },
     { name: 'source lines of cli', value: linesOf('cli'), limit: 3_864, target: 2_578 },

@@ -9,7 +9,7 @@ export function Consent({ onRun, effects }: ConsentProps): JSX.Element {
     <section class="consent" aria-label={effects === undefined ? 'Code of a link' : 'Effects'}>
       <p>
         {effects ??
-          'This link contains code from another person. The code runs in this page, without access to the network or to your files. Read it first.'}
+          'This link contains code from another person. The code runs in this page, without access to the network or to your files. Read the code first.'}
       </p>
       <Button class="primary" onClick={() => void onRun()}>
         Run this code
