@@ -7,7 +7,7 @@ type DrawnEntry = Pick<TraceEntry, 'turn' | 'type'> & { readonly text: string };
 const width = 760;
 const rowHeight = 34;
 const top = 56;
-const lifelines = [40, width / 2, width - 40] as const;
+const lifelines = [60, width / 2, width - 60] as const;
 type Lifeline = 0 | 1 | 2;
 
 /** Ends of the arrow of an event, as lifelines: client, server, outside world. */
