@@ -13,8 +13,8 @@ export interface MatcherResult {
   readonly actual?: unknown;
 }
 
-/** State of a matcher; none in some test runners. */
-type State = { readonly isNot?: boolean } | void;
+/** Called matcher; undefined in some test runners. */
+type Matcher = { readonly isNot?: boolean } | void;
 
 /** One ID, or a list of them. */
 export type IDs = string | readonly string[];
@@ -27,7 +27,7 @@ export interface RunsExpected {
 
 /** Matchers for runs: `expect.extend(sagaMatchers)`, or `import '@mcp-saga/testing/vitest'`. */
 export const sagaMatchers = {
-  toMatchSagaTrace(this: State, received: unknown, expected: string | readonly string[]): MatcherResult {
+  toMatchSagaTrace(this: Matcher, received: unknown, expected: string | readonly string[]): MatcherResult {
     const { pass, ...sides } = matchTrace(runOf(received).trace.lines, expected);
     return {
       pass,
@@ -38,7 +38,7 @@ export const sagaMatchers = {
       ...sides,
     };
   },
-  toHaveAsked(this: State, received: unknown, expected: IDs, ...rest: unknown[]): MatcherResult {
+  toHaveAsked(this: Matcher, received: unknown, expected: IDs, ...rest: unknown[]): MatcherResult {
     const run = runOf(received);
     const ids = idsIn('toHaveAsked', expected, rest);
     const asked = idsOf(run, 'asked');
@@ -51,7 +51,7 @@ export const sagaMatchers = {
     });
   },
   toHaveRun(
-    this: State,
+    this: Matcher,
     received: unknown,
     expected: IDs,
     options: RunsExpected = {},
@@ -80,7 +80,7 @@ export const sagaMatchers = {
         : `It ran ${quoted([told.id])} ${count(told.attempts)}${told.ran ? '' : ', and it failed'}.`;
     return said(run, pass, wanted, did, {});
   },
-  toHaveCompensated(this: State, received: unknown, expected: IDs, ...rest: unknown[]): MatcherResult {
+  toHaveCompensated(this: Matcher, received: unknown, expected: IDs, ...rest: unknown[]): MatcherResult {
     const run = runOf(received);
     const ids = idsIn('toHaveCompensated', expected, rest);
     const actual = [...run.compensated];
@@ -92,7 +92,7 @@ export const sagaMatchers = {
         : `It did not fail: it was ${run.status}.`;
     return said(run, pass, `to undo ${quoted(ids)}, in this order`, did, { expected: ids, actual });
   },
-  toLeaveNothingUncompensated(this: State, received: unknown): MatcherResult {
+  toLeaveNothingUncompensated(this: Matcher, received: unknown): MatcherResult {
     const run = runOf(received);
     const uncompensated = [...run.uncompensated];
     return said(
@@ -131,7 +131,7 @@ function suggestions(ids: readonly string[], known: readonly string[]): string {
   return ids.map((id) => (idsMeant(id, known).length > 0 ? '' : suggestId(id, known))).join('');
 }
 
-function isNegated(state: State): boolean {
+function isNegated(state: Matcher): boolean {
   return (state ?? {}).isNot === true;
 }
 

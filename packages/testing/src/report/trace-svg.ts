@@ -52,7 +52,7 @@ function drawEvent(entry: DrawnEntry, y: number, isNewTurn: boolean): string {
   return `${turn}${arrow}<text x="${x}" y="${line - 5}" fill="${color}">${escape(oneLine(entry.text, 57))}</text>`;
 }
 
-// XML has no control characters, and no half of a pair of surrogates.
+// XML allows neither control characters nor lone surrogates.
 function escape(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ')
