@@ -192,6 +192,20 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.close();
   });
 
+  it('names the mistake in changed code on both pages, until the code is repaired', async () => {
+    const pages = [await open(), await browser.newPage()];
+    await pages[1]?.goto(`${origin}/studio/playground#example=note`);
+    await pages[1]?.locator('.cm-content').waitFor();
+    await writeFile(join(folder, 'sagas.ts'), `const = 1;${refund('Refunded')}`);
+    for (const page of pages)
+      await page.getByRole('alert').filter({ hasText: 'the old code keeps serving' }).waitFor();
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    for (const page of pages) {
+      await page.getByRole('alert').waitFor({ state: 'detached' });
+      await page.close();
+    }
+  });
+
   it('shows the turns of another client with its values, but no form to answer', async () => {
     const page = await open();
     const client = new Client(

@@ -33,7 +33,11 @@ export class DevPlayground {
   readonly #versions: Record<number, readonly SourceFile[]> = {};
 
   /** Lists the sagas and scripts of a module, with the source of their package. */
-  async sources({ files, scripts, programs }: PlayedModule, version: number): Promise<Response> {
+  async sources(
+    { files, scripts, programs }: PlayedModule,
+    version: number,
+    problem: string | undefined,
+  ): Promise<Response> {
     const [file = ''] = files;
     const folder = dirname(file);
     const own = [...files].filter((path) => path.startsWith((packageOf(folder) ?? folder) + sep));
@@ -46,7 +50,7 @@ export class DevPlayground {
       ...scripts.map((name) => ({ ...codeOf(name), title: `${name} (script)` })),
       ...programs.map((saga) => ({ ...codeOf(saga.name), title: saga.name, input: simplestInput(saga) })),
     ];
-    return Response.json({ version, examples });
+    return Response.json({ version, examples, problem });
   }
 
   /** Sends a request of a page to its engine. Each line of the response is a message. A page that leaves ends its engine. */

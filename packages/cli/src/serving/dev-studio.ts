@@ -17,6 +17,7 @@ export class DevStudio {
   /** Clients that have sent requests. */
   readonly clients: Map<string, SeenClient> = new Map();
   #reloads = 0;
+  #problem: string | undefined;
   readonly playground: DevPlayground = new DevPlayground();
   /** Versions of another process have other numbers. */
   readonly #start = Date.now();
@@ -26,6 +27,12 @@ export class DevStudio {
   /** Shows changed code. */
   reload(): void {
     this.#reloads += 1;
+    this.fail(undefined);
+  }
+
+  /** Shows why changed code is not served. */
+  fail(problem: string | undefined): void {
+    this.#problem = problem;
     this.feed.touch();
   }
 
@@ -53,9 +60,9 @@ export class DevStudio {
       case 'playground':
         return pageFile('playground.html');
       case 'sources':
-        return searchParams.get('after') === String(version)
+        return searchParams.get('after') === `${version} ${this.#problem}`
           ? new Response(null, { status: 204 })
-          : this.playground.sources(module, version);
+          : this.playground.sources(module, version, this.#problem);
       case 'engine':
         return request.method === 'POST'
           ? this.playground.ask(request, module, version)
@@ -65,6 +72,7 @@ export class DevStudio {
       ...this.feed.state(sagaId),
       mcp: module.path,
       reloads: this.#reloads,
+      problem: this.#problem,
       clients: [...this.clients.values()],
     }));
   }

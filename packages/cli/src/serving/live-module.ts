@@ -32,10 +32,9 @@ export async function liveModule(file: string, world: DevWorld): Promise<LiveMod
       },
       (error: unknown) => {
         const message = messageOf(error);
-        say(
-          { type: 'reload_failed', message },
-          `the new code fails, so the old code keeps serving: ${message}`,
-        );
+        const text = `the new code fails, so the old code keeps serving: ${message}`;
+        studio.fail(text);
+        say({ type: 'reload_failed', message }, text);
       },
     );
   });

@@ -96,6 +96,8 @@ export interface StudioState {
   readonly mcp?: string;
   /** Number of changes of the code, with `mcp` only. */
   readonly reloads?: number;
+  /** Why changed code is not served, with `mcp` only. */
+  readonly problem?: string | undefined;
   /** Clients of the process, with `mcp` only. */
   readonly clients?: readonly {
     /** Name and version. */

@@ -13,5 +13,8 @@ for (;;) {
     setTimeout(resolve, pollMs);
   });
   const loaded = document.hidden ? sources : await loadSources(sources).catch(() => sources);
-  if (loaded !== sources && loaded !== undefined) store.reload((sources = loaded).examples);
+  if (loaded === sources || loaded === undefined) continue;
+  store.failure.value = loaded.problem;
+  if (loaded.version !== sources.version) store.reload(loaded.examples);
+  sources = loaded;
 }

@@ -10,7 +10,7 @@ import { StartPanel } from './start-panel.tsx';
 
 /** The live page: sagas to start and sagas of clients, beside the run of one. */
 export function App({ store }: { readonly store: LiveStore }): JSX.Element {
-  const { mcp, reloads = 0 } = store.state.value ?? {};
+  const { mcp, reloads = 0, problem } = store.state.value ?? {};
   return (
     <>
       <header class="bar">
@@ -25,7 +25,7 @@ export function App({ store }: { readonly store: LiveStore }): JSX.Element {
       </header>
       <main class="live">
         <div class="side">
-          <Failure text={store.failure.value} />
+          <Failure text={store.failure.value ?? problem} />
           {mcp !== undefined && <StartPanel store={store} />}
           <SeenList store={store} />
         </div>

@@ -27,8 +27,8 @@ export interface Example {
   readonly input?: string;
 }
 
-/** Code that `mcp-saga dev` serves. */
-export type Sources = { readonly version: number; readonly examples: readonly Example[] };
+/** Code that `mcp-saga dev` serves. `problem`: why a newer version is not served. */
+export type Sources = Readonly<{ version: number; examples: readonly Example[]; problem?: string }>;
 
 /** Answer of the client. Answers apply in order, each to the next question with the ID. */
 export interface Given {
