@@ -2,7 +2,7 @@
  * Parts that the studio and the command line share. Not public: they change with any release. @module
  */
 export { linesOf } from './explore/upgrade-problem.ts';
-export { looks, type EventLooks } from './report/event-looks.ts';
+export { lookOf, looks, type EventLooks } from './report/event-looks.ts';
 export { svgOf } from './report/trace-svg.ts';
 export { durationOf } from './report/trace.ts';
 export { begin, play } from './run/play.ts';

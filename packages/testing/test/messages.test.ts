@@ -156,6 +156,17 @@ it('prints a script with a placeholder for the variable of the saga', () => {
   );
 });
 
+it('suggests an answer with the defaults of a form', async () => {
+  const counted = saga({ name: 'counted', version: '1' }, function* () {
+    const schema = z.object({ count: z.int().default(20), name: z.string(), size: z.string().optional() });
+    const { count } = yield* elicit('what', { message: 'What?', schema });
+    return String(count);
+  });
+  const { code, message } = await errorOf(testSaga(counted).run());
+  expect(code).toBe('unanswered');
+  expect(message).toContain("{ count: 20, name: 'name' }");
+});
+
 describe('matchers', () => {
   it('match a trace as printed', async () => {
     const run = await script.run();

@@ -55,6 +55,12 @@ describe('the picture of a run', () => {
     expect(svg).toContain('>ran charge: {"id":"do:charge"}</text>');
   });
 
+  it('draws the effect before a crash, and none if the process died before', async () => {
+    const arrows = async (when: 'before' | 'after'): Promise<number> =>
+      (await bought.crash[when]('charge').run()).toSvg().match(/marker-end=/g)?.length ?? 0;
+    expect(await arrows('after')).toBe((await arrows('before')) + 1);
+  });
+
   it('escapes markup in names and values', async () => {
     const run = await bought.fail.step('ship', new Error('<b> & </b>\0\u{d800}')).run();
     expect(run.toSvg()).not.toMatch(/<b>| & |\0|\p{Cs}/u);

@@ -6,8 +6,8 @@ import type { EntryView, QuestionView } from '../model/view.ts';
 /** Converts an event to plain data, for the page. */
 export function toEntryView(entry: TraceEntry): EntryView {
   const { turn, type } = entry;
-  const { id, key, attempt, saga } = entry as Partial<EntryView> & { readonly saga?: string };
-  return { turn, attempt, type, id: id ?? saga, text: lineOf(entry), value: valueOf(entry), key };
+  const { id, key, attempt, when, saga } = entry as Partial<EntryView> & { readonly saga?: string };
+  return { turn, attempt, type, when, id: id ?? saga, text: lineOf(entry), value: valueOf(entry), key };
 }
 
 /** Entry of a journal. Its value is known once the run has ended. */
@@ -77,10 +77,10 @@ export function toOutsideView({ id, question }: AskedOutside, rules: readonly Ru
   return { id, type: kind, message, reason: undefined, ...view };
 }
 
-type FormView = Pick<QuestionView, 'fields' | 'content'>;
+type FormView = Pick<QuestionView, 'fields' | 'required' | 'content'>;
 
 function toFormView(params: Parameters<typeof formOf>[0], scripted: unknown): FormView {
   const form = formOf(params);
   const content = scripted ?? (form === undefined ? {} : simplestContent(form));
-  return { fields: form?.properties, content: content as FormView['content'] };
+  return { fields: form?.properties, required: form?.required, content: content as FormView['content'] };
 }

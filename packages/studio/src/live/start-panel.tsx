@@ -46,7 +46,7 @@ function ArgumentsForm({ store, tool: { name: id, inputSchema } }: ArgumentsForm
   const isFlat = own.every(([, { type }]) => /^(?:string|number|integer|boolean)$/.test(type));
   const form = { properties: Object.fromEntries(own), required };
   const view = isFlat
-    ? { fields: form.properties, content: simplestContent(form) }
+    ? { fields: form.properties, required, content: simplestContent(form) }
     : { fields: { json: { type: 'string', title: 'Arguments as JSON' } as const }, content: { json: '{}' } };
   return (
     <QuestionForm

@@ -14,6 +14,8 @@ export interface EntryView {
   /** Value, error, or message of the event, on one line. */
   readonly value?: string | undefined;
   readonly key?: string | undefined;
+  /** When the process died: before or after the effect. */
+  readonly when?: string | undefined;
   /** Reads and checkpoints before the event, with the values of reads, such as `now`, once the run has ended. */
   readonly reads?: readonly EntryView[];
   /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */
@@ -30,6 +32,8 @@ export interface QuestionView {
   /** Reason for the repetition. */
   readonly reason: string | undefined;
   readonly fields: Readonly<Record<string, Field>> | undefined;
+  /** Default: all fields. */
+  readonly required?: readonly string[] | undefined;
   readonly content: Readonly<Record<string, unknown>>;
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import type { EntryView, TokenView } from '../model/view.ts';
-import { durationOf, looks } from '@mcp-saga/testing/internal';
+import { durationOf, lookOf } from '@mcp-saga/testing/internal';
 import { Fold } from '../parts/controls.tsx';
 import { shownEvents } from './panels/time-slider.tsx';
 
@@ -9,8 +9,8 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly entries: readonly EntryView[];
   readonly tokens: readonly T[];
   readonly token?: (token: T, number: number) => ComponentChildren;
-  /** Text beside the number of a turn. */
-  readonly caption?: (turn: number) => string;
+  /** Text beside the number of a turn. Default: the number of the process. */
+  readonly caption?: (turn: number, process: number) => string;
   /** Number of events in the past. Default: those of the slider. */
   readonly shown?: number;
 }
@@ -50,15 +50,18 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
   entries,
   tokens,
   token,
-  caption = (turn) => `process ${turn}`,
+  caption = (_, life) => `process ${life}`,
   shown = shownEvents.value,
 }: LadderProps<T>): JSX.Element {
-  const pieces: { turn: number; at: number; entries: EntryView[]; tokens: [T, number][] }[] = [];
+  const pieces: { at: number; process: number; entries: EntryView[]; tokens: [T, number][] }[] = [];
   let next = 0;
+  let process = 0;
   for (const [index, entry] of entries.entries()) {
     const last = pieces.at(-1);
-    if (last?.turn === entry.turn && last.entries.length < longest) last.entries.push(entry);
-    else pieces.push({ turn: entry.turn, at: index, entries: [entry], tokens: [] });
+    const before = entries[index - 1];
+    if (before?.turn !== entry.turn || before.type === 'crashed') process += 1;
+    if (last?.process === process && last.entries.length < longest) last.entries.push(entry);
+    else pieces.push({ at: index, process, entries: [entry], tokens: [] });
     for (let each = tokens[next]; each !== undefined && each.traced <= index + 1; each = tokens[next])
       pieces.at(-1)?.tokens.push([each, next++]);
   }
@@ -70,11 +73,11 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
         <span>Outside world</span>
       </div>
       <ol class="turns">
-        {pieces.map(({ turn, at, entries: own, tokens: after }, number) => (
+        {pieces.map(({ at, process: life, entries: own, tokens: after }, number) => (
           <li key={at} class={at >= shown ? 'later' : ''}>
-            {pieces[number - 1]?.turn !== turn && (
+            {pieces[number - 1]?.process !== life && (
               <h3>
-                Turn {turn} <span>{caption(turn)}</span>
+                Turn {own[0]?.turn} <span>{caption(own[0]?.turn ?? 0, life)}</span>
               </h3>
             )}
             <ol style={{ containIntrinsicBlockSize: `auto ${own.length * eventHeight}px` }}>
@@ -93,7 +96,7 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
 function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater: boolean }): JSX.Element {
   const { type, id, text, value = '', key, attempt = 1, time, reads = [] } = entry;
   const shown = value !== '' && <span class="value">{value}</span>;
-  const { place, verb, isSentence, isBad } = looks[type];
+  const { place, verb, isSentence, isBad } = lookOf(entry);
   return (
     <li class={`event ${place} ${type} ${isBad ? 'bad' : ''} ${isLater ? 'later' : ''}`}>
       <div>

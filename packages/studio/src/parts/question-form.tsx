@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** Form for a question to the client, an approval of another person, or an event of another system. */
 export function QuestionForm({ question, onAnswer, accept = 'Accept' }: QuestionFormProps): JSX.Element {
-  const { id, type, message, url, reason, fields = {}, content } = question;
+  const { id, type, message, url, reason, fields = {} } = question;
   const mistake = useSignal<string | undefined>(undefined);
   const [name, buttons] = kinds[type] ?? ['Question', { accept: 'Accept' }];
   const [main = ''] = Object.keys(buttons);
@@ -52,17 +52,11 @@ export function QuestionForm({ question, onAnswer, accept = 'Accept' }: Question
       <Failure text={mistake.value ?? reason} />
       <OwnField question={question} />
       {Object.entries(fields).map(([key, field]) => (
-        <FieldInput key={key} name={key} field={field} value={content[key]} />
+        <FieldInput key={key} name={key} field={field} question={question} />
       ))}
       <div class="buttons">
         {Object.entries(buttons).map(([action, label]) => (
-          <button
-            key={action}
-            type="submit"
-            class={action === main ? 'primary' : ''}
-            value={action}
-            formNoValidate={action !== main}
-          >
+          <button key={action} type="submit" value={action} formNoValidate={action !== main}>
             {action === 'accept' ? accept : label}
           </button>
         ))}
@@ -91,50 +85,49 @@ function OwnField({ question: { type, content } }: Pick<QuestionFormProps, 'ques
   );
 }
 
-type FieldInputProps = { readonly name: string; readonly field: Field; readonly value: unknown };
+type FieldInputProps = Readonly<{ name: string; field: Field; question: QuestionView }>;
 
-function FieldInput({ name, field, value }: FieldInputProps): JSX.Element {
-  const label = field.title ?? name;
+function FieldInput({ name, field, question }: FieldInputProps): JSX.Element {
+  const { [name]: value } = question.content;
+  const isOptional = question.required?.includes(name) === false;
   const choices = choicesOf(field);
-  if (field.type === 'boolean')
-    return (
-      <label class="check">
-        <input type="checkbox" name={name} defaultChecked={value === true} /> {label}
-      </label>
-    );
-  if (choices !== undefined)
-    return (
-      <label>
-        {label}
+  return (
+    <label class={field.type === 'boolean' ? 'check' : ''}>
+      <span>
+        {field.title ?? name} {isOptional && <small>optional</small>}
+      </span>
+      {field.type === 'boolean' ? (
+        <input type="checkbox" name={name} defaultChecked={value === true} />
+      ) : choices === undefined ? (
+        // The host checks the bounds, and asks again. A person may try a wrong answer.
+        <input
+          name={name}
+          inputMode={field.type === 'string' ? 'text' : 'decimal'}
+          defaultValue={typeof value === 'string' ? value : JSON.stringify(value)}
+        />
+      ) : (
         <select name={name} multiple={field.type === 'array'}>
-          {choices.map((choice) => (
-            <option key={choice} selected={[value].flat().includes(choice)}>
-              {choice}
+          {isOptional && field.type === 'string' && <option value="" />}
+          {choices.map(({ const: choice, title = choice }) => (
+            <option key={choice} value={choice} selected={[value].flat().includes(choice)}>
+              {title}
             </option>
           ))}
         </select>
-      </label>
-    );
-  const isNumber = field.type === 'number' || field.type === 'integer';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // The host checks the bounds, and asks again. A person may try a wrong answer.
-  return (
-    <label>
-      {label}
-      <input name={name} inputMode={isNumber ? 'decimal' : 'text'} defaultValue={text} />
+      )}
       {field.description !== undefined && <small>{field.description}</small>}
     </label>
   );
 }
 
-function choicesOf({ enum: choices, oneOf, items }: Field): readonly string[] | undefined {
-  return choices ?? items?.enum ?? (oneOf ?? items?.anyOf)?.map((each) => each.const);
+function choicesOf({ enum: choices, oneOf, items }: Field): Field['oneOf'] {
+  return (choices ?? items?.enum)?.map((choice) => ({ const: choice })) ?? oneOf ?? items?.anyOf;
 }
 
 /** Reads the answer in a form. Throws SyntaxError if an event is no JSON. */
 function readForm(
   form: HTMLFormElement,
-  { type, fields = {} }: QuestionView,
+  { type, fields = {}, required }: QuestionView,
 ): Pick<OutsideAct, 'content' | 'by'> {
   const data = new FormData(form);
   const textOf = (name: string): string => (data.get(name) as string | null) ?? '';
@@ -142,9 +135,10 @@ function readForm(
   if (type === 'event') return { content: JSON.parse(textOf('text')) as unknown };
   const read = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
     if (field.type === 'boolean') return [[name, data.has(name)]];
-    if (field.type === 'array') return [[name, data.getAll(name)]];
-    const value = textOf(name);
-    return value === '' ? [] : [[name, field.type === 'string' ? value : Number(value)]];
+    const value = field.type === 'array' ? data.getAll(name) : textOf(name);
+    const isLeftOut = typeof value === 'string' || required?.includes(name) === false;
+    if (value.length === 0 && isLeftOut) return [];
+    return [[name, /^(?:number|integer)$/.test(field.type) ? Number(value) : value]];
   });
   return { content: Object.fromEntries(read), ...(type === 'approval' ? { by: textOf('by') } : {}) };
 }

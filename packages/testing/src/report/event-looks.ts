@@ -16,6 +16,9 @@ interface EventLook {
   readonly line?: 'open' | 'done' | 'bad' | 'undone';
 }
 
+/** `when`: of a crash. */
+export type Shown = Pick<TraceEvent, 'type'> & Readonly<{ when?: string | undefined }>;
+
 export type EventLooks = Readonly<Record<TraceEvent['type'], EventLook>>;
 
 /** Look of each event, for the ladder, its drawing, and the editor. */
@@ -29,8 +32,8 @@ export const looks: EventLooks = {
   told: { place: 'reply', isSentence: true },
   lost: { place: 'reply', isSentence: true, isBad: true },
   completed: { place: 'reply', verb: 'result' },
-  gaveUp: { place: 'reply', verb: 'error', isBad: true },
-  refused: { place: 'reply', verb: 'refused', isBad: true },
+  gaveUp: { place: 'reply', verb: 'error, in the log:', isBad: true },
+  refused: { place: 'reply', verb: 'refused, in the log:', isBad: true },
   ran: { place: 'effect', line: 'done' },
   polled: { place: 'effect', verb: 'poll', line: 'done' },
   failed: { place: 'effect', verb: 'failed', isBad: true, line: 'bad' },
@@ -39,7 +42,12 @@ export const looks: EventLooks = {
   retried: { place: 'here' },
   passed: { place: 'here', line: 'done' },
   uncompensated: { place: 'here', isBad: true, line: 'bad' },
-  crashed: { place: 'here', isBad: true },
+  crashed: { place: 'here', isSentence: true, isBad: true, line: 'bad' },
   waited: { place: 'between', line: 'done' },
   forked: { place: 'between' },
 };
+
+/** Returns the look of an event. The effect before a crash has happened, though nothing recorded it. */
+export function lookOf({ type, when }: Shown): EventLook {
+  return when === 'after' ? { ...looks.crashed, place: 'effect' } : looks[type];
+}

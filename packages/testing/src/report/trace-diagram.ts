@@ -21,8 +21,6 @@ export function mermaidOf(trace: Trace): string {
   return `${diagram.join('\n')}\n`;
 }
 
-const none: readonly string[] = [];
-
 const lines: ByEvent<readonly string[]> = {
   started: ({ saga, input }) => [`C->>S: ${text(saga, input)}`],
   asked: ({ id, message, reason }) => [
@@ -34,9 +32,9 @@ const lines: ByEvent<readonly string[]> = {
   ran: did,
   polled: did,
   failed: ({ id, error }) => [`S->>W: ${text(id)}`, `W--xS: ${escaped(showError(error))}`],
-  retried: () => none,
+  retried: () => [],
   waited: ({ ms }) => [`Note over S: waits ${ms} ms`],
-  passed: ({ id, kind }) => (kind === 'pivot' ? [`Note over S: ${text(id)}, no way back`] : none),
+  passed: ({ id, kind }) => (kind === 'pivot' ? [`Note over S: ${text(id)}, no way back`] : []),
   undone: ({ id }) => [`S->>W: undo ${text(id)}`, 'W-->>S: undone'],
   undoFailed: ({ id, error }) => [`S->>W: undo ${text(id)}`, `W--xS: ${escaped(showError(error))}`],
   uncompensated: ({ id }) => [`Note over W: left ${text(id)}`],

@@ -1,8 +1,8 @@
-import { looks, type Place } from './event-looks.ts';
+import { lookOf, type Place, type Shown } from './event-looks.ts';
 import { oneLine } from '../values/show.ts';
 import type { TraceEntry } from './trace.ts';
 
-type DrawnEntry = Pick<TraceEntry, 'turn' | 'type'> & { readonly text: string };
+type DrawnEntry = Shown & Pick<TraceEntry, 'turn'> & { readonly text: string };
 
 const width = 760;
 const rowHeight = 34;
@@ -37,7 +37,7 @@ ${rows.join('\n')}
 }
 
 function drawEvent(entry: DrawnEntry, y: number, isNewTurn: boolean): string {
-  const { place, isBad } = looks[entry.type];
+  const { place, isBad } = lookOf(entry);
   const [from, to] = arrows[place];
   const color = isBad ? '#b3202c' : entry.type === 'undone' ? '#8a4d00' : '#171a21';
   const line = y + 20;

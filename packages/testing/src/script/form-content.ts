@@ -5,17 +5,15 @@ export interface Field {
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array';
   readonly title?: string;
   readonly description?: string;
+  readonly default?: Json;
   readonly format?: 'email' | 'uri' | 'date' | 'date-time';
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly enum?: readonly string[];
-  readonly oneOf?: readonly { readonly const: string }[];
-  readonly items?: {
-    readonly enum?: readonly string[];
-    readonly anyOf?: readonly { readonly const: string }[];
-  };
+  readonly oneOf?: readonly { readonly const: string; readonly title?: string }[];
+  readonly items?: Pick<Field, 'enum'> & { readonly anyOf?: Field['oneOf'] };
   readonly minItems?: number;
   readonly maxItems?: number;
 }
@@ -37,17 +35,14 @@ export function formOf(params: { readonly [key: string]: Json }): Form | undefin
 }
 
 /** Returns the choices of a field; undefined if it has none. */
-export function choicesOf(field: Field): readonly string[] | undefined {
-  const from = field.type === 'array' ? field.items : field;
-  if (from === undefined) return undefined;
-  const titled = 'oneOf' in from ? from.oneOf : 'anyOf' in from ? from.anyOf : undefined;
-  return from.enum ?? titled?.map((choice) => choice.const);
+export function choicesOf({ enum: own, oneOf, items }: Field): readonly string[] | undefined {
+  return own ?? items?.enum ?? (oneOf ?? items?.anyOf)?.map((choice) => choice.const);
 }
 
 export function simplestContent({ properties, required }: Form): Content {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]) =>
-      required.includes(name) ? [[name, simplestValue(name, field)]] : [],
+      field.default !== undefined || required.includes(name) ? [[name, simplestValue(name, field)]] : [],
     ),
   );
 }
@@ -60,6 +55,7 @@ const formatted = {
 } as const;
 
 export function simplestValue(name: string, field: Field): Json {
+  if (field.default !== undefined) return field.default;
   const choices = choicesOf(field);
   switch (field.type) {
     case 'boolean':

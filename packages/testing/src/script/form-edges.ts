@@ -33,13 +33,11 @@ function edgeValues(field: Field): readonly (readonly [string, Json])[] {
         ['true', true],
         ['false', false],
       ];
-    case 'array': {
-      const all = (choices ?? []).slice(0, field.maxItems);
+    case 'array':
       return [
         ['fewest', (choices ?? []).slice(0, field.minItems ?? 0)],
-        ['most', all],
+        ['most', (choices ?? []).slice(0, field.maxItems)],
       ];
-    }
     case 'number':
     case 'integer':
       return numbers(field);
