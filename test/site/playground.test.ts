@@ -150,7 +150,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
       .getByRole('button', { name: 'fails: broken', exact: true })
       .click();
     await ends(page, "When 'enter' fails");
-    await page.locator('.cm-content').press('ControlOrMeta+Home');
+    await page.locator('.lit.bad').waitFor();
     const drawn = await page.screenshot({ animations: 'disabled' });
     const file = new URL('../../docs/public/playground.png', import.meta.url);
     if (process.env['UPDATE_PICTURES'] !== undefined) await writeFile(file, drawn);
@@ -203,14 +203,15 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
   it("shows the client's view of a token, and refuses a changed one", async () => {
     const page = await open();
     await page.getByText('Token 1').first().click();
-    const raw = (await page.locator('code.raw').textContent()) ?? '';
-    const parts = raw.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+    await page.locator('.raw li').first().waitFor();
+    const texts = await page.locator('.raw code').allTextContents();
+    const parts = texts.map((part) => Buffer.from(part, 'base64url').toString('latin1'));
     expect(parts).toHaveLength(5);
     expect(parts.join('\n')).not.toMatch(/order|euros/);
     // Each part has its size as text.
     const lens = page.locator('.lens');
     for (const text of ['header 119 bytes', 'ciphertext 288 bytes', 'tag 22 bytes'])
-      await lens.getByText(text, { exact: true }).waitFor();
+      await lens.locator('.raw li').filter({ hasText: text }).waitFor();
     await lens.getByText('structure').waitFor();
     // The changed token is sent on request.
     const refusal = page.locator('.lens .failure');
@@ -348,6 +349,90 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     expect(await findViolations(page, 'light')).toEqual([]);
     await slider.press('End');
     await expect.poll(async () => await seen.count()).toBe(all);
+    await page.close();
+  });
+
+  it('draws the effect before a crash, and the next process', async () => {
+    const page = await open('#example=careless');
+    await fails(page);
+    // A process that dies before `pay` has no effect.
+    for (const [fault, effects] of [
+      ['dies before', 1],
+      ['dies after', 2],
+    ] as const) {
+      await page.locator('.cell').filter({ hasText: fault }).first().click();
+      await ends(page, `When the process ${fault} 'pay'`);
+      await page
+        .locator('.event.crashed')
+        .filter({ hasText: fault.replace('dies', 'crashed') })
+        .waitFor();
+      expect(await page.locator('.event.effect').count()).toBe(effects);
+      expect(await page.locator('.turns h3').allTextContents()).toEqual([
+        'Turn 1 process 1',
+        'Turn 2 process 2',
+        'Turn 2 process 3',
+      ]);
+    }
+    await page.close();
+  });
+
+  it('shows the newest line of the source, and on a phone the run of a case', async () => {
+    const page = await open('#example=approvals');
+    const isVisible = (selector: string, window: string): Promise<boolean> =>
+      page.evaluate(
+        ([inner = '', outer = '']) => {
+          const [one, other] = [inner, outer].map((each) =>
+            document.querySelector(each)?.getBoundingClientRect(),
+          );
+          return (
+            one !== undefined && other !== undefined && one.top >= other.top && one.bottom <= other.bottom
+          );
+        },
+        [selector, window],
+      );
+    await expect.poll(() => isVisible('.lit', '.code')).toBe(true);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.evaluate(() => scrollTo(0, 0));
+    expect(await isVisible('.run .verdict', 'html')).toBe(true);
+    await page.locator('.cell').first().click();
+    await expect
+      .poll(() => page.locator('.verdict').evaluate((each) => each.getBoundingClientRect().top))
+      .toBeLessThan(844);
+    await page.close();
+  });
+
+  it('prefills defaults, and leaves out what the person leaves out', async () => {
+    const text = `import { elicit, saga } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+const Size = z.union([z.literal('s').meta({ title: 'Small' }), z.literal('l').meta({ title: 'Large' })]);
+export const order = saga({ name: 'order', version: '1' }, function* () {
+  const answer = yield* elicit('what', {
+    message: 'What?',
+    schema: z.object({ count: z.int().default(20), size: Size.optional(), extras: z.array(z.enum(['a', 'b'])).optional() }),
+  });
+  return JSON.stringify(answer);
+});
+export const script = testSaga(order);`;
+    const session = { answers: [], forks: [] };
+    const page = await open(
+      await toFragment({ example: 'refund', files: [{ name: 'order.ts', text }], session }),
+    );
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    expect(await page.getByLabel('count').inputValue()).toBe('20');
+    expect(await page.locator('.run > form').getByLabel('size').locator('option').allTextContents()).toEqual([
+      '',
+      'Small',
+      'Large',
+    ]);
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    expect(await page.locator('.event.completed .value').textContent()).toBe('{"count":20}');
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.locator('.run > form').getByLabel('size').selectOption('Large');
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await ends(page, 'completed');
+    expect(await page.locator('.event.completed .value').textContent()).toBe('{"count":20,"size":"l"}');
     await page.close();
   });
 

@@ -581,7 +581,7 @@ describe('the source', () => {
 });
 
 describe('the lines of the source', () => {
-  it('carry the last event of their step', async () => {
+  it('carry the last event of their step, the newest last', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const [file] = refund;
     const cells = await cellsOf(refund);
@@ -592,13 +592,13 @@ describe('the lines of the source', () => {
     const lines = file?.text.split('\n') ?? [];
     expect(marks.map(({ line, state }) => [/'(\w+)'/.exec(lines[line - 1] ?? '')?.[1], state])).toEqual([
       ['amount', 'done'],
-      ['pay', 'undone'],
       ['enter', 'bad'],
+      ['pay', 'undone'],
     ]);
     expect(marks.map(({ facts }) => facts)).toEqual([
       'turn 2',
-      expect.stringMatching(/^turn 2 · undo:~pay$/),
       expect.stringMatching(/^turn 2 · 3 attempts/),
+      expect.stringMatching(/^turn 2 · undo:~pay$/),
     ]);
   });
 
@@ -624,8 +624,8 @@ describe('the lines of the source', () => {
     });
     const marks = findMarks(body('first') + body('second') + body('third'), entries, looks);
     expect(marks.map(({ line, text }) => [line, text])).toEqual([
-      [7, 'trip/pay#2'],
       [8, 'ship-7'],
+      [7, 'trip/pay#2'],
       [9, 'manager/deliver'],
     ]);
   });

@@ -1,6 +1,7 @@
 import { effect, signal, type Signal, computed, type ReadonlySignal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
 import type { Sources } from '../model/session.ts';
+import { scrollToRun } from '../parts/controls.tsx';
 import { loadSources } from '../parts/load-sources.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
 import { methodsOf, sendRequest, type SagaReply, type Sent, type Tool, type ToolList } from './mcp-client.ts';
@@ -65,7 +66,7 @@ export class LiveStore {
   show(sagaId: string): void {
     this.shown.value = sagaId;
     this.lane.value = 0;
-    void this.refresh();
+    void this.refresh().then(scrollToRun);
   }
 
   async start(tool: string, args: object): Promise<void> {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Cell } from '../model/view.ts';
-import { Slider, Button } from '../parts/controls.tsx';
+import { Slider, Button, scrollToRun } from '../parts/controls.tsx';
 import type { Store } from './store.ts';
 
 type Row = readonly [subject: string, cells: Cell[]];
@@ -16,6 +16,7 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
   const limit = useSignal(rowsOfPage);
   const { shown, exploring } = store;
   const open = 'cell' in shown.value ? shown.value.cell : undefined;
+  const inTime = cells.toSorted((one, other) => one.at - other.at);
   const rows = rowsOf(cells);
   const drawn = rows.slice(0, limit.value);
   const focused = open ?? drawn[0]?.[1][0];
@@ -32,7 +33,7 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
             ? `exploring… ${cells.length} cases, ${failing} fail`
             : failing > 0
               ? `${failing} of ${cells.length} fail`
-              : `${cells.length} hold`}
+              : cells.length > 0 && `${cells.length} hold`}
         </span>
         {exploring.value && <small>{cells.at(-1)?.when}</small>}
         {exploring.value && (
@@ -42,7 +43,15 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         )}
       </h2>
       {store.baseline.value !== undefined && <p class="failure">{store.baseline.value}</p>}
-      {cells.length > 0 && <FaultSlider store={store} />}
+      {cells.length > 0 && (
+        <Slider
+          label="Faults in time"
+          count={cells.length + 1}
+          at={open === undefined ? 0 : inTime.indexOf(open) + 1}
+          text={open === undefined ? 'No fault' : `${open.when}: ${isBad(open) ? 'broken' : 'holds'}`}
+          onMove={(to) => void store.openCell(inTime[to - 1])}
+        />
+      )}
       <table onKeyDown={move}>
         <caption class="hidden">Each cell is one fault at one place. Move with the arrow keys.</caption>
         <tbody>
@@ -58,7 +67,7 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
                     tabIndex={cell === focused ? 0 : -1}
                     aria-label={`${cell.fault}: ${isBad(cell) ? 'broken' : 'holds'}`}
                     title={cell.when}
-                    onClick={() => void store.openCell(cell)}
+                    onClick={() => void store.openCell(cell).then(scrollToRun)}
                   >
                     {cell.fault}
                   </Button>
@@ -74,21 +83,6 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         </Button>
       )}
     </section>
-  );
-}
-
-/** Moves through the faults in the order of their time, after the run without a fault. */
-function FaultSlider({ store }: { readonly store: Store }): JSX.Element {
-  const cells = store.cells.value.toSorted((one, other) => one.at - other.at);
-  const open = 'cell' in store.shown.value ? store.shown.value.cell : undefined;
-  return (
-    <Slider
-      label="Faults in time"
-      count={cells.length + 1}
-      at={open === undefined ? 0 : cells.indexOf(open) + 1}
-      text={open === undefined ? 'No fault' : `${open.when}: ${isBad(open) ? 'broken' : 'holds'}`}
-      onMove={(to) => void store.openCell(cells[to - 1])}
-    />
   );
 }
 

@@ -78,18 +78,10 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
   return (
     <div class="lens">
       <h4>The client sees</h4>
-      <code class="raw">
-        {texts.map((text, at) => (
-          <span key={at} class={pieces[at]}>
-            {at > 0 && '.'}
-            {text.length > 120 ? `${text.slice(0, 120)}…` : text}
-          </span>
-        ))}
-      </code>
-      <ul class="raw parts">
+      <ul class="raw">
         {texts.map((text, at) => (
           <li key={at} class={pieces[at]} hidden={text === ''}>
-            {pieces[at]} {text.length} bytes
+            <b>{pieces[at]}</b> {text.length} bytes <code>{text}</code>
           </li>
         ))}
       </ul>

@@ -29,9 +29,16 @@ export class CodeEditor {
     this.#view.setState(known?.doc.toString() === text ? known : this.#stateOf(name, text));
   }
 
+  /** Lights lines, and shows the newest one. */
   mark(entries: readonly EntryView[], looks: EventLooks): void {
-    const { state } = this.#view;
-    this.#view.dispatch({ effects: setMarks.of(findMarks(state.doc.toString(), entries, looks)) });
+    const { state, scrollDOM, hasFocus } = this.#view;
+    const marks = findMarks(state.doc.toString(), entries, looks);
+    this.#view.dispatch({ effects: setMarks.of(marks) });
+    const { line } = marks.at(-1) ?? {};
+    // The text stays in place while the person types. CodeMirror would scroll the page, too.
+    if (line === undefined || line > state.doc.lines || hasFocus) return;
+    const { top } = this.#view.lineBlockAt(state.doc.line(line).from);
+    scrollDOM.scrollTop = top - scrollDOM.clientHeight / 2;
   }
 
   #stateOf(name: string, doc: string): EditorState {

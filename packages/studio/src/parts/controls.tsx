@@ -6,6 +6,9 @@ export function Button(props: ButtonHTMLAttributes): JSX.Element {
   return <button type="button" {...props} />;
 }
 
+/** On a phone, the run is below the list of runs. */
+export const scrollToRun = (): void => document.querySelector('.run')?.scrollIntoView({ block: 'nearest' });
+
 type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };
 
 /** Copies a text to the clipboard, and says so. */

@@ -11,7 +11,7 @@ interface LineMark {
   readonly facts: string;
 }
 
-/** Finds the line of each step, question, and undo of a run. The last event of a line counts. */
+/** Finds the line of each step, question, and undo of a run. The last event of a line counts. The newest comes last. */
 export function findMarks(text: string, entries: readonly EntryView[], looks: EventLooks): LineMark[] {
   if (!text.includes('yield*')) return [];
   const lines = linesOf(text, entries[0]?.id ?? '');
@@ -23,6 +23,7 @@ export function findMarks(text: string, entries: readonly EntryView[], looks: Ev
     if (state === undefined || line === undefined) continue;
     const facts = [`turn ${turn}`, attempt > 1 ? `${attempt} attempts` : '', key ?? ''].filter(Boolean);
     const shown = state === 'undone' ? state : (value ?? type);
+    marks.delete(line);
     marks.set(line, { line, state, text: shown, facts: facts.join(' · ') });
   }
   return [...marks.values()];

@@ -39,11 +39,11 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
   );
 }
 
-type Button = { readonly label: string; readonly act: () => void };
+type Act = { readonly label: string; readonly act: () => void };
 
 /** Returns what a click on a transition does, by number. */
-function buttonsOf(store: MachineStore): ReadonlyMap<number, Button> {
-  const buttons = new Map<number, Button>();
+function buttonsOf(store: MachineStore): ReadonlyMap<number, Act> {
+  const buttons = new Map<number, Act>();
   const { value: machine } = store.machine;
   if (machine?.status !== 'active') return buttons;
   const { key, chart, active } = machine;
