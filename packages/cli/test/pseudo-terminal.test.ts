@@ -69,6 +69,8 @@ describe('mcp-saga in a terminal', () => {
 
   it.each([
     [['keys', 'new'], 0, /^k1:[\w-]{43}\s*$/],
+    [['keys', 'check'], 0, /k1/],
+    [['keys', 'rotate', '--phase=1', '--id=k9'], 0, /k9:[\w-]{43}/],
     [['graph', fixture('machine.ts')], 0, /stateDiagram-v2/],
     [['test', fixture('sagas.ts'), '--export=script', '--harmless=pay-back'], 0, /ok +script: fork/],
     [['crash', fixture('losing.ts')], 1, /FAIL +paying: crash/],
@@ -80,6 +82,20 @@ describe('mcp-saga in a terminal', () => {
       output: expect.stringMatching(expected),
     });
   });
+});
+
+it('mcp-saga doctor prints its checks in a terminal, and ends', async () => {
+  const { code, output } = await inTerminal('doctor', `--url=${url}`).ended;
+  expect(code).toBe(0);
+  expect(output).toContain('shop');
+});
+
+it('mcp-saga dev serves in a terminal until Ctrl-C', async () => {
+  const command = inTerminal('dev', '--port=0', fixture('sagas.ts'));
+  const [address = ''] = await command.printed(/http\S+(?=\/studio\/)/);
+  expect(await fetch(`${address}/studio/state`)).toMatchObject({ status: 200 });
+  command.stdin.write('\u0003');
+  expect(await command.ended).toMatchObject({ code: 130 });
 });
 
 describe('mcp-saga call in a terminal', () => {

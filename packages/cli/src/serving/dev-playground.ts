@@ -33,11 +33,8 @@ export class DevPlayground {
   readonly #versions: Record<number, readonly SourceFile[]> = {};
 
   /** Lists the sagas and scripts of a module, with the source of their package. */
-  async sources(
-    { files, scripts, programs }: PlayedModule,
-    version: number,
-    problem: string | undefined,
-  ): Promise<Response> {
+  async sources(module: PlayedModule, version: number, problem?: string): Promise<Response> {
+    const { files, scripts, programs } = module;
     const [file = ''] = files;
     const folder = dirname(file);
     const own = [...files].filter((path) => path.startsWith((packageOf(folder) ?? folder) + sep));

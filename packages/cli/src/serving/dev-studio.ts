@@ -24,14 +24,9 @@ export class DevStudio {
   /** Turns of served code. */
   readonly feed: TurnFeed = new TurnFeed(maxSagas);
 
-  /** Shows changed code. */
-  reload(): void {
-    this.#reloads += 1;
-    this.fail(undefined);
-  }
-
-  /** Shows why changed code is not served. */
-  fail(problem: string | undefined): void {
+  /** Shows changed code, or why the code is not served. */
+  changed(problem?: string): void {
+    if (problem === undefined) this.#reloads += 1;
     this.#problem = problem;
     this.feed.touch();
   }

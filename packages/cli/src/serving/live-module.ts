@@ -27,13 +27,13 @@ export async function liveModule(file: string, world: DevWorld): Promise<LiveMod
     loading = loading.then(load).then(
       () => {
         const sagas = current.programs.map(({ name }) => name);
-        studio.reload();
+        studio.changed();
         say({ type: 'reloaded', sagas }, `reloaded: ${sagas.join(', ')}`);
       },
       (error: unknown) => {
         const message = messageOf(error);
         const text = `the new code fails, so the old code keeps serving: ${message}`;
-        studio.fail(text);
+        studio.changed(text);
         say({ type: 'reload_failed', message }, text);
       },
     );
