@@ -6,20 +6,10 @@ import {
   refuseEverywhere,
   type TestSaga,
 } from '@mcp-saga/testing';
-import { defineCommand, type Command, type CommandIo, type Report, type ValuesOf } from '../model/command.ts';
+import { defineCommand, type Command } from '../model/command.ts';
 import { exportsOf, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
 import { judged, verdictOf } from './verdicts.ts';
-
-const options = {
-  export: { short: 'e', value: 'NAME', help: 'export to try (default: all)' },
-  input: { value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
-  harmless: {
-    multiple: true,
-    value: 'STEP',
-    help: 'step that may run twice, or stay done; repeat it for more',
-  },
-} as const;
 
 /** Explorers of the test kit by their names in the report. */
 const all = { crash: crashEverywhere, fail: failEverywhere, refuse: refuseEverywhere, fork: forkEverywhere };
@@ -30,8 +20,29 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
   defineCommand({
     ...help,
     parameters: ['file'],
-    options,
-    run: async (values, [file = ''], io) => await explored(explorers, file, values, io),
+    options: {
+      export: { short: 'e', value: 'NAME', help: 'export to try (default: all)' },
+      input: { value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
+      harmless: {
+        multiple: true,
+        value: 'STEP',
+        help: 'step that may run twice, or stay done; repeat it for more',
+      },
+    },
+    run: async ({ export: wanted, input, harmless = [] }, [file = ''], { note }) => {
+      const loaded = await loadModule(file);
+      const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isSagaOrScript, wanted);
+      const rows: Row[] = [];
+      for (const [name, value] of found) {
+        const script = isScript(value) ? value : scriptOf(value, input);
+        for (const [explorer, explore] of Object.entries(explorers)) {
+          note(`${name}: ${explorer} …`);
+          rows.push({ saga: name, explorer, ...(await judged(() => explore(script, { harmless }))) });
+        }
+      }
+      const ok = rows.every(({ problem }) => problem === undefined);
+      return { text: rows.flatMap((row) => linesOf(row, rows)).join('\n'), json: { ok, runs: rows }, ok };
+    },
   });
 
 /** `mcp-saga test`. */
@@ -57,26 +68,6 @@ interface Row {
   readonly explorer: string;
   readonly cases?: number;
   readonly problem?: string;
-}
-
-async function explored(
-  explorers: Explorers,
-  file: string,
-  { export: wanted, input, harmless = [] }: ValuesOf<typeof options>,
-  { note }: CommandIo,
-): Promise<Report> {
-  const loaded = await loadModule(file);
-  const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isSagaOrScript, wanted);
-  const rows: Row[] = [];
-  for (const [name, value] of found) {
-    const script = isScript(value) ? value : scriptOf(value, input);
-    for (const [explorer, explore] of Object.entries(explorers)) {
-      note(`${name}: ${explorer} …`);
-      rows.push({ saga: name, explorer, ...(await judged(() => explore(script, { harmless }))) });
-    }
-  }
-  const ok = rows.every(({ problem }) => problem === undefined);
-  return { text: rows.flatMap((row) => linesOf(row, rows)).join('\n'), json: { ok, runs: rows }, ok };
 }
 
 function isSagaOrScript(value: unknown): value is Program | TestSaga {
