@@ -2,9 +2,7 @@ import { Graph, layout, type EdgeLabel, type GraphLabel, type NodeLabel } from '
 import type { Box, Point, Size } from './boxes.ts';
 
 /** Arrow between two nodes of one level, by ID. */
-export interface LevelEdge {
-  readonly ends: readonly [from: string, to: string];
-}
+export type LevelEdge = Readonly<Record<'ends', readonly [from: string, to: string]>>;
 
 /** Box around one level, with the places of its nodes and edges. */
 export interface Level extends Box {

@@ -51,16 +51,14 @@ export const doctor: Command = defineCommand({
       checks.push({ name: 'keys', ok, text });
     }
     if (values.host !== undefined) checks.push(...(await hostChecks(values.host)));
-    let isDead = false;
     if (hasServer) {
-      const others = checks.length;
       const dead = (error: unknown): readonly Check[] => {
-        if (others === 0 || !(error instanceof CliError) || error.exitCode !== 3) throw error;
-        isDead = true;
+        if (checks.length === 0 || !(error instanceof CliError) || error.exitCode !== 3) throw error;
         return [{ name: 'server', ok: false, text: error.message }];
       };
       checks.push(...(await serverChecks(values, io).catch(dead)));
     }
+    const isDead = checks.some((check) => check.name === 'server' && !check.ok);
     if (values.studio !== undefined || (values.url !== undefined && !isDead))
       checks.push(...(await clientChecks(values, io)));
     const ok = checks.every((check) => check.ok);

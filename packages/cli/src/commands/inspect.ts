@@ -1,12 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { createKeyRing, createSealer, fromBase64Url } from '@mcp-saga/seal';
 import type { Claims, Sealed, TokenRefused } from '@mcp-saga/seal';
-import type {
-  createSagaHost as CreateSagaHost,
-  SagaHost,
-  SagaHostOptions,
-  SagaInspection,
-} from '@mcp-saga/server';
+import type * as Server from '@mcp-saga/server';
+import type { SagaHost, SagaHostOptions, SagaInspection } from '@mcp-saga/server';
 import { decode, partsOf } from '@mcp-saga/server/internal';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
@@ -35,7 +31,9 @@ export const inspect: Command = defineCommand({
     const outside = readOutside(token);
     if (host !== undefined) {
       const inspection = await refusing(async () => await (await hostIn(host)).inspect(token));
-      return { text: sections(inspected(inspection), timelineOf(inspection)), json: inspection };
+      const { sagaId, keyId, claims, tokenBytes, parts, trace } = inspection;
+      const shown = [...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }), ...claimsOf(claims)];
+      return { text: sections(shown, timelineOf(inspection)), json: inspection };
     }
     const keys = audience === undefined ? findKeys(values, io) : readKeys(values, io);
     const ring = keys === undefined || keys === '' ? undefined : usable(() => createKeyRing(keys));
@@ -64,9 +62,7 @@ async function hostIn(file: string): Promise<SagaHost> {
   const { exported, hosts, importFor } = await loadHosts(file);
   for (const host of exported.values()) if ('inspect' in host) return host as SagaHost;
   const { name, keys, audience = name, sagas, store, limits, testing } = hosts[0] as GivenOptions;
-  const { createSagaHost } = await importFor<{ readonly createSagaHost: typeof CreateSagaHost }>(
-    '@mcp-saga/server',
-  );
+  const { createSagaHost } = await importFor<typeof Server>('@mcp-saga/server');
   const options = { audience, keys: typeof keys === 'function' ? keys(process.env) : keys };
   return createSagaHost({ ...options, sagas, store, limits, testing } as SagaHostOptions);
 }
@@ -105,10 +101,6 @@ function facts(given: Facts): readonly string[] {
   const rows = Object.entries(given).filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
-}
-
-function inspected({ sagaId, keyId, claims, tokenBytes, parts, trace }: SagaInspection): readonly string[] {
-  return [...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }), ...claimsOf(claims)];
 }
 
 function claimsOf({ saga, entry, turn, method, born, iat, exp, ...claims }: Claims): readonly string[] {

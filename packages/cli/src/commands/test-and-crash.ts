@@ -1,11 +1,6 @@
 import type { Program } from '@mcp-saga/server';
-import {
-  crashEverywhere,
-  failEverywhere,
-  forkEverywhere,
-  refuseEverywhere,
-  type TestSaga,
-} from '@mcp-saga/testing';
+import { crashEverywhere, failEverywhere, forkEverywhere, refuseEverywhere } from '@mcp-saga/testing';
+import type { TestSaga } from '@mcp-saga/testing';
 import { defineCommand, type Command } from '../model/command.ts';
 import { exportsOf, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';

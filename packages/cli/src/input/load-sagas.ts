@@ -1,5 +1,5 @@
 import type { Program } from '@mcp-saga/server';
-import type { givenOptions as GivenOptionsMap } from '@mcp-saga/server/internal';
+import type * as Internal from '@mcp-saga/server/internal';
 import type { ServeSagasOptions } from '@mcp-saga/server/serve';
 import { CliError } from '../model/errors.ts';
 import { exportsOf, loadAnew, type LoadedAnew } from './load-module.ts';
@@ -20,9 +20,7 @@ export interface LoadedSagas extends LoadedAnew {
 /** Imports a module again, and finds its sagas. Throws `no_file`, `no_export`, or the error of a module. */
 export async function loadSagas(file: string, onImport?: (url: string) => void): Promise<LoadedSagas> {
   const module = await loadAnew(file, onImport);
-  const { givenOptions } = await module.importFor<{ readonly givenOptions: typeof GivenOptionsMap }>(
-    '@mcp-saga/server/internal',
-  );
+  const { givenOptions } = await module.importFor<typeof Internal>('@mcp-saga/server/internal');
   const isServed = (value: unknown): value is object => isSaga(value) || givenOptions.has(Object(value));
   const what = 'saga, host, or server. Pass the file with the sagas, such as sagas.ts';
   const exported = exportsOf(file, module.loaded, what, isServed);

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { SagaServer, serveSagas as ServeSagas, ServeSagasOptions } from '@mcp-saga/server/serve';
+import type * as Serve from '@mcp-saga/server/serve';
 import type { SagaStore } from '@mcp-saga/server/stores';
 import { loadSagas, type GivenOptions } from '../input/load-sagas.ts';
 import { isScript } from '../input/module-exports.ts';
@@ -19,7 +19,7 @@ export interface DevWorld {
 }
 
 /** Server for the newest code of a module, and the path of its MCP endpoint. */
-export type ServedModule = Omit<PlayedModule, 'files'> & Readonly<{ server: SagaServer; path: string }>;
+export type ServedModule = Omit<PlayedModule, 'files'> & Readonly<{ server: Serve.SagaServer; path: string }>;
 
 /**
  * Serves a module: an exported server or host with its options, or exported sagas with defaults. Imports the server package as the
@@ -31,9 +31,7 @@ export async function serveModule(
   { keys, store, url, say, studio }: DevWorld,
 ): Promise<ServedModule> {
   const { loaded, importFor, hosts, sagas } = await loadSagas(file, onImport);
-  const { serveSagas } = await importFor<{ readonly serveSagas: typeof ServeSagas }>(
-    '@mcp-saga/server/serve',
-  );
+  const { serveSagas } = await importFor<typeof Serve>('@mcp-saga/server/serve');
   // Clients without forms can answer, too. A server decides that itself.
   const options: Partial<GivenOptions> = hosts[0] ?? { answers: { model: 'accept' } };
   const { auth, http, outside, hooks, telemetry, tasks, resumableRequests } = options;
@@ -54,7 +52,7 @@ export async function serveModule(
     outside: { ...outside, url },
     hooks: withTurnLog(hooks, say, studio.feed),
     telemetry: studio.feed.telemetry(telemetry),
-  } as object as ServeSagasOptions);
+  } as object as Serve.ServeSagasOptions);
   return {
     server,
     path: http?.path ?? '/mcp',

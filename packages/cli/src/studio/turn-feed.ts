@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { present } from '@mcp-saga/core/program';
 import type { SagaTelemetry } from '@mcp-saga/server';
-import type { TracedEnd, TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
+import type { TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
 import type { SeenEvent, SeenRejection, SeenSaga, SeenTurn, StudioState } from './seen-turns.ts';
 
 /** Facts about the current request. */
@@ -146,7 +146,9 @@ export class TurnFeed {
         };
       },
       end: (end) => {
-        this.#end(turn, end);
+        const { isFault: _, ...facts } = end;
+        Object.assign(turn, facts, { durationMs: Date.now() - turn.startedAt });
+        this.touch();
         inner?.end(end);
       },
     };
@@ -157,12 +159,6 @@ export class TurnFeed {
     if (turn.events.length < maxEvents) turn.events.push(added);
     this.touch();
     return added;
-  }
-
-  #end(turn: Turn, end: TracedEnd): void {
-    const { isFault: _, ...facts } = end;
-    Object.assign(turn, facts, { durationMs: Date.now() - turn.startedAt });
-    this.touch();
   }
 }
 
