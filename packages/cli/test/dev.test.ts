@@ -1,4 +1,4 @@
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -253,6 +253,42 @@ export default serveSagas({
         ],
       }),
     );
+  });
+
+  it('names the MCP SDK at the start if the project does not have it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-'));
+    const installed = join(folder, 'node_modules/@mcp-saga');
+    const packages = fileURLToPath(new URL('../../', import.meta.url));
+    mkdirSync(installed, { recursive: true });
+    for (const name of ['core', 'seal']) symlinkSync(join(packages, name), join(installed, name));
+    for (const part of ['package.json', 'src'])
+      cpSync(join(packages, 'server', part), join(installed, 'server', part), { recursive: true });
+    const module = `import { saga } from '@mcp-saga/server';
+export const idle = saga({ name: 'idle', version: '1' }, function* () { return 'done'; });`;
+    writeFileSync(join(folder, 'sagas.mts'), module);
+    vi.stubEnv('SAGA_KEYS', keys);
+    expect(await run(['dev', join(folder, 'sagas.mts'), '--port', '0'])).toEqual({
+      code: 2,
+      printed: '',
+      errors: 'To serve sagas, install the MCP SDK in your project: npm install @modelcontextprotocol/server',
+    });
+    vi.unstubAllEnvs();
+  });
+
+  it('logs the error behind a response with 500', async () => {
+    const folder = newProject({
+      'code.ts': "export const code = 'served';",
+      'sagas.ts': refund,
+      'server.ts': `
+import { serveSagas } from '@mcp-saga/server/serve';
+import { refund } from './sagas.ts';
+const authenticate = () => { throw new TypeError('no directory of users'); };
+export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: { authenticate, principal: () => 'ada' } });`,
+    });
+    const { dev, url } = await startDev(join(folder, 'server.ts'));
+    const { status } = await fetch(url, { method: 'POST', body: '{}' });
+    expect(status).toBe(500);
+    await dev.printed(/error: TypeError: no directory of users/);
   });
 
   it('ends with 130 by Ctrl-C', async () => {

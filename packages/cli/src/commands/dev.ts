@@ -9,7 +9,7 @@ import { findKeys, keyOptions } from '../input/read-keys.ts';
 import { DevStudio } from '../serving/dev-studio.ts';
 import { liveModule } from '../serving/live-module.ts';
 import { seenClients } from '../serving/seen-clients.ts';
-import type { Say } from '../serving/turn-log.ts';
+import { sayError, type Say } from '../serving/turn-log.ts';
 
 /** `mcp-saga dev`. */
 export const dev: Command = defineCommand({
@@ -43,6 +43,10 @@ export const dev: Command = defineCommand({
         if (page !== undefined) return await page;
         const client = request.method === 'POST' ? await onRequest(request.clone()) : undefined;
         return await studio.observe(request, client, () => served.server.fetch(request, process.env));
+      },
+      error: (error) => {
+        sayError(say, error);
+        return new Response('The log of mcp-saga dev shows the error.\n', { status: 500 });
       },
       port: Number(port),
       hostname: '127.0.0.1',

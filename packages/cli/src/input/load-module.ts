@@ -27,6 +27,18 @@ export async function importFrom<T>(file: string, specifier: string): Promise<T>
   return (await import(pathToFileURL(createRequire(resolve(file)).resolve(specifier)).href)) as T;
 }
 
+/** Throws `no_file` if the server package of a file does not find the MCP SDK, an optional peer. */
+export function assertSdk(file: string): void {
+  const sdk = '@modelcontextprotocol/server';
+  try {
+    createRequire(createRequire(resolve(file)).resolve('@mcp-saga/server/serve')).resolve(sdk);
+  } catch (cause) {
+    if (!String(cause).includes(`Cannot find module '${sdk}'`)) return;
+    const message = `To serve sagas, install the MCP SDK in your project: npm install ${sdk}`;
+    throw new CliError('no_file', message, { cause });
+  }
+}
+
 /** Module after a repeated import. */
 export interface LoadedAnew {
   readonly loaded: Module;

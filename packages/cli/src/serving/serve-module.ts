@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type * as Serve from '@mcp-saga/server/serve';
 import type { SagaStore } from '@mcp-saga/server/stores';
+import { assertSdk } from '../input/load-module.ts';
 import { loadSagas, type GivenOptions } from '../input/load-sagas.ts';
 import { isScript } from '../input/module-exports.ts';
 import type { PlayedModule } from './dev-playground.ts';
@@ -31,6 +32,7 @@ export async function serveModule(
   { keys, store, url, say, studio }: DevWorld,
 ): Promise<ServedModule> {
   const { loaded, importFor, hosts, sagas } = await loadSagas(file, onImport);
+  assertSdk(file);
   const { serveSagas } = await importFor<typeof Serve>('@mcp-saga/server/serve');
   // Clients without forms can answer, too. A server decides that itself.
   const options: Partial<GivenOptions> = hosts[0] ?? { answers: { model: 'accept' } };

@@ -10,7 +10,7 @@ export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): Ho
   return {
     onReject: ({ reason }) => say({ type: 'rejected', reason }, `rejected a token: ${reason}`),
     onWarning: (message) => say({ type: 'warning', message }, `warning: ${message}`),
-    onError: (error) => say({ type: 'error', message: messageOf(error) }, `error: ${traceOf(error)}`),
+    onError: (error) => sayError(say, error),
     ...hooks,
     onStep: (event) => {
       const ofSaga = steps.get(event.sagaId) ?? new Map<string, string>();
@@ -40,6 +40,11 @@ export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): Ho
       hooks.onTurn?.(facts);
     },
   };
+}
+
+/** Reports an error outside of a turn. */
+export function sayError(say: Say, error: unknown): void {
+  say({ type: 'error', message: messageOf(error) }, `error: ${traceOf(error)}`);
 }
 
 /** Returns the message of anything that was thrown. */
