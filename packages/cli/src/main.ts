@@ -110,6 +110,7 @@ function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { r
   if (error instanceof CliError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
+  if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
   if (error instanceof SagaClientError || name === 'CreateError') return { code, message, exitCode: 1 };
   if (error instanceof ProtocolError || error instanceof SdkError)
     return { code: 'request_failed', message: `The server answers with an error: ${message}`, exitCode: 1 };

@@ -31,10 +31,10 @@ export function toSvgText({ tag, attributes, children }: SvgElement): string {
 const entities: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' };
 
 function escapeXml(text: string): string {
-  return (
-    text
-      // XML has no other control characters, and no half of a surrogate pair.
-      .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{FFFD}')
-      .replaceAll(/[<>&"]/g, (character) => entities[character] ?? character)
+  // XML has no other control characters, and no half of a surrogate pair.
+  const valid = text.replaceAll(
+    /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu,
+    '\u{FFFD}',
   );
+  return valid.replaceAll(/[<>&"]/g, (character) => entities[character] ?? character);
 }

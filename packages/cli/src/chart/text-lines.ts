@@ -15,10 +15,7 @@ export function measureText(text: string, size: number): number {
 export function breakLines(text: string, size: number, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
-  const words = text
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .split(' ');
+  const words = text.split(/[\s\p{Cc}]+/u).filter((word) => word !== '');
   for (const part of words.flatMap((word) => breakWord(word, size, width))) {
     const longer = line === '' ? part : `${line} ${part}`;
     if (line !== '' && measureText(longer, size) > width) {

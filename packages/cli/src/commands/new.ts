@@ -27,17 +27,12 @@ export const newProject: Command = defineCommand({
     const given = Object.entries(flags).map(([name, value]) =>
       value === true ? `--${name}` : `--${name}=${value}`,
     );
-    try {
-      const created = await createFromFlags([...given, ...dirs], {
-        isInteractive: isInteractive && !json,
-        print: (text) => lines.push(text),
-        userAgent: environment['npm_config_user_agent'],
-      });
-      if (created === undefined) throw new CliError('stopped', 'Stopped.');
-      return { text: lines.join('\n'), json: created };
-    } catch (error) {
-      if (Object(error).code !== 'invalid_option') throw error;
-      throw new CliError('usage', (error as Error).message, { cause: error });
-    }
+    const created = await createFromFlags([...given, ...dirs], {
+      isInteractive: isInteractive && !json,
+      print: (text) => lines.push(text),
+      userAgent: environment['npm_config_user_agent'],
+    });
+    if (created === undefined) throw new CliError('stopped', 'Stopped.');
+    return { text: lines.join('\n'), json: created };
   },
 });

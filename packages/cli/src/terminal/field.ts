@@ -59,13 +59,9 @@ async function askBoolean(asked: Asked): Promise<boolean | undefined> {
     return await prompt(terminal, (common) =>
       confirm({ ...common, message, initialValue: initial === true }),
     );
-  const choices = [
-    { value: 'yes', label: 'Yes' },
-    { value: 'no', label: 'No' },
-  ];
-  const chosen = initial === undefined ? undefined : initial === true ? 'yes' : 'no';
-  const answer = await askOne({ ...asked, initial: chosen }, choices);
-  return answer === undefined ? undefined : answer === 'yes';
+  const choices = [true, false].map((value) => ({ value: String(value), label: value ? 'Yes' : 'No' }));
+  const answer = await askOne({ ...asked, initial: String(initial) }, choices);
+  return answer === undefined ? undefined : answer === 'true';
 }
 
 async function askOne(asked: Asked, choices: readonly Choice[]): Promise<string | undefined> {
