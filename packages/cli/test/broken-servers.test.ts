@@ -277,12 +277,12 @@ describe('mcp-saga keys with unusable keys', () => {
       'SAGA_KEYS is not set. Set SAGA_KEYS, or pass --env-file or --keys-env.\n→ 2',
     );
     expect(await withKeys(['check', '--env-file', '/nowhere'])).toBe('There is no file /nowhere.\n→ 2');
-    expect(await withKeys(['check'], 'k1:short')).toMatch(/^key 1 of 1 is not .*\n→ 1$/);
+    expect(await withKeys(['check'], 'k1:short')).toMatch(/^key 1 of 1 is not .*\nTo make a key: .*\n→ 1$/);
     expect(await withKeys(['rotate', '--phase', '1'], 'k1:short')).toMatch(
       /^The keys cannot be used: key 1 of 1 is not .*\n→ 2$/,
     );
     expect(await golden(['doctor'], { environment: { SAGA_KEYS: `${keys},${keys}` } })).toMatch(
-      /^FAIL {2}keys: .*\n→ 1$/,
+      /^FAIL {2}keys: key 2 of 2 .*\n {6}To make a key: mcp-saga keys new\n→ 1$/,
     );
   });
 

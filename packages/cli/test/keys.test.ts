@@ -72,6 +72,53 @@ describe('mcp-saga keys', () => {
     expect(await run(['keys', 'check'], { environment: { SAGA_KEYS: good } })).toMatchObject({ code: 0 });
   });
 
+  it('reports every bad key with its position, and the command that makes a key', async () => {
+    const [k2, k3] = [await newKey('k2'), await newKey('k3')];
+    const check = (keys: string, ...more: readonly string[]): ReturnType<typeof run> =>
+      run(['keys', 'check', ...more], { environment: { SAGA_KEYS: keys } });
+    const zeros = `k1:${'A'.repeat(43)}`;
+    expect((await check([zeros, k2, k2, 'zzz'].join(','))).printed.split('\n')).toEqual([
+      'key 1 of 4 is a published test key',
+      'key 3 of 4 has the ID of key 2: give each key a unique ID, as in k2:…',
+      'key 4 of 4 is not written as <id>:<32 bytes base64url>',
+      'To make a key: mcp-saga keys new',
+    ]);
+    // A bad key hides no repeated ID.
+    const weak = `k1:${Buffer.from('a'.repeat(32)).toString('base64url')}`;
+    const { printed } = await check([weak, `k1:${k3.slice(3)}`, k3, 'k3:short'].join(','), '--json');
+    expect(JSON.parse(printed)).toEqual({
+      ok: false,
+      problems: [
+        'key 1 of 4 is not random and can be guessed',
+        'key 2 of 4 has the ID of key 1: give each key a unique ID, as in k2:…',
+        'key 4 of 4 has the ID of key 3: give each key a unique ID, as in k2:…',
+        'key 4 of 4 is not base64url without padding',
+      ],
+    });
+  });
+
+  it('reports every bad key of a JSON Web Key Set, and a text that does not parse', async () => {
+    const k = (await newKey('k1')).slice(3);
+    const jwks = JSON.stringify({
+      keys: [
+        { kty: 'oct', kid: 'k1', k },
+        { kty: 'oct', kid: 'k1', k: 'AAAA' },
+      ],
+    });
+    const check = (keys: string): ReturnType<typeof run> =>
+      run(['keys', 'check'], { environment: { SAGA_KEYS: keys } });
+    expect(await check(jwks)).toMatchObject({
+      code: 1,
+      printed: expect.stringMatching(/^key 2 of 2 has 3 bytes[^]*\nkey 2 of 2 has the ID of key 1/),
+    });
+    expect(await check('{"keys"')).toMatchObject({ code: 1, printed: expect.stringContaining('JSON') });
+  });
+
+  it('names the command that makes a key, also for a command that needs the keys', async () => {
+    const { errors } = await run(['keys', 'rotate', '--phase=1'], { environment: { SAGA_KEYS: 'k1:x' } });
+    expect(errors).toMatch(/^The keys cannot be used: key 1 of 1 .*\. To make one: mcp-saga keys new\.$/);
+  });
+
   it('names the missing variable', async () => {
     expect(await run(['keys', 'check', '--keys-env', 'SHOP_KEYS'])).toMatchObject({
       code: 2,

@@ -63,7 +63,8 @@ export const doctor: Command = defineCommand({
       checks.push(...(await clientChecks(values, io)));
     const ok = checks.every((check) => check.ok);
     const lines = checks.map((check) => `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.text}`);
-    return { text: lines.join('\n'), json: { ok, checks }, ok };
+    const text = lines.map((line) => line.replaceAll('\n', '\n      ')).join('\n');
+    return { text, json: { ok, checks }, ok };
   },
 });
 

@@ -1,7 +1,11 @@
-import { createKeyRing, generateKey, SealError } from '@mcp-saga/seal';
+import { randomBytes } from 'node:crypto';
+import { createKeyRing, generateKey, SealError, type KeyInput } from '@mcp-saga/seal';
 import { defineCommand, type Command, type Report } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
+import { toValue } from '../input/assignments.ts';
 import { keyOptions, readKeys, usable } from '../input/read-keys.ts';
+
+const production = { environment: 'production' };
 
 /** `mcp-saga keys new`. */
 export const newKey: Command = defineCommand({
@@ -41,7 +45,7 @@ export const rotateKeys: Command = defineCommand({
     if (/^\s*[[{]/.test(given))
       throw new CliError('usage', 'Only id:key,id:key is rotated. Rotate JSON Web Keys in your key store.');
     const keys = given.split(',').map((key) => key.trim());
-    const { kids } = usable(() => createKeyRing(keys, { environment: 'production' }));
+    const { kids } = usable(() => createKeyRing(keys, production));
     const [first = '', ...others] = keys;
     if (phase !== '1' && others.length === 0)
       throw new CliError('usage', `Phase ${phase} needs two keys. Begin with --phase 1.`);
@@ -52,7 +56,7 @@ export const rotateKeys: Command = defineCommand({
           ? [others.at(-1) ?? '', first, ...others.slice(0, -1)]
           : [first];
     const text = next.join(',');
-    const { kids: ids } = usable(() => createKeyRing(next, { environment: 'production' }));
+    const { kids: ids } = usable(() => createKeyRing(next, production));
     io.note(`${ids.join(', ')}: the first key seals tokens, and each key opens them. ${phases[phase]}`);
     return { text, json: { phase: Number(phase), keys: text, ids } };
   },
@@ -70,14 +74,37 @@ export const checkKeys: Command = defineCommand({
 
 /** Checks keys as a host in production does. Shows IDs and problems, and never a key. */
 export function checked(keys: string): Report {
-  try {
-    const { kids } = createKeyRing(keys, { environment: 'production' });
-    const [first, ...others] = kids;
-    const opens = others.length === 0 ? '' : ` Tokens of ${others.join(', ')} still open.`;
-    return { text: `${kids.length} good: ${first} seals new tokens.${opens}`, json: { ok: true, ids: kids } };
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    return { text: error.message, json: { ok: false, problem: error.message }, ok: false };
+  const problems = problemsOf(keys);
+  if (problems.length > 0) {
+    const text = [...problems, 'To make a key: mcp-saga keys new'].join('\n');
+    return { text, json: { ok: false, problems }, ok: false };
+  }
+  const { kids } = createKeyRing(keys, production);
+  const [first, ...others] = kids;
+  const opens = others.length === 0 ? '' : ` Tokens of ${others.join(', ')} still open.`;
+  return { text: `${kids.length} good: ${first} seals new tokens.${opens}`, json: { ok: true, ids: kids } };
+}
+
+/** Finds the problems of all keys. A random key replaces a bad one, so that the check continues. */
+function problemsOf(keys: string): readonly string[] {
+  const { keys: given = toValue(keys) } = Object(toValue(keys)) as { readonly keys?: unknown };
+  const list = (typeof given === 'object' ? [given].flat() : keys.split(',')) as (string | KeyInput)[];
+  const problems = new Set<string>();
+  for (;;) {
+    try {
+      createKeyRing(list, production);
+      return [...problems].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      const [problem = ''] = error.message.split('. To make one:');
+      const at = Number(/^key (\d+) of /.exec(problem)?.[1]) - 1;
+      const bad = list[at];
+      if (bad === undefined) return [problem];
+      // A later key may repeat the ID.
+      const { kid = String(bad).trim().split(':')[0] } = Object(bad) as { readonly kid?: string };
+      list[at] = { kid: problems.has(problem) ? `replaced-${at}` : `${kid}`, key: randomBytes(32) };
+      problems.add(problem);
+    }
   }
 }
 

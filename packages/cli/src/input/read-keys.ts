@@ -35,8 +35,10 @@ export function usable<T>(make: () => T): T {
   try {
     return make();
   } catch (cause) {
-    if (cause instanceof SealError)
-      throw new CliError('no_keys', `The keys cannot be used: ${cause.message}`, { cause });
+    if (cause instanceof SealError) {
+      const problem = cause.message.replace(/node -p "[^"]*"/, 'mcp-saga keys new');
+      throw new CliError('no_keys', `The keys cannot be used: ${problem}`, { cause });
+    }
     throw cause instanceof TypeError ? new CliError('usage', cause.message, { cause }) : cause;
   }
 }
