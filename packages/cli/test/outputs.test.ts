@@ -37,7 +37,7 @@ describe('the output of mcp-saga', () => {
       cd FOLDER/shop
       npm install
       npm run test
-      npm run start
+      npm run start   (or dev, with a page)
       npm run call   (in another terminal)
       --
       → 0"

@@ -116,8 +116,9 @@ describe('mcp-saga call', () => {
 
   it('declines a question', async () => {
     const call = ['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=9', '--decline', 'confirm', '--json'];
-    const { code, printed } = await run(call);
+    const { code, printed, errors } = await run(call);
     expect(code).toBe(1);
+    expect(errors).toContain('confirm: declined by the options');
     expect(JSON.parse(printed)).toMatchObject({ isError: true });
   });
 

@@ -75,16 +75,16 @@ export async function createFromFlags(
   return created;
 }
 
-function nextSteps(
-  { template }: ProjectOptions,
-  { dir }: CreatedProject,
-  manager: string,
-): readonly string[] {
+function nextSteps({ template }: ProjectOptions, { dir }: CreatedProject, manager: string): string[] {
   const path = relative(process.cwd(), dir);
   const enter = path === '' ? [] : [`cd ${path.includes(' ') ? `"${path}"` : path}`];
   const shared = [...enter, `${manager} install`, `${manager} run test`];
   if (template !== 'existing-server')
-    return [...shared, `${manager} run start`, `${manager} run call   (in another terminal)`];
+    return [
+      ...shared,
+      `${manager} run start   (or dev, with a page)`,
+      `${manager} run call   (in another terminal)`,
+    ];
   return [
     ...shared,
     '',

@@ -40,7 +40,7 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
     asked.set(stepId, [...new Set([...(asked.get(stepId) ?? []), ...fieldsOf(step)])]);
     const found = isRefused ? undefined : fromOptions(step, given);
     if (found !== undefined) {
-      io.note(`${stepId}: answered by the options`);
+      io.note(`${stepId}: ${given.declined.has(stepId) ? 'declined' : 'answered'} by the options`);
       return found;
     }
     if (person !== undefined) {

@@ -92,16 +92,8 @@ export class TurnFeed {
     const running = this.#running.getStore();
     const given = present({ client: running?.client, request: running?.request });
     const saga = this.#sagas.get(sagaId) ?? { facts, first: given, turns: [] };
-    const begun: Turn = {
-      turn,
-      action,
-      status: 'running',
-      startedAt: Date.now(),
-      events: [],
-      asked: [],
-      tokenBytes: 0,
-      ...given,
-    };
+    const empty = { events: [], asked: [], tokenBytes: 0 };
+    const begun: Turn = { turn, action, status: 'running', startedAt: Date.now(), ...empty, ...given };
     saga.turns.push(begun);
     // After a commit, the code of a turn continues in the next one.
     if (running?.sagaId === sagaId) running.turn = begun;
