@@ -106,6 +106,14 @@ describe('mcp-saga with a module', () => {
     expect(code).toBe(0);
   });
 
+  it('tests a saga without arguments by its exported script only', async () => {
+    const { printed } = await run(['test', fixture('sagas.ts'), '--harmless=pay-back']);
+    expect(printed).toContain('ok    script: fork');
+    expect(printed).not.toContain('refund:');
+    // No script has arguments for the other saga of the file.
+    expect(printed).toContain('FAIL  advise: crash');
+  });
+
   it('tests one export', async () => {
     const args = ['test', fixture('sagas.ts'), '--harmless=pay-back', '--export'];
     const { code, printed } = await run([...args, 'script']);

@@ -7,7 +7,8 @@ import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
 import { judged, verdictOf } from './verdicts.ts';
 
 /** Explorers of the test kit by their names in the report. */
-const all = { crash: crashEverywhere, fail: failEverywhere, refuse: refuseEverywhere, fork: forkEverywhere };
+const crash = { crash: crashEverywhere };
+const all = { ...crash, fail: failEverywhere, refuse: refuseEverywhere, fork: forkEverywhere };
 
 type Explorers = Partial<typeof all>;
 
@@ -27,8 +28,11 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
     run: async ({ export: wanted, input, harmless = [] }, [file = ''], { note }) => {
       const loaded = await loadModule(file);
       const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isSagaOrScript, wanted);
+      const scripted = [...found.values()].filter(isScript).map(({ saga }) => saga);
       const rows: Row[] = [];
       for (const [name, value] of found) {
+        // A script has the arguments of its saga.
+        if (input === undefined && isSaga(value) && scripted.includes(value)) continue;
         const script = isScript(value) ? value : scriptOf(value, input);
         for (const [explorer, explore] of Object.entries(explorers)) {
           note(`${name}: ${explorer} …`);
@@ -48,14 +52,11 @@ export const test: Command = exploring(all, {
 });
 
 /** `mcp-saga crash`. */
-export const crashes: Command = exploring(
-  { crash: crashEverywhere },
-  {
-    name: 'crash',
-    summary: 'kills the process before and after each effect of the sagas or scripts in a file',
-    example: 'mcp-saga crash sagas/refund.ts',
-  },
-);
+export const crashes: Command = exploring(crash, {
+  name: 'crash',
+  summary: 'kills the process before and after each effect of the sagas or scripts in a file',
+  example: 'mcp-saga crash sagas/refund.ts',
+});
 
 /** One line of the report. */
 interface Row {

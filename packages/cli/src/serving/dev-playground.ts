@@ -35,8 +35,7 @@ export class DevPlayground {
   /** Lists the sagas and scripts of a module, with the source of their package. */
   async sources(module: PlayedModule, version: number, problem?: string): Promise<Response> {
     const { files, scripts, programs } = module;
-    const [file = ''] = files;
-    const folder = dirname(file);
+    const folder = dirname([...files][0] ?? '');
     const own = [...files].filter((path) => path.startsWith((packageOf(folder) ?? folder) + sep));
     const sources = (this.#versions[version] ??= await Promise.all(
       own.map(async (path) => ({ path, text: await readFile(path, 'utf8') })),

@@ -38,13 +38,11 @@ export async function liveModule(file: string, world: DevWorld): Promise<LiveMod
       },
     );
   });
-  try {
-    loading = load();
-    await loading;
-  } catch (error) {
+  loading = load();
+  await loading.catch((error: unknown) => {
     files.close();
     throw error;
-  }
+  });
   files.add(resolve(file));
   return { current: () => current, close: () => files.close() };
 }
