@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createKeyRing, generateKey, SealError, type KeyInput } from '@mcp-saga/seal';
+import { createKeyRing, generateKey, SealError, type KeyInput, type OctJwk } from '@mcp-saga/seal';
 import { defineCommand, type Command, type Report } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
@@ -101,8 +101,8 @@ function problemsOf(keys: string): readonly string[] {
       const bad = list[at];
       if (bad === undefined) return [problem];
       // A later key may repeat the ID.
-      const { kid = String(bad).trim().split(':')[0] } = Object(bad) as { readonly kid?: string };
-      list[at] = { kid: problems.has(problem) ? `replaced-${at}` : `${kid}`, key: randomBytes(32) };
+      const kid = typeof bad === 'string' ? bad.trim().split(':')[0] : (Object(bad) as OctJwk).kid;
+      list[at] = { kid: problems.has(problem) ? `replaced-${at}` : (kid ?? ''), key: randomBytes(32) };
       problems.add(problem);
     }
   }
