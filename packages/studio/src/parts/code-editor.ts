@@ -13,6 +13,7 @@ export class CodeEditor {
   readonly #view: EditorView;
   readonly #states = new Map<string, EditorState>();
   #name = '';
+  #newest: string | undefined;
   #onEdit: ((text: string) => void) | undefined;
 
   constructor(parent: HTMLElement) {
@@ -34,9 +35,11 @@ export class CodeEditor {
     const { state, scrollDOM, hasFocus } = this.#view;
     const marks = findMarks(state.doc.toString(), entries, looks);
     this.#view.dispatch({ effects: setMarks.of(marks) });
+    const before = this.#newest;
+    this.#newest = JSON.stringify(marks.at(-1));
     const { line } = marks.at(-1) ?? {};
-    // The text stays in place while the person types. CodeMirror would scroll the page, too.
-    if (line === undefined || line > state.doc.lines || hasFocus) return;
+    // The text stays in place while the person types or reads. CodeMirror would scroll the page, too.
+    if (line === undefined || this.#newest === before || hasFocus) return;
     const { top } = this.#view.lineBlockAt(state.doc.line(line).from);
     scrollDOM.scrollTop = top - scrollDOM.clientHeight / 2;
   }

@@ -90,24 +90,26 @@ type FieldInputProps = Readonly<{ name: string; field: Field; question: Question
 function FieldInput({ name, field, question }: FieldInputProps): JSX.Element {
   const { [name]: value } = question.content;
   const isOptional = question.required?.includes(name) === false;
-  const choices = choicesOf(field);
+  const { type, enum: own, oneOf, items } = field;
+  const plain = (own ?? items?.enum)?.map((choice) => ({ const: choice, title: choice }));
+  const choices = plain ?? oneOf ?? items?.anyOf;
   return (
-    <label class={field.type === 'boolean' ? 'check' : ''}>
+    <label class={type === 'boolean' ? 'check' : ''}>
       <span>
         {field.title ?? name} {isOptional && <small>optional</small>}
       </span>
-      {field.type === 'boolean' ? (
+      {type === 'boolean' ? (
         <input type="checkbox" name={name} defaultChecked={value === true} />
       ) : choices === undefined ? (
         // The host checks the bounds, and asks again. A person may try a wrong answer.
         <input
           name={name}
-          inputMode={field.type === 'string' ? 'text' : 'decimal'}
+          inputMode={type === 'string' ? 'text' : 'decimal'}
           defaultValue={typeof value === 'string' ? value : JSON.stringify(value)}
         />
       ) : (
-        <select name={name} multiple={field.type === 'array'}>
-          {isOptional && field.type === 'string' && <option value="" />}
+        <select name={name} multiple={type === 'array'}>
+          {isOptional && type === 'string' && <option value="" />}
           {choices.map(({ const: choice, title = choice }) => (
             <option key={choice} value={choice} selected={[value].flat().includes(choice)}>
               {title}
@@ -118,10 +120,6 @@ function FieldInput({ name, field, question }: FieldInputProps): JSX.Element {
       {field.description !== undefined && <small>{field.description}</small>}
     </label>
   );
-}
-
-function choicesOf({ enum: choices, oneOf, items }: Field): Field['oneOf'] {
-  return (choices ?? items?.enum)?.map((choice) => ({ const: choice })) ?? oneOf ?? items?.anyOf;
 }
 
 /** Reads the answer in a form. Throws SyntaxError if an event is no JSON. */
@@ -136,8 +134,7 @@ function readForm(
   const read = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
     if (field.type === 'boolean') return [[name, data.has(name)]];
     const value = field.type === 'array' ? data.getAll(name) : textOf(name);
-    const isLeftOut = typeof value === 'string' || required?.includes(name) === false;
-    if (value.length === 0 && isLeftOut) return [];
+    if (value.length === 0 && (value === '' || required?.includes(name) === false)) return [];
     return [[name, /^(?:number|integer)$/.test(field.type) ? Number(value) : value]];
   });
   return { content: Object.fromEntries(read), ...(type === 'approval' ? { by: textOf('by') } : {}) };
