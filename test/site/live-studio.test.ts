@@ -224,13 +224,24 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       return { action: 'accept', content: contents.shift() ?? {} };
     };
     await callSaga(client, { name: 'refund', arguments: { order: 'B8' } }, { handlers: { elicitation } });
-    await client.close();
     await verdict(page, 'completed');
+    // Who reads the source keeps the place while other sagas run.
+    await page.setViewportSize({ width: 1440, height: 360 });
+    await page.locator('.cm-scroller').evaluate((each) => each.scrollTo(0, 7));
+    const answer = { action: 'accept', content: { text: 'other' } } as const;
+    await callSaga(client, { name: 'note' }, { handlers: { elicitation: async () => answer } });
+    await page
+      .getByRole('button', { name: /note .* completed/ })
+      .first()
+      .waitFor();
+    expect(await page.locator('.cm-scroller').evaluate((each) => each.scrollTop)).toBe(7);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await client.close();
     expect(await page.locator('.turns h3').first().textContent()).toContain('tester 3');
     const run = await page.locator('.run').textContent();
     const filter = page.getByLabel('Filter the sagas');
     await filter.fill('Tester');
-    expect(await page.locator('.seen li').count()).toBe(1);
+    expect(await page.locator('.seen li').count()).toBe(2);
     await filter.fill('no such saga');
     expect(await page.locator('.seen li').count()).toBe(0);
     await filter.fill('');
