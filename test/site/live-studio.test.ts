@@ -228,8 +228,8 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     // Who reads the source keeps the place while other sagas run.
     await page.setViewportSize({ width: 1440, height: 360 });
     await page.locator('.cm-scroller').evaluate((each) => each.scrollTo(0, 7));
-    const answer = { action: 'accept', content: { text: 'other' } } as const;
-    await callSaga(client, { name: 'note' }, { handlers: { elicitation: async () => answer } });
+    const other = { action: 'accept', content: { text: 'other' } } as const;
+    await callSaga(client, { name: 'note' }, { handlers: { elicitation: async () => other } });
     await page
       .getByRole('button', { name: /note .* completed/ })
       .first()

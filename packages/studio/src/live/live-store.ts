@@ -72,10 +72,9 @@ export class LiveStore {
   async start(tool: string, args: object): Promise<void> {
     this.failure.value = undefined;
     const id = crypto.randomUUID();
-    this.shown.value = id;
+    this.show(id);
     const params = { name: tool, arguments: args };
     const { error } = await this.#send({ id, tool, method: 'tools/callSaga', params, args });
-    this.lane.value = 0;
     if (error !== undefined) this.failure.value = `${tool}: ${error}`;
   }
 
