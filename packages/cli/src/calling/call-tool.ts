@@ -148,11 +148,9 @@ async function callByTool(
   try {
     for (let round = 1; ; round += 1) {
       const called = client.callTool({ name, arguments: { ...args, ...more } }, { signal, onprogress });
-      const result = (await Promise.race([called, failed])) as CallToolResult & {
-        readonly nextResumeToken?: string;
-      };
+      const result = (await Promise.race([called, failed])) as CallToolResult;
       const { nextResumeToken: resumeToken, _meta: meta } = result;
-      if (resumeToken === undefined || round === maxRounds) return result;
+      if (typeof resumeToken !== 'string' || round === maxRounds) return result;
       note(`round ${round}: the token has ${resumeToken.length} bytes`);
       more = { resumeToken };
       const { steps = [], retryAfterMs } = Object(meta?.[sagaExtension]) as {

@@ -5,12 +5,8 @@ import { readObject } from './assignments.ts';
 /** `true` for a saga: of a generator, or of a machine. */
 export function isSaga(value: unknown): value is Program {
   const { name, version, begin, advance } = Object(value) as Record<string, unknown>;
-  return (
-    typeof name === 'string' &&
-    typeof version === 'string' &&
-    typeof begin === 'function' &&
-    typeof advance === 'function'
-  );
+  const isNamed = typeof name === 'string' && typeof version === 'string';
+  return isNamed && typeof begin === 'function' && typeof advance === 'function';
 }
 
 /** `true` for a script of a test: `testSaga(…)`, also of another copy of the test kit. */

@@ -56,8 +56,7 @@ async function askElicitation(params: ElicitationParams, terminal: Terminal): Pr
     const action = await (content === undefined
       ? askToLeave(refusals, terminal)
       : askToSend(showForm(requestedSchema, content), terminal));
-    if (action === 'accept') return { action, content };
-    if (action !== undefined) return { action };
+    if (action !== undefined) return action === 'accept' ? { action, content } : { action };
     filled = content ?? filled;
   }
 }
