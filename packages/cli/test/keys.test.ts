@@ -111,6 +111,12 @@ describe('mcp-saga keys', () => {
       code: 1,
       printed: expect.stringMatching(/^key 2 of 2 has 3 bytes[^]*\nkey 2 of 2 has the ID of key 1/),
     });
+    const good = JSON.stringify([{ kty: 'oct', kid: 'k1', k }]);
+    expect(await check(good)).toMatchObject({ code: 0, printed: '1 good: k1 seals new tokens.' });
+    expect(await check('["k1:x","k2:x"]')).toMatchObject({
+      code: 1,
+      printed: expect.stringMatching(/^key 1 of 2 [^]*\nkey 2 of 2 /),
+    });
     expect(await check('{"keys"')).toMatchObject({ code: 1, printed: expect.stringContaining('JSON') });
   });
 

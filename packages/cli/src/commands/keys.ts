@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isRecord } from '@mcp-saga/core/program';
 import { createKeyRing, generateKey, SealError, type KeyInput, type OctJwk } from '@mcp-saga/seal';
 import { defineCommand, type Command, type Report } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
@@ -87,7 +88,8 @@ export function checked(keys: string): Report {
 
 /** Finds the problems of all keys. A random key replaces a bad one, so that the check continues. */
 function problemsOf(keys: string): readonly string[] {
-  const { keys: given = toValue(keys) } = Object(toValue(keys)) as { readonly keys?: unknown };
+  const parsed = toValue(keys);
+  const given = isRecord(parsed) ? (parsed['keys'] ?? parsed) : parsed;
   const list = (typeof given === 'object' ? [given].flat() : keys.split(',')) as (string | KeyInput)[];
   const problems = new Set<string>();
   for (;;) {
