@@ -225,7 +225,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     };
     await callSaga(client, { name: 'refund', arguments: { order: 'B8' } }, { handlers: { elicitation } });
     await verdict(page, 'completed');
-    // Who reads the source keeps the place while other sagas run.
+    // A reader of the source keeps the place while other sagas run.
     await page.setViewportSize({ width: 1440, height: 360 });
     await page.locator('.cm-scroller').evaluate((each) => each.scrollTo(0, 7));
     const other = { action: 'accept', content: { text: 'other' } } as const;
@@ -235,6 +235,14 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       .first()
       .waitFor();
     expect(await page.locator('.cm-scroller').evaluate((each) => each.scrollTop)).toBe(7);
+    // On a phone, a click on a saga shows the run below the list.
+    await page.setViewportSize({ width: 390, height: 500 });
+    await page.evaluate(() => scrollTo(0, 0));
+    const top = (): Promise<number> =>
+      page.locator('.verdict').evaluate((each) => each.getBoundingClientRect().top);
+    expect(await top()).toBeGreaterThan(500);
+    await page.getByRole('button', { name: /refund .* tester 3/ }).click();
+    await expect.poll(top).toBeLessThan(500);
     await page.setViewportSize({ width: 1440, height: 900 });
     await client.close();
     expect(await page.locator('.turns h3').first().textContent()).toContain('tester 3');
@@ -322,6 +330,9 @@ export const pausing = saga({ name: 'pausing', version: '1', forks: 'accept' }, 
     await verdict(page, 'Fork 1 of token 1: completed');
     await page.locator('.lit.done[data-value="awake"]').waitFor();
     await page.getByRole('slider', { name: 'Run in time' }).press('Home');
+    expect(await page.locator('.run > .slider').evaluate((each) => getComputedStyle(each).display)).toBe(
+      'flex',
+    );
     await expect.poll(async () => await page.locator('.lit').count()).toBe(0);
     expect(await page.locator('.event:not(.later)').count()).toBe(0);
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));

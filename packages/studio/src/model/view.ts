@@ -15,7 +15,7 @@ export interface EntryView {
   readonly value?: string | undefined;
   readonly key?: string | undefined;
   /** When the process died: before or after the effect. */
-  readonly when?: string | undefined;
+  readonly when?: 'before' | 'after' | undefined;
   /** Reads and checkpoints before the event, with the values of reads, such as `now`, once the run has ended. */
   readonly reads?: readonly EntryView[];
   /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */

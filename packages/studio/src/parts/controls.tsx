@@ -6,7 +6,7 @@ export function Button(props: ButtonHTMLAttributes): JSX.Element {
   return <button type="button" {...props} />;
 }
 
-/** On a phone, the run is below the list of runs. */
+/** Shows the run, which a phone has below the clicked list. */
 export const scrollToRun = (): void => document.querySelector('.run')?.scrollIntoView({ block: 'nearest' });
 
 type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };

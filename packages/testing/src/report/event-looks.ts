@@ -17,7 +17,7 @@ interface EventLook {
 }
 
 /** `when`: of a crash. */
-export type Shown = Pick<TraceEvent, 'type'> & Readonly<{ when?: string | undefined }>;
+export type Shown = Pick<TraceEvent, 'type'> & Readonly<{ when?: 'before' | 'after' | undefined }>;
 
 export type EventLooks = Readonly<Record<TraceEvent['type'], EventLook>>;
 
