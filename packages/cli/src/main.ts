@@ -108,7 +108,9 @@ function parsed(
 
 function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
   if (error instanceof CliError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const thrown = error instanceof Error ? error.message : String(error);
+  // The server names the refused argument.
+  const message = thrown.replace(/^tools\/callSaga failed: (.*) \(-32602\)$/s, '$1');
   const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
   if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
   if (error instanceof SagaClientError || name === 'CreateError') return { code, message, exitCode: 1 };

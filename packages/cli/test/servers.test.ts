@@ -154,7 +154,7 @@ describe('mcp-saga call', () => {
     expect(await run(continued)).toMatchObject({
       code: 0,
       printed: 'refunded 9',
-      errors: expect.stringContaining(`continues the saga in ${file}`),
+      errors: expect.stringMatching(new RegExp(`^continues the saga in ${file}`)),
     });
     await expect(stat(file)).rejects.toThrow('ENOENT');
 
@@ -175,6 +175,28 @@ describe('mcp-saga call', () => {
     expect(code).toBe(1);
     expect(errors).toContain("The tool 'refund' has no argument 'amout'. Did you mean 'amount'?");
     expect(errors).not.toContain('resumeToken');
+  });
+
+  it.each(ways)('names a missing argument, and the option for it: %s %s %s %s', async (...way) => {
+    const call = ['call', 'refund', '-u', urls[0] ?? '', ...way];
+    const { code, printed, errors } = await run(call);
+    expect(code).toBe(1);
+    expect(errors).toContain("The tool 'refund' needs --arg amount=….");
+    expect(printed + errors).toContain("Invalid arguments for 'refund': amount: expected number");
+    expect(printed + errors).not.toMatch(/callSaga|-32602/);
+    const given = await run([...call, '-a', 'amount=9', '--yes']);
+    expect(given.errors).not.toContain('needs');
+  });
+
+  it('reports refused arguments as JSON', async () => {
+    const { code, printed } = await run(['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=x', '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(printed)).toEqual({
+      error: {
+        code: 'saga_request_failed',
+        message: "Invalid arguments for 'refund': amount: expected number",
+      },
+    });
   });
 
   it('sends the whole content of a form, and numbers as text to a field of text', async () => {

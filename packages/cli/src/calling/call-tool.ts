@@ -50,7 +50,7 @@ export async function callTool(
   io: CommandIo,
 ): Promise<CallToolResult> {
   const tool = await toolNamed(client, call.name);
-  for (const text of unknownArguments(tool, call.arguments)) io.note(text);
+  for (const text of argumentAdvice(tool, call)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
   if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');
   if (way !== 'tasks') return await callByTool(client, way, call, io);
@@ -72,16 +72,21 @@ function lacking(sentence: string, name: string, known: readonly string[]): stri
   return `${sentence} '${name}'.${didYouMean(nearestName(name, known))} It has: ${known.join(', ') || 'none'}.`;
 }
 
-/** Advice for arguments that the schema does not name. The server decides about them. */
-function unknownArguments({ name, inputSchema }: Tool, given: ToolCall['arguments']): readonly string[] {
-  const { properties = {}, additionalProperties, patternProperties } = inputSchema;
-  if (Boolean(additionalProperties) || patternProperties !== undefined) return [];
+/** Advice for arguments that the schema requires, or does not name. The server decides about them. */
+function* argumentAdvice({ name, inputSchema }: Tool, call: ToolCall): Generator<string> {
+  const { arguments: given, keep = '' } = call;
+  const { properties = {}, required = [], additionalProperties, patternProperties } = inputSchema;
+  const missing = required.filter((argument) => !Object.hasOwn(given, argument));
+  // A stored saga has its arguments.
+  if (missing.length > 0 && !existsSync(keep))
+    yield `The tool '${name}' needs ${missing.map((argument) => `--arg ${argument}=…`).join(' ')}.`;
+  if (Boolean(additionalProperties) || patternProperties !== undefined) return;
   // Clients without forms resume by these arguments.
   const added = Object.hasOwn(properties, 'resumeToken') ? ['resumeToken', 'answers'] : [];
   const known = Object.keys(properties).filter((argument) => !added.includes(argument));
-  return Object.keys(given)
-    .filter((argument) => !Object.hasOwn(properties, argument))
-    .map((argument) => lacking(`The tool '${name}' has no argument`, argument, known));
+  for (const argument of Object.keys(given))
+    if (!Object.hasOwn(properties, argument))
+      yield lacking(`The tool '${name}' has no argument`, argument, known);
 }
 
 /** Shows the progress that a tool reports. */

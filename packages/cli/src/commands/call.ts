@@ -31,15 +31,13 @@ export const call: Command = defineCommand({
   run: async (values, [name = ''], io) => {
     const as = ways.find((way) => way === values.as);
     if (as !== values.as) throw new CliError('usage', `--as ${values.as}: expected ${ways.join(', ')}.`);
-    const { answer, unused } = answering(
-      {
-        answers: readAssignments('answer', values.answer),
-        declined: new Set(values.decline),
-        model: values['model-answer'],
-        yes: values.yes === true,
-      },
-      io,
-    );
+    const answers = {
+      answers: readAssignments('answer', values.answer),
+      declined: new Set(values.decline),
+      model: values['model-answer'],
+      yes: values.yes === true,
+    };
+    const { answer, unused } = answering(answers, io);
     const args = {
       ...(values.args === undefined ? {} : readObject('args', values.args)),
       ...Object.fromEntries(readAssignments('arg', values.arg)),
