@@ -42,14 +42,16 @@ export async function main(args: readonly string[], given: CommandLine): Promise
   const [first = '--help'] = args;
   const command = commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
   const isVersion = first === '--version' || first === '-v';
-  const isHelp = [first, ...args].some((arg) => /^(?:--help|-h|help)$/.test(arg));
+  const words = args.filter((arg) => arg !== 'help' && !arg.startsWith('-'));
+  const isKnown = commands.some(({ name }) => `${name} `.startsWith([...words, ''].join(' ')));
+  const isHelp = isKnown && [first, ...args].some((arg) => /^(?:--help|-h|help)$/.test(arg));
   if (isVersion || (command === undefined && isHelp)) {
     line.print(isVersion ? ownVersion() : usage());
     return 0;
   }
   const isJson = args.includes('--json');
   try {
-    if (command === undefined) throw new CliError('usage', unknownCommand(args));
+    if (command === undefined) throw new CliError('usage', unknownCommand(words.length > 0 ? words : args));
     const report = await run(command, args, line);
     if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
     else if (report.text !== '') line.print(report.text);
@@ -66,8 +68,7 @@ export async function main(args: readonly string[], given: CommandLine): Promise
 
 function unknownCommand([first = '', second = '']: readonly string[]): string {
   const names = commands.map(({ name }) => name);
-  const isFamily = names.some((name) => name.startsWith(`${first} `));
-  const given = isFamily ? `${first} ${second}`.trimEnd() : first;
+  const given = names.some((name) => name.startsWith(`${first} `)) ? `${first} ${second}`.trimEnd() : first;
   return `Unknown command '${given}'.${didYouMean(nearestName(given, names))}`;
 }
 
@@ -108,10 +109,9 @@ function parsed(
 
 function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
   if (error instanceof CliError) return error;
-  const thrown = error instanceof Error ? error.message : String(error);
+  const { name, code, message: thrown = String(error) } = Object(error) as Partial<Error> & { code: string };
   // The server names the refused argument.
   const message = thrown.replace(/^tools\/callSaga failed: (.*) \(-32602\)$/s, '$1');
-  const { name, code } = Object(error) as { readonly name?: string; readonly code: string };
   if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
   if (error instanceof SagaClientError || name === 'CreateError') return { code, message, exitCode: 1 };
   if (error instanceof ProtocolError || error instanceof SdkError)

@@ -16,8 +16,22 @@ describe('mcp-saga', () => {
     for (const option of ['json', ...Object.keys(options)]) expect(printed).toContain(`--${option}`);
   });
 
-  it.each([['help'], ['keys', '--help'], ['-h']])('lists its commands: %s %s', async (...args) => {
-    expect(await run(args)).toMatchObject({ code: 0, printed: expect.stringContaining('keys rotate') });
+  it.each([['help'], ['keys', '--help'], ['-h'], ['help', 'call'], ['--json', '-h']])(
+    'lists its commands: %s %s',
+    async (...args) => {
+      expect(await run(args)).toMatchObject({ code: 0, printed: expect.stringContaining('keys rotate') });
+    },
+  );
+
+  it.each([
+    [['bogus', '--help'], 'bogus'],
+    [['keys', 'bogus', '-h'], 'keys bogus'],
+    [['help', 'bogus'], 'bogus'],
+    [['--bogus'], '--bogus'],
+  ])('refuses an unknown command, also with help: %s', async (args, command) => {
+    const { code, printed, errors } = await run(args);
+    expect({ code, printed }).toEqual({ code: 2, printed: '' });
+    expect(errors).toContain(`Unknown command '${command}'.`);
   });
 
   it('reports an unknown command as JSON', async () => {

@@ -136,13 +136,12 @@ async function hostChecks(file: string): Promise<readonly Check[]> {
 }
 
 async function storesOf({ guard, store, queue }: GivenOptions): Promise<readonly Check[]> {
-  const now = Date.now();
   const claims = guard?.store ?? store?.guard;
   const id = `doctor-${randomUUID()}`;
   return await Promise.all([
     claims === undefined
       ? { name: 'guard', ok: true, text: 'none: used tokens can be used again' }
-      : reached('guard', async () => await claims.claim(id, now + 60_000, now)),
+      : reached('guard', async () => await claims.claim(id, Date.now() + 60_000, Date.now())),
     ...(queue === undefined ? [] : [queueCheck(queue, id)]),
   ]);
 }
