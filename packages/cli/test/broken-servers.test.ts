@@ -245,8 +245,8 @@ describe('mcp-saga inspect with a token that does not open', () => {
     const past = createSagaHost({ sagas: [refund], keys, audience: 'shop', testing: { clock } });
     expect(await inspected(await tokenOf(past), keys)).toBe(
       [
-        'bytes  N',
-        'keyId  k1',
+        'tokenBytes  N',
+        'keyId       k1',
         '',
         'saga       refund 2',
         'target     refund',

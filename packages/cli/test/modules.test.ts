@@ -19,7 +19,7 @@ describe('mcp-saga inspect', () => {
     const token = await tokenOf();
     const { code, printed } = await run(['inspect', token, '--json']);
     expect(code).toBe(0);
-    expect(JSON.parse(printed)).toEqual({ bytes: token.length, keyId: 'k1' });
+    expect(JSON.parse(printed)).toEqual({ tokenBytes: token.length, keyId: 'k1' });
   });
 
   it('shows the claims with the keys, and values only with --values', async () => {

@@ -91,8 +91,8 @@ describe('the output of mcp-saga', () => {
     const turn = await host.start('refund', { amount: 9 });
     const { token } = turn as { readonly token: string };
     expect(await golden(['inspect', token])).toMatchInlineSnapshot(`
-      "bytes  …
-      keyId  k1
+      "tokenBytes  …
+      keyId       k1
 
       Everything else is encrypted. Pass --host, or SAGA_KEYS and --audience.
       --

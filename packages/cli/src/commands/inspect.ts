@@ -74,7 +74,7 @@ function readOutside(token: string): Facts {
   const { kid } = Object(toValue(decoded)) as { readonly kid?: unknown };
   if (others.length !== 4 || typeof kid !== 'string')
     throw new CliError('usage', 'This is not a whole saga token: expected five parts and a key ID.');
-  return { bytes: token.length, keyId: kid };
+  return { tokenBytes: token.length, keyId: kid };
 }
 
 /** Opens a token. Throws `token_refused` with the reason, which only the operator may see. */
