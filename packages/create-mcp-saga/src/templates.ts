@@ -31,7 +31,7 @@ export const templates: { readonly [name in TemplateName]: Template } = {
     dependencies: [...served, 'srvx'],
     devDependencies: [...tested, ...called],
     keysFile: '.env',
-    start: { source: 'server' },
+    start: { source: 'start' },
     path: '/mcp',
   },
   'cloudflare-workers': {
