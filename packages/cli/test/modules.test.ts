@@ -244,6 +244,17 @@ describe('mcp-saga doctor --host', () => {
     expect(code).toBe(1);
   });
 
+  it.each(['doctor', 'inspect'])('gives the module the variables of --env-file: %s', async (name) => {
+    vi.stubEnv('STORES', undefined);
+    const file = join(mkdtempSync(join(tmpdir(), 'env-')), '.env');
+    writeFileSync(file, 'STORES=down\n');
+    const token = name === 'inspect' ? [await tokenOf()] : [];
+    const { printed } = await run([name, ...token, '--host', fixture('hosts.ts'), '--env-file', file]);
+    expect(process.env['STORES']).toBe('down');
+    if (name === 'doctor') expect(printed).toContain('FAIL  guard: cannot be reached (ECONNREFUSED)');
+    vi.unstubAllEnvs();
+  });
+
   it('names a module without a host', async () => {
     expect(await run(['doctor', '--host', fixture('machine.ts')])).toMatchObject({ code: 2 });
   });

@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import { generateKey, memoryStore } from '@mcp-saga/server';
 import { serve } from 'srvx';
 import { defineCommand, type Command } from '../model/command.ts';
@@ -19,15 +17,13 @@ export const dev: Command = defineCommand({
   options: { port: { short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' }, ...keyOptions },
   example: 'mcp-saga dev sagas.ts',
   run: async (values, [file = ''], io) => {
-    const { port = '3000', 'env-file': envFile, json = false } = values;
+    const { port = '3000', json = false } = values;
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw new CliError('usage', `--port ${port}: expected a port, such as 3000.`);
     const ownKeys = findKeys(values, io);
     const keys = ownKeys ?? generateKey('dev');
-    // Modules read their settings when they are imported.
-    const settings = envFile === undefined ? {} : parseEnv(readFileSync(envFile, 'utf8'));
-    const defaults = { NODE_ENV: 'development', SAGA_KEYS: keys, ...settings };
-    for (const [name, value] of Object.entries(defaults)) process.env[name] ??= value;
+    process.env['NODE_ENV'] ??= 'development';
+    process.env['SAGA_KEYS'] ??= keys;
     const say: Say = (event, text) => {
       const time = new Date();
       io.print(json ? JSON.stringify({ time, ...event }) : `${time.toLocaleTimeString('en-GB')}  ${text}`);

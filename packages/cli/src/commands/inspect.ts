@@ -29,13 +29,14 @@ export const inspect: Command = defineCommand({
     const token = (given === '-' ? await text(io.input) : given).trim();
     if (token === '') throw new CliError('usage', 'The token is empty.');
     const outside = readOutside(token);
+    const found = findKeys(values, io);
     if (host !== undefined) {
       const inspection = await refusing(async () => await (await hostIn(host)).inspect(token));
       const { sagaId, keyId, claims, tokenBytes, parts, trace } = inspection;
       const shown = [...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }), ...claimsOf(claims)];
       return { text: sections(shown, timelineOf(inspection)), json: inspection };
     }
-    const keys = audience === undefined ? findKeys(values, io) : readKeys(values, io);
+    const keys = audience === undefined ? found : readKeys(values, io);
     const ring = keys === undefined || keys === '' ? undefined : usable(() => createKeyRing(keys));
     if (ring === undefined || audience === undefined) {
       const missing = ring === undefined ? 'SAGA_KEYS and --audience' : '--audience';

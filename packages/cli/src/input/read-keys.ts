@@ -19,7 +19,10 @@ export function findKeys(
 ): string | undefined {
   if (file === undefined) return environment[name];
   if (!existsSync(file)) throw new CliError('no_file', `There is no file ${file}.`);
-  return environment[name] ?? parseEnv(readFileSync(file, 'utf8'))[name];
+  const variables = parseEnv(readFileSync(file, 'utf8'));
+  // Modules read their settings when they are imported.
+  for (const [each, value] of Object.entries(variables)) process.env[each] ??= value;
+  return environment[name] ?? variables[name];
 }
 
 /** Returns the text of the keys. Throws `no_keys`. */
