@@ -649,6 +649,21 @@ export const script = testSaga(order);`;
     await other.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
     await other.close();
 
+    // The link of an open case opens the case.
+    await holds(page);
+    const cell = page.getByRole('button', { name: 'fails: holds', exact: true }).last();
+    const title = (await cell.getAttribute('title')) ?? '';
+    await cell.click();
+    await ends(page, title);
+    await page.getByText('Copied').first().waitFor({ state: 'hidden' });
+    const found = await open(new URL(await linkOf('Copy link')).hash);
+    await found.getByRole('button', { name: 'Run this code' }).click();
+    await ends(found, title);
+    expect(await found.locator('.cell[aria-pressed=true]').getAttribute('title')).toBe(title);
+    await found.getByRole('button', { name: 'Run', exact: true }).click();
+    await ends(found, 'completed');
+    await found.close();
+
     // A link that arrives during a run waits, too.
     await replaceSource(page, (text) => `console.info('link ran');\n${text}`);
     const { hash } = new URL(await linkOf('Copy link'));

@@ -44,7 +44,7 @@ function App({ store }: { readonly store: Store }): JSX.Element {
         </label>
         {!store.isDev && (
           <ShareMenu
-            all="Every link contains the code in the editor, and the answered questions."
+            all="Every link contains the code in the editor, the answered questions, and the open case."
             bare="Placeholders stand for the answers."
             values="answers"
             link={async (hasValues) => await store.link(hasValues)}

@@ -21,7 +21,11 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
     <section class="run" aria-label="Run">
       <div class="tabs">
         {lanes.value.map((lane, index) => (
-          <Button key={index} aria-pressed={index === at} onClick={() => (shown.value = { lane: index })}>
+          <Button
+            key={index}
+            aria-pressed={index === at}
+            onClick={() => void store.openCell(undefined, index)}
+          >
             <span class={`dot ${lane.status}`} />
             {index === 0 ? 'Run' : `Fork ${index}`}
           </Button>

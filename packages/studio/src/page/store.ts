@@ -59,6 +59,8 @@ export class Store {
   #edit: ReturnType<typeof setTimeout> | undefined;
   #isAllowed = false;
   #opened: object | undefined;
+  /** Case of a link, as text. Opens when the explorers find it, unless the person opens something before. */
+  #case: string | undefined;
 
   constructor({ examples, startWorker, loadCompiler }: Home) {
     this.isDev = loadCompiler === undefined;
@@ -95,8 +97,9 @@ export class Store {
     if (problem !== undefined) return void (this.failure.value = problem);
     const example = this.examples.value.find((each) => each.name === name) ?? this.examples.value[0];
     if (example === undefined) return;
-    this.#forgetPin();
+    this.pinned.value = undefined;
     this.example.value = example.name;
+    this.#case = shared?.case;
     const { input, answers = [] } = shared?.session ?? {};
     // Of a link, code of a disk takes only what its consent shows. A script has its own arguments.
     const { files, session } = this.isDev ? { session: { answers } } : { session: undefined, ...shared };
@@ -132,6 +135,7 @@ export class Store {
 
   /** Runs and explores the code, with a changed session. */
   runAll(change: Partial<Session> = {}): void {
+    this.stopExploring();
     this.cells.value = [];
     void this.#go(change).then(() => (this.failure.value === undefined ? this.#explore() : undefined));
   }
@@ -143,7 +147,7 @@ export class Store {
   }
 
   unpin(): void {
-    this.#forgetPin();
+    this.pinned.value = undefined;
     this.runAll({ forks: [] });
   }
 
@@ -173,10 +177,11 @@ export class Store {
     return await this.#query({ type: 'lens', ...(await this.#run()), lane, point, isChanged });
   }
 
-  /** Shows a case of the crash matrix, and runs it again. Without a case, shows the run. */
-  async openCell(cell: Cell | undefined): Promise<void> {
-    const shown = cell === undefined ? { lane: 0 } : { cell };
+  /** Shows a case of the crash matrix, and runs it again. Without a case, shows a lane. */
+  async openCell(cell: Cell | undefined, lane: number = 0): Promise<void> {
+    const shown = cell === undefined ? { lane } : { cell };
     this.shown.value = shown;
+    this.#case = undefined;
     // The slider passes many cases. Only the last one runs.
     await this.#asked;
     if (this.shown.value !== shown || cell === undefined) return;
@@ -187,11 +192,13 @@ export class Store {
   /** Makes a link to the code and the run, with or without the values of the answers. */
   async link(hasValues: boolean): Promise<string> {
     const example = this.examples.value.find(({ name }) => name === this.example.value);
-    const files = this.files.value;
+    const { value: files } = this.files;
+    const { value: shown } = this.shown;
     const isEdited = JSON.stringify(example?.files) !== JSON.stringify(files);
     const shared: Shared = {
       example: this.example.value,
       ...(isEdited ? { files } : {}),
+      ...('cell' in shown ? { case: shown.cell.when } : {}),
       session: hasValues ? this.session.value : redactAnswers(this.session.value),
     };
     return new URL(await toFragment(shared), location.href).href;
@@ -201,13 +208,8 @@ export class Store {
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
     this.session.value = { ...this.session.value, ...change };
     this.shown.value = { lane };
-    let run: Run;
-    try {
-      run = await this.#run();
-    } catch (error) {
-      this.failure.value = String(error);
-      return;
-    }
+    const run = await this.#run().catch((error: unknown) => void (this.failure.value = String(error)));
+    if (run === undefined) return;
     const played = this.#ask(this.#player, { type: 'play', ...run });
     this.#asked = played;
     const lanes = await played;
@@ -248,16 +250,11 @@ export class Store {
     return result as Results[Type] | undefined;
   }
 
-  #forgetPin(): void {
-    this.pinned.value = undefined;
-    this.misfits.value = undefined;
-  }
-
   async #compare(): Promise<void> {
     const { value: code } = this.pinned;
-    if (code === undefined) return;
-    const { value: session } = this.session;
     this.misfits.value = undefined;
+    if (code === undefined) return this.#upgrader.stop();
+    const { value: session } = this.session;
     const next = await this.#compiled();
     this.misfits.value = await this.#ask(this.#upgrader, { type: 'upgrade', code, next, session });
   }
@@ -270,21 +267,21 @@ export class Store {
 
   async #explore(): Promise<void> {
     const cells: Cell[] = [];
-    let isDrawn = true;
+    let frame = 0;
+    const code = await this.#compiled();
+    if (this.waits.value) return;
     this.exploring.value = true;
     this.baseline.value = undefined;
-    const code = await this.#compiled();
-    if (this.waits.value) return this.stopExploring();
     await this.#explorer.ask({ type: 'explore', code }, (reply) => {
-      if (reply.type === 'cell') cells.push(reply.cell);
-      // Draws each case at once, but at most once a frame.
-      if (isDrawn) {
-        isDrawn = false;
-        requestAnimationFrame(() => {
-          isDrawn = true;
-          if (this.exploring.value) this.cells.value = [...cells];
-        });
+      if (reply.type === 'cell') {
+        cells.push(reply.cell);
+        if (reply.cell.when === this.#case) void this.openCell(reply.cell);
       }
+      // Draws each case at once, but at most once a frame.
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => {
+        if (this.exploring.value) this.cells.value = [...cells];
+      });
       if (reply.type === 'baseline' || reply.type === 'failed') this.baseline.value = reply.message;
     });
     this.cells.value = cells;

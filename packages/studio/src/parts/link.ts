@@ -5,6 +5,8 @@ export interface Shared {
   readonly example: string;
   /** Edited files; undefined for the code of the example. */
   readonly files?: readonly SourceFile[];
+  /** Open case of the crash matrix, as text. */
+  readonly case?: string;
   readonly session: Session;
 }
 
