@@ -28,12 +28,10 @@ function engineFor(old: Asked['old']): Engine {
     const playgrounds: Playground[] = [];
     for (const [index, code] of (versions as readonly LoadedCode[]).entries()) {
       const isOld = index === 0 && old !== undefined;
-      let hasMachines = false;
-      const onImport = (url: string): void => void (hasMachines ||= url.includes('/xstate/'));
-      const loaded = await loadSagas(isOld ? await copyFiles(old) : file, onImport);
-      const watched = hasMachines ? loaded.importFor<typeof XState>('xstate') : undefined;
-      // Versions before 5 have no actors.
-      await watched?.then(({ Actor }) => watchMachines(Actor)).catch(() => undefined);
+      const loaded = await loadSagas(isOld ? await copyFiles(old) : file);
+      // Without XState, or with a version before 5, the file has no machines.
+      const xstate = loaded.importFor<typeof XState>('xstate');
+      await xstate.then(({ Actor }) => watchMachines(Actor)).catch(() => undefined);
       playgrounds.push(toPlayground(loaded, code));
     }
     return playgrounds;
@@ -67,27 +65,22 @@ function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }:
   return playgroundOf(script, loaded, { file: basename(file), name: variable, isScript: false });
 }
 
-const idleMs = 300_000;
+/** Ends the thread five minutes after its last reply. */
+const idle = setTimeout(() => process.exit(), 300_000);
 /** By the source of the older version. */
 const engines = new Map<string, Engine>();
-let open = 0;
-const waitIdly = (): NodeJS.Timeout => setTimeout(() => process.exit(), idleMs);
-let idle = waitIdly();
 
 parentPort?.on('message', ({ request, old, port }: Asked) => {
   const key = JSON.stringify(old) ?? '';
   const engine = engines.get(key) ?? engineFor(old);
   engines.set(key, engine);
-  open += 1;
-  clearTimeout(idle);
-  const reply = (message: Reply | LastReply): void => port.postMessage(JSON.stringify(message));
+  const reply = (message: Reply | LastReply): void => {
+    idle.refresh();
+    port.postMessage(JSON.stringify(message));
+  };
   reply({ type: 'started' });
   void engine(request, reply)
     .then((result) => reply({ type: 'done', result }))
     .catch((error: unknown) => reply({ type: 'failed', message: String(error) }))
-    .finally(() => {
-      port.close();
-      open -= 1;
-      if (open === 0) idle = waitIdly();
-    });
+    .finally(() => port.close());
 });

@@ -8,10 +8,7 @@ import { upgrade } from './upgrade.ts';
 /** Answers the requests of a page. */
 export type Engine = (request: Request, report: (message: Reply) => void) => Promise<unknown>;
 
-/**
- * Creates an engine.
- * @param repeats - `refuse`: a lens or a recording of an older run does not run its code again
- */
+/** Creates an engine. With `refuse`, a lens or a recording of an older run does not run its code again. */
 export function createEngine(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 'accept'): Engine {
   /** The newest run. A lens of a token of this run needs no new run. */
   let newest: { readonly key: string; readonly player: SessionPlayer } | undefined;

@@ -8,10 +8,7 @@ import { machines, type Playground } from './playground.ts';
 import { testOfCase } from './export-test.ts';
 import { toEntryView, toText } from './to-view.ts';
 
-/**
- * Explores a script, and reports each case.
- * @param load - evaluates the code anew, for each explorer
- */
+/** Explores a script, and reports each case. `load` evaluates the code anew, for each explorer. */
 export async function explore(load: () => Promise<Playground>, say: (reply: Reply) => void): Promise<void> {
   for (const explorer of [refuseEverywhere, crashEverywhere, failEverywhere]) {
     // oxlint-disable-next-line no-await-in-loop -- the explorers run in sequence

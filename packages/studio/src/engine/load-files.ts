@@ -4,10 +4,7 @@ export type Exports = Record<string, unknown>;
 
 type Load = (specifier: string, from: string) => Exports;
 
-/**
- * Returns a loader that evaluates each file once.
- * @param evaluated - exports by name of the file; the loader adds those of each file that it evaluates
- */
+/** Returns a loader that evaluates each file once, and adds its exports to `evaluated` by the name of the file. */
 export function loaderOf(
   files: readonly CompiledFile[],
   modules: Readonly<Record<string, Exports>>,

@@ -69,11 +69,7 @@ function findMachine(files: readonly CompiledFile[], waiting: WaitingActors): An
   return machine;
 }
 
-interface Run {
-  readonly actors: readonly AnyActor[];
-  readonly clock: MachineClock;
-  readonly waiting: WaitingActors;
-}
+type Run = Readonly<{ actors: readonly AnyActor[]; clock: MachineClock; waiting: WaitingActors }>;
 
 /** Takes a step, and returns its description. */
 function take(step: MachineStep, { actors, clock, waiting }: Run): string {

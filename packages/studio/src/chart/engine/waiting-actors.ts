@@ -1,11 +1,8 @@
 import type { AnyActorRef } from 'xstate';
 import type { WaitingActor } from '../model/machine-view.ts';
 
-interface Waiting {
-  readonly self: AnyActorRef;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
+type End = (value: unknown) => void;
+type Waiting = { readonly self: AnyActorRef } & Readonly<Record<'resolve' | 'reject', End>>;
 
 /** Actors that wait for a result of the person at the page. */
 export class WaitingActors {
