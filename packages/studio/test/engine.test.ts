@@ -75,7 +75,7 @@ it('goes back to a token without a question', async () => {
   expect(fork?.entries.map(({ type }) => type)).toContain('forked');
 });
 
-it('shows reads before the event that follows them, with their values once the run has ended', async () => {
+it('shows reads before the event that follows them, with their values', async () => {
   const files = [
     {
       name: 'script.ts',
@@ -99,16 +99,14 @@ export const script = testSaga(reading);`,
       reads === undefined ? [] : [[type, reads.map(({ text }) => text)] as const],
     ) ?? [];
   const [open] = await play({}, files);
-  expect(readsOf(open)).toEqual([['asked', ['now', 'uuid']]]);
+  const uuid = /^uuid(#2)? [0-9a-f-]{36}$/;
+  const asked = ['asked', [expect.stringMatching(/^now \d{4}-.*Z$/), expect.stringMatching(uuid)]];
+  expect(readsOf(open)).toEqual([asked]);
   const [ended] = await play(
     { answers: [{ id: 'name', action: 'accept', content: { name: 'Ann' } }] },
     files,
   );
-  const uuid = /^uuid(#2)? [0-9a-f-]{36}$/;
-  expect(readsOf(ended)).toEqual([
-    ['asked', [expect.stringMatching(/^now \d{4}-.*Z$/), expect.stringMatching(uuid)]],
-    ['ran', [expect.stringMatching(uuid)]],
-  ]);
+  expect(readsOf(ended)).toEqual([asked, ['ran', [expect.stringMatching(uuid)]]]);
 });
 
 it('shows the reads of a fork only, and those since continueAs', async () => {
@@ -643,6 +641,15 @@ describe('the lines of the source', () => {
       [8, 'done'],
     ]);
     expect(marks[0]?.text).toMatch(/^\d{4}-.*Z$/);
+  });
+
+  it('are also those of a question that the client cannot be asked', async () => {
+    const { findMarks } = await import('../src/parts/line-marks.ts');
+    const [run] = await play({ client: 'no-elicitation' });
+    const [file] = refund;
+    const [mark, ...others] = findMarks(file?.text ?? '', run?.entries ?? [], looks);
+    expect(mark).toMatchObject({ state: 'bad', text: expect.stringContaining("'amount' cannot be asked") });
+    expect(others).toEqual([]);
   });
 
   it('are not marked in a file without a saga', async () => {

@@ -1,5 +1,8 @@
+import type { Program } from '@mcp-saga/server';
+import type { HistoryEntry } from '@mcp-saga/server/internal';
 import { formatRecording, SagaTestError, type Point, type Rule } from '@mcp-saga/testing';
-import { answerWith, begin, play, recordingOf, Serving, World, worldAt } from '@mcp-saga/testing/internal';
+import { answerWith, begin, play, recordingOf } from '@mcp-saga/testing/internal';
+import { Serving, World, worldAt, wrapProgram } from '@mcp-saga/testing/internal';
 import type { Act, Fork, Session } from '../model/session.ts';
 import type { Lane, LensView, MachineTrace } from '../model/view.ts';
 import { testOf, type Segment } from './export-test.ts';
@@ -31,6 +34,8 @@ export class SessionPlayer {
   readonly #playground: Playground;
   readonly #session: Session;
   readonly #played: Played[] = [];
+  /** Reads the journal after the newest turn: since the last `continueAs`. */
+  #history: () => readonly HistoryEntry[] = () => [];
 
   constructor(playground: Playground, session: Session) {
     this.#playground = playground;
@@ -70,8 +75,9 @@ export class SessionPlayer {
   async #run(acts: readonly Act[]): Promise<void> {
     const { script } = this.#playground;
     const kept = script.rules.filter(({ kind }) => !personal.includes(kind));
-    const world = new World(script.options, [...kept, ...denied(this.#session)]);
-    const serving = new Serving(script.saga, world);
+    const sagas = (script.options.sagas ?? []).map((each) => this.#noting(each));
+    const world = new World({ ...script.options, sagas }, [...kept, ...denied(this.#session)]);
+    const serving = new Serving(this.#noting(script.saga), world);
     const person = new Person(world, acts, script.rules, this.#session);
     const start = { world, serving, person, before: 0, from: undefined, machine: undefined };
     await this.#playTo(start, async () => {
@@ -108,9 +114,22 @@ export class SessionPlayer {
     });
   }
 
+  #noting(program: Program): Program {
+    return wrapProgram(program, (own) => ({
+      advance: async (...turn) => {
+        const outcome = await own.advance(...turn);
+        const { state } = outcome;
+        // A state that no replay reaches again is undefined.
+        if (state !== undefined) this.#history = () => own.history?.(state).entries ?? [];
+        return outcome;
+      },
+    }));
+  }
+
   /** Plays until the end, or until the run waits for the person. */
   async #playTo(start: Start, run: () => Promise<unknown>): Promise<void> {
     const trace = machines.trace?.(start.world, start.machine);
+    this.#history = () => [];
     let error: unknown;
     try {
       await run();
@@ -120,7 +139,8 @@ export class SessionPlayer {
     const isWaiting =
       error instanceof Paused || (error instanceof SagaTestError && error.code === 'unanswered');
     const found = { isWaiting, error: isWaiting ? undefined : error, machine: trace?.() };
-    this.#played.push({ ...start, ...found, journal: await journalOf(start) });
+    const journal = this.#history().map(({ path, ...entry }) => ({ ...entry, id: start.world.idOf(path) }));
+    this.#played.push({ ...start, ...found, journal });
   }
 
   #lane(played: Played): Lane {
@@ -159,19 +179,6 @@ export class SessionPlayer {
     if (path.some(({ isWaiting, error }) => isWaiting || error !== undefined)) return undefined;
     return testOf(this.#playground, path);
   }
-}
-
-/** Journal of a run that ended, or of its newest token: since the last `continueAs`. */
-async function journalOf({ world, serving }: Start): Promise<Played['journal']> {
-  const { token } = world.points.at(-1) ?? {};
-  const end = world.trace.at(-1)?.type;
-  // A state that no replay reaches again has no recording.
-  const isOver = (end === 'completed' || end === 'gaveUp') && world.recordings.has(world.generation);
-  let recording = isOver ? recordingOf(world) : undefined;
-  while (recording?.next !== undefined) recording = recording.next;
-  const { timeline = [] } = isOver || token === undefined ? {} : await serving.inspect(world, token);
-  const entries = recording?.happened ?? timeline.map(({ path, ...entry }) => ({ id: path, ...entry }));
-  return entries.map((entry) => ({ ...entry, id: world.idOf(entry.id) }));
 }
 
 function statusOf({ world, isWaiting, error }: Played): Lane['status'] {

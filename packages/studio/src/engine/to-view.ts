@@ -3,14 +3,18 @@ import { lineOf, type Rule, type TraceEntry } from '@mcp-saga/testing';
 import { formOf, simplestContent, type AskedOutside } from '@mcp-saga/testing/internal';
 import type { EntryView, QuestionView } from '../model/view.ts';
 
+type Facts = Partial<EntryView & Record<'saga', string>> & { readonly error?: Pick<EntryView, 'stepId'> };
+
 /** Converts an event to plain data, for the page. */
 export function toEntryView(entry: TraceEntry): EntryView {
   const { turn, type } = entry;
-  const { id, key, attempt, when, saga } = entry as Partial<EntryView> & { readonly saga?: string };
-  return { turn, attempt, type, when, id: id ?? saga, text: lineOf(entry), value: valueOf(entry), key };
+  const { id, key, attempt, when, saga, error } = entry as Facts;
+  const stepId = type === 'gaveUp' ? error?.stepId : undefined;
+  const facts = { turn, attempt, type, when, id: id ?? saga, stepId, key };
+  return { ...facts, text: lineOf(entry), value: valueOf(entry) };
 }
 
-/** Entry of a journal. Its value is known once the run has ended. */
+/** Entry of a journal. */
 type Noted = Readonly<Record<'kind' | 'id' | 'outcome', string>> & { readonly value?: unknown };
 
 /** Adds reads and checkpoints, which are no events, to the events before which they ran, and the IDs of sleeps to their waits. */

@@ -9,6 +9,8 @@ export interface EntryView {
   readonly attempt?: number | undefined;
   readonly type: TraceEntry['type'];
   readonly id?: string | undefined;
+  /** ID of the step that the error of the saga names. */
+  readonly stepId?: string | undefined;
   /** The whole event as one line. */
   readonly text: string;
   /** Value, error, or message of the event, on one line. */
@@ -16,7 +18,7 @@ export interface EntryView {
   readonly key?: string | undefined;
   /** When the process died: before or after the effect. */
   readonly when?: 'before' | 'after' | undefined;
-  /** Reads and checkpoints before the event, with the values of reads, such as `now`, once the run has ended. */
+  /** Reads and checkpoints before the event, with the values of reads, such as `now`. */
   readonly reads?: readonly EntryView[];
   /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */
   readonly time?: Readonly<Record<'start' | 'share' | 'ms', number>> | undefined;

@@ -17,10 +17,11 @@ export function findMarks(text: string, entries: readonly EntryView[], looks: Ev
   const lines = linesOf(text, entries[0]?.id ?? '');
   const marks = new Map<number, LineMark>();
   const events = entries.flatMap((entry) => [...(entry.reads ?? []), entry]);
-  for (const { id, type, value, turn, attempt = 1, key } of events) {
+  for (const { stepId, id = stepId, type, value, turn, attempt = 1, key } of events) {
     const { line: state } = looks[type];
     const line = id === undefined ? undefined : lineOf(id, lines);
-    if (state === undefined || line === undefined) continue;
+    // The error of the saga lights its step only if nothing else does: a question that was not asked.
+    if (state === undefined || line === undefined || (id === stepId && marks.has(line))) continue;
     const facts = [`turn ${turn}`, attempt > 1 ? `${attempt} attempts` : '', key ?? ''].filter(Boolean);
     const shown = state === 'undone' ? state : (value ?? type);
     marks.delete(line);

@@ -32,7 +32,7 @@ export const looks: EventLooks = {
   told: { place: 'reply', isSentence: true },
   lost: { place: 'reply', isSentence: true, isBad: true },
   completed: { place: 'reply', verb: 'result' },
-  gaveUp: { place: 'reply', verb: 'error, in the log:', isBad: true },
+  gaveUp: { place: 'reply', verb: 'error, in the log:', isBad: true, line: 'bad' },
   refused: { place: 'reply', verb: 'refused, in the log:', isBad: true },
   ran: { place: 'effect', line: 'done' },
   polled: { place: 'effect', verb: 'poll', line: 'done' },
