@@ -61,6 +61,14 @@ export interface Case {
   readonly paste?: (test: TestSaga, expects?: string) => string;
 }
 
+/** Fault, and the rest of a sentence about it: `fails`. */
+export type Fault = readonly [how: string, rule: Rule];
+
+/** Returns a case for each fault, in the order of their ranks. */
+export function casesOfFaults(script: TestSaga, subject: string, faults: readonly Fault[]): readonly Case[] {
+  return faults.map(([how, rule], rank) => ({ when: `${subject} ${how}`, script, fault: [rule], rank }));
+}
+
 /** Runs a case, and returns its finding. `prepare` is set when a case is made smaller. */
 export type Find<C extends Case = Case> = (
   each: C,

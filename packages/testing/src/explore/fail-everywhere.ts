@@ -2,17 +2,8 @@ import type { Rule } from '../script/script-rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless, nameOf } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';
-import {
-  explore,
-  exploreNames,
-  judging,
-  scriptOf,
-  type Case,
-  type Explored,
-  type ExploreOptions,
-  type ExploreReport,
-  type Finding,
-} from './exploration.ts';
+import { casesOfFaults, explore, exploreNames, judging, scriptOf } from './exploration.ts';
+import type { Case, Explored, ExploreOptions, ExploreReport, Fault, Finding } from './exploration.ts';
 import { forgotten, keptUndone } from './nothing-forgotten.ts';
 
 /**
@@ -67,19 +58,13 @@ function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
   const steps = run.trace.flatMap(({ ...entry }) =>
     (entry.type === 'ran' || entry.type === 'polled') && !entry.id.startsWith('~') ? [entry.id] : [],
   );
-  return [...new Set(steps)].flatMap((id) => {
-    const faults: readonly (readonly [string, Rule])[] = [
+  return [...new Set(steps)].flatMap((id) =>
+    casesOfFaults(test, `When '${id}'`, [
       ['fails', { kind: 'fail', id, error: new Error('refused'), times: Infinity }],
       ['times out', { kind: 'timeout', id, times: Infinity }],
       ['has its effect, and its response is lost', { kind: 'lose', id, times: Infinity }],
-    ];
-    return faults.map(([how, rule], rank) => ({
-      when: `When '${id}' ${how}`,
-      script: test,
-      fault: [rule],
-      rank,
-    }));
-  });
+    ]),
+  );
 }
 
 /** Cases with one failing undo, each in the simplest case that calls the undo. The number grows with the number of steps. */
@@ -114,7 +99,7 @@ function onceOnly(undo: string, { when, script, fault }: Case, ran: Explored | u
   };
 }
 
-function faultsOfUndo(id: string): readonly (readonly [string, Rule])[] {
+function faultsOfUndo(id: string): readonly Fault[] {
   return [
     ['loses its response once', { kind: 'lose', id, times: 1 }],
     ['fails each time', { kind: 'fail', id, error: new Error('not undone'), times: Infinity }],

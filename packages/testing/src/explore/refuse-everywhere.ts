@@ -6,16 +6,8 @@ import type { Rule } from '../script/script-rules.ts';
 import type { AskedOutside } from '../world/outside-world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { baselineOf, programmingError } from './baseline.ts';
-import {
-  explore,
-  exploreNames,
-  judging,
-  scriptOf,
-  type Case,
-  type Explored,
-  type ExploreOptions,
-  type ExploreReport,
-} from './exploration.ts';
+import { casesOfFaults, explore, exploreNames, judging, scriptOf } from './exploration.ts';
+import type { Case, Explored, ExploreOptions, ExploreReport, Fault } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
 
 /**
@@ -67,28 +59,17 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
     for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);
   }
   const outside = [...baseline.world.outside.asked.values()].flatMap((question) =>
-    outsideRules(question).map(([how, rule], rank): Case => ({
-      when: `When '${question.id}' is ${how}`,
-      script: test,
-      fault: [rule],
-      rank,
-    })),
+    casesOfFaults(test, `When '${question.id}' is`, outsideRules(question)),
   );
-  const steps = [...asked.values()].flatMap((step) =>
-    [...rulesFor(step, answers.get(step.stepId)), ...timesFor(step.stepId, deadlines.get(step.stepId))].map(
-      ([how, rule], rank) => ({ when: `When '${step.stepId}' is ${how}`, script: test, fault: [rule], rank }),
-    ),
-  );
+  const steps = [...asked].flatMap(([id, step]) => {
+    const faults = [...rulesFor(step, answers.get(id)), ...timesFor(id, deadlines.get(id))];
+    return casesOfFaults(test, `When '${id}' is`, faults);
+  });
   return [...steps, ...outside];
 }
 
 /** Everybody denies, nobody answers, and the answers come after the deadline. */
-function outsideRules({
-  id,
-  question: { kind: what },
-  began,
-  deadline,
-}: AskedOutside): readonly (readonly [string, Rule])[] {
+function outsideRules({ id, question: { kind: what }, began, deadline }: AskedOutside): readonly Fault[] {
   const rule = (given: boolean): Rule => ({ kind: 'outside', id, what, given: given ? [] : false });
   return [
     ...(what === 'approval' ? [['denied by everybody', rule(false)] as const] : []),
@@ -98,7 +79,7 @@ function outsideRules({
 }
 
 /** Answers after the deadline of a question, and no answer at all. */
-function timesFor(id: string, deadline: number | undefined): readonly (readonly [string, Rule])[] {
+function timesFor(id: string, deadline: number | undefined): readonly Fault[] {
   if (deadline === undefined) return [];
   return [
     ['answered a minute after its deadline', { kind: 'late', id, ms: Math.max(0, deadline) + 60_000 }],
@@ -106,7 +87,7 @@ function timesFor(id: string, deadline: number | undefined): readonly (readonly 
   ];
 }
 
-function rulesFor(step: ClientStep, answer: unknown): readonly (readonly [string, Rule])[] {
+function rulesFor(step: ClientStep, answer: unknown): readonly Fault[] {
   const { type, stepId: id, params } = step;
   switch (type) {
     case 'elicitation': {
