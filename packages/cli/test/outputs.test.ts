@@ -32,7 +32,7 @@ async function golden(...given: Parameters<typeof run>): Promise<string> {
 describe('the output of mcp-saga', () => {
   it('of new has the next steps, or the reason of a refusal', async () => {
     expect(await golden(['new', join(folder, 'shop')])).toMatchInlineSnapshot(`
-      "Created 9 files in FOLDER/shop
+      "Created 10 files in FOLDER/shop
 
       cd FOLDER/shop
       npm install
@@ -246,15 +246,14 @@ describe('the output of mcp-saga', () => {
       "sequenceDiagram
           participant C as Client
           participant S as Server
-          participant W as World
+          participant W as Outside world
           Note over C,S: turn 1
-          C->>S: refund {"amount":9}
-          S-->>C: confirm, Refund 9?
+          C->>S: started refund {"amount":9}
+          S-->>C: asked confirm: Refund 9?
           Note over C,S: turn 2
-          C->>S: confirm {"sure":true}
-          S->>W: pay-back
-          W-->>S: 11
-          S-->>C: completed, "refunded 9"
+          C->>S: answered confirm: {"sure":true}
+          S->>W: ran pay-back: 11
+          S-->>C: completed: "refunded 9"
       --
       → 0"
     `);

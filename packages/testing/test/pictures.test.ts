@@ -16,32 +16,31 @@ describe('the diagram of a run', () => {
       "sequenceDiagram
           participant C as Client
           participant S as Server
-          participant W as World
+          participant W as Outside world
           Note over C,S: turn 1
-          C->>S: order {"cents":900}
+          C->>S: started order {"cents":900}
           Note over C,S: turn 2
-          S->>W: charge
-          W-->>S: {"id":"do:charge"}
-          S-->>C: sure, Ship it?
+          S->>W: ran charge: {"id":"do:charge"}
+          S-->>C: asked sure: Ship it?
           Note over C,S: turn 3
-          C->>S: sure {"sure":true}
-          S->>W: ship
-          W--xS: Error: no truck#59; sorry
-          S->>W: undo charge
-          W-->>S: undone
-          S--xC: failed, Error: no truck#59; sorry
+          C->>S: answered sure: {"sure":true}
+          S-xW: failed ship: Error: no truck#59; sorry
+          S->>W: undid charge
+          S--xC: in the log: failed: Error: no truck#59; sorry
       "
     `);
   });
 
   it('shows dropped responses, refusals, and forks', async () => {
     const run = await bought.lose.response(3).run();
-    expect(run.toMermaid()).toContain('S--xC: response lost');
+    expect(run.toMermaid()).toContain('S--xC: lost the response');
     const forked = await run.at('sure').fork({ sure: false });
-    expect(forked.toMermaid()).toContain('Note over C: goes back to sure');
-    expect(forked.toMermaid()).toContain('S--xC: refused, ');
+    expect(forked.toMermaid()).toContain('C->>S: went back to sure');
+    expect(forked.toMermaid()).toContain('S--xC: in the log: was refused: used');
     const late = await bought.timeout.step('charge').run();
-    expect(late.toMermaid()).toContain('Note over S: waits 10000 ms');
+    expect(late.toMermaid()).toContain('Note over C,S: waited 10000 ms');
+    const crashed = await bought.crash.after('charge').run();
+    expect(crashed.toMermaid()).toContain('S-xW: crashed after charge');
   });
 });
 
@@ -62,8 +61,8 @@ describe('the picture of a run', () => {
   });
 
   it('escapes markup in names and values', async () => {
-    const run = await bought.fail.step('ship', new Error('<b> & </b>\0\u{d800}')).run();
-    expect(run.toSvg()).not.toMatch(/<b>| & |\0|\p{Cs}/u);
+    const run = await bought.fail.step('ship', new Error('<b> & </b>\0\u{d800}\uffff')).run();
+    expect(run.toSvg()).not.toMatch(/<b>| & |\0|\uffff|\p{Cs}/u);
     expect(run.toSvg()).toContain('&lt;b&gt; &amp;');
   });
 });

@@ -363,7 +363,7 @@ describe('a fork in a script', () => {
       .run();
     const other = await run.at('sure').fork({ sure: false });
     expect(other.status).toBe('refused');
-    expect(other).toMatchSagaTrace('…\nwent back to sure\nwas refused: used');
+    expect(other).toMatchSagaTrace('…\nwent back to sure\nanswered sure: {"sure":false}\nwas refused: used');
     const same = await run.at('sure').fork();
     expect(same.result).toBe('On its way');
     expect((await run.at('sure').cancel()).status).toBe('refused');

@@ -79,7 +79,7 @@ function runSource({ exported }: Playground, script: TestSaga, more: readonly st
 function expectations(name: string, { trace }: World): readonly string[] {
   const last = trace.at(-1);
   const ids = (type: 'undone' | 'uncompensated'): string =>
-    JSON.stringify(trace.flatMap((entry) => (entry.type === type ? [entry.id] : [])));
+    JSON.stringify(trace.flatMap((entry) => (entry.type === type ? [entry.id.replace(/@\d+$/, '')] : [])));
   if (last?.type === 'completed') return [`expect(${name}.result).toEqual(${JSON.stringify(last.result)});`];
   if (last?.type === 'refused') return [`expect(${name}.status).toBe('refused');`];
   return [

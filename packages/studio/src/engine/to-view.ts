@@ -8,9 +8,9 @@ type Facts = Partial<EntryView & Record<'saga', string>> & { readonly error?: Pi
 /** Converts an event to plain data, for the page. */
 export function toEntryView(entry: TraceEntry): EntryView {
   const { turn, type } = entry;
-  const { id, key, attempt, when, saga, error } = entry as Facts;
+  const { id, key, attempt, when, by, saga, error } = entry as Facts;
   const stepId = type === 'gaveUp' ? error?.stepId : undefined;
-  const facts = { turn, attempt, type, when, id: id ?? saga, stepId, key };
+  const facts = { turn, attempt, type, when, by, id: id ?? saga, stepId, key };
   return { ...facts, text: lineOf(entry), value: valueOf(entry) };
 }
 

@@ -18,6 +18,8 @@ export interface EntryView {
   readonly key?: string | undefined;
   /** When the process died: before or after the effect. */
   readonly when?: 'before' | 'after' | undefined;
+  /** Who answered, if not the client. */
+  readonly by?: 'server' | undefined;
   /** Reads and checkpoints before the event, with the values of reads, such as `now`. */
   readonly reads?: readonly EntryView[];
   /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */

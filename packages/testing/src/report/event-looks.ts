@@ -16,8 +16,9 @@ interface EventLook {
   readonly line?: 'open' | 'done' | 'bad' | 'undone';
 }
 
-/** `when`: of a crash. */
-export type Shown = Pick<TraceEvent, 'type'> & Readonly<{ when?: 'before' | 'after' | undefined }>;
+/** `when`: of a crash. `by`: of an answer. */
+export type Shown = Pick<TraceEvent, 'type'> &
+  Readonly<{ when?: 'before' | 'after' | undefined; by?: 'server' | undefined }>;
 
 export type EventLooks = Readonly<Record<TraceEvent['type'], EventLook>>;
 
@@ -44,10 +45,17 @@ export const looks: EventLooks = {
   uncompensated: { place: 'here', isBad: true, line: 'bad' },
   crashed: { place: 'here', isSentence: true, isBad: true, line: 'bad' },
   waited: { place: 'between', line: 'done' },
-  forked: { place: 'between' },
+  forked: { place: 'call', isSentence: true },
 };
 
 /** Returns the look of an event. The effect before a crash has happened, though nothing recorded it. */
-export function lookOf({ type, when }: Shown): EventLook {
+export function lookOf({ type, when, by }: Shown): EventLook {
+  if (by !== undefined) return { ...looks[type], place: 'here' };
   return when === 'after' ? { ...looks.crashed, place: 'effect' } : looks[type];
+}
+
+/** Returns the text of an event for a picture. The client does not see the error in the log. */
+export function captionOf({ type, text }: Shown & { readonly text: string }): string {
+  const { verb = '' } = looks[type];
+  return verb.endsWith('log:') && !text.startsWith(verb) ? `in the log: ${text}` : text;
 }

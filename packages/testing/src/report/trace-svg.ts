@@ -1,4 +1,4 @@
-import { lookOf, type Place, type Shown } from './event-looks.ts';
+import { captionOf, lookOf, type Place, type Shown } from './event-looks.ts';
 import { oneLine } from '../values/show.ts';
 import type { TraceEntry } from './trace.ts';
 
@@ -45,17 +45,18 @@ function drawEvent(entry: DrawnEntry, y: number, isNewTurn: boolean): string {
   const turn = isNewTurn
     ? `<text x="${lifelines[1] - 8}" y="${y}" text-anchor="end" fill="#565e6c">turn ${entry.turn}</text>`
     : '';
+  const end = entry.type === 'lost' ? (lifelines[from] + lifelines[to]) / 2 : lifelines[to]; // never arrives
   const arrow =
     from === to
       ? `<circle cx="${lifelines[from]}" cy="${line - 8}" r="3" fill="${color}"/>`
-      : `<path d="M${lifelines[from]} ${line}H${lifelines[to]}" stroke="${color}" marker-end="url(#end)"/>`;
-  return `${turn}${arrow}<text x="${x}" y="${line - 5}" fill="${color}">${escape(oneLine(entry.text, 57))}</text>`;
+      : `<path d="M${lifelines[from]} ${line}H${end}" stroke="${color}" marker-end="url(#end)"/>`;
+  return `${turn}${arrow}<text x="${x}" y="${line - 5}" fill="${color}">${escape(oneLine(captionOf(entry), 57))}</text>`;
 }
 
-// XML allows neither control characters nor lone surrogates.
+// XML allows no control characters, lone surrogates, U+FFFE, or U+FFFF.
 function escape(text: string): string {
   return text
-    .replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');

@@ -16,7 +16,14 @@ export type TraceEvent =
       /** Reason for the repetition. */
       readonly reason?: string;
     }
-  | { readonly type: 'answered'; readonly id: string; readonly kind: QuestionKind; readonly answer: unknown }
+  | {
+      readonly type: 'answered';
+      readonly id: string;
+      readonly kind: QuestionKind;
+      readonly answer: unknown;
+      /** Present if a fallback or the model of the host answered, and not the client. */
+      readonly by?: 'server';
+    }
   | { readonly type: 'declined' | 'cancelled'; readonly id: string }
   | {
       readonly type: 'ran';
@@ -90,7 +97,8 @@ const lines: ByEvent<string> = {
     reason === undefined
       ? `asked ${id}${message === '' ? '' : `: ${oneLine(message)}`}`
       : `asked ${id} again: ${reason}`,
-  answered: ({ id, answer }) => `answered ${id}${answer === undefined ? '' : `: ${show(answer)}`}`,
+  answered: ({ id, answer, by }) =>
+    `answered ${id}${by === undefined ? '' : ' by the server'}${answer === undefined ? '' : `: ${show(answer)}`}`,
   declined: ({ id }) => `declined ${id}`,
   cancelled: ({ id }) => `dismissed ${id}`,
   ran: ({ id, result }) => `ran ${id}${result === undefined ? '' : `: ${show(result)}`}`,

@@ -11,6 +11,7 @@ import {
 } from '@mcp-saga/server';
 import { present } from '@mcp-saga/server/internal';
 import { answerTo } from '../world/world-answers.ts';
+import { answered } from '../world/simulated-program.ts';
 import { assertSound } from './assert-sound-run.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { kindOfStep, messageOf } from '../report/trace-questions.ts';
@@ -85,6 +86,7 @@ async function playTurns(
     const answers = 'answers' in request ? request.answers : [];
     points.splice(-1, 1, { ...point, answers });
     world.turn = turn.turn + 1;
+    if (request.type === 'cancel') world.tell({ type: 'cancelledFromOutside', reason: request.reason });
     world.asked = new Map(asked.map((step) => [step.stepId, step]));
     world.sent = new Map(answers.map((answer) => [answer.stepId, answer]));
   }
@@ -142,7 +144,6 @@ async function nextRequest(program: Program, world: World, turn: SuspendedTurn):
     const rule = world.rules.find(['end'], stepId);
     if (rule === undefined) continue;
     world.use(rule);
-    world.tell({ type: 'cancelledFromOutside', reason: rule.reason });
     return { type: 'cancel', token, reason: rule.reason };
   }
   const dueInMs = dueIn(world, turn);
@@ -192,6 +193,7 @@ function answeredNow(world: World, steps: readonly ClientStep[]): readonly Clien
 
 function tellAsked(world: World, step: ClientStep): void {
   const { stepId: id, reason } = step;
+  if (reason !== undefined) answered(world, id); // and not accepted
   // An open question is told once, unless asked again for a reason.
   if (reason === undefined && world.asked.has(id) && !world.sent.has(id)) return;
   world.askedAt.set(id, world.clock.now());
@@ -204,18 +206,22 @@ function conclude(world: World, ended: Ended): void {
   if (ended.status === 'completed') {
     world.tell({ type: 'completed', result: ended.result });
   } else if (ended.status === 'refused') {
-    const { reason, message } = Object(ended.error) as {
-      readonly reason?: string;
-      readonly message?: string;
-    };
+    const { reason, message } = Object(ended.error) as Partial<Record<'reason' | 'message', string>>;
+    if (world.trace.at(-1)?.type === 'forked') for (const id of world.sent.keys()) answered(world, id);
     world.tell({ type: 'refused', reason: reason ?? message ?? 'not allowed' });
   } else {
     // Only the end reports undos of several steps.
     const told = new Set(world.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])));
-    for (const { stepId: id } of ended.compensated) {
-      if (!told.has(id)) world.tell({ type: 'undone', id, key: undefined });
+    for (const { stepId } of ended.compensated) {
+      const id = world.idOf(stepId);
+      // A stored response undoes nothing again, and leaves no steps.
+      const at = world.trace.findLastIndex((entry) => 'id' in entry && entry.id.startsWith(`~${stepId}/`));
+      const { turn = 0 } = world.trace[at] ?? {};
+      if (turn > 0 && !told.has(id))
+        world.trace.splice(at + 1, 0, { type: 'undone', id, key: undefined, turn });
     }
-    for (const { stepId: id } of ended.uncompensated) world.tell({ type: 'uncompensated', id });
+    for (const { stepId: id } of ended.uncompensated)
+      world.tell({ type: 'uncompensated', id: world.idOf(id) });
     world.tell({ type: 'gaveUp', error: ended.error });
   }
 }

@@ -207,6 +207,7 @@ export function worldAt(
   world.trace.push(...[...trace].slice(0, point.traced));
   world.tell({ type: 'forked', id: to });
   world.turn += 1;
+  if (request.type === 'cancel') world.tell({ type: 'cancelledFromOutside', reason: request.reason });
   world.asked = new Map(point.asked.map((step) => [step.stepId, step]));
   if (request.type === 'resume') {
     world.sent = new Map(request.answers.map((each) => [each.stepId, each]));

@@ -4,6 +4,7 @@ import { formOf, simplestContent } from '../script/form-content.ts';
 import type { Rule, Rules } from '../script/script-rules.ts';
 import type { OutsideGiven } from '../script/script-answers.ts';
 import { ruleSource } from '../script/script-source.ts';
+import { seededBytes } from '../values/seeded-random.ts';
 import { misspelledAnswer } from '../values/step-ids.ts';
 import type { VirtualClock } from '../values/virtual-clock.ts';
 
@@ -76,7 +77,7 @@ export class OutsideWorld implements RuntimeOutside {
   box(question: OutsideQuestion): string {
     const id = this.#world.idOf(question.path);
     this.#scopes.add(id);
-    return `${id} ${JSON.stringify(question)}`;
+    return `box ${seededBytes(0, JSON.stringify(question)).join('').slice(0, 8)} of ${id}`;
   }
 
   ticket(question: OutsideQuestion, { began, deadline, level, recipient }: TicketFacts): string {

@@ -2,8 +2,9 @@ import type { Outcome, Runtime, StepEvent } from '@mcp-saga/server/internal';
 import type { Program } from '@mcp-saga/server';
 import { wrapProgram } from '../values/wrap-program.ts';
 import { perform } from './perform-step.ts';
-import type { World, StepFacts } from './world.ts';
+import type { World } from './world.ts';
 import { kindOfStep } from '../report/trace-questions.ts';
+import type { TraceEvent } from '../report/trace.ts';
 
 /** Wraps a program with the clock, randomness, and steps of a simulated world. */
 export function simulatedProgram(staged: Program, world: World): Program {
@@ -57,12 +58,15 @@ export function observe(world: World, event: StepEvent): void {
   const { type, path, attempt = 1, error } = event;
   const id = world.idOf(path);
   const undoes = id.startsWith('~') ? id.slice(1) : undefined;
+  const effect = world.unreported.get(id);
+  world.unreported.delete(id);
   switch (type) {
     case 'started':
       if (attempt > 1) world.tell({ type: 'retried', id, attempt });
       return;
     case 'succeeded':
-      succeeded(world, event, id, undoes);
+      if (effect !== undefined) world.tell(effect);
+      else if (event.kind !== 'step') world.tell({ type: 'answered', id, ...byServer(event.kind) });
       return;
     case 'failed':
     case 'retrying':
@@ -70,7 +74,9 @@ export function observe(world: World, event: StepEvent): void {
       else world.tell({ type: 'undoFailed', id: undoes, error });
       return;
     case 'passed':
-      world.tell({ type: 'passed', id, kind: event.kind === 'pivot' ? 'pivot' : 'compensate' });
+      // An unnamed undo is registered again in each turn that reaches it.
+      if (event.kind !== 'compensate' || !world.knows(id))
+        world.tell({ type: 'passed', id, kind: event.kind === 'pivot' ? 'pivot' : 'compensate' });
       return;
     case 'answered':
       answered(world, id);
@@ -79,23 +85,12 @@ export function observe(world: World, event: StepEvent): void {
   }
 }
 
-function succeeded(
-  world: World,
-  { kind, attempt = 1 }: StepEvent,
-  id: string,
-  undoes: string | undefined,
-): void {
-  if (kind !== 'step') {
-    world.tell({ type: 'answered', id, kind: kind === 'sample' ? 'sample' : 'elicit', answer: undefined });
-    return;
-  }
-  const { input, key, result }: Partial<StepFacts> = world.calls.get(id) ?? {};
-  // A step inside an undo is reported as a step. The end of the saga reports the undo.
-  if (undoes !== undefined && !undoes.includes('/')) world.tell({ type: 'undone', id: undoes, key });
-  else world.tell({ type: 'ran', id, attempt, input, result, key });
+function byServer(kind: string): Pick<Extract<TraceEvent, { type: 'answered' }>, 'kind' | 'answer' | 'by'> {
+  return { kind: kind === 'sample' ? kind : 'elicit', answer: undefined, by: 'server' };
 }
 
-function answered(world: World, id: string): void {
+/** Tells the answer that the client has sent, if any. */
+export function answered(world: World, id: string): void {
   const asked = world.asked.get(id);
   const answer = world.sent.get(id);
   if (asked === undefined || answer === undefined) return;

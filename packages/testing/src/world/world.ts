@@ -1,5 +1,5 @@
 import type { ClientStep, Json, StepAnswer, SuspendedTurn } from '@mcp-saga/server';
-import type { ClientNeed } from '@mcp-saga/server/internal';
+import type { ClientNeed, StepGiven } from '@mcp-saga/server/internal';
 import type { SagaTestError } from '../values/errors.ts';
 import { EffectLedger } from './world-effects.ts';
 import { OutsideWorld } from './outside-world.ts';
@@ -25,12 +25,6 @@ export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown 
 export interface Tape {
   readonly calls: Map<string, CallEnd>;
   readonly answers: Map<string, StepAnswer>;
-}
-
-export interface StepFacts {
-  readonly input: unknown;
-  readonly key: string | undefined;
-  readonly result: unknown;
 }
 
 /** Suspension of a run, where a fork starts. */
@@ -65,8 +59,8 @@ export class World {
   /** Numbers of ended and of running calls in the current request. */
   ended = 0;
   running = 0;
-  /** Last input, key, and result of each step, by ID. */
-  readonly calls: Map<string, StepFacts> = new Map();
+  /** Effects whose success the engine has not reported yet, by ID. */
+  readonly unreported: Map<string, TraceEvent> = new Map();
   /** Questions before the current turn. */
   asked: ReadonlyMap<string, ClientStep> = new Map();
   sent: ReadonlyMap<string, StepAnswer> = new Map();
@@ -195,7 +189,27 @@ export class World {
     for (const rule of this.rules.all) if (rule.kind === 'deny' && rule.need === need) this.use(rule);
   }
 
+  /** `true` if the trace has a step or a registered undo of this ID. */
+  knows(id: string): boolean {
+    return this.trace.some((entry) => 'id' in entry && entry.id === id);
+  }
+
+  /** Notes an effect. Those beside the step at which the process dies have happened, though the engine does not report them. */
+  happened(id: string, { attempt, input, idempotencyKey: key }: StepGiven, result: unknown): void {
+    const undone = id.replace(/^~/, '');
+    // A step inside an undo is reported as a step. The end of the saga reports the undo.
+    const isUndo = id !== undone && (!undone.includes('/') || this.knows(undone));
+    const event: TraceEvent = isUndo
+      ? { type: 'undone', id: undone, key }
+      : { type: 'ran', id, attempt, input, result, key };
+    const crash = this.trace.findLastIndex(({ type }) => type === 'crashed');
+    if (this.dead) this.trace.splice(crash, 0, { ...event, turn: this.turn });
+    else this.unreported.set(id, event);
+  }
+
   crash(event: TraceEvent): Crash {
+    for (const effect of this.unreported.values()) this.tell(effect);
+    this.unreported.clear();
     this.tell(event);
     const crash = new Crash('The request died, as the script says.');
     this.dead = true;
