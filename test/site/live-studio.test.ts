@@ -197,6 +197,9 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await pages[1]?.goto(`${origin}/studio/playground#example=note`);
     await pages[1]?.locator('.cm-content').waitFor();
     await writeFile(join(folder, 'sagas.ts'), `const = 1;${refund('Refunded')}`);
+    const late = await browser.newPage();
+    await late.goto(`${origin}/studio/playground#example=note`);
+    pages.push(late);
     for (const page of pages)
       await page.getByRole('alert').filter({ hasText: 'the old code keeps serving' }).waitFor();
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
@@ -267,7 +270,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     // The response of this request comes after the reload.
     await page.route('**/mcp', async (route) => void (await route.fetch()));
     await answer(page, 'reason', 'text', 'late');
-    await page.locator('.turns h3').filter({ hasText: 'Turn 3' }).waitFor();
+    await page.locator('.turns h3').filter({ hasText: 'Turn 2' }).waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.reload();
     await verdict(page, 'completed');
@@ -337,6 +340,37 @@ export const pausing = saga({ name: 'pausing', version: '1', forks: 'accept' }, 
     expect(await page.locator('.event:not(.later)').count()).toBe(0);
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     await summary(page, 'pausing').waitFor({ state: 'detached' });
+    await page.close();
+  });
+
+  it('leaves a saga that the person has cancelled, and continues another one in time', async () => {
+    const resting = `import { sleep } from '@mcp-saga/server';
+export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, function* () {
+  yield* sleep(30_000);
+  return 'rested';
+});`;
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + resting);
+    const page = await browser.newPage();
+    await page.clock.install();
+    await page.goto(`${origin}/studio`);
+    await summary(page, 'resting').click();
+    const begin = page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible'));
+    await begin.click();
+    await page.getByRole('button', { name: 'Cancel the saga' }).click();
+    await verdict(page, 'failed');
+    await begin.click();
+    await verdict(page, 'waits for its client');
+    await page.clock.fastForward(31_000);
+    // The time of the server does not move: the newest saga was resumed, and waits again.
+    await page.locator('.turns h3').filter({ hasText: 'Turn 3' }).waitFor();
+    await page
+      .getByRole('button', { name: /resting .* failed/ })
+      .first()
+      .click();
+    await verdict(page, 'failed');
+    expect(await page.locator('.run .tabs').textContent()).not.toContain('Fork');
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    await summary(page, 'resting').waitFor({ state: 'detached' });
     await page.close();
   });
 

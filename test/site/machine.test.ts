@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { toFragment } from '../../packages/studio/src/parts/link.ts';
 import { findChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
 import { studioApp } from './build-site.ts';
@@ -172,6 +173,10 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
       expect(await shared.locator('.statechart').count()).toBe(0);
       expect(await shared.locator('.cm-content').textContent()).toContain("id: 'door'");
       expect(await runAxe(shared, 'light', {})).toEqual([]);
+      await shared.locator('.cm-content').focus();
+      await shared.keyboard.type(' ');
+      await shared.waitForTimeout(600);
+      expect(await shared.locator('.statechart').count()).toBe(0);
       await shared.getByRole('button', { name: 'Run this code' }).click();
       return shared;
     };
@@ -184,6 +189,29 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
     await isLit(bare, 'door.shut');
     expect(await bare.locator('.panel').textContent()).not.toContain('Ada');
     await bare.close();
+    await page.close();
+  });
+
+  it('waits for consent to a link that comes while the compiler loads', async () => {
+    const page = await browser.newPage();
+    const said: string[] = [];
+    page.on('console', (message) => said.push(message.text()));
+    await page.route('**/compile-*.js', async (route) => {
+      await page.evaluate(
+        (link) => (location.hash = link),
+        await toFragment({ code: `console.info('ran');${door}`, input: '', steps: [] }),
+      );
+      await page.getByRole('button', { name: 'Run this code' }).waitFor();
+      await route.continue();
+    });
+    await page.goto(`${site.origin}/machine.html`);
+    await page.locator('.cm-content').waitFor();
+    await page.waitForTimeout(600);
+    expect(said).not.toContain('ran');
+    expect(await page.locator('.statechart').count()).toBe(0);
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    await isLit(page, 'door.shut');
+    expect(said).toContain('ran');
     await page.close();
   });
 

@@ -529,6 +529,11 @@ export const script = testSaga(order);`;
     await page.locator('.misfit').waitFor();
     expect(await page.locator('.misfit').textContent()).toContain("now asks: elicit 'sum'");
     expect(await page.locator('.event.completed').count()).toBe(1);
+    await replaceSource(page, (text) => `const (\n${text}`);
+    await page.locator('.source .failure').filter({ hasText: 'SyntaxError' }).waitFor();
+    await expect.poll(async () => await page.locator('.matrix').getAttribute('aria-busy')).toBe('false');
+    await replaceSource(page, (text) => text.replace('const (\n', ''));
+    await page.locator('.misfit').waitFor();
 
     await page.locator('summary', { hasText: 'Export' }).click();
     for (const [label, start] of [
@@ -753,6 +758,11 @@ export const script = testSaga(order);`;
     await page.getByRole('button', { name: /^Show more of/ }).waitFor({ timeout: 100_000 });
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     expect(await page.locator('.matrix tr').count()).toBe(60);
+    // A case in a row that is not drawn leaves the matrix to the keyboard.
+    for (const key of ['End', 'Home']) {
+      await page.getByRole('slider', { name: 'Faults in time' }).press(key);
+      expect(await page.locator('.cell[tabindex="0"]').count()).toBe(1);
+    }
     await page.getByRole('button', { name: /^Show more of/ }).click();
     expect(await page.locator('.matrix tr').count()).toBeGreaterThan(60);
     await page.locator('.cell').first().click();

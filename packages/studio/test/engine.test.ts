@@ -109,6 +109,21 @@ export const script = testSaga(reading);`,
   expect(readsOf(ended)).toEqual([asked, ['ran', [expect.stringMatching(uuid)]]]);
 });
 
+it('shows reads before a step that has the name of its saga', async () => {
+  const text = `
+import { now, saga, step } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+const refund = saga({ name: 'refund', version: '1' }, function* () {
+  yield* step('first', () => 1);
+  yield* now();
+  return yield* step('refund', () => 2);
+});
+export const script = testSaga(refund);`;
+  const [run] = await play({}, [{ name: 'script.ts', text }]);
+  const found = run?.entries.flatMap(({ type, id, reads = [] }) => (reads.length > 0 ? [[type, id]] : []));
+  expect(found).toEqual([['ran', 'refund']]);
+});
+
 it('shows the reads of a fork only, and those since continueAs', async () => {
   const files = [
     {
@@ -626,6 +641,21 @@ describe('the lines of the source', () => {
       [7, 'trip/pay#2'],
       [9, 'manager/deliver'],
     ]);
+  });
+
+  it('are not those of a template that fits each name', async () => {
+    const { findMarks } = await import('../src/parts/line-marks.ts');
+    const text = `saga({ name: 'shop' }, function* () {
+  yield* step('pay', () => get(\`\${base}/pay/\${id}\`));
+});`;
+    const entries = ['shop', 'pay', 'other', 'checkpoint'].map((id, at): EntryView => ({
+      turn: 1,
+      type: at === 0 ? 'started' : 'ran',
+      id,
+      text: '',
+      value: id,
+    }));
+    expect(findMarks(text, entries, looks)).toMatchObject([{ line: 2, text: 'pay' }]);
   });
 
   it('are also those of reads, sleeps, and checkpoints', async () => {

@@ -3,14 +3,13 @@ import { startPage } from '../page/app.tsx';
 import { loadSources } from '../parts/load-sources.ts';
 import { RemoteEngine } from './remote-engine.ts';
 
-const pollMs = 500;
-
 let sources = (await loadSources()) as Sources;
 const store = startPage({ examples: sources.examples, startWorker: () => new RemoteEngine() });
+store.failure.value = sources.problem;
 
 for (;;) {
   await new Promise((resolve) => {
-    setTimeout(resolve, pollMs);
+    setTimeout(resolve, 500);
   });
   const loaded = document.hidden ? sources : await loadSources(sources).catch(() => sources);
   if (loaded === sources || loaded === undefined) continue;

@@ -28,7 +28,7 @@ export function withReads(entries: readonly EntryView[], journal: readonly Noted
     waits.length === sleeps.length ? entries.map((entry) => ({ ...entry, id: idOf(entry) })) : [...entries];
   let at = all.length - 1;
   for (const { kind, id, outcome, value } of journal.toReversed()) {
-    const found = all.findIndex((entry) => entry.id === id);
+    const found = all.findIndex((entry) => entry.type !== 'started' && entry.id === id);
     if (found >= 0) at = found;
     const entry = all[at];
     const isShown = outcome === 'read' || (kind === 'checkpoint' && !sleep.test(id));

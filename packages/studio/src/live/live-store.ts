@@ -122,17 +122,18 @@ export class LiveStore {
 
   /** Continues after a reload: sends unanswered requests again, which the guard recognizes, and continues waiting sagas. */
   #continue(): void {
-    const all = this.sent.value;
-    for (const sent of all) {
+    for (const sent of this.sent.value) {
       if (sent.parent !== undefined && sent.params !== undefined) void this.#send(sent);
-      else if (all.every(({ parent }) => parent !== sent.id)) this.#resumeLater(sent);
+      else this.#resumeLater(sent);
     }
   }
 
   #resumeLater(sent: Sent): void {
     const { sagaToken, steps = [], retryAfterMs = 0 } = sent.reply ?? {};
-    if (sagaToken !== undefined && steps.length === 0 && retryAfterMs <= longestWaitMs)
-      setTimeout(() => void this.resume(sent), retryAfterMs);
+    if (sagaToken === undefined || steps.length > 0 || retryAfterMs > longestWaitMs) return;
+    // The person may continue or cancel the saga before.
+    const isNewest = (): boolean => this.sent.value.every(({ parent }) => parent !== sent.id);
+    setTimeout(() => void (isNewest() && this.resume(sent)), retryAfterMs);
   }
 
   async #load(): Promise<void> {

@@ -19,7 +19,8 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
   const inTime = cells.toSorted((one, other) => one.at - other.at);
   const rows = rowsOf(cells);
   const drawn = rows.slice(0, limit.value);
-  const focused = open ?? drawn[0]?.[1][0];
+  // The slider also opens cells of rows that are not drawn.
+  const focused = drawn.flatMap(([, row]) => row).find((cell) => cell === open) ?? drawn[0]?.[1][0];
 
   return (
     <section class="matrix" aria-label="Crash matrix" aria-busy={exploring.value}>

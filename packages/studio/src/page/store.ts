@@ -208,7 +208,7 @@ export class Store {
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
     this.session.value = { ...this.session.value, ...change };
     this.shown.value = { lane };
-    const run = await this.#run().catch((error: unknown) => void (this.failure.value = String(error)));
+    const run = await this.#run().catch(this.#fail);
     if (run === undefined) return;
     const played = this.#ask(this.#player, { type: 'play', ...run });
     this.#asked = played;
@@ -217,6 +217,8 @@ export class Store {
     this.lanes.value = lanes ?? [];
     void this.#compare();
   }
+
+  readonly #fail = (error: unknown): undefined => void (this.failure.value = String(error));
 
   /** Compiles the files. The first example is compiled at build time, so its run does not wait for the compiler. */
   async #compiled(): Promise<Code> {
@@ -255,7 +257,8 @@ export class Store {
     this.misfits.value = undefined;
     if (code === undefined) return this.#upgrader.stop();
     const { value: session } = this.session;
-    const next = await this.#compiled();
+    const next = await this.#compiled().catch(this.#fail);
+    if (next === undefined) return;
     this.misfits.value = await this.#ask(this.#upgrader, { type: 'upgrade', code, next, session });
   }
 
@@ -268,10 +271,10 @@ export class Store {
   async #explore(): Promise<void> {
     const cells: Cell[] = [];
     let frame = 0;
-    const code = await this.#compiled();
-    if (this.waits.value) return;
-    this.exploring.value = true;
     this.baseline.value = undefined;
+    const code = await this.#compiled().catch(this.#fail);
+    if (code === undefined || this.waits.value) return;
+    this.exploring.value = true;
     await this.#explorer.ask({ type: 'explore', code }, (reply) => {
       if (reply.type === 'cell') {
         cells.push(reply.cell);

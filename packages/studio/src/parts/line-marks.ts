@@ -58,7 +58,9 @@ function lineOf(id: string, lines: ReadonlyMap<string, number>): number | undefi
   const parts = path.split('/').toReversed();
   const isTemplate = (name: string): boolean => {
     const [start = '', ...rest] = name.split(/\$\{[^}]*\}/);
-    return parts.some((part) => part.startsWith(start) && part.endsWith(rest.at(-1) ?? ''));
+    const end = rest.at(-1) ?? '';
+    // A template such as `${path}/pay/${id}` would fit each ID.
+    return start + end !== '' && parts.some((part) => part.startsWith(start) && part.endsWith(end));
   };
   const own = parts.find((part) => lines.has(part));
   return lines.get(own ?? [...lines.keys()].find((name) => name.includes('${') && isTemplate(name)) ?? '');

@@ -8,10 +8,7 @@ import type { WaitingActors } from './waiting-actors.ts';
 const helpers = { isCancelled, isDeclined, isInvalid, isRefused, stepError };
 const logics = { approval, elicit, elicitUrl, listRoots, sample, step, waitFor };
 
-/**
- * Returns modules whose promises, observables, and steps run no code, but wait for the person at the page.
- * @param made - receives each machine that the code makes
- */
+/** Returns modules whose promises, observables, and steps wait for the person at the page. `made` gets each machine of the code. */
 export function machineModules(actors: WaitingActors, made: unknown[]): Readonly<Record<string, Exports>> {
   const record = <T>(machine: T): T => {
     made.push(machine);

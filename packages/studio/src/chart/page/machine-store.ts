@@ -63,6 +63,7 @@ export class MachineStore {
   /** Shows an example from its start. */
   open(name: string): void {
     this.steps.value = [];
+    this.waits.value = false;
     this.edit({ code: this.examples[name] ?? '', input: '' });
   }
 
@@ -71,7 +72,7 @@ export class MachineStore {
     this.code.value = change.code ?? this.code.value;
     this.input.value = change.input ?? this.input.value;
     clearTimeout(this.#edited);
-    this.#edited = setTimeout(() => void this.run(), 300);
+    this.#edited = setTimeout(() => void (this.waits.value || this.run()), 300);
   }
 
   take(step: MachineStep): void {
@@ -106,6 +107,8 @@ export class MachineStore {
     this.#wanted = steps;
     try {
       const { compile } = await this.compiler;
+      // The code of a link may have come meanwhile.
+      if (this.waits.value) return;
       const files = compile([{ name: 'machine.ts', text: this.code.value }]);
       const request = { files, input: input.value, steps };
       const view = await this.#engine.ask(request, ({ message }) => this.#fail(message));

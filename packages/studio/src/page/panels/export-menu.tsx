@@ -3,12 +3,10 @@ import type { JSX, RenderableProps } from 'preact';
 import type { Lane } from '../../model/view.ts';
 import { Button, CopyButton } from '../../parts/controls.tsx';
 
-type ExportMenuProps = RenderableProps<{
-  /** Name of the file of the picture. */
-  readonly name: string;
-  readonly title: string;
-  readonly run: Pick<Lane, 'entries' | 'test'>;
-}>;
+/** `name`: of the file of the picture. */
+type ExportMenuProps = RenderableProps<
+  Readonly<Record<'name' | 'title', string>> & { readonly run: Pick<Lane, 'entries' | 'test'> }
+>;
 
 /** Saves a run as files, by other buttons, too, and shows its test. */
 export function ExportMenu({ name, title, run: { entries, test }, children }: ExportMenuProps): JSX.Element {
