@@ -262,6 +262,8 @@ describe('mcp-saga inspect with a token that does not open', () => {
         'structure  N bytes, 0 stored',
         'client     N bytes, 0 stored',
         'server     N bytes, 12 stored',
+        '',
+        '  input parsed, N bytes',
         '→ 0',
       ].join('\n'),
     );

@@ -30,10 +30,14 @@ describe('mcp-saga inspect', () => {
     expect(JSON.parse(printed)).toMatchObject({
       claims: { saga: { name: 'refund', version: '2' }, turn: 1 },
     });
-    expect(JSON.parse(printed)).not.toHaveProperty('client');
+    const entry = { kind: 'input', path: '', outcome: 'parsed', bytes: 12 };
+    expect(JSON.parse(printed)).toMatchObject({ receipts: [] });
+    expect((JSON.parse(printed) as { readonly timeline: unknown }).timeline).toEqual([entry]);
     expect(printed).not.toContain(keys.slice(3));
     const shown = await run([...args, '--values'], { environment, input });
-    expect(JSON.parse(shown.printed)).toMatchObject({ client: [], server: [{ amount: 9 }] });
+    expect(JSON.parse(shown.printed)).toMatchObject({ timeline: [{ ...entry, value: { amount: 9 } }] });
+    const asText = await run([...args.slice(0, -1), '--values'], { environment, input });
+    expect(asText.printed).toMatch(/input parsed, 12 bytes: \{"amount":9\}$/);
   });
 
   it('names a malformed key, and the missing keys or audience', async () => {

@@ -49,6 +49,7 @@ export {
 export { givenOptions } from './saga-host.ts';
 export { hostCheck } from './http/allowed-hosts.ts';
 export { partsOf } from './requests/host.ts';
+export { toSealedSaga } from './token/sealed-saga.ts';
 export type { TaskOptions, TestingOptions } from './model/host-options.ts';
 export type {
   StepSpan,

@@ -1,9 +1,10 @@
 import { text } from 'node:stream/consumers';
+import { historyOf, receiptsIn } from '@mcp-saga/core/program';
 import { createKeyRing, createSealer, fromBase64Url } from '@mcp-saga/seal';
-import type { Claims, Sealed, TokenRefused } from '@mcp-saga/seal';
+import type { Claims, TokenRefused } from '@mcp-saga/seal';
 import type * as Server from '@mcp-saga/server';
-import type { SagaHost, SagaHostOptions, SagaInspection } from '@mcp-saga/server';
-import { decode, partsOf } from '@mcp-saga/server/internal';
+import type { Json, SagaHost, SagaHostOptions, SagaInspection } from '@mcp-saga/server';
+import { partsOf, toSealedSaga } from '@mcp-saga/server/internal';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
@@ -16,7 +17,7 @@ export const inspect: Command = defineCommand({
   summary: 'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',
   parameters: ['token'],
   options: {
-    host: { value: 'FILE', help: 'module that exports the host or server: adds the timeline and receipts' },
+    host: { value: 'FILE', help: 'module that exports the host or server, to open the token with its keys' },
     audience: { value: 'NAME', help: 'audience of the service, to open the token without the host' },
     values: { help: 'shows answers and results too; needs the keys and --audience' },
     ...keyOptions,
@@ -49,11 +50,16 @@ export const inspect: Command = defineCommand({
     );
     const { claims, sid: sagaId } = sealed;
     const parts = partsOf(sealed);
-    const contents = isShown ? contentsOf(sealed) : undefined;
-    const shown = isShown ? JSON.stringify(contents, undefined, 2).split('\n') : [];
+    const { input, entries } = historyOf(toSealedSaga(sealed).state.program);
+    const begin = { kind: 'input', path: '', outcome: 'parsed', value: input };
+    const timeline = [begin, ...entries].map(({ kind, path, outcome, value }): Entry => {
+      const bytes = value === undefined ? 0 : JSON.stringify(value).length;
+      return { kind, path, outcome, bytes, ...(isShown && value !== undefined ? { value } : {}) };
+    });
+    const read = { timeline, receipts: receiptsIn(entries) };
     return {
-      text: sections(facts(outside), claimsOf(claims), facts(sizesOf(parts)), shown),
-      json: { ...outside, sagaId, expired: claims.exp <= Date.now(), claims, parts, ...contents },
+      text: sections(facts(outside), claimsOf(claims), facts(sizesOf(parts)), timelineOf(read)),
+      json: { ...outside, sagaId, expired: claims.exp <= Date.now(), claims, parts, ...read },
     };
   },
 });
@@ -118,29 +124,24 @@ function claimsOf({ saga, entry, turn, method, born, iat, exp, ...claims }: Clai
   });
 }
 
-function timelineOf({ timeline, receipts = [] }: SagaInspection): readonly string[] {
+/** Entry of a timeline, with the value on request. */
+type Entry = NonNullable<SagaInspection['timeline']>[number] & { readonly value?: Json };
+
+function timelineOf({ timeline, receipts = [] }: Pick<SagaInspection, 'timeline' | 'receipts'>): string[] {
   if (timeline === undefined) return ['No timeline: the host does not serve this version.'];
   const width = Math.max(0, ...timeline.map(({ path }) => path.length));
   return [
-    ...timeline.map(
-      ({ kind, path, outcome, bytes }) => `${path.padEnd(width)}  ${kind} ${outcome}, ${bytes} bytes`,
-    ),
+    ...timeline.map(({ kind, path, outcome, bytes, value }: Entry) => {
+      const shown = value === undefined ? '' : `: ${JSON.stringify(value)}`;
+      return `${path.padEnd(width)}  ${kind} ${outcome}, ${bytes} bytes${shown}`;
+    }),
     ...receipts.map((receipt) => `receipt ${JSON.stringify(receipt)}`),
   ];
 }
 
 function sizesOf(parts: SagaInspection['parts']): Facts {
-  const sizes = parts.map(({ part, bytes, stored }) => [part, `${bytes} bytes, ${stored} stored`] as const);
-  return Object.fromEntries(sizes);
-}
-
-/** Returns the values in the journal: answers of the client, and results of the server. */
-function contentsOf({ streams }: Sealed): { readonly client: unknown; readonly server: unknown } {
-  const [client, server] = streams.slice(2, 4).map((bytes) => {
-    const values = `[${new TextDecoder().decode(bytes)}]`;
-    return (JSON.parse(values) as readonly unknown[]).map((value) => decode(JSON.stringify(value)));
-  });
-  return { client, server };
+  const sizes = parts.map(({ part, bytes, stored }) => [part, `${bytes} bytes, ${stored} stored`]);
+  return Object.fromEntries(sizes) as Facts;
 }
 
 function sections(...parts: readonly (readonly string[])[]): string {
