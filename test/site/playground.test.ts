@@ -586,7 +586,11 @@ export const script = testSaga(order);`;
     const values = await select
       .locator('option')
       .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
-    expect(values).toEqual(listed.map((each) => each.name));
+    expect(values.toSorted()).toEqual(listed.map((each) => each.name).toSorted());
+    const groups = await select
+      .locator('optgroup')
+      .evaluateAll((all) => all.map((group) => (group as HTMLOptGroupElement).label));
+    expect(groups).toEqual(['Tutorial', 'Examples', 'Guides', 'Effects']);
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     for (const [other, file] of [

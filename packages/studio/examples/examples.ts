@@ -16,8 +16,21 @@ export function readExamples(): readonly Example[] {
   return listed.map((example, index) => {
     const { name, title } = example;
     const files = readFiles(example);
-    return { name, title, files, ...(index === 0 ? { compiled: compile(files) } : {}) };
+    return {
+      name,
+      title,
+      group: groupOf(example),
+      files,
+      ...(index === 0 ? { compiled: compile(files) } : {}),
+    };
   });
+}
+
+/** Group of the list: a part of the docs, or `Examples`. */
+function groupOf({ files }: Listed): string {
+  const [path = ''] = Object.values(files);
+  const [, part = 'examples'] = /^test\/docs\/(tutorial|guides|effects)\//.exec(path) ?? [];
+  return part.charAt(0).toUpperCase() + part.slice(1);
 }
 
 function readFiles(example: Listed): readonly SourceFile[] {

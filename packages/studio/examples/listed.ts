@@ -61,7 +61,7 @@ function example(name: string, title: string, world: string): Listed {
 
 /** Example of an effect: the region with its name. */
 function effect(file: string, name: string, script: Script = {}): Listed {
-  return alone(name, `Effect: ${name}`, `test/docs/effects/${file}.ts#${name}`, script);
+  return alone(name, name, `test/docs/effects/${file}.ts#${name}`, script);
 }
 
 /** Files that the tests of the repository run, too. The page contains the first, and loads the others with the compiler. */

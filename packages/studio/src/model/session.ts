@@ -20,6 +20,8 @@ export type Code = readonly CompiledFile[] | LoadedCode;
 export interface Example {
   readonly name: string;
   readonly title: string;
+  /** Heading of its part of the list. */
+  readonly group?: string;
   readonly files: readonly SourceFile[];
   /** Present if the code runs without a compiler in the page. */
   readonly compiled?: Code;

@@ -11,9 +11,8 @@ import './panels.css';
 /** Draws the page, and follows the links in its address. */
 export function startPage(home: Home): Store {
   const store = new Store(home);
-  const open = (): void => void store.open(location.hash);
-  open();
-  addEventListener('hashchange', open);
+  void store.open(location.hash);
+  addEventListener('hashchange', () => void store.open(location.hash));
   render(<App store={store} />, document.querySelector('#app') as Element);
   return store;
 }
@@ -22,6 +21,7 @@ export function startPage(home: Home): Store {
 function App({ store }: { readonly store: Store }): JSX.Element {
   const { value: waits } = store.waits;
   const { input = 'those of the script', answers } = store.session.value;
+  const groups = Map.groupBy(store.examples.value, ({ group = 'This file' }) => group);
   const effects = `The playground runs the steps of this saga many times, with crashes and failures. Steps that call other systems really call them. Arguments: ${input}. Answers: ${answers.length === 0 ? 'none' : JSON.stringify(answers)}`;
   return (
     <>
@@ -35,10 +35,12 @@ function App({ store }: { readonly store: Store }): JSX.Element {
             value={store.example.value}
             onChange={({ currentTarget }) => void store.open(`#example=${currentTarget.value}`)}
           >
-            {store.examples.value.map(({ name, title }) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
+            {Array.from(groups, ([group, own]) => (
+              <optgroup key={group} label={group}>
+                {own.map(({ name, title }) => (
+                  <option key={name} value={name} label={title} />
+                ))}
+              </optgroup>
             ))}
           </select>
         </label>

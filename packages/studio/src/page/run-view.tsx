@@ -147,9 +147,7 @@ function summaryOf({ entries }: Lane): string {
   ].join(' · ');
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function misfitsOf(misfits: readonly Misfit[] | undefined): string {
   if (misfits === undefined) return '';

@@ -28,8 +28,7 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
   /** Resolves with the result; undefined after a failure. A replaced request never resolves. */
   async ask(request: Request, onReply: (reply: Reply | Failed) => void): Promise<unknown> {
     this.#abandon?.();
-    this.start();
-    const worker = this.#worker as EngineWorker;
+    const worker = (this.#worker ??= this.#makeWorker());
     return await new Promise<unknown>((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
