@@ -1,4 +1,4 @@
-import { all, compensate, continueAs, elicit, pivot, saga, scope, step } from '@mcp-saga/server';
+import { all, compensate, continueAs, elicit, pivot, poll, saga, scope, step } from '@mcp-saga/server';
 import type { Saga } from '@mcp-saga/server';
 import { crashEverywhere, testSaga, type SagaRun } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
@@ -63,6 +63,16 @@ describe('the trace has each effect once', () => {
     expect(run.trace.lines.slice(0, crashed)).toContain('ran one: "do:one"');
     const dead = when === 'after' ? ['two'] : [];
     expect([...drawn(run), ...dead].toSorted()).toEqual(happened(run).toSorted());
+  });
+
+  it('and no effect for a poll before the process dies', async () => {
+    const polling = saga(base, function* () {
+      yield* poll('ready', () => 'yes', { everyMs: 1_000, totalTimeoutMs: 9_000 });
+      return yield* pay('one');
+    });
+    const run = await testSaga(polling).crash.before('one').run();
+    expect(drawn(run)).toEqual(['one']);
+    expect(run.trace.lines).toContain('crashed before one');
   });
 
   it('unless a guard repeats a stored response', async () => {

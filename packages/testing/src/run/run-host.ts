@@ -51,6 +51,7 @@ export class Serving {
     const controller = new AbortController();
     world.dead = false;
     world.ended = 0;
+    world.unreported.clear();
     world.kill = (reason) => controller.abort(reason);
     await world.options.restart?.(world.turn);
     const { capabilities } = world;

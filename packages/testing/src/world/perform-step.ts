@@ -36,7 +36,7 @@ async function performRun(world: World, call: StepCall, path: string, run: numbe
   const result = await taped(world, call, path, run);
   if (result === undefined && step.endsAt !== undefined) world.outside.waits(path, step.endsAt);
   diesAt(world, path, 'after', run);
-  world.happened(path, step, result);
+  if (call.kind === 'step') world.happened(path, step, result);
   if (fault?.kind === 'lose')
     throw new OutcomeUnknown(`The response of '${path}' was lost, as the script says.`);
   if (call.kind === 'poll') world.tell({ type: 'polled', id: path, attempt: step.attempt, result });
