@@ -74,7 +74,8 @@ describe.each(cases)('the template $template in $language', ({ template, languag
     if (template === 'existing-server') return expect(scripts).not.toHaveProperty('dev');
     const [, file = '', keysFile = ''] =
       /^npx -y mcp-saga dev (\S+) --env-file=(\S+)$/.exec(scripts?.['dev'] ?? '') ?? [];
-    expect(files.get(file)).toContain('export const sendInvoice = saga(');
+    const served = template === 'vercel' ? 'export default serveSagas({' : 'export const sendInvoice = saga(';
+    expect(files.get(file)).toContain(served);
     expect(files.get(keysFile)).toContain('SAGA_KEYS=');
   });
 

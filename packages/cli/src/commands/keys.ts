@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { isRecord } from '@mcp-saga/core/program';
 import { createKeyRing, generateKey, SealError, type KeyInput, type OctJwk } from '@mcp-saga/seal';
 import { defineCommand, type Command, type Report } from '../model/command.ts';
@@ -88,13 +88,25 @@ export function checked(keys: string): Report {
 
 /** Finds the problems of all keys. A random key replaces a bad one, so that the check continues. */
 function problemsOf(keys: string): readonly string[] {
+  let whole: string | undefined;
+  try {
+    createKeyRing(keys, production);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    [whole] = error.message.split('. To make one:');
+  }
   const parsed = toValue(keys);
   const given = isRecord(parsed) ? (parsed['keys'] ?? parsed) : parsed;
-  const list = (typeof given === 'object' ? [given].flat() : keys.split(',')) as (string | KeyInput)[];
+  // A list drops an empty key, which would move the others.
+  const texts = keys.split(',').map((key, _, all) => (all.length > 1 && key.trim() === '' ? ':' : key));
+  const list = (typeof given === 'object' ? [given].flat() : texts) as (string | KeyInput)[];
   const problems = new Set<string>();
   for (;;) {
     try {
       createKeyRing(list, production);
+      // A list may be more lenient than the text.
+      if (problems.size === 0) return [whole ?? ''];
       return [...problems].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
@@ -104,7 +116,7 @@ function problemsOf(keys: string): readonly string[] {
       if (bad === undefined) return [problem];
       // A later key may repeat the ID.
       const kid = typeof bad === 'string' ? bad.trim().split(':')[0] : (Object(bad) as OctJwk).kid;
-      list[at] = { kid: problems.has(problem) ? `replaced-${at}` : (kid ?? ''), key: randomBytes(32) };
+      list[at] = { kid: problems.has(problem) ? randomUUID() : (kid ?? ''), key: randomBytes(32) };
       problems.add(problem);
     }
   }

@@ -27,7 +27,8 @@ export class DevStudio {
   /** Shows changed code, or why the code is not served. */
   changed(problem?: string): void {
     if (problem === undefined) this.#reloads += 1;
-    this.#problem = problem;
+    // The page repeats it in a URL.
+    this.#problem = problem?.slice(0, 1_000);
     this.feed.touch();
   }
 

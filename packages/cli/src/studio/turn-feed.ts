@@ -139,7 +139,9 @@ export class TurnFeed {
       },
       end: (end) => {
         const { isFault: _, ...facts } = end;
-        Object.assign(turn, facts, { durationMs: Date.now() - turn.startedAt });
+        // `explain` has the whole IDs of uncompensated steps.
+        const { uncompensated = facts.uncompensated } = turn;
+        Object.assign(turn, facts, present({ uncompensated }), { durationMs: Date.now() - turn.startedAt });
         this.touch();
         inner?.end(end);
       },
