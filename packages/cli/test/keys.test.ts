@@ -118,6 +118,25 @@ describe('mcp-saga keys', () => {
       printed: expect.stringMatching(/^key 1 of 2 [^]*\nkey 2 of 2 /),
     });
     expect(await check('{"keys"')).toMatchObject({ code: 1, printed: expect.stringContaining('JSON') });
+    const alone = JSON.stringify({ keys: { kty: 'oct', kid: 'k1', k } });
+    expect((await check(alone)).code).toBe(1);
+  });
+
+  it('reports an empty key in its place, and an ID of any form', async () => {
+    const check = (keys: string): ReturnType<typeof run> =>
+      run(['keys', 'check'], { environment: { SAGA_KEYS: keys } });
+    const [k1, other] = [await newKey('k1'), await newKey('k2')];
+    expect(await check(`${k1},`)).toMatchObject({ code: 1, printed: expect.stringMatching(/^key 2 of 2 /) });
+    expect(await check(`${k1},,x`)).toMatchObject({
+      code: 1,
+      printed: expect.stringMatching(/^key 2 of 3 .*\nkey 3 of 3 /),
+    });
+    const same = [`replaced-1:${k1.slice(3)}`, `replaced-1:${other.slice(3)}`].join(',');
+    expect(await check(same)).toMatchObject({
+      code: 1,
+      printed: expect.stringMatching(/^key 2 of 2 has the ID/),
+    });
+    expect(await check('ephemeral')).toMatchObject({ code: 0 });
   });
 
   it('names the command that makes a key, also for a command that needs the keys', async () => {

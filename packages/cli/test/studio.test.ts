@@ -44,6 +44,12 @@ function suspended(turn: SagaTurn): Extract<SagaTurn, { status: 'suspended' }> {
   return turn;
 }
 
+const stuck = saga({ name: 'stuck', version: '1', forks: 'accept' }, function* () {
+  const undo = { compensate: () => Promise.reject(new Error('no bank')), undo: { retry: 1 } };
+  yield* step('charge', () => 1, { key: 'secret card', ...undo });
+  throw new Error('sold out');
+});
+
 describe('createStudio', () => {
   it('shows steps, outcomes, and token sizes, but no value, error message, token, or key', async () => {
     const studio = createStudio();
@@ -83,11 +89,6 @@ describe('createStudio', () => {
   });
 
   it('names the steps that are not undone, without their keys', async () => {
-    const stuck = saga({ name: 'stuck', version: '1', forks: 'accept' }, function* () {
-      const undo = { compensate: () => Promise.reject(new Error('no bank')), undo: { retry: 1 } };
-      yield* step('charge', () => 1, { key: 'secret card', ...undo });
-      throw new Error('sold out');
-    });
     const studio = createStudio();
     const hooks = { onTurn: () => undefined, onSettled: () => undefined };
     const host = createSagaHost({
@@ -215,7 +216,7 @@ describe('the studio of mcp-saga dev', () => {
   } {
     const studio = new DevStudio();
     const host = createSagaHost({
-      sagas: [withValues(order, studio.feed)],
+      sagas: [order, stuck].map((each) => withValues(each, studio.feed)),
       audience: 'shop',
       keys,
       telemetry: studio.feed.telemetry(),
@@ -248,6 +249,20 @@ describe('the studio of mcp-saga dev', () => {
         ],
       },
     ]);
+  });
+
+  it('names the steps that are not undone, with their keys', async () => {
+    const { host, turnsOf } = developed();
+    const { sagaId } = await host.start('stuck', {});
+    expect((await turnsOf(sagaId)).at(-1)).toMatchObject({ uncompensated: ['charge(secret card)'] });
+  });
+
+  it('cuts a problem of changed code, which a page repeats in a URL', async () => {
+    const studio = new DevStudio();
+    studio.changed('x'.repeat(20_000));
+    const response = await studio.answer(new Request('http://127.0.0.1:3000/studio/sources'), served);
+    const { problem } = (await response?.json()) as { readonly problem: string };
+    expect(problem).toHaveLength(1_000);
   });
 
   it('attaches the error of each fork to the turn of the fork', async () => {

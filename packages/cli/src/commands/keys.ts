@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { isRecord } from '@mcp-saga/core/program';
-import { createKeyRing, generateKey, SealError, type KeyInput, type OctJwk } from '@mcp-saga/seal';
+import { createKeyRing, generateKey, SealError } from '@mcp-saga/seal';
+import type { KeyInput, KeyRing, OctJwk } from '@mcp-saga/seal';
 import { defineCommand, type Command, type Report } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
@@ -75,50 +76,46 @@ export const checkKeys: Command = defineCommand({
 
 /** Checks keys as a host in production does. Shows IDs and problems, and never a key. */
 export function checked(keys: string): Report {
-  const problems = problemsOf(keys);
-  if (problems.length > 0) {
+  const ring = ringOf(keys);
+  if (typeof ring === 'string') {
+    const problems = problemsOf(keys, ring);
     const text = [...problems, 'To make a key: mcp-saga keys new'].join('\n');
     return { text, json: { ok: false, problems }, ok: false };
   }
-  const { kids } = createKeyRing(keys, production);
+  const { kids } = ring;
   const [first, ...others] = kids;
   const opens = others.length === 0 ? '' : ` Tokens of ${others.join(', ')} still open.`;
   return { text: `${kids.length} good: ${first} seals new tokens.${opens}`, json: { ok: true, ids: kids } };
 }
 
-/** Finds the problems of all keys. A random key replaces a bad one, so that the check continues. */
-function problemsOf(keys: string): readonly string[] {
-  let whole: string | undefined;
-  try {
-    createKeyRing(keys, production);
-    return [];
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    [whole] = error.message.split('. To make one:');
-  }
+/** Finds the problems of all keys, or of the `whole` text. A random key replaces a bad one, so that the check continues. */
+function problemsOf(keys: string, whole: string): readonly string[] {
   const parsed = toValue(keys);
   const given = isRecord(parsed) ? (parsed['keys'] ?? parsed) : parsed;
-  // A list drops an empty key, which would move the others.
-  const texts = keys.split(',').map((key, _, all) => (all.length > 1 && key.trim() === '' ? ':' : key));
+  // An empty key would move the others.
+  const texts = keys.split(',').map((key) => key.trim() || ':');
   const list = (typeof given === 'object' ? [given].flat() : texts) as (string | KeyInput)[];
   const problems = new Set<string>();
-  for (;;) {
-    try {
-      createKeyRing(list, production);
-      // A list may be more lenient than the text.
-      if (problems.size === 0) return [whole ?? ''];
-      return [...problems].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      const [problem = ''] = error.message.split('. To make one:');
-      const at = Number(/^key (\d+) of /.exec(problem)?.[1]) - 1;
-      const bad = list[at];
-      if (bad === undefined) return [problem];
-      // A later key may repeat the ID.
-      const kid = typeof bad === 'string' ? bad.trim().split(':')[0] : (Object(bad) as OctJwk).kid;
-      list[at] = { kid: problems.has(problem) ? randomUUID() : (kid ?? ''), key: randomBytes(32) };
-      problems.add(problem);
-    }
+  for (let problem = ringOf(list); typeof problem === 'string'; problem = ringOf(list)) {
+    const at = Number(/^key (\d+) of /.exec(problem)?.[1]) - 1;
+    const bad = list[at];
+    if (bad === undefined) return [problem];
+    // A later key may repeat the ID.
+    const kid = typeof bad === 'string' ? bad.trim().split(':')[0] : (Object(bad) as OctJwk).kid;
+    list[at] = { kid: problems.has(problem) ? randomUUID() : (kid ?? ''), key: randomBytes(32) };
+    problems.add(problem);
+  }
+  if (problems.size === 0) return [whole];
+  return [...problems].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+}
+
+/** Returns the ring of keys, or the first problem. */
+function ringOf(keys: string | (string | KeyInput)[]): KeyRing | string {
+  try {
+    return createKeyRing(keys, production);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return error.message.replace(/\. To make one:.*/s, '');
   }
 }
 

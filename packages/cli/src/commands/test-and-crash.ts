@@ -59,12 +59,7 @@ export const crashes: Command = exploring(crash, {
 });
 
 /** One line of the report. */
-interface Row {
-  readonly saga: string;
-  readonly explorer: string;
-  readonly cases?: number;
-  readonly problem?: string;
-}
+type Row = Readonly<{ saga: string; explorer: string; cases?: number; problem?: string }>;
 
 function isSagaOrScript(value: unknown): value is Program | TestSaga {
   return isScript(value) || isSaga(value);

@@ -5,19 +5,12 @@ import type { TracedTurn, TurnSpan } from '@mcp-saga/server/internal';
 import type { SeenEvent, SeenRejection, SeenSaga, SeenTurn, StudioState } from './seen-turns.ts';
 
 /** Facts about the current request. */
-export interface RequestFacts {
-  readonly client?: string;
-  readonly request?: string;
-}
+export type RequestFacts = Readonly<{ client?: string; request?: string }>;
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 type Turn = Mutable<SeenTurn> & { events: Mutable<SeenEvent>[] };
 
-interface Saga {
-  readonly facts: TracedTurn;
-  readonly first: RequestFacts;
-  readonly turns: Turn[];
-}
+type Saga = Readonly<{ facts: TracedTurn; first: RequestFacts; turns: Turn[] }>;
 
 /** Request and turn of the running code. */
 interface Running extends RequestFacts {

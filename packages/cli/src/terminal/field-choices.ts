@@ -1,10 +1,7 @@
 import type { EnumField, FormField } from '@mcp-saga/client';
 
 /** Allowed value of a field, with its label. */
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-}
+export type Choice = Readonly<Record<'value' | 'label', string>>;
 
 /** Returns the allowed values of a choice field, or undefined for other fields. */
 export function choicesOf(field: FormField): readonly Choice[] | undefined {
