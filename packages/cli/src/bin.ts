@@ -1,10 +1,19 @@
 #!/usr/bin/env node
 /** `mcp-saga`. */
+import { Console } from 'node:console';
 import { main } from './main.ts';
 
 const { stdin: input, stdout: output, stderr, env: environment } = process;
 // Some terminals, such as serial lines, have no size.
 if (output.columns === 0) output.columns = 80;
+// Standard output has only the result of the command, and not the log of the user's code.
+globalThis.console = new Console(stderr);
+let isDone = false;
+process.on('exit', (status) => {
+  if (isDone || status !== 0) return;
+  stderr.write('The code in the file ended the process, so the command has no result.\n');
+  process.exitCode = 1;
+});
 const stopped = new AbortController();
 // Other commands have nothing to close, and end at once, also in endless code of the user.
 if (/^(?:call|dev|doctor)$/.test(process.argv[2] ?? ''))
@@ -23,5 +32,6 @@ const code = await main(process.argv.slice(2), {
   print: (text) => output.write(`${text}\n`),
   printError: (text) => stderr.write(`${text}\n`),
 });
+isDone = true;
 // Modules of the user may hold connections, which keep the process running.
 output.write('', () => stderr.write('', () => process.exit(code)));

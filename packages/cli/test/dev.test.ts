@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { startSaga, type ClientTurn } from '@mcp-saga/client';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { isRunning, start, type Command } from '../../../test/support/command.ts';
+import { isRunning, root, start, type Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
 import { fixture, run } from './command-line.ts';
 import { keys } from './fixtures/sagas.ts';
@@ -291,11 +292,37 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     await dev.printed(/error: TypeError: no directory of users/);
   });
 
+  it('keeps serving after a promise that nobody handles', async () => {
+    const saga =
+      "import { saga } from '@mcp-saga/server';\nexport const a = saga({ name: 'a', version: '1' }, function* () {});\n";
+    const folder = newProject({ 'a.ts': saga });
+    const { dev, url } = await startDev(join(folder, 'a.ts'));
+    writeFileSync(join(folder, 'a.ts'), `${saga}void Promise.reject(new Error('db down'));`);
+    await dev.printed(/db down/);
+    expect((await fetch(new URL('/studio/state', url))).status).toBe(200);
+  });
+
   it('ends with 130 by Ctrl-C', async () => {
     const dev = startInTerminal([...bin, 'dev', '--port', '0', fixture('sagas.ts')], withoutKeys);
     await dev.printed(/serving refund at/);
     dev.stdin.write('\u0003');
     expect(await dev.ended).toMatchObject({ code: 130 });
+  });
+
+  it('prints only the result on standard output, also if code of the user logs', () => {
+    const text =
+      "import { saga, step } from '@mcp-saga/server';\nconsole.log('loading');\nexport const a = saga({ name: 'a', version: '1' }, function* () { yield* step('b', () => console.log('running')); });\n";
+    const file = join(newProject({ 'a.ts': text }), 'a.ts');
+    const { stdout, stderr } = spawnSync(process.execPath, [...bin, 'graph', file, '--json'], { cwd: root });
+    expect(JSON.parse(String(stdout))).toHaveProperty('mermaid');
+    expect(String(stderr)).toMatch(/loading[^]*running/);
+  });
+
+  it('fails if code of the user ends the process', () => {
+    const file = join(newProject({ 'a.ts': 'process.exit(0);' }), 'a.ts');
+    const { status, stderr } = spawnSync(process.execPath, [...bin, 'crash', file], { cwd: root });
+    expect(status).toBe(1);
+    expect(String(stderr)).toContain('ended the process');
   });
 
   it('ends endless code of the user by Ctrl-C', async () => {

@@ -144,6 +144,15 @@ describe('mcp-saga keys', () => {
     expect(errors).toMatch(/^The keys cannot be used: key 1 of 1 .*\. To make one: mcp-saga keys new\.$/);
   });
 
+  it('rotates no text with an empty key', async () => {
+    const environment = { SAGA_KEYS: `${await newKey('k1')},` };
+    expect(await run(['keys', 'rotate', '--phase=1'], { environment })).toMatchObject({
+      code: 2,
+      printed: '',
+      errors: expect.stringContaining('key 2 of 2'),
+    });
+  });
+
   it('names the missing variable', async () => {
     expect(await run(['keys', 'check', '--keys-env', 'SHOP_KEYS'])).toMatchObject({
       code: 2,

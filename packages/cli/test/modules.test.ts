@@ -87,6 +87,22 @@ describe('mcp-saga inspect', () => {
     expect(printed).toContain('input parsed');
   });
 
+  it('opens a token with the keys of the environment if the server of a module has none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keyless-'));
+    symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+    const text = `import { serveSagas } from '@mcp-saga/server/serve';
+import { refund } from '${fixture('sagas.ts')}';
+export default serveSagas({ name: 'shop', version: '1', sagas: [refund] });`;
+    writeFileSync(join(folder, 'host.ts'), text);
+    const given = { environment: { SAGA_KEYS: keys } };
+    const { code, printed } = await run(
+      ['inspect', await tokenOf(), '--host', join(folder, 'host.ts')],
+      given,
+    );
+    expect(code).toBe(0);
+    expect(printed).toContain('refund 2');
+  });
+
   it('rejects a token of other keys, an incomplete token, and a text that is not a token', async () => {
     const token = await tokenOf();
     const environment = { SAGA_KEYS: generateKey('k1') };

@@ -16,12 +16,18 @@ describe('mcp-saga', () => {
     for (const option of ['json', ...Object.keys(options)]) expect(printed).toContain(`--${option}`);
   });
 
-  it.each([['help'], ['keys', '--help'], ['-h'], ['help', 'call'], ['--json', '-h']])(
+  it.each([['help'], ['keys', '--help'], ['-h'], ['--json', '-h']])(
     'lists its commands: %s %s',
     async (...args) => {
       expect(await run(args)).toMatchObject({ code: 0, printed: expect.stringContaining('keys rotate') });
     },
   );
+
+  it.each(['call', 'keys new'])('shows the help of a command: help %s', async (name) => {
+    const { code, printed } = await run(['help', ...name.split(' ')]);
+    expect(code).toBe(0);
+    expect(printed).toContain(`mcp-saga ${name} `);
+  });
 
   it.each([
     [['bogus', '--help'], 'bogus'],

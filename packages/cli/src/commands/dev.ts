@@ -28,6 +28,8 @@ export const dev: Command = defineCommand({
       const time = new Date();
       io.print(json ? JSON.stringify({ time, ...event }) : `${time.toLocaleTimeString('en-GB')}  ${text}`);
     };
+    const onThrown = (error: unknown): void => sayError(say, error);
+    process.on('unhandledRejection', onThrown).on('uncaughtException', onThrown);
     let url = '';
     const studio = new DevStudio();
     const live = await liveModule(file, { keys, store: memoryStore(), url: () => url, say, studio });
@@ -66,6 +68,7 @@ export const dev: Command = defineCommand({
       if (Object(error).code !== 'EADDRINUSE') throw error;
       throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, { cause: error });
     } finally {
+      process.off('unhandledRejection', onThrown).off('uncaughtException', onThrown);
       live.close();
       await Promise.all([server.close(true), studio.playground.close()]);
     }

@@ -32,7 +32,7 @@ export const inspect: Command = defineCommand({
     const outside = readOutside(token);
     const found = findKeys(values, io);
     if (host !== undefined) {
-      const inspection = await refusing(async () => await (await hostIn(host)).inspect(token));
+      const inspection = await refusing(async () => await (await hostIn(host, found)).inspect(token));
       const { sagaId, keyId, claims, tokenBytes, parts, trace } = inspection;
       const shown = [...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }), ...claimsOf(claims)];
       return { text: sections(shown, timelineOf(inspection)), json: inspection };
@@ -65,10 +65,10 @@ export const inspect: Command = defineCommand({
 });
 
 /** Returns the exported host of a module, or a host like that of its exported server. */
-async function hostIn(file: string): Promise<SagaHost> {
+async function hostIn(file: string, found: string | undefined): Promise<SagaHost> {
   const { exported, hosts, importFor } = await loadHosts(file);
   for (const host of exported.values()) if ('inspect' in host) return host as SagaHost;
-  const { name, keys, audience = name, sagas, store, limits, testing } = hosts[0] as GivenOptions;
+  const { name, keys = found, audience = name, sagas, store, limits, testing } = hosts[0] as GivenOptions;
   const { createSagaHost } = await importFor<typeof Server>('@mcp-saga/server');
   const options = { audience, keys: typeof keys === 'function' ? keys(process.env) : keys };
   return createSagaHost({ ...options, sagas, store, limits, testing } as SagaHostOptions);

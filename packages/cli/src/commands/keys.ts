@@ -47,7 +47,7 @@ export const rotateKeys: Command = defineCommand({
     if (/^\s*[[{]/.test(given))
       throw new CliError('usage', 'Only id:key,id:key is rotated. Rotate JSON Web Keys in your key store.');
     const keys = given.split(',').map((key) => key.trim());
-    const { kids } = usable(() => createKeyRing(keys, production));
+    const { kids } = usable(() => createKeyRing(given, production));
     const [first = '', ...others] = keys;
     if (phase !== '1' && others.length === 0)
       throw new CliError('usage', `Phase ${phase} needs two keys. Begin with --phase 1.`);

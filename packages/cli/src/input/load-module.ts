@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -76,7 +76,8 @@ function namesIn(module: Module): Module {
 
 function urlOf(file: string): URL {
   const path = resolve(file);
-  if (!existsSync(path)) throw new CliError('no_file', `There is no file ${file}.`);
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
+  if (isFile !== true) throw new CliError('no_file', `There is no file ${file}.`);
   return pathToFileURL(path);
 }
 

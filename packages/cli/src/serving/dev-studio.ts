@@ -38,10 +38,7 @@ export class DevStudio {
     return this.feed.observe(present({ client, request: id }), serve);
   }
 
-  /**
-   * Answers a request for the pages; undefined for other paths. Refuses other pages, also after DNS rebinding.
-   * @param module - the served module, with the path of its MCP endpoint
-   */
+  /** Answers a request for the pages; undefined for other paths. Refuses other pages, also after DNS rebinding. */
   answer(
     request: Request,
     module: PlayedModule & { readonly path: string },

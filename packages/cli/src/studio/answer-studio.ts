@@ -21,10 +21,7 @@ const headers: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/**
- * Answers a request for the page, or for its state. Only reads. The path may have any prefix, which ends with a slash.
- * @param state - returns all sagas, and the turns of the saga with an ID
- */
+/** Answers a request for the page, or for the `state` with the turns of a saga. Only reads. Any prefix of the path ends with a slash. */
 export async function answerStudio(
   request: Request,
   state: (sagaId: string | null) => StudioState,

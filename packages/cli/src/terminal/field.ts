@@ -18,11 +18,7 @@ export interface FieldOptions {
 type Labelled = FormField & { readonly title: string };
 type Asked = FieldOptions & { readonly message: string };
 
-/**
- * Asks for a field with the prompt of its type, until the value is valid.
- * @returns undefined if an optional field got no value
- * @throws QuestionLeft, RunLeft
- */
+/** Asks for a field until the value is valid; undefined for an optional field without a value. Throws QuestionLeft, RunLeft. */
 export async function askField(field: Labelled, options: FieldOptions): Promise<FieldValue | undefined> {
   const { title, description } = field;
   const label = options.required ? title : `${title} (optional)`;

@@ -8,11 +8,7 @@ export type FormSchema = FormElicitation['requestedSchema'];
 /** Content of a filled form, for the answer to an elicitation. */
 export type FormContent = NonNullable<ElicitationResult['content']>;
 
-/**
- * Asks a person field by field. Omits optional fields without an answer.
- * @param filled - initial values, instead of the defaults
- * @throws QuestionLeft, RunLeft
- */
+/** Asks field by field, with initial values of `filled`. Omits optional fields without an answer. Throws QuestionLeft, RunLeft. */
 export async function askForm(
   schema: FormSchema,
   terminal: Terminal,
