@@ -57,7 +57,6 @@ function scriptsOf(template: TemplateName, language: Language): Record<string, s
       ? {}
       : { start: 'source' in start ? run(start.source, '--env-file=.env ') : start.command }),
     call: `${run('client')} http://127.0.0.1:3000${path ?? ''}`,
-    // A function at a path of its own is a server with this path.
     dev: `npx -y mcp-saga dev ${path === '/api/mcp' ? 'api/mcp' : 'send-invoice'}.${extension} --env-file=${keysFile}`,
     test: 'vitest run',
     ...(language === 'typescript' ? { check: 'tsc' } : {}),

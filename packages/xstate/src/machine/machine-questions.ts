@@ -82,8 +82,9 @@ export class Questions extends AnswerCheck {
   route(asks: readonly SurveyedActor[], defers: () => boolean, hasTime: boolean): boolean {
     let changed = false;
     for (const at of asks) {
-      if (!hasTime || this.isAsked(at) || this.#answering.has(at.actor)) continue;
-      if (at.actor.getSnapshot().status !== 'active') continue;
+      // A question that ended with another one of this loop has no input left.
+      if (!hasTime || at.actor.getSnapshot().status !== 'active') continue;
+      if (this.isAsked(at) || this.#answering.has(at.actor)) continue;
       if (this.#routeOf(at) !== 'cannot' && defers()) continue;
       changed = true;
       const { spec, stepId } = this.#open(at);
