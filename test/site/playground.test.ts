@@ -193,10 +193,27 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.getByRole('button', { name: 'Accept' }).click();
     await ends(page, 'completed');
     await page.getByText('Go back to token 2').click();
-    await page.getByText('Change the answer instead').last().click();
+    await page.getByText('Change an answer instead').last().click();
     const form = page.getByRole('form').filter({ hasText: 'Run again' }).last();
     await form.getByRole('button', { name: 'Decline' }).click();
     await ends(page, 'failed');
+    await page.close();
+  });
+
+  it('goes back to a token with several questions, and changes any of them', async () => {
+    const page = await open('#example=parallel');
+    for (const id of ['dates', 'hotel/choice']) {
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other
+      const form = page.locator(`.run > form[aria-label="Question ${id}"]`);
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      await form.getByRole('button', { name: 'Accept' }).click();
+    }
+    await ends(page, 'completed');
+    await page.getByText('Go back to token 1').click();
+    const forms = page.locator('.token form').filter({ hasText: 'Send as a fork' });
+    await expect.poll(async () => await forms.count()).toBe(2);
+    await forms.last().getByRole('button', { name: 'Decline' }).click();
+    await ends(page, 'Fork 1 of token 1');
     await page.close();
   });
 

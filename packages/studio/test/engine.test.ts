@@ -275,6 +275,29 @@ describe.each(examples)('the example $name', ({ name, files }) => {
   });
 });
 
+const filesOf = (example: string): readonly SourceFile[] =>
+  examples.find(({ name }) => name === example)?.files ?? [];
+
+it('exports a test of a case with the answers that the script leaves open', async () => {
+  const files = filesOf('careless');
+  const green = (await cellsOf(files)).find(({ what, when }) => what === undefined && when.includes("'pay'"));
+  const { test } = await playCase(await of(files), green as Cell);
+  expect(test).toContain(".on.elicit('amount', ");
+});
+
+it('starts the form of a model with the answer of the script', async () => {
+  const accept = { id: 'onCall', action: 'accept' } as const;
+  const [run] = await play({ answers: [accept] }, filesOf('triage'));
+  const questions = run?.tokens.flatMap((token) => token.questions);
+  expect(questions?.find(({ type }) => type === 'sampling')?.content).toEqual({ text: 'high' });
+});
+
+it('ends a machine whose client cannot be asked one of two questions', async () => {
+  const [run] = await play({ client: 'no-elicitation' }, filesOf('triage'));
+  expect(run).toMatchObject({ status: 'failed', error: undefined });
+  expect(run?.entries.at(-1)?.value).toContain("'onCall' cannot be asked");
+});
+
 it.each(
   Object.entries({
     approvals,
@@ -671,6 +694,15 @@ describe('the lines of the source', () => {
       [8, 'done'],
     ]);
     expect(marks[0]?.text).toMatch(/^\d{4}-.*Z$/);
+  });
+
+  it('are not those of an answer that the host refuses', async () => {
+    const { findMarks } = await import('../src/parts/line-marks.ts');
+    const fork = { lane: 0, point: 0, answers: [{ ...twenty, content: { euros: 7 } }] };
+    const [, refused] = await play({ answers: [twenty], forks: [fork] });
+    expect(refused?.status).toBe('refused');
+    const marks = findMarks(refund[0]?.text ?? '', refused?.entries ?? [], looks);
+    expect(marks).toMatchObject([{ state: 'open', facts: 'turn 1' }]);
   });
 
   it('are also those of a question that the client cannot be asked', async () => {

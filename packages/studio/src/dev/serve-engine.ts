@@ -58,7 +58,8 @@ function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }:
     return playgroundOf(script, loaded, { file: basename(file), name, isScript: true });
   }
   const saga = sagas.find((each) => each.name === name);
-  if (saga === undefined) throw new Error('The file no longer has this saga or script. Choose another one.');
+  if (saga === undefined)
+    throw new Error('The saga or script is no longer in the file. Choose another saga.');
   const script = new TestSaga(saga, { input: JSON.parse(input ?? '{}') as object }, []);
   const [variable = unnamed] =
     [...exported].find(([key, value]) => value === saga && key !== 'default') ?? [];

@@ -8,10 +8,7 @@ import { playgroundOf, type Playground } from './playground.ts';
 
 type Files = readonly CompiledFile[];
 
-/**
- * Evaluates versions of the files anew, without the state of an earlier run, and finds their scripts. The later versions share the
- * outside world of the first: unchanged files that import no other file.
- */
+/** Evaluates versions of the files without earlier state, and finds their scripts. Later versions share unchanged files without imports. */
 export async function evaluate(
   first: Files,
   ...later: readonly Files[]

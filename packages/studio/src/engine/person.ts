@@ -148,7 +148,8 @@ export function withValue(given: Given, step: ClientStep, rules: readonly Rule[]
   if (step.type === 'roots' && !Array.isArray(given.content))
     return { ...given, content: [{ uri: 'file:///project' }] };
   if (given.content !== undefined) return given;
-  return { ...given, content: step.type === 'sampling' ? 'Yes' : toQuestionView(step, rules).content };
+  const { content } = toQuestionView(step, rules);
+  return { ...given, content: step.type === 'sampling' ? content['text'] : content };
 }
 
 /** Returns an answer as the kit takes it. */

@@ -65,10 +65,11 @@ export function toText(value: unknown): string {
 /** Converts a question to plain data. The form starts with the answer in `rules`. */
 export function toQuestionView(step: ClientStep, rules: readonly Rule[]): QuestionView {
   const { stepId: id, type, params, reason } = step;
-  const rule = rules.findLast((each) => each.kind === 'answer' && each.id === id);
-  const answer = rule?.kind === 'answer' ? rule.answer : undefined;
+  const rule = rules.findLast((each) => (each.kind === 'answer' || each.kind === 'sample') && each.id === id);
+  const answer = rule !== undefined && 'answer' in rule ? rule.answer : undefined;
   const { message = '', url = '' } = params as Partial<Record<'message' | 'url', string>>;
-  const scripted = typeof answer === 'object' ? answer : undefined;
+  const model = { text: typeof answer === 'string' ? answer : 'Yes' };
+  const scripted = type === 'sampling' ? model : typeof answer === 'object' ? answer : undefined;
   return { id, type, message, ...(url !== '' && { url }), reason, ...toFormView(params, scripted) };
 }
 

@@ -21,7 +21,7 @@ export function startPage(home: Home): Store {
 function App({ store }: { readonly store: Store }): JSX.Element {
   const { value: waits } = store.waits;
   const { input = 'those of the script', answers } = store.session.value;
-  const groups = Map.groupBy(store.examples.value, ({ group = 'This file' }) => group);
+  const groups = Map.groupBy(store.examples.value, ({ group = 'Sagas' }) => group);
   const effects = `The playground runs the steps of this saga many times, with crashes and failures. Steps that call other systems really call them. Arguments: ${input}. Answers: ${answers.length === 0 ? 'none' : JSON.stringify(answers)}`;
   return (
     <>

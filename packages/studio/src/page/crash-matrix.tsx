@@ -36,12 +36,12 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
               ? `${failing} of ${cells.length} fail`
               : cells.length > 0 && `${cells.length} hold`}
         </span>
-        {exploring.value && <small>{cells.at(-1)?.when}</small>}
         {exploring.value && (
           <Button class="quiet" onClick={() => store.stopExploring()}>
             Stop
           </Button>
         )}
+        {exploring.value && <small>{cells.at(-1)?.when}</small>}
       </h2>
       {store.baseline.value !== undefined && <p class="failure">{store.baseline.value}</p>}
       {cells.length > 0 && (

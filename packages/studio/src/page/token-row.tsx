@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Answer } from '../model/session.ts';
 import type { LensView, TokenView } from '../model/view.ts';
 import { Button, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
 import { durationOf } from '@mcp-saga/testing/internal';
@@ -23,6 +24,10 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
   const current = store.lanes.value[lane];
   const misfit = lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
   const isLast = number === (current?.tokens.length ?? 0) - 1 && current?.status === 'waiting';
+  const forms = (accept: string, onAnswer: (given: Answer) => void): readonly JSX.Element[] =>
+    token.questions.map((each) => (
+      <QuestionForm key={each.id} question={each} accept={accept} onAnswer={onAnswer} />
+    ));
   return (
     <div class="token">
       <Fold summary={<TokenTitle number={token.number} bytes={token.bytes} />}>
@@ -39,23 +44,12 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
             A fork sends this token again{question !== undefined && ', with another answer'}. The guard
             decides whether an older token is still valid. Earlier decisions and later effects remain.
           </p>
-          {question === undefined ? (
-            <Button onClick={() => store.fork(lane, number)}>Send as a fork</Button>
-          ) : (
-            <QuestionForm
-              question={question}
-              accept="Send as a fork"
-              onAnswer={(given) => store.fork(lane, number, given)}
-            />
-          )}
+          {question === undefined && <Button onClick={() => store.fork(lane, number)}>Send as a fork</Button>}
+          {forms('Send as a fork', (given) => store.fork(lane, number, given))}
           {question !== undefined && lane === 0 && !isOutside && (
-            <Fold summary="Change the answer instead">
-              <p>Starts a new run up to this question, and discards the old run.</p>
-              <QuestionForm
-                question={question}
-                accept="Run again"
-                onAnswer={(given) => store.set({ answers: [...acts.slice(0, token.acts), given] })}
-              />
+            <Fold summary="Change an answer instead">
+              <p>Starts a new run up to this token, and discards the old run.</p>
+              {forms('Run again', (given) => store.set({ answers: [...acts.slice(0, token.acts), given] }))}
             </Fold>
           )}
         </Fold>

@@ -16,7 +16,10 @@ export function findMarks(text: string, entries: readonly EntryView[], looks: Ev
   if (!text.includes('yield*')) return [];
   const lines = linesOf(text, entries[0]?.id ?? '');
   const marks = new Map<number, LineMark>();
-  const events = entries.flatMap((entry) => [...(entry.reads ?? []), entry]);
+  const last = entries.at(-1);
+  // The saga gets no answer of a request that the host refuses.
+  const taken = last?.type === 'refused' ? entries.filter(({ turn }) => turn < last.turn) : entries;
+  const events = taken.flatMap((entry) => [...(entry.reads ?? []), entry]);
   for (const { stepId, id = stepId, type, value, turn, attempt = 1, key } of events) {
     const { line: state } = looks[type];
     const line = id === undefined ? undefined : lineOf(id, lines);

@@ -79,7 +79,7 @@ function OwnField({ question: { type, content } }: Pick<QuestionFormProps, 'ques
     <label>
       {type === 'event' ? 'Event as JSON' : 'Text of the model'}
       <textarea name="text" rows={3} spellcheck={type === 'sampling'}>
-        {type === 'event' ? JSON.stringify(content, undefined, 2) : 'Yes'}
+        {type === 'event' ? JSON.stringify(content, undefined, 2) : String(content['text'])}
       </textarea>
     </label>
   );
