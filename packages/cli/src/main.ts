@@ -33,13 +33,13 @@ export interface CommandLine extends Omit<CommandIo, 'note'> {
  * console.log(code);
  * ```
  */
-export async function main(given: readonly string[], io: CommandLine): Promise<number> {
+export async function main(args: readonly string[], given: CommandLine): Promise<number> {
+  if (args[0] === 'help') return await main([...args.slice(1), '--help'], given);
   const line: CommandLine = {
-    ...io,
-    print: (text) => io.print(printable(text)),
-    printError: (text) => io.printError(printable(text)),
+    ...given,
+    print: (text) => given.print(printable(text)),
+    printError: (text) => given.printError(printable(text)),
   };
-  const args = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   const [first = '--help'] = args;
   const command = commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
   const isVersion = first === '--version' || first === '-v';
