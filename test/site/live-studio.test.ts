@@ -270,7 +270,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     // The response of this request comes after the reload.
     await page.route('**/mcp', async (route) => void (await route.fetch()));
     await answer(page, 'reason', 'text', 'late');
-    await page.locator('.turns h3').filter({ hasText: 'Turn 2' }).waitFor();
+    await page.locator('.turns h3').filter({ hasText: 'Turn 3' }).waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.reload();
     await verdict(page, 'completed');
@@ -362,7 +362,7 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     await verdict(page, 'waits for its client');
     await page.clock.fastForward(31_000);
     // The time of the server does not move: the newest saga was resumed, and waits again.
-    await page.locator('.turns h3').filter({ hasText: 'Turn 3' }).waitFor();
+    await page.locator('.turns h3').filter({ hasText: 'Turn 2' }).waitFor();
     await page
       .getByRole('button', { name: /resting .* failed/ })
       .first()

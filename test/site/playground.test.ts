@@ -750,7 +750,7 @@ export const script = testSaga(order);`;
   it('draws only the visible part of a long run, and makes forms and lenses when they open', async () => {
     const steps = 200;
     const page = await openLong(steps, 100);
-    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
     await page.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('form', { name: 'Question last' }).waitFor();
     const count = (selector: string): Promise<number> => page.locator(selector).count();
@@ -777,7 +777,7 @@ export const script = testSaga(order);`;
   it('draws a long crash matrix in parts, and runs a case when its cell opens', async () => {
     const page = await openLong(62, 62);
     await page.getByRole('button', { name: /^Show more of/ }).waitFor({ timeout: 100_000 });
-    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
     expect(await page.locator('.matrix tr').count()).toBe(60);
     // A case in a row that is not drawn leaves the matrix to the keyboard.
     for (const key of ['End', 'Home']) {
