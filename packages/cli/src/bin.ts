@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `mcp-saga`. */
+import { spawn } from 'node:child_process';
 import { Console } from 'node:console';
 import { main } from './main.ts';
 
@@ -16,11 +17,16 @@ process.on('exit', (status) => {
 });
 const stopped = new AbortController();
 // Other commands have nothing to close, and end at once, also in endless code of the user.
-if (/^(?:call|dev|doctor)$/.test(process.argv[2] ?? ''))
+if (/^(?:call|dev)$/.test(process.argv[2] ?? ''))
   process.once('SIGINT', () => {
     stopped.abort();
     setTimeout(() => process.exit(130), 1_000).unref();
   });
+// The terminal sends Ctrl-C to both processes, so this one ends endless code of the user in `dev`.
+const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));
+process.stdin.resume().on('end', () => process.exit())`;
+if (process.argv[2] === 'dev')
+  spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'] });
 // The reader has gone, as with `mcp-saga … | head`.
 output.on('error', () => process.exit(141));
 const code = await main(process.argv.slice(2), {

@@ -76,12 +76,19 @@ function unknownCommand([first = '', second = '']: readonly string[]): string {
 async function run(command: Command, args: readonly string[], line: CommandLine): Promise<Report> {
   const { values, positionals } = parsed(command, args.slice(command.name.split(' ').length));
   if (values['help'] !== undefined) return { text: usageOf(command), json: { help: usageOf(command) } };
-  const least = command.parameters.filter((name) => !name.endsWith('?')).length;
-  if (positionals.length < least)
-    throw new CliError('usage', `Missing: <${command.parameters[positionals.length]}>.`);
+  const missing = command.parameters[positionals.length];
+  if (missing?.endsWith('?') === false) throw new CliError('usage', `Missing: <${missing}>.`);
   const extra = positionals[command.parameters.length];
   if (extra !== undefined) throw new CliError('usage', `Unexpected argument '${extra}'.`);
-  return await command.run(values, positionals, { ...line, note: line.printError });
+  return await new Promise((resolve, reject) => {
+    // Code of the user may reject a promise that nobody awaits. `dev` reports that, and goes on.
+    if (command.name !== 'dev') process.on('uncaughtException', reject);
+    const end = (): unknown => process.off('uncaughtException', reject);
+    command
+      .run(values, positionals, { ...line, note: line.printError })
+      .finally(end)
+      .then(resolve, reject);
+  });
 }
 
 function parsed(

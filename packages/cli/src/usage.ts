@@ -23,9 +23,7 @@ export function usage(): string {
 
 /** Returns the help of a command. */
 export function usageOf({ name, summary, parameters, options, example }: Command): string {
-  const given = parameters.map((parameter) =>
-    parameter.endsWith('?') ? ` [${parameter.slice(0, -1)}]` : ` <${parameter}>`,
-  );
+  const given = parameters.map((parameter) => ` <${parameter}>`.replace(/<(.*)\?>/, '[$1]'));
   const rows = Object.entries({ ...options, ...commonOptions });
   return [
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,

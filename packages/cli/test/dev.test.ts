@@ -309,6 +309,28 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     expect(await dev.ended).toMatchObject({ code: 130 });
   });
 
+  it('ends by Ctrl-C also while code of the user never ends', async () => {
+    const dev = startInTerminal([...bin, 'dev', '--port', '0', fixture('endless.ts')], withoutKeys);
+    const [url = ''] = await dev.printed(/(?<=serving endless at )http\S+/);
+    const call = start(process.execPath, [...bin, 'call', 'endless', '--url', url]);
+    await dev.printed(/spinning/);
+    dev.stdin.write('\u0003');
+    expect(await dev.ended).toMatchObject({ code: 137 });
+    expect(await call.ended).toMatchObject({ code: 3 });
+  });
+
+  it('reports a rejected promise of the user as an error of the command', () => {
+    const text =
+      "import { saga, step } from '@mcp-saga/server';\nexport const a = saga({ name: 'a', version: '1' }, function* () { yield* step('b', () => void Promise.reject(new Error('db down'))); yield* step('c', () => new Promise((end) => setTimeout(end, 9))); });\n";
+    const file = join(newProject({ 'a.ts': text }), 'a.ts');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...bin, 'graph', file, '--json'], {
+      cwd: root,
+    });
+    expect(status).toBe(1);
+    expect(JSON.parse(String(stdout))).toEqual({ error: { code: 'failed', message: 'db down' } });
+    expect(String(stderr)).toBe('');
+  });
+
   it('prints only the result on standard output, also if code of the user logs', () => {
     const text =
       "import { saga, step } from '@mcp-saga/server';\nconsole.log('loading');\nexport const a = saga({ name: 'a', version: '1' }, function* () { yield* step('b', () => console.log('running')); });\n";

@@ -56,13 +56,8 @@ function isGroup({ state }: PlacedState): boolean {
 function drawState({ states }: ChartLayout, placed: PlacedState, active: ReadonlySet<string>): SvgElement {
   const { state, parent, head, width, height } = placed;
   const isRegion = states.some((each) => each.state.id === parent && each.state.type === 'parallel');
-  const names = [
-    'state',
-    state.type,
-    isGroup(placed) && 'group',
-    isRegion && 'region',
-    active.has(state.id) && 'active',
-  ];
+  const kinds = [isGroup(placed) && 'group', isRegion && 'region', active.has(state.id) && 'active'];
+  const names = ['state', state.type, ...kinds].filter(Boolean).join(' ');
   const children: SvgElement[] = [];
   if (head === undefined) {
     const [cx, cy] = [round(width / 2), round(height / 2)];
@@ -82,7 +77,7 @@ function drawState({ states }: ChartLayout, placed: PlacedState, active: Readonl
       ...drawHead(state.id, head),
     );
   }
-  const shown = { class: names.filter(Boolean).join(' '), 'data-state': state.id, transform: at(placed) };
+  const shown = { class: names, 'data-state': state.id, transform: at(placed) };
   return svg('g', shown, children, state.id);
 }
 

@@ -66,12 +66,11 @@ export function layOutChart(chart: Chart): ChartLayout {
 /** Lays out a state from its corner, after the states inside: each of them is a box in the layout of its level. */
 function layOutState(state: ChartState, tree: ChartTree): Parts & Size {
   const path = tree.pathOf(state.id);
-  const place = ({ width, height }: Size, head?: Head): PlacedState => {
-    return { x: 0, y: 0, width, height, state, parent: path.at(-2), head };
-  };
-  const leaf = (size: Size, head?: Head): Parts & Size => {
-    const { width, height } = size;
-    return { width, height, states: [place(size, head)], labels: head?.stays ?? [], lines: [], starts: [] };
+  const parent = path.at(-2);
+  const place = (size: Size, head?: Head): PlacedState => ({ ...size, x: 0, y: 0, state, parent, head });
+  const leaf = ({ width, height }: Size, head?: Head): Parts & Size => {
+    const size = { width, height };
+    return { ...size, states: [place(size, head)], labels: head?.stays ?? [], lines: [], starts: [] };
   };
   if (state.type === 'history') return leaf(historySize);
   const stays: LabelBox[] = [];

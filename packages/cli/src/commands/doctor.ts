@@ -40,11 +40,6 @@ export const doctor: Command = defineCommand({
   run: async (values, _parameters, io) => {
     const hasServer = values.url !== undefined || values.stdio !== undefined;
     const keys = findKeys(values, io);
-    if (!hasServer && keys === undefined && values.host === undefined && values.studio === undefined)
-      throw new CliError(
-        'usage',
-        'Nothing to check: pass --url, --stdio, --host, --studio, or --env-file, or set SAGA_KEYS.',
-      );
     const checks: Check[] = [];
     if (keys !== undefined) {
       const { text, ok = true } = checked(keys);
@@ -61,6 +56,8 @@ export const doctor: Command = defineCommand({
     const isDead = checks.some((check) => check.name === 'server' && !check.ok);
     if (values.studio !== undefined || (values.url !== undefined && !isDead))
       checks.push(...(await clientChecks(values, io)));
+    if (checks.length === 0)
+      throw new CliError('usage', 'Nothing to check: pass --url, --stdio, --host, --studio, or --env-file.');
     const ok = checks.every((check) => check.ok);
     const lines = checks.map((check) => `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.text}`);
     const text = lines.map((line) => line.replaceAll('\n', '\n      ')).join('\n');
