@@ -11,8 +11,12 @@ import { machineSaga as refund } from './machine-saga.ts';
 const load = async (text: string = refund): Promise<Playground> =>
   (await evaluate(compile([{ name: 'refund.ts', text }])))[0];
 
-async function play(answers: readonly Act[], forks: readonly Fork[] = []): Promise<readonly Lane[]> {
-  const player = new SessionPlayer(await load(), { answers, forks });
+async function play(
+  answers: readonly Act[],
+  forks: readonly Fork[] = [],
+  text?: string,
+): Promise<readonly Lane[]> {
+  const player = new SessionPlayer(await load(text), { answers, forks });
   await player.play();
   return player.lanes;
 }
@@ -35,6 +39,13 @@ it('shows the states of a machine saga at each turn, until it ends', async () =>
 it('shows the states before a fork, and those of the fork', async () => {
   const lanes = await play([given(true)], [{ lane: 0, point: 0, answers: [given(false)] }]);
   expect(changesOf(lanes[1]?.machine)).toEqual(['1 asking', '2 asking', '2 kept']);
+});
+
+it('shows the end of the origin for a fork that gets the stored response', async () => {
+  const guarded = refund.replace("forks: 'accept'", "forks: 'refuse'");
+  const [run, fork] = await play([given(true)], [{ lane: 0, point: 0, answers: [given(true)] }], guarded);
+  expect(fork?.entries.at(-2)).toMatchObject({ type: 'repeated', turn: 2 });
+  expect(fork?.machine).toEqual(run?.machine);
 });
 
 it('shows the states of a case', async () => {

@@ -366,6 +366,7 @@ describe('a fork in a script', () => {
     expect(other).toMatchSagaTrace('…\nwent back to sure\nanswered sure: {"sure":false}\nwas refused: used');
     const same = await run.at('sure').fork();
     expect(same.result).toBe('On its way');
+    expect(same).toMatchSagaTrace('…\nwent back to sure\ngot the stored response: nothing ran\n…');
     expect((await run.at('sure').cancel()).status).toBe('refused');
     expect(shop.charges.size).toBe(1);
   });

@@ -156,18 +156,18 @@ export class SessionPlayer {
       const questions = [...asked.map((step) => toQuestionView(step, rules)), ...outside];
       return { number: before + at + 1, bytes: token.length, questions, acts, traced };
     });
-    const { question } = person;
-    const isAsked = world.points.at(-1)?.asked.some(({ stepId }) => stepId === question?.stepId) === true;
+    const question = world.points.at(-1)?.asked.find(({ stepId }) => stepId === person.question?.stepId);
     return {
       status: statusOf(played),
       entries: withReads(Array.from(world.trace, toEntryView), journal),
       tokens,
-      question: isWaiting && isAsked && question !== undefined ? toQuestionView(question, rules) : undefined,
+      question: isWaiting && question !== undefined ? toQuestionView(question, rules) : undefined,
       pause: isWaiting ? stops.at(-1) : undefined,
       error: error === undefined ? undefined : toText(error),
       from: from === undefined ? undefined : before,
       test: this.#testOf(played),
-      machine,
+      // The stored response ends the run in the states of its origin.
+      machine: world.trace.at(-2)?.type === 'repeated' ? this.#played[from?.lane ?? 0]?.machine : machine,
     };
   }
 

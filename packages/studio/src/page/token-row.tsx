@@ -42,7 +42,8 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
         <Fold summary={`Go back to token ${token.number}`}>
           <p>
             A fork sends this token again{question !== undefined && ', with another answer'}. The guard
-            decides whether an older token is still valid. Earlier decisions and later effects remain.
+            decides about an older token: the same answers of the client get the stored response. Earlier
+            decisions and later effects remain.
           </p>
           {question === undefined && <Button onClick={() => store.fork(lane, number)}>Send as a fork</Button>}
           {forms('Send as a fork', (given) => store.fork(lane, number, given))}

@@ -32,6 +32,7 @@ export const looks: EventLooks = {
   asked: { place: 'reply', line: 'open' },
   told: { place: 'reply', isSentence: true },
   lost: { place: 'reply', isSentence: true, isBad: true },
+  repeated: { place: 'reply', isSentence: true },
   completed: { place: 'reply', verb: 'result' },
   gaveUp: { place: 'reply', verb: 'error, in the log:', isBad: true, line: 'bad' },
   refused: { place: 'reply', verb: 'refused, in the log:', isBad: true },

@@ -45,6 +45,8 @@ export type TraceEvent =
   | { readonly type: 'crashed'; readonly when: 'before' | 'after'; readonly id: string }
   | { readonly type: 'lost'; readonly what: 'response' }
   | { readonly type: 'forked'; readonly id: string }
+  /** The guard has the response of an earlier request, so nothing ran. */
+  | { readonly type: 'repeated' }
   | { readonly type: 'cancelledFromOutside'; readonly reason: string | undefined }
   | { readonly type: 'completed'; readonly result: unknown }
   | { readonly type: 'gaveUp'; readonly error: unknown }
@@ -114,6 +116,7 @@ const lines: ByEvent<string> = {
   crashed: ({ when, id }) => `crashed ${when} ${id}`,
   lost: () => `lost the response`,
   forked: ({ id }) => `went back to ${id}`,
+  repeated: () => 'got the stored response: nothing ran',
   cancelledFromOutside: ({ reason }) => `was cancelled${reason === undefined ? '' : `: ${reason}`}`,
   completed: ({ result }) => `completed: ${show(result)}`,
   gaveUp: ({ error }) => `failed: ${showError(error)}`,

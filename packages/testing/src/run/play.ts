@@ -69,8 +69,10 @@ async function playTurns(
   let request = first;
   for (let count = 0; count < maxTurns; count += 1) {
     const serving = handover !== undefined && count >= handover.at ? handover.to : before;
+    world.hasAdvanced = false;
     const turn = await served(world, serving, request);
     if (world.objection !== undefined) throw world.objection;
+    if (turn.status !== 'refused' && !world.hasAdvanced) world.tell({ type: 'repeated' });
     if (turn.status !== 'suspended') {
       conclude(world, turn);
       return { ended: turn, points };
