@@ -254,6 +254,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await tabTo(page.getByRole('button', { name: 'Accept' }));
     await page.keyboard.press('Enter');
     await ends(page, 'completed');
+    await page.locator('.verdict:focus').waitFor();
     await holds(page);
     await tabTo(page.locator('.cm-content'));
     let careful = '';
@@ -285,6 +286,16 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
       .getByRole('status')
       .filter({ hasText: /^(?:Copied|Not allowed)/ })
       .waitFor();
+    await page.close();
+  });
+
+  it('moves the focus to the next question', async () => {
+    const page = await open('#example=quickstart');
+    const accept = page.locator('.run > .question').getByRole('button', { name: 'Accept' });
+    await accept.press('Enter');
+    await page.locator('.question:focus').waitFor();
+    await accept.press('Enter');
+    await page.locator('.verdict:focus').waitFor();
     await page.close();
   });
 
@@ -522,7 +533,7 @@ export const script = testSaga(order);`;
 
   it('stops the clock at a wait, and runs a client that cannot be asked', async () => {
     const page = await open('#example=manager');
-    await page.getByLabel('Stop the clock at each wait').check();
+    await page.getByLabel('Stop the clock between turns').check();
     await page.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('button', { name: 'to the next event' }).click();
     await page.locator('.event.waited').first().waitFor();

@@ -8,9 +8,7 @@ const store = startPage({ examples: sources.examples, startWorker: () => new Rem
 store.failure.value = sources.problem;
 
 for (;;) {
-  await new Promise((resolve) => {
-    setTimeout(resolve, 500);
-  });
+  await new Promise((resolve) => void setTimeout(resolve, 500));
   const loaded = document.hidden ? sources : await loadSources(sources).catch(() => sources);
   if (loaded === sources || loaded === undefined) continue;
   store.failure.value = loaded.problem;

@@ -8,8 +8,10 @@ export class RemoteEngine implements EngineWorker {
   readonly #end = new AbortController();
 
   postMessage(request: unknown): void {
-    void this.#ask(request).catch(() => {
-      if (!this.#end.signal.aborted) this.#call(this.onerror, { message: 'The engine stopped.' });
+    void this.#ask(request).catch((error: unknown) => {
+      // `fetch` and the stream of its response throw a TypeError.
+      const message = error instanceof TypeError ? 'mcp-saga dev does not answer.' : 'The engine stopped.';
+      if (!this.#end.signal.aborted) this.#call(this.onerror, { message });
     });
   }
 

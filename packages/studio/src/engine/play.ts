@@ -1,6 +1,6 @@
 import type { Program } from '@mcp-saga/server';
 import type { HistoryEntry } from '@mcp-saga/server/internal';
-import { formatRecording, SagaTestError, type Point, type Rule } from '@mcp-saga/testing';
+import { formatRecording, SagaTestError, type Point } from '@mcp-saga/testing';
 import { answerWith, begin, play, recordingOf } from '@mcp-saga/testing/internal';
 import { Serving, World, worldAt, wrapProgram } from '@mcp-saga/testing/internal';
 import type { Act, Fork, Session } from '../model/session.ts';
@@ -24,10 +24,8 @@ interface Played extends Segment {
 
 type Start = Omit<Played, 'isWaiting' | 'error' | 'journal'>;
 
-type Kinds = readonly Rule['kind'][];
-
 /** Rules that the person replaces. */
-const personal: Kinds = ['answer', 'refuse', 'sample', 'roots', 'clientError', 'outside', 'late', 'silent'];
+const personal = /^(?:answer|refuse|sample|roots|clientError|outside|late|silent)$/;
 
 /** Plays a session from the start: the run, then each fork. */
 export class SessionPlayer {
@@ -74,7 +72,7 @@ export class SessionPlayer {
 
   async #run(acts: readonly Act[]): Promise<void> {
     const { script } = this.#playground;
-    const kept = script.rules.filter(({ kind }) => !personal.includes(kind));
+    const kept = script.rules.filter(({ kind }) => !personal.test(kind));
     const sagas = (script.options.sagas ?? []).map((each) => this.#noting(each));
     const world = new World({ ...script.options, sagas }, [...kept, ...denied(this.#session)]);
     const serving = new Serving(this.#noting(script.saga), world);

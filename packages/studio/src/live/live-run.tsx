@@ -47,7 +47,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
           </Button>
         )}
       </div>
-      <p class={`verdict ${status}`} role="status">
+      <p class={`verdict ${status}`} role="status" tabIndex={-1}>
         {at === 0 ? name : `Fork ${at} of token ${first - 1}`}: {statusLabels[status]}
         <span>
           {' '}

@@ -1,7 +1,7 @@
 import { effect, signal, type Signal, computed, type ReadonlySignal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
 import type { Sources } from '../model/session.ts';
-import { scrollToRun } from '../parts/controls.tsx';
+import { keepFocus, scrollToRun } from '../parts/controls.tsx';
 import { loadSources } from '../parts/load-sources.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
 import { methodsOf, sendRequest, type SagaReply, type Sent, type Tool, type ToolList } from './mcp-client.ts';
@@ -51,9 +51,8 @@ export class LiveStore {
   async follow(): Promise<never> {
     for (;;) {
       if (!document.hidden) await this.refresh();
-      await new Promise((resolve) => {
-        setTimeout(resolve, this.failure.value === unreachable ? retryMs : pollMs);
-      });
+      const waitMs = this.failure.value === unreachable ? retryMs : pollMs;
+      await new Promise((resolve) => void setTimeout(resolve, waitMs));
     }
   }
 
@@ -98,6 +97,7 @@ export class LiveStore {
   async #use({ tool, id: parent, reply }: Sent, method: Sent['method'], more: object): Promise<void> {
     const params = { sagaToken: reply?.sagaToken, ...more };
     await this.#send({ id: crypto.randomUUID(), tool, parent, method, params });
+    requestAnimationFrame(keepFocus);
   }
 
   async #send(request: Sent): Promise<Sent> {

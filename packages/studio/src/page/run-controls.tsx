@@ -34,13 +34,11 @@ export function RunSettings({ store }: { readonly store: Store }): JSX.Element {
           checked={isPaused}
           onChange={({ currentTarget }) => store.set({ isPaused: currentTarget.checked })}
         />{' '}
-        Stop the clock at each wait
+        Stop the clock between turns
       </label>
     </div>
   );
 }
-
-const amounts = [1_000, 60_000, 3_600_000, 86_400_000, 604_800_000] as const;
 
 /** Clock of a lane that waits: to the next due time, or by an amount. */
 export function Clock({ store, at }: { readonly store: Store; readonly at: number }): JSX.Element | null {
@@ -58,7 +56,7 @@ export function Clock({ store, at }: { readonly store: Store; readonly at: numbe
             Skip {durationOf(dueInMs)}, to the next event
           </Button>
         )}
-        {amounts.map((ms) => (
+        {[1_000, 60_000, 3_600_000, 86_400_000, 604_800_000].map((ms) => (
           <Button key={ms} class="quiet" onClick={() => wait(ms)}>
             Advance {durationOf(ms)}
           </Button>

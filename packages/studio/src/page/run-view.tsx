@@ -66,7 +66,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
   return (
     <>
       <RunSettings store={store} />
-      <p class={`verdict ${status}`} role="status">
+      <p class={`verdict ${status}`} role="status" tabIndex={-1}>
         {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}: {status === 'waiting' ? 'waits' : status}
         <span> {summaryOf(lane)}</span>
       </p>
@@ -136,8 +136,7 @@ function Case({ cell, run }: ShownCase): JSX.Element {
 }
 
 function summaryOf({ entries }: Lane): string {
-  const of = (type: EntryView['type']): readonly EntryView[] =>
-    entries.filter((entry) => entry.type === type);
+  const of = (type: EntryView['type']): readonly EntryView[] => entries.filter((each) => each.type === type);
   const left = of('uncompensated').map(({ id }) => id);
   return [
     counted(entries.at(-1)?.turn ?? 0, 'turn'),

@@ -9,7 +9,6 @@ export function SourceEditor({ store }: { readonly store: Store }): JSX.Element 
   const files = store.files.value;
   const file = files.find(({ name }) => name === chosen.value) ?? fileOf(files, store.example.value);
   const { name = '', text = '' } = file ?? {};
-
   return (
     <section class="source" aria-label="Source">
       <div class="tabs">

@@ -3,6 +3,7 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from '@pre
 import type { Reply, Request, Results, Run } from '../model/messages.ts';
 import type { Act, Code, Example, LoadedCode, Session, SourceFile } from '../model/session.ts';
 import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
+import { keepFocus } from '../parts/controls.tsx';
 import { EngineClient, type EngineWorker } from '../parts/engine-client.ts';
 import { fromFragment, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
 import { shownEvents } from './panels/time-slider.tsx';
@@ -214,6 +215,7 @@ export class Store {
     this.#asked = played;
     const lanes = await played;
     if (lanes !== undefined) this.failure.value = undefined;
+    if (this.lanes.value.length > 0) requestAnimationFrame(keepFocus);
     this.lanes.value = lanes ?? [];
     void this.#compare();
   }

@@ -9,6 +9,12 @@ export function Button(props: ButtonHTMLAttributes): JSX.Element {
 /** Shows the run, which a phone has below the clicked list. */
 export const scrollToRun = (): void => document.querySelector('.run')?.scrollIntoView({ block: 'nearest' });
 
+/** Moves the focus to the open question, or to the outcome, after the control with the focus has left the page. */
+export function keepFocus(): void {
+  const next = document.querySelector<HTMLElement>('.run > .question, .verdict:not(:has(~ .question))');
+  if (document.activeElement === document.body) next?.focus({ preventScroll: true });
+}
+
 type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };
 
 /** Copies a text to the clipboard, and says so. */

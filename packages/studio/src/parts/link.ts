@@ -47,10 +47,8 @@ export async function fromFragment<State>(
   const encoded = /^#run=([\w-]+)$/.exec(fragment)?.[1];
   if (encoded === undefined) return undefined;
   try {
-    const bytes = Uint8Array.from(
-      atob(encoded.replaceAll('-', '+').replaceAll('_', '/')),
-      (char) => char.codePointAt(0) ?? 0,
-    );
+    const text = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(text, (character) => character.codePointAt(0) ?? 0);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
     const shared = JSON.parse(await new Response(stream).text()) as State;
     return isState(shared) ? shared : undefined;

@@ -39,7 +39,7 @@ export function QuestionForm({ question, onAnswer, accept = 'Accept' }: Question
     }
   };
   return (
-    <form class={`question ${name}`} aria-label={`${name} ${id}`} onSubmit={submit}>
+    <form class={`question ${name}`} aria-label={`${name} ${id}`} tabIndex={-1} onSubmit={submit}>
       <p>
         <b>{id}</b> {type === 'approval' && 'Another person decides: '}
         {type === 'event' ? 'Another system sends an event.' : message}
