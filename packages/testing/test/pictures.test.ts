@@ -97,4 +97,15 @@ describe('the coverage of a test file', () => {
       'deploy: target is never declined',
     ]);
   });
+
+  it('does not count an answer that the host rejects', async () => {
+    const coverage = sagaCoverage();
+    const wrong = bought.on.elicit('sure', ({ reason }) =>
+      reason === undefined ? { sure: 'perhaps' as never } : 'decline',
+    );
+    const { trace } = await wrong.run();
+    coverage.stop();
+    expect(trace.lines).toContain('answered sure: {"sure":"perhaps"}');
+    expect(coverage.sagas[0]?.steps.find(({ id }) => id === 'sure')?.seen).toEqual({ declined: 1 });
+  });
 });

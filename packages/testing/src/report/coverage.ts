@@ -66,13 +66,13 @@ export class SagaCoverage {
     const counts: Counts = this.#sagas.get(saga) ?? { runs: 0, steps: new Map() };
     this.#sagas.set(saga, counts);
     counts.runs += 1;
-    for (const entry of trace) {
+    for (const [at, entry] of trace.entries()) {
       const found = outcomeOf(entry);
       if (found === undefined) continue;
       const id = unrepeated(found.id);
       const step = counts.steps.get(id) ?? { kind: found.kind, seen: new Map() };
       counts.steps.set(id, step);
-      if (found.outcome === undefined) continue;
+      if (found.outcome === undefined || isRejected(found.id, trace.slice(at + 1))) continue;
       step.seen.set(found.outcome, (step.seen.get(found.outcome) ?? 0) + 1);
     }
   }
@@ -135,6 +135,12 @@ const never: Readonly<Record<CoverageOutcome, string>> = {
   failed: 'never fails',
   undone: 'is never undone',
 };
+
+/** `true` if the host rejected an answer: the question came again. */
+function isRejected(id: string, later: readonly TraceEntry[]): boolean {
+  const next = later.find((entry) => 'id' in entry && entry.id === id);
+  return next?.type === 'asked' && next.reason !== undefined;
+}
 
 interface Found {
   readonly id: string;
