@@ -188,7 +188,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
 
     await page.getByRole('button', { name: 'Start again' }).click();
     await question(page, 'amount').filter({ hasText: 'How much of A7?' }).waitFor();
-    await verdict(page, 'waits for its client');
+    await verdict(page, 'waits');
     await page.close();
   });
 
@@ -221,7 +221,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       if (contents.length === 2) {
         const entry = page.getByRole('button', { name: /refund .* turn 1, waits .* tester 3/ });
         await entry.click();
-        await verdict(page, 'waits for its client');
+        await verdict(page, 'waits');
         expect(await page.locator('.run form').count()).toBe(0);
       }
       return { action: 'accept', content: contents.shift() ?? {} };
@@ -298,13 +298,13 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await verdict(page, 'failed');
 
     await press(button('Start'));
-    await verdict(page, 'waits for its client');
+    await verdict(page, 'waits');
     await press(button('Cancel the saga'));
     await verdict(page, 'failed');
     await page.getByText('The client cancels the saga.').waitFor();
 
     await press(button('Start'));
-    await verdict(page, 'waits for its client');
+    await verdict(page, 'waits');
     await press(button('Accept'));
     await verdict(page, 'completed');
     await press(page.locator('summary', { hasText: 'Go back to token 1' }));
@@ -359,7 +359,7 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     await page.getByRole('button', { name: 'Cancel the saga' }).click();
     await verdict(page, 'failed');
     await begin.click();
-    await verdict(page, 'waits for its client');
+    await verdict(page, 'waits');
     await page.clock.fastForward(31_000);
     // The time of the server does not move: the newest saga was resumed, and waits again.
     await page.locator('.turns h3').filter({ hasText: 'Turn 2' }).waitFor();
@@ -515,7 +515,7 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
       await host.start('greet', {});
       const page = await browser.newPage();
       await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/ops/studio`);
-      await page.getByRole('button', { name: /greet .* turn 1, waits for its client/ }).click();
+      await page.getByRole('button', { name: /greet .* turn 1, waits/ }).click();
       await page.locator('.event.asked').getByText('name').waitFor();
       await page.getByText('read-only').waitFor();
       expect(await page.locator('form, input:visible:not([type=range])').count()).toBe(0);

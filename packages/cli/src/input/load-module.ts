@@ -90,11 +90,10 @@ export function exportsOf<T>(
   wanted?: string,
 ): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
-  for (const [name, value] of Object.entries(loaded)) {
+  for (const [name, value] of Object.entries(loaded))
     for (const [index, member] of (Array.isArray(value) ? value : [value]).entries())
       if (is(member) && ![...found.values()].includes(member))
         found.set(Array.isArray(value) ? `${name}[${index}]` : name, member);
-  }
   if (found.size === 0) throw new CliError('no_export', `${file} exports no ${what}.`);
   if (wanted === undefined) return found;
   const [one] = [...found].filter(([name]) => name === wanted);

@@ -20,8 +20,6 @@ export interface PlayedModule {
   readonly files: ReadonlySet<string>;
 }
 
-type SourceFile = Readonly<Record<'path' | 'text', string>>;
-
 /** Playground of `mcp-saga dev`: the source of the served code, and engines in threads that run the code for a page. */
 export class DevPlayground {
   readonly #engines = new Map<string, Worker>();
@@ -30,7 +28,7 @@ export class DevPlayground {
   #folder = '';
   #asks = 0;
   /** Source of each version that a page has loaded, by path. */
-  readonly #versions: Record<number, readonly SourceFile[]> = {};
+  readonly #versions: Record<number, readonly Readonly<Record<'path' | 'text', string>>[]> = {};
 
   /** Lists the sagas and scripts of a module, with the source of their package. */
   async sources(module: PlayedModule, version: number, problem?: string): Promise<Response> {

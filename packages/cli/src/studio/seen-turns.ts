@@ -71,6 +71,8 @@ export interface SeenSaga {
   readonly client?: string;
   /** ID of the first request, chosen by the page that sent it. */
   readonly request?: string;
+  /** Start of the saga, in milliseconds since the epoch. */
+  readonly startedAt: number;
   /** Number and status of the newest turn. */
   readonly turn: number;
   readonly status: SeenTurn['status'];

@@ -152,5 +152,5 @@ export class TurnFeed {
 function toSeenSaga({ facts, first, turns }: Saga): SeenSaga {
   const { sagaId, saga, version, method } = facts;
   const { turn = 0, status = 'running' } = turns.at(-1) ?? {};
-  return { sagaId, saga, version, method, turn, status, ...first };
+  return { sagaId, saga, version, method, turn, status, startedAt: turns[0]?.startedAt ?? 0, ...first };
 }

@@ -25,7 +25,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   const { sagaId, saga: name, version } = saga.value;
   const { args } = lanes.value[0]?.turns[0] ?? {};
   const { turn: first = 0 } = lane.turns[0] ?? {};
-  const { status = 'running' } = lane.turns.at(-1) ?? {};
+  const { status = 'running', uncompensated = [] } = lane.turns.at(-1) ?? {};
   const open = lane.tokens.find(({ isNewest }) => isNewest);
   return (
     <section class="run" aria-label="Run">
@@ -48,10 +48,11 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         )}
       </div>
       <p class={`verdict ${status}`} role="status" tabIndex={-1}>
-        {at === 0 ? name : `Fork ${at} of token ${first - 1}`}: {statusLabels[status]}
+        {at === 0 ? name : `Fork ${at} of token ${first - 1}`}:{' '}
+        {[statusLabels[status], ...uncompensated.map((id) => `${id} is not undone`)].join(' · ')}
         <span>
           {' '}
-          version {version} · {sagaId.slice(0, 6)}
+          version {version} · {sagaId}
         </span>
       </p>
       <TimeSlider entries={lane.entries} run={`${sagaId} ${at} ${lane.entries.length}`} />

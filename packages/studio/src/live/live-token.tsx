@@ -48,7 +48,7 @@ export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
 /** Forms to answer with a token of this page: all questions of the newest token, or a fork at the first of an older one. */
 export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): JSX.Element | null {
   if (sent?.reply === undefined) return null;
-  const { steps = [], retryAfterMs = 0 } = sent.reply;
+  const { steps = [] } = sent.reply;
   const tool = store.tools.value.find(({ name }) => name === sent.tool) ?? {};
   const refused = store.sent.value.findLast(({ parent, error }) => parent === sent.id && error !== undefined);
   const rejection = store.state.value?.rejections.find(({ request }) => request === refused?.id);
@@ -62,19 +62,16 @@ export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): 
           onAnswer={(given) => void store.resume(sent, [toCompletedStep(step, given)])}
         />
       ))}
-      {steps.length === 0 && !isNewest && (
-        <Button onClick={() => void store.resume(sent)}>Send as a fork</Button>
-      )}
-      {isNewest && (
-        <div class="buttons open">
-          {steps.length === 0 && (
-            <Button onClick={() => void store.resume(sent)}>Continue after {durationOf(retryAfterMs)}</Button>
-          )}
-          {methodsOf(tool).includes('tools/cancelSaga') && (
-            <Button onClick={() => void store.cancel(sent)}>Cancel the saga</Button>
-          )}
-        </div>
-      )}
+      <div class={isNewest ? 'buttons open' : ''}>
+        {steps.length === 0 && (
+          <Button onClick={() => void store.resume(sent)}>
+            {isNewest ? 'Continue now' : 'Send as a fork'}
+          </Button>
+        )}
+        {isNewest && methodsOf(tool).includes('tools/cancelSaga') && (
+          <Button onClick={() => void store.cancel(sent)}>Cancel the saga</Button>
+        )}
+      </div>
       {refused !== undefined && <Refusal client={refused.error} operator={rejection?.reason} />}
     </>
   );

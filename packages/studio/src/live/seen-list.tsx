@@ -6,7 +6,7 @@ import { Button } from '../parts/controls.tsx';
 
 export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
   running: 'runs now',
-  suspended: 'waits for its client',
+  suspended: 'waits',
   completed: 'completed',
   failed: 'failed',
   rejected: 'request rejected',
@@ -28,18 +28,19 @@ export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element 
       <input
         type="search"
         aria-label="Filter the sagas"
-        placeholder="Filter by name, ID, status, or client"
+        placeholder="Name, ID, status, or client"
         hidden={seen.length < 2}
         onInput={({ currentTarget }) => (wanted.value = currentTarget.value.toLowerCase())}
       />
       <ol>
-        {found.map(({ sagaId, saga, client, method, turn, status }) => (
+        {found.map(({ sagaId, saga, client, method, startedAt, turn, status }) => (
           <li key={sagaId}>
             <Button aria-pressed={store.saga.value?.sagaId === sagaId} onClick={() => store.show(sagaId)}>
               <span class={`dot ${status}`} />
               <b>{saga}</b> {sagaId.slice(0, 6)}
               <small>
-                turn {turn}, {statusLabels[status]} · {client === undefined ? method : `${client}, ${method}`}
+                turn {turn}, {statusLabels[status]} · {new Date(startedAt).toLocaleTimeString()} ·{' '}
+                {client ?? method}
               </small>
             </Button>
           </li>

@@ -41,7 +41,7 @@ export class CodeEditor {
     // The text stays in place while the person types or reads. CodeMirror would scroll the page, too.
     if (line === undefined || this.#newest === before || hasFocus) return;
     const { top } = this.#view.lineBlockAt(state.doc.line(line).from);
-    scrollDOM.scrollTop = top - scrollDOM.clientHeight / 2;
+    scrollDOM.scrollTop = top - scrollDOM.clientHeight / 3;
   }
 
   #stateOf(name: string, doc: string): EditorState {
