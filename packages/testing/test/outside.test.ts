@@ -69,6 +69,14 @@ const codeOf = async (run: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('an approval in a script', () => {
+  it('counts one answer of each person', async () => {
+    const approve = { by: 'ann', afterMs: 1 };
+    const run = await testSaga(patient)
+      .on.approval('manager', [approve, { ...approve, afterMs: 2 }])
+      .run();
+    expect(run.result).toBe('false');
+  });
+
   it('is approved by all people', async () => {
     const run = await testSaga(refund).on.approval('manager', true).run();
     expect(run.result).toBe('person-1,person-2');

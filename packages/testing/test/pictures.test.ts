@@ -101,7 +101,7 @@ describe('the coverage of a test file', () => {
   it('does not count an answer that the host rejects', async () => {
     const coverage = sagaCoverage();
     const wrong = bought.on.elicit('sure', ({ reason }) =>
-      reason === undefined ? { sure: 'perhaps' as never } : 'decline',
+      reason === undefined ? { sure: 'perhaps' } : 'decline',
     );
     const { trace } = await wrong.run();
     coverage.stop();

@@ -1,4 +1,15 @@
-import { all, compensate, continueAs, elicit, pivot, poll, saga, scope, step } from '@mcp-saga/server';
+import {
+  all,
+  compensate,
+  continueAs,
+  elicit,
+  patched,
+  pivot,
+  poll,
+  saga,
+  scope,
+  step,
+} from '@mcp-saga/server';
 import type { Saga } from '@mcp-saga/server';
 import { crashEverywhere, testSaga, type SagaRun } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
@@ -47,6 +58,13 @@ describe('the trace has each effect once', () => {
     const run = await testSaga(scoped).run();
     expect(run.trace.lines.slice(-3)).toEqual(['undid trip/charge', 'undid reserve', 'failed: Error: no']);
     expect(drawn(run).toSorted()).toEqual(happened(run).toSorted());
+  });
+
+  it('without the decision of a patch, which is no undo', async () => {
+    const changed = saga(base, function* () {
+      return String(yield* patched('credit-check'));
+    });
+    expect((await testSaga(changed).run()).trace.lines).toEqual(['started shop', 'completed: "true"']);
   });
 
   it('undone after continueAs, and not those before', async () => {

@@ -50,11 +50,7 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
   return { cases: perturbations.length };
 }
 
-interface Difference {
-  readonly id: string | undefined;
-  readonly what: string;
-  readonly cause: unknown;
-}
+type Difference = Readonly<{ id: string | undefined; what: string; cause: unknown }>;
 
 async function onAnotherMachine(
   test: TestSaga,
@@ -102,10 +98,7 @@ function different(
   );
 }
 
-interface Telling {
-  readonly id: string | undefined;
-  readonly line: string;
-}
+type Telling = Readonly<{ id: string | undefined; line: string }>;
 
 function tellingOf(trace: readonly TraceEntry[]): readonly Telling[] {
   return [...trace].flatMap((entry) => {

@@ -3,10 +3,7 @@ import { toSource } from '../script/script-source.ts';
 import { isHarmless, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
 /** An effect, certain or possible. */
-interface Happened {
-  readonly id: string;
-  readonly sure: boolean;
-}
+type Happened = Readonly<{ id: string; sure: boolean }>;
 
 /** Reports an effect of a failed saga, neither undone nor uncompensated, and undos in a wrong order. */
 export function forgotten({ run, world }: Explored, options: ExploreOptions): Violation | undefined {

@@ -53,7 +53,9 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
   for (const point of baseline.run.points) {
     for (const step of point.asked) {
       const { stepId: id } = step;
-      if (!asked.has(id) && point.due !== undefined) deadlines.set(id, point.due - point.time);
+      // A deadline beside a question to the model is usually that of a person.
+      const canBeDue = !asked.has(id) && (point.asked.length === 1 || step.type === 'elicitation');
+      if (canBeDue && point.due !== undefined) deadlines.set(id, point.due - point.time);
       asked.set(id, step);
     }
     for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);

@@ -142,11 +142,7 @@ function isRejected(id: string, later: readonly TraceEntry[]): boolean {
   return next?.type === 'asked' && next.reason !== undefined;
 }
 
-interface Found {
-  readonly id: string;
-  readonly kind: StepCoverage['kind'];
-  readonly outcome?: CoverageOutcome;
-}
+type Found = Readonly<{ id: string; kind: StepCoverage['kind']; outcome?: CoverageOutcome }>;
 
 function outcomeOf(entry: TraceEntry): Found | undefined {
   const { type } = entry;

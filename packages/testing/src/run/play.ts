@@ -78,8 +78,12 @@ async function playTurns(
       return { ended: turn, points };
     }
     for (const step of turn.steps) tellAsked(world, step);
-    const [time, traced] = [world.clock.now(), world.trace.length];
     const { token, steps: asked, due } = turn;
+    // A stored token may be of a later time than the fork.
+    const time = Math.max(world.clock.now(), world.sealedAt.get(token) ?? 0);
+    const traced = world.trace.length;
+    world.clock.reset(time);
+    world.sealedAt.set(token, time);
     const { generation } = world;
     const point = { turn: turn.turn, token, asked, time, generation, traced, ...present({ due }) };
     // Without an answer, the run ends here, and its world keeps the token.

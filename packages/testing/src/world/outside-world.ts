@@ -4,6 +4,7 @@ import { formOf, simplestContent } from '../script/form-content.ts';
 import type { Rule, Rules } from '../script/script-rules.ts';
 import type { OutsideGiven } from '../script/script-answers.ts';
 import { ruleSource } from '../script/script-source.ts';
+import { isSameValue } from '../values/same-value.ts';
 import { seededBytes } from '../values/seeded-random.ts';
 import { misspelledAnswer } from '../values/step-ids.ts';
 import type { VirtualClock } from '../values/virtual-clock.ts';
@@ -104,11 +105,14 @@ export class OutsideWorld implements RuntimeOutside {
     this.#open.delete(box);
   }
 
-  /** Answers by the script, in the order in which they arrive. The page refuses those after the deadline. */
+  /** Answers by the script, in the order in which they arrive. The page refuses late ones, and the second one of a person. */
   #scripted({ id, question, began, deadline }: AskedOutside): readonly OutsideAnswer[] {
-    const rule = this.#world.rules.find(['outside'], id) ?? this.#simplest(id, question);
+    const { rules, isAttended } = this.#world;
+    // A person answers each repetition of a question.
+    const scripted = rules.find(['outside'], id, (each) => !isAttended || each.id === id);
+    const rule = scripted ?? this.#simplest(id, question);
     this.#world.use(rule);
-    const late = this.#world.rules.find(['late', 'silent'], id);
+    const late = rules.find(['late', 'silent'], id);
     if (late !== undefined) this.#world.use(late);
     const { given } = rule;
     const form = formOf({ requestedSchema: question.form });
@@ -128,7 +132,8 @@ export class OutsideWorld implements RuntimeOutside {
         recipient: index,
       }))
       .filter(({ at }) => at < deadline)
-      .toSorted((one, other) => one.at - other.at);
+      .toSorted((one, other) => one.at - other.at)
+      .filter(({ by }, at, list) => by === 'link' || list.findIndex((one) => isSameValue(one.by, by)) === at);
   }
 
   /** Answers in the simplest way, for explorers. Throws `unanswered` without one. */

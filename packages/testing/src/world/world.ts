@@ -112,20 +112,19 @@ export class World {
   readonly rules: Rules;
   /** Recordings of the saga, by number of `continueAs`. */
   readonly recordings: Map<number, () => Recording>;
+  /** Time of each token. Shared with forks. */
+  readonly sealedAt: Map<string, number>;
   /** Recorded turns, those with a dropped response included. */
   readonly turns: RecordedTurn[];
 
-  constructor(
-    options: TestSagaOptions,
-    rules: readonly Rule[],
-    shared?: Pick<World, 'ledger' | 'clock' | 'recordings' | 'turns' | 'outside' | 'autoAnswered'>,
-  ) {
+  constructor(options: TestSagaOptions, rules: readonly Rule[], shared?: World) {
     this.options = options;
     this.rules = new Rules(rules);
     const { clock = defaultClock, seed = 1 } = options;
     this.clock = shared?.clock ?? new VirtualClock(clock instanceof Date ? clock.getTime() : clock);
     this.ledger = shared?.ledger ?? new EffectLedger();
     this.recordings = new Map(shared?.recordings);
+    this.sealedAt = shared?.sealedAt ?? new Map();
     this.turns = [...(shared?.turns ?? [])];
     this.autoAnswered = shared?.autoAnswered ?? [];
     this.outside = new OutsideWorld(this, shared?.outside.asked);
