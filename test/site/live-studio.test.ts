@@ -410,7 +410,7 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     await page.getByRole('button', { name: 'Pin this version' }).click();
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded').replace("'pay'", "'pay-out'"));
     await page.getByText('The next version cannot continue 1 token.').waitFor();
-    await page.locator('.misfit').filter({ hasText: 'pay-out' }).waitFor();
+    await page.locator('.token > .failure').filter({ hasText: 'pay-out' }).waitFor();
     await answer(page, 'reason', 'text', 'broken vase');
     await verdict(page, 'The run: completed');
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));

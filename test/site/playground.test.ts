@@ -554,14 +554,14 @@ export const script = testSaga(order);`;
     await page.getByRole('button', { name: 'Pin this version' }).click();
     await page.getByText('The next version can continue every token.').waitFor();
     await replaceSource(page, (text) => text.replace("elicit('amount'", "elicit('sum'"));
-    await page.locator('.misfit').waitFor();
-    expect(await page.locator('.misfit').textContent()).toContain("now asks: elicit 'sum'");
+    await page.locator('.token > .failure').waitFor();
+    expect(await page.locator('.token > .failure').textContent()).toContain("now asks: elicit 'sum'");
     expect(await page.locator('.event.completed').count()).toBe(1);
     await replaceSource(page, (text) => `const (\n${text}`);
     await page.locator('.source .failure').filter({ hasText: 'SyntaxError' }).waitFor();
     await expect.poll(async () => await page.locator('.matrix').getAttribute('aria-busy')).toBe('false');
     await replaceSource(page, (text) => text.replace('const (\n', ''));
-    await page.locator('.misfit').waitFor();
+    await page.locator('.token > .failure').waitFor();
 
     await page.locator('summary', { hasText: 'Export' }).click();
     for (const [label, start] of [

@@ -285,6 +285,28 @@ it('exports a test of a case with the answers that the script leaves open', asyn
   expect(test).toContain(".on.elicit('amount', ");
 });
 
+it('exports a test of a case without the rules of its script, and with the check of the explorer', async () => {
+  const booked = filesOf('trip');
+  const cell = (await cellsOf(booked)).at(0);
+  expect((await playCase(await of(booked), cell as Cell)).test).not.toContain('bookings');
+  const twoFaults = (await cellsOf(refund)).find(({ when }) => when.includes("undo of 'pay' fails"));
+  const { test, entries } = await playCase(await of(refund), twoFaults as Cell);
+  expect(entries.map(({ type }) => type)).toContain('uncompensated');
+  expect(test).toContain('expect(run.uncompensated).toEqual(["pay"])');
+  expect(test).not.toContain('check()');
+});
+
+it('exports the answer to a question for roots', async () => {
+  const text = `import { listRoots, saga } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+const folders = saga({ name: 'folders', version: '1' }, function* () {
+  return String((yield* listRoots('roots')).length);
+});
+export const script = testSaga(folders);`;
+  const [run] = await play({ answers: [{ id: 'roots', action: 'accept' }] }, [{ name: 'folders.ts', text }]);
+  expect(run?.test).toContain(".on.roots('roots', ");
+});
+
 it('starts the form of a model with the answer of the script', async () => {
   const accept = { id: 'onCall', action: 'accept' } as const;
   const [run] = await play({ answers: [accept] }, filesOf('triage'));
@@ -341,6 +363,15 @@ describe('a session', () => {
   it('fails after a declined question', async () => {
     const [run] = await play({ answers: [{ id: 'amount', action: 'decline' }] });
     expect(run?.status).toBe('failed');
+  });
+
+  it('asks again with the rejected answer, and exports only what a test can do', async () => {
+    const { session } = { session: { answers: [{ ...twenty, content: { euros: -1 } }] } };
+    const [again] = await play(session);
+    expect(again?.question).toMatchObject({ id: 'amount', content: { euros: -1 } });
+    const [run] = await play({ answers: [twenty], client: 'no-elicitation' });
+    expect(run?.test).toContain(".deny.client('elicitation')");
+    expect(run?.test).not.toContain('elicitation.url');
   });
 
   it('shows that the guard refuses a fork of a used token', async () => {
@@ -469,11 +500,52 @@ describe('other people', () => {
     expect(late?.test).toContain(".silent.approval('manager')");
   });
 
+  it('decide each repetition of an approval, each person once', async () => {
+    const twice: readonly SourceFile[] = [
+      {
+        name: 'twice.ts',
+        text: `import { approval, saga } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+const twice = saga({ name: 'twice', version: '1' }, function* () {
+  const one = yield* approval('boss', { message: 'One?', deliver: () => 'sent', of: 2, timeoutMs: 3_600_000 });
+  const two = yield* approval('boss', { message: 'Two?', deliver: () => 'sent', timeoutMs: 3_600_000 });
+  return String([one.approved, two.approved]);
+});
+export const script = testSaga(twice);
+`,
+      },
+    ];
+    const by = (id: string, name: string, action: 'approve' | 'deny' = 'approve'): OutsideAct => ({
+      id,
+      action,
+      by: name,
+    });
+    const [same] = await play({ answers: [by('boss', 'ann'), by('boss', 'ann')] }, twice);
+    expect(same?.pause?.outside).toMatchObject([{ id: 'boss' }]);
+    const first = [by('boss', 'ann'), by('boss', 'bob')];
+    const [waits] = await play({ answers: first }, twice);
+    expect(waits?.pause?.outside).toMatchObject([{ id: 'boss#2', message: 'Two?' }]);
+    const [run] = await play({ answers: [...first, by('boss#2', 'ann', 'deny')] }, twice);
+    expect(run?.entries.at(-1)?.value).toBe('true,false');
+  });
+
+  it('send a used token again after the clock has moved', async () => {
+    const deny: OutsideAct = { id: 'manager', action: 'deny' };
+    const answers = [{ action: 'wait', ms: 1_800_000 } as const, deny];
+    const fork: Fork = { lane: 0, point: 0, answers: [approve()] };
+    const guarded = outside.map(({ name, text }) => ({
+      name,
+      text: text.replace("'accept' }, f", "'refuse' }, f"),
+    }));
+    const [, forked] = await play({ answers, forks: [fork] }, guarded);
+    expect(forked).toMatchObject({ status: 'completed', test: undefined });
+    expect(forked?.entries.map(({ type }) => type)).toContain('repeated');
+  });
+
   it('stay unnamed in a link without values', async () => {
-    const [run] = await play(
-      redactAnswers({ answers: [approve('ann'), approve('bob'), paid], forks: [] }),
-      outside,
-    );
+    const redacted = redactAnswers({ answers: [approve('ann'), approve('bob'), paid], forks: [] });
+    expect(isRedacted(redacted)).toBe(true);
+    const [run] = await play(redacted, outside);
     expect(run?.entries.at(-1)?.value).toBe('person-1 and person-2: P1');
   });
 });

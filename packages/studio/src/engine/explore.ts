@@ -37,7 +37,8 @@ export async function explore(load: () => Promise<Playground>, say: (reply: Repl
 /** Runs a case again. The events of all cases of a long saga would fill the memory. */
 export async function playCase(playground: Playground, cell: Cell): Promise<CaseView> {
   const { saga, options, rules } = playground.script;
-  const disturbed = new TestSaga(saga, options, [...rules, ...(decode(cell.rules) as readonly Rule[])]);
+  const faults = decode(cell.rules) as readonly Rule[];
+  const disturbed = new TestSaga(saga, options, [...rules, ...faults]);
   const world = new World(disturbed.options, disturbed.rules);
   const machine = machines.trace?.(world, undefined);
   autoAnswerOn(world);
@@ -45,7 +46,7 @@ export async function playCase(playground: Playground, cell: Cell): Promise<Case
   await disturbed.runOn(world).catch(() => undefined);
   // In a test, no explorer answers the questions without a rule.
   const answers = new Map(world.autoAnswered.map((rule) => [JSON.stringify(rule), rule])).values();
-  const test = testOfCase(playground, cell, disturbed.with(...answers));
+  const test = testOfCase(playground, cell, [...faults, ...answers], world);
   return { entries: Array.from(world.trace, toEntryView), test, machine: machine?.() };
 }
 

@@ -2,15 +2,13 @@ import type { CompiledFile } from '../model/session.ts';
 
 export type Exports = Record<string, unknown>;
 
-type Load = (specifier: string, from: string) => Exports;
-
 /** Returns a loader that evaluates each file once, and adds its exports to `evaluated` by the name of the file. */
 export function loaderOf(
   files: readonly CompiledFile[],
   modules: Readonly<Record<string, Exports>>,
   evaluated: Map<string, Exports> = new Map(),
-): Load {
-  const load: Load = (specifier, from) => {
+): (specifier: string, from: string) => Exports {
+  return function load(specifier, from) {
     const known = modules[specifier];
     if (known !== undefined) return known;
     const base = specifier.replace(/^(?:\.\.?\/)+/, '').replace(/\.[jt]s$/, '');
@@ -28,5 +26,4 @@ export function loaderOf(
     run((wanted: string) => load(wanted, file.name), exports);
     return exports;
   };
-  return load;
 }

@@ -16,12 +16,7 @@ export interface Stop {
 }
 
 /** Answer from outside, with the number of the token before it. */
-interface Received {
-  readonly id: string;
-  readonly what: 'approval' | 'event';
-  readonly given: OutsideGiven;
-  readonly point: number;
-}
+type Received = Readonly<{ id: string; what: 'approval' | 'event'; given: OutsideGiven; point: number }>;
 
 /** Person at the page, who answers, sends answers of others, and lets time pass. */
 export class Person {
@@ -66,7 +61,7 @@ export class Person {
     const { asked } = this.#world.outside;
     const kinds = new Map(Array.from(asked.values(), ({ id, question }) => [id, question.kind]));
     const outside = Array.from(kinds, ([id, kind]) => this.#rule(id, kind));
-    return [...denied(this.#session), ...late, ...outside];
+    return [...[...this.#world.used.keys()].filter(({ kind }) => kind === 'deny'), ...late, ...outside];
   }
 
   #answer(step: ClientStep): StepAnswer | undefined {

@@ -5,7 +5,7 @@ import { answerWith, begin, play, recordingOf } from '@mcp-saga/testing/internal
 import { Serving, World, worldAt, wrapProgram } from '@mcp-saga/testing/internal';
 import type { Act, Fork, Session } from '../model/session.ts';
 import type { Lane, LensView, MachineTrace } from '../model/view.ts';
-import { testOf, type Segment } from './export-test.ts';
+import { testOf, toRule, type Segment } from './export-test.ts';
 import { answerValue, denied, isGiven, Paused, Person, withValue } from './person.ts';
 import { machines, type Playground } from './playground.ts';
 import { toEntryView, toOutsideView, toQuestionView, toText, withReads } from './to-view.ts';
@@ -144,6 +144,7 @@ export class SessionPlayer {
   #lane(played: Played): Lane {
     const { before, world, person, isWaiting, error, from, machine, journal } = played;
     const { rules } = this.#playground.script;
+    const given = [...rules, ...person.given.map(toRule)];
     const stops = person.stops.map(({ dueInMs, outside, acts }) => ({
       dueInMs: Number.isFinite(dueInMs) ? dueInMs : undefined,
       outside: outside.map((asked) => toOutsideView(asked, rules)),
@@ -159,7 +160,8 @@ export class SessionPlayer {
       status: statusOf(played),
       entries: withReads(Array.from(world.trace, toEntryView), journal),
       tokens,
-      question: isWaiting && question !== undefined ? toQuestionView(question, rules) : undefined,
+      // A repeated question starts with the rejected answer.
+      question: isWaiting && question !== undefined ? toQuestionView(question, given) : undefined,
       pause: isWaiting ? stops.at(-1) : undefined,
       error: error === undefined ? undefined : toText(error),
       from: from === undefined ? undefined : before,
@@ -169,12 +171,18 @@ export class SessionPlayer {
     };
   }
 
-  /** Prints a test of a lane; undefined if the lane, or a lane before, has not ended. */
+  /** Prints a test of a lane; undefined if the lane, or a lane before, has not ended, or if a fork needs a script of its own. */
   #testOf(lane: Played): string | undefined {
     const path = [lane];
     for (let at = lane.from; at !== undefined; at = path[0]?.from)
       path.unshift(this.#played[at.lane] as Played);
     if (path.some(({ isWaiting, error }) => isWaiting || error !== undefined)) return undefined;
+    const own = path.slice(1).flatMap(({ person }) => person.given.map(toRule));
+    const rules = [...own, ...path.flatMap(({ person }) => person.rules)];
+    const isStored = path.some(({ world }) => world.trace.some(({ type }) => type === 'repeated'));
+    // A test has one script for all its lanes.
+    const isOwn = isStored || rules.some(({ kind }) => /^(?:outside|late|silent|refuse)$/.test(kind));
+    if (path.length > 1 && isOwn) return undefined;
     return testOf(this.#playground, path);
   }
 }

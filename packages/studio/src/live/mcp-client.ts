@@ -57,11 +57,11 @@ function toMessage(text: string, status: number): RpcResponse {
 }
 
 /** Response of a saga method; of a saga that has ended, without these fields. */
-export interface SagaReply {
-  readonly sagaToken?: string;
-  readonly steps?: readonly ClientStep[];
-  readonly retryAfterMs?: number;
-}
+export type SagaReply = Readonly<{
+  sagaToken?: string;
+  steps?: readonly ClientStep[];
+  retryAfterMs?: number;
+}>;
 
 /** Request of this page to a saga. */
 export interface Sent {

@@ -33,7 +33,7 @@ function App({ store }: { readonly store: Store }): JSX.Element {
           <span class="hidden">Example</span>
           <select
             value={store.example.value}
-            onChange={({ currentTarget }) => void store.open(`#example=${currentTarget.value}`)}
+            onChange={({ currentTarget }) => (location.hash = `example=${currentTarget.value}`)}
           >
             {Array.from(groups, ([group, own]) => (
               <optgroup key={group} label={group}>

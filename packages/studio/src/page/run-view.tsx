@@ -99,7 +99,8 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
       {error !== undefined && <pre class="failure">{error}</pre>}
       {[...(question === undefined ? [] : [question]), ...(pause?.outside ?? [])].map((asked) => (
         <QuestionForm
-          key={`${asked.id} ${lane.entries.length} ${lane.tokens.length}`}
+          // The next person finds an empty form.
+          key={JSON.stringify([at, asked, asked.type === 'approval' && lane.tokens.length])}
           question={asked}
           onAnswer={(given) => store.act(at, given)}
         />

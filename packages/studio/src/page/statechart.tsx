@@ -26,7 +26,6 @@ export function Statechart({ machine }: { readonly machine: MachineTrace }): JSX
   return (
     <details class="states" open>
       <summary>{`Statechart: ${change?.states}`}</summary>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolls with the keyboard */}
       <div class="canvas" role="region" aria-label="Statechart" tabIndex={0} ref={canvas}>
         {drawer.value !== undefined && <drawer.value.Drawing chart={chart} active={change?.active ?? []} />}
       </div>

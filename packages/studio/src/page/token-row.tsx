@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Answer } from '../model/session.ts';
 import type { LensView, TokenView } from '../model/view.ts';
-import { Button, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
+import { Button, Failure, Fold, limitBytes, Refusal, TokenTitle } from '../parts/controls.tsx';
 import { durationOf } from '@mcp-saga/testing/internal';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
@@ -33,11 +33,7 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
       <Fold summary={<TokenTitle number={token.number} bytes={token.bytes} />}>
         <TokenLens store={store} lane={lane} number={number} />
       </Fold>
-      {misfit !== undefined && (
-        <p class="failure misfit">
-          {`The next version cannot continue this token.\n${misfit.lines.join('\n')}`}
-        </p>
-      )}
+      <Failure text={misfit && `The next version cannot continue this token.\n${misfit.lines.join('\n')}`} />
       {!isLast && (
         <Fold summary={`Go back to token ${token.number}`}>
           <p>

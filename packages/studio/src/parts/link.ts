@@ -22,7 +22,7 @@ export function redactAnswers(session: Session): Session {
 
 export function isRedacted({ answers, forks }: Session): boolean {
   return [...answers, ...forks.flatMap((fork) => fork.answers)].some(
-    (act) => act.action === 'accept' && act.content === undefined,
+    (act) => /^(?:accept|approve|deny|send)$/.test(act.action) && !('content' in act),
   );
 }
 

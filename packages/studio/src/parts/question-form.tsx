@@ -12,8 +12,7 @@ interface QuestionFormProps {
 }
 
 /** Name of the form, and labels of its buttons by action. The first button submits on Enter, and checks the fields. */
-type Kind = readonly [name: string, buttons: Readonly<Record<string, string>>];
-const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<string, readonly [name: string, buttons: Readonly<Record<string, string>>]>> = {
   elicitation: ['Question', { accept: 'Accept', decline: 'Decline', cancel: 'Dismiss' }],
   approval: ['Approval', { approve: 'Approve', deny: 'Deny' }],
   event: ['Event', { send: 'Send the event' }],
@@ -135,7 +134,8 @@ function readForm(
     if (field.type === 'boolean') return [[name, data.has(name)]];
     const value = field.type === 'array' ? data.getAll(name) : textOf(name);
     if (value.length === 0 && (value === '' || required?.includes(name) === false)) return [];
-    return [[name, /^(?:number|integer)$/.test(field.type) ? Number(value) : value]];
+    const isNumber = /^(?:number|integer)$/.test(field.type) && Number.isFinite(Number(value));
+    return [[name, isNumber ? Number(value) : value]];
   });
   return { content: Object.fromEntries(read), ...(type === 'approval' ? { by: textOf('by') } : {}) };
 }

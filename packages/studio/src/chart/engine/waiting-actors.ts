@@ -1,8 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { WaitingActor } from '../model/machine-view.ts';
 
-type End = (value: unknown) => void;
-type Waiting = { readonly self: AnyActorRef } & Readonly<Record<'resolve' | 'reject', End>>;
+type Waiting = Readonly<{ self: AnyActorRef } & Record<'resolve' | 'reject', (value: unknown) => void>>;
 
 /** Actors that wait for a result of the person at the page. */
 export class WaitingActors {

@@ -16,7 +16,6 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
     <section
       class="canvas"
       aria-label="Statechart"
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolls with the keyboard
       tabIndex={0}
       onClick={({ target }) => press(target)}
       onKeyDown={(event) => {

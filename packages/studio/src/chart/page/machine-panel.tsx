@@ -31,7 +31,6 @@ export function MachinePanel({ store }: Part): JSX.Element | null {
       <Clock store={store} view={view} />
       <section aria-label="Context">
         <h2>Context</h2>
-        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolls with the keyboard */}
         <pre tabIndex={0}>{machine.context}</pre>
       </section>
       <section aria-label="History">
