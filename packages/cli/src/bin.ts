@@ -9,10 +9,14 @@ const { stdin: input, stdout: output, stderr, env: environment } = process;
 if (output.columns === 0) output.columns = 80;
 // Standard output has only the result of the command, and not the log of the user's code.
 globalThis.console = new Console(stderr);
+const print = (text: string): unknown => output.write(`${text}\n`);
+const printError = (text: string): unknown => stderr.write(`${text}\n`);
 let isDone = false;
 process.on('exit', (status) => {
   if (isDone || status !== 0) return;
-  stderr.write('The code in the file ended the process, so the command has no result.\n');
+  const message = 'The code in the file ended the process, so the command has no result.';
+  if (process.argv.includes('--json')) print(JSON.stringify({ error: { code: 'failed', message } }));
+  else printError(message);
   process.exitCode = 1;
 });
 const stopped = new AbortController();
@@ -35,9 +39,9 @@ const code = await main(process.argv.slice(2), {
   isInteractive: input.isTTY && output.isTTY,
   environment,
   signal: stopped.signal,
-  print: (text) => output.write(`${text}\n`),
-  printError: (text) => stderr.write(`${text}\n`),
+  print,
+  printError,
 });
 isDone = true;
 // Modules of the user may hold connections, which keep the process running.
-output.write('', () => stderr.write('', () => process.exit(code)));
+output.write('', (error) => stderr.write('', () => process.exit(error ? 141 : code)));

@@ -58,10 +58,13 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     else if (report.text !== '') line.print(report.text);
     return report.ok === false ? 1 : 0;
   } catch (error) {
-    if (line.signal.aborted) return 130;
-    const { code, exitCode, message } = described(error);
+    const isDev = command?.name === 'dev';
+    const { aborted } = line.signal;
+    if (aborted && (isDev || !isJson)) return 130;
+    const { code, exitCode, message } = described(aborted ? new CliError('stopped', 'Stopped.') : error);
     const help = command === undefined ? usage() : usageOf(command);
-    if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, 2));
+    // `dev` prints one line for each event.
+    if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, isDev ? 0 : 2));
     else line.printError(code === 'usage' ? `${message}\n\n${help}` : message);
     return exitCode;
   }
@@ -81,7 +84,7 @@ async function run(command: Command, args: readonly string[], line: CommandLine)
   const extra = positionals[command.parameters.length];
   if (extra !== undefined) throw new CliError('usage', `Unexpected argument '${extra}'.`);
   return await new Promise((resolve, reject) => {
-    // Code of the user may reject a promise that nobody awaits. `dev` reports that, and goes on.
+    // Code of the user may reject a promise without a handler. `dev` reports the error, and continues.
     if (command.name !== 'dev') process.on('uncaughtException', reject);
     const end = (): unknown => process.off('uncaughtException', reject);
     command
@@ -100,26 +103,37 @@ function parsed(
     ([name, option]) => [name, { ...option, type: option.value ? 'string' : 'boolean' }] as const,
   );
   const config = { args: [...args], options: Object.fromEntries(typed), allowPositionals: true };
-  const names = given.map(([name]) => name);
-  for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
-    if (token.kind !== 'option' || names.includes(token.name)) continue;
-    const nearest = nearestName(token.name, names);
-    const hint = didYouMean(nearest === undefined ? undefined : `--${nearest}`);
-    throw new CliError('usage', `Unknown option '${token.rawName}'.${hint}`);
-  }
   try {
     const { values, positionals } = parseArgs(config);
     return { values: values as ValuesOf<CommandOptions>, positionals };
   } catch (error) {
-    throw new CliError('usage', (error as Error).message, { cause: error });
+    const { message } = error as Error;
+    const [unknown, option = ''] = /^Unknown option '(.+?)'/.exec(message) ?? [];
+    const names = given.map(([name]) => `--${name}`);
+    const advice = `${unknown}.${didYouMean(nearestName(option, names))}`;
+    throw new CliError('usage', unknown === undefined ? message : advice, { cause: error });
   }
 }
 
+const hints: Partial<Readonly<Record<string, string>>> = {
+  unknown_key: 'None of the keys has its ID: check SAGA_KEYS.',
+  undecryptable: 'Check the keys, the audience, and that the token is complete.',
+};
+
 function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
   if (error instanceof CliError) return error;
-  const { name, code, message: thrown = String(error) } = Object(error) as Partial<Error> & { code: string };
+  const given = Object(error) as Partial<Error> & { readonly code: string; readonly reason?: string };
+  const { name, code, reason = '', message: thrown = String(error) } = given;
   // The server names the refused argument.
   const message = thrown.replace(/^tools\/callSaga failed: (.*) \(-32602\)$/s, '$1');
+  // The classes may be of another copy. The message never quotes a key.
+  const problem = message.replace(/node -p "[^"]*"/, 'mcp-saga keys new');
+  const { [reason]: hint = 'Check that the token is complete.' } = hints;
+  if (name === 'SealError' && code === 'keys')
+    return new CliError('no_keys', `The keys cannot be used: ${problem}`);
+  if (name === 'TokenRefused')
+    return new CliError('token_refused', `The token does not open (${reason}). ${hint}`);
+  if (/^(?:ERR_)?MODULE_NOT_FOUND$/.test(code)) return new CliError('no_file', message);
   if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
   if (error instanceof SagaClientError || name === 'CreateError') return { code, message, exitCode: 1 };
   if (error instanceof ProtocolError || error instanceof SdkError)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -345,6 +345,28 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     const { status, stderr } = spawnSync(process.execPath, [...bin, 'crash', file], { cwd: root });
     expect(status).toBe(1);
     expect(String(stderr)).toContain('ended the process');
+    const json = spawnSync(process.execPath, [...bin, 'crash', file, '--json'], { cwd: root });
+    expect(json.status).toBe(1);
+    expect(JSON.parse(String(json.stdout))).toMatchObject({ error: { code: 'failed' } });
+    expect(String(json.stderr)).toBe('');
+  });
+
+  it('does not succeed if the result cannot be written', () => {
+    const stdio = ['ignore', openSync('/dev/full', 'w'), 'ignore'] as const;
+    for (const more of [[], ['--json']])
+      expect(
+        spawnSync(process.execPath, [...bin, 'keys', 'new', ...more], { cwd: root, stdio: [...stdio] }),
+      ).toMatchObject({ status: 141 });
+  });
+
+  it('ends by Ctrl-C without an error in JSON, and prints other errors as one line', async () => {
+    const args = ['dev', fixture('sagas.ts'), '--port', '0', '--json'];
+    const stopped = await run(args, { signal: AbortSignal.abort(), environment: { SAGA_KEYS: keys } });
+    expect(stopped).toMatchObject({ code: 130, errors: '' });
+    expect(JSON.parse(stopped.printed)).toMatchObject({ type: 'ready' });
+    const { code, printed } = await run(['dev', 'nowhere.ts', '--json']);
+    expect(printed.split('\n')).toHaveLength(1);
+    expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 2, error: { code: 'no_file' } });
   });
 
   it('ends endless code of the user by Ctrl-C', async () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from './command-line.ts';
 
@@ -158,5 +161,19 @@ describe('mcp-saga keys', () => {
       code: 2,
       errors: expect.stringContaining('SHOP_KEYS'),
     });
+  });
+
+  it('takes an empty variable as not set, and reads a file with a byte order mark', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'env-')), '.env');
+    writeFileSync(file, `\uFEFFSAGA_KEYS=${await newKey('k7')}\n`);
+    const environment = { SAGA_KEYS: '' };
+    const args = ['keys', 'check', '--json'];
+    const { code, printed } = await run(args, { environment });
+    expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 2, error: { code: 'no_keys' } });
+    const read = await run([...args, '--env-file', file], { environment });
+    expect(JSON.parse(read.printed)).toEqual({ ok: true, ids: ['k7'] });
+    expect(await run(['doctor'], { environment })).toMatchObject({ code: 2 });
+    writeFileSync(file, 'SAGA_KEYS=\n');
+    expect(await run([...args, '--env-file', file], { environment })).toMatchObject({ code: 2 });
   });
 });

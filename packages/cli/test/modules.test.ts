@@ -14,6 +14,14 @@ const tokenOf = async (): Promise<string> => {
   return turn.token;
 };
 
+/** Writes a module that can import our packages. */
+function moduleWith(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'module-'));
+  symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'module.ts'), text);
+  return join(folder, 'module.ts');
+}
+
 describe('mcp-saga inspect', () => {
   it('shows size and key ID without a key, and nothing else', async () => {
     const token = await tokenOf();
@@ -87,18 +95,23 @@ describe('mcp-saga inspect', () => {
     expect(printed).toContain('input parsed');
   });
 
+  it('opens a token with a guarded server whose saga refuses forks', async () => {
+    const file = moduleWith(`import { memoryGuard, saga } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { keys } from '${fixture('sagas.ts')}';
+const refund = saga({ name: 'refund', version: '2', forks: 'refuse' }, function* () {});
+export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, guard: { store: memoryGuard() } });`);
+    const { code, printed } = await run(['inspect', await tokenOf(), '--host', file]);
+    expect(printed).toContain('refund 2');
+    expect(code).toBe(0);
+  });
+
   it('opens a token with the keys of the environment if the server of a module has none', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'keyless-'));
-    symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
     const text = `import { serveSagas } from '@mcp-saga/server/serve';
 import { refund } from '${fixture('sagas.ts')}';
 export default serveSagas({ name: 'shop', version: '1', sagas: [refund] });`;
-    writeFileSync(join(folder, 'host.ts'), text);
     const given = { environment: { SAGA_KEYS: keys } };
-    const { code, printed } = await run(
-      ['inspect', await tokenOf(), '--host', join(folder, 'host.ts')],
-      given,
-    );
+    const { code, printed } = await run(['inspect', await tokenOf(), '--host', moduleWith(text)], given);
     expect(code).toBe(0);
     expect(printed).toContain('refund 2');
   });
@@ -192,7 +205,7 @@ describe('mcp-saga with a module', () => {
     mkdirSync(installed, { recursive: true });
     writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}');
     writeFileSync(join(installed, 'index.js'), "export const toMermaid = () => 'of the project';");
-    const machine = 'export const machine = { root: {}, config: {}, transition() {} };';
+    const machine = 'export const machine = { __xstatenode: true };';
     writeFileSync(join(folder, 'machine.mjs'), machine);
     expect(await run(['graph', join(folder, 'machine.mjs')])).toMatchObject({
       code: 0,
@@ -238,6 +251,36 @@ describe('mcp-saga with a module', () => {
       errors: expect.stringContaining('nowhere.ts'),
     });
   });
+});
+
+describe('a module that does not load', () => {
+  const codeOf = async (...args: readonly string[]): Promise<readonly [number, string]> => {
+    const { code, printed } = await run([...args, '--json']);
+    const { error } = JSON.parse(printed) as { readonly error: { readonly code: string } };
+    return [code, error.code];
+  };
+
+  it.each(['test', 'graph', 'dev'])('is a missing file if an import is missing: %s', async (name) => {
+    for (const imported of ['./nowhere.ts', 'no-such-package'])
+      expect(await codeOf(name, moduleWith(`import '${imported}';`))).toEqual([2, 'no_file']);
+    const required = moduleWith(
+      "import { createRequire } from 'node:module'; createRequire(import.meta.url)('no-such-package');",
+    );
+    expect(await codeOf(name, required)).toEqual([2, 'no_file']);
+  });
+
+  it.each(['test', 'dev'])(
+    'names the command that makes a key, also for a key of the module: %s',
+    async (name) => {
+      const file = moduleWith(`import { createSagaHost } from '@mcp-saga/server';
+import { refund } from '${fixture('sagas.ts')}';
+export const host = createSagaHost({ sagas: [refund], audience: 'shop', keys: 'k1:c2hvcnQ' });`);
+      expect(await codeOf(name, file)).toEqual([2, 'no_keys']);
+      const { errors } = await run([name, file]);
+      expect(errors).toContain('mcp-saga keys new');
+      expect(errors).not.toMatch(/node -p|c2hvcnQ/);
+    },
+  );
 });
 
 describe('mcp-saga doctor --host', () => {

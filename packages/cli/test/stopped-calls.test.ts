@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { generateKey } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve, type Server } from 'srvx';
@@ -11,6 +11,7 @@ import { keys, refund } from './fixtures/sagas.ts';
 
 let servers: readonly Server[] = [];
 let [url, stranger] = ['', ''];
+let started = 0;
 
 beforeAll(async () => {
   servers = [keys, generateKey('k1')].map((each) =>
@@ -21,6 +22,7 @@ beforeAll(async () => {
         sagas: [refund, pay],
         keys: each,
         answers: { model: 'accept' },
+        hooks: { onTurn: () => void (started += 1) },
       }),
       port: 0,
       hostname: '127.0.0.1',
@@ -85,6 +87,24 @@ describe('mcp-saga call --keep', () => {
     );
     expect(await readFile(file, 'utf8')).toContain(sagaToken);
     expect(await call('refund', '--yes')).toMatchObject({ code: 0, printed: 'refunded 9' });
+  });
+
+  it('starts nothing if the file cannot be written', async () => {
+    const folder = dirname(file);
+    started = 0;
+    const missing = join(folder, 'missing', 'saga.json');
+    const before = await readdir(folder);
+    for (const wrong of ['', folder, missing]) {
+      const { code, printed } = await call('refund', '--arg=amount=9', '--keep', wrong, '--json');
+      expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 2, error: { code: 'no_file' } });
+    }
+    expect(started).toBe(0);
+    expect(await readdir(folder)).toEqual(before);
+  });
+
+  it('leaves no file after a call that starts no saga', async () => {
+    expect(await call('refund', '--arg=amount=x')).toMatchObject({ code: 1 });
+    await expect(stat(file)).rejects.toThrow('ENOENT');
   });
 
   it('names a file without a saga', async () => {

@@ -5,7 +5,7 @@ import { answering } from '../src/calling/answer.ts';
 import type { CommandIo } from '../src/model/command.ts';
 import { askForm, type FormContent, type FormSchema } from '../src/terminal/form.ts';
 import { askPerson } from '../src/terminal/person.ts';
-import { QuestionLeft, RunLeft, type Terminal } from '../src/terminal/prompter.ts';
+import { RunLeft, type Terminal } from '../src/terminal/prompter.ts';
 
 const enter = '\r';
 const escape = '\u001B';
@@ -152,7 +152,7 @@ describe('a form', () => {
     ['nothing', { type: 'string' }, '', 'Needed'],
   ])('asks again for a value that is %s', async (_, field, typed, problem) => {
     const { terminal, shown } = typing(...(typed === '' ? [] : [typed]), enter, escape);
-    await expect(askForm(form({ a: field }, 'a'), terminal)).rejects.toThrow(QuestionLeft);
+    await expect(askForm(form({ a: field }, 'a'), terminal)).rejects.toMatchObject({ code: 'question_left' });
     expect(shown()).toContain(problem);
   });
 

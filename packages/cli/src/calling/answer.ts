@@ -4,7 +4,7 @@ import type { CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { choicesOf } from '../terminal/field-choices.ts';
 import type { FormContent } from '../terminal/form.ts';
-import { askPerson, sampled, type Answering } from '../terminal/person.ts';
+import { askPerson, notSampled, sampled, type Answering } from '../terminal/person.ts';
 import { printable } from '../terminal/printable.ts';
 
 /** Answers of the command line. */
@@ -82,7 +82,9 @@ function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undef
   if (step.type === 'roots') return { stepId, result: { roots: [] } };
   if (step.type === 'sampling') {
     const text = given.answers.get(stepId) ?? given.model;
-    return typeof text === 'string' ? sampled(stepId, text, 'mcp-saga') : undefined;
+    if (given.declined.has(stepId)) return notSampled(stepId);
+    if (text === undefined) return undefined;
+    return sampled(stepId, String(fitted({ type: 'string' }, text)), 'mcp-saga');
   }
   if (given.declined.has(stepId)) return { stepId, result: { action: 'decline' } };
   const content = contentOf(stepId, step.params, given);
@@ -141,7 +143,7 @@ function questionOf({ type, stepId, params }: SagaStep): string {
 function unanswered(step: SagaStep, { yes }: GivenAnswers): CliError {
   const { stepId, type } = step;
   const answers = fieldsOf(step).map((name) => `--answer ${name}=…`);
-  const answer = `${answers.join(' ') || `--answer ${stepId}=true`} or --decline ${stepId}`;
-  const how = type === 'sampling' ? '--model-answer TEXT' : yes ? answer : `${answer} or --yes`;
+  const answer = type === 'sampling' ? '--model-answer TEXT' : answers.join(' ') || `--answer ${stepId}=true`;
+  const how = `${answer} or --decline ${stepId}${yes || type === 'sampling' ? '' : ' or --yes'}`;
   return new CliError('question_unanswered', `${questionOf(step)} Answer with ${how}.`);
 }

@@ -7,9 +7,8 @@ import { toValue } from '../input/assignments.ts';
 import type { CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import type { Answering } from '../terminal/person.ts';
-import { printable } from '../terminal/printable.ts';
 import { answerRequests } from './answer-requests.ts';
-import { acceptTasks, followTask, tasksExtension, waited } from './follow-task.ts';
+import { acceptTasks, followTask, tasksExtension, unhurried, waited } from './follow-task.ts';
 
 /** How a tool is called: by the saga methods, by `tools/call` of the SDK, as a model without a user interface, or as a task. */
 export const ways = ['saga-methods', 'tool', 'resume-token', 'tasks'] as const;
@@ -23,8 +22,6 @@ export interface ToolCall {
   /** File that stores the saga while it is open, and from which it continues. */
   readonly keep?: string | undefined;
 }
-
-const maxRounds = 1_000;
 
 /** Capabilities that a client declares for a way. */
 export function declaredFor(way: CallWay | undefined): Readonly<Record<string, object>> {
@@ -93,7 +90,7 @@ function* argumentAdvice({ name, inputSchema }: Tool, call: ToolCall): Generator
 function showProgress(note: CommandIo['note'], { progress, total, message = '' }: Progress): void {
   // The SDK reports its rounds, too.
   if (message.startsWith('Fulfilling input required by')) return;
-  note(`progress: ${progress}${total === undefined ? '' : ` of ${total}`} ${printable(message)}`.trimEnd());
+  note(`progress: ${progress}${total === undefined ? '' : ` of ${total}`} ${message}`.trimEnd());
 }
 
 async function callBySagaMethods(
@@ -102,17 +99,17 @@ async function callBySagaMethods(
   { note, signal }: CommandIo,
 ): Promise<CallToolResult> {
   const onprogress = (progress: Progress): void => showProgress(note, progress);
-  const options = { signal, requestOptions: { onprogress } };
-  const isKept = keep !== undefined && existsSync(keep);
-  if (isKept) note(`continues the saga in ${keep}`);
+  const options = { signal, requestOptions: { ...unhurried, onprogress } };
+  const kept = keep === undefined ? '' : readKept(keep);
+  if (kept !== '') note(`continues the saga in ${keep}`);
   const store = (saga: SuspendedSaga): void => {
     if (keep === undefined) return;
     // Never half a file.
     writeFileSync(`${keep}~`, JSON.stringify(saga), { mode: 0o600 });
     renameSync(`${keep}~`, keep);
   };
-  let turn: ClientTurn = isKept
-    ? { status: 'suspended', saga: SuspendedSaga.from(client, toValue(readFileSync(keep, 'utf8'))) }
+  let turn: ClientTurn = kept
+    ? { status: 'suspended', saga: SuspendedSaga.from(client, toValue(kept)) }
     : await startSaga(client, { name, arguments: args }, options);
   while (turn.status === 'suspended') {
     let saga: SuspendedSaga = turn.saga;
@@ -139,6 +136,17 @@ async function callBySagaMethods(
   return turn.result;
 }
 
+/** Reads the saga of a file, which is empty without a saga. Throws `no_file` if the file cannot be written. */
+function readKept(file: string): string {
+  try {
+    const text = readFileSync(file, { encoding: 'utf8', flag: 'a+' });
+    if (text === '') rmSync(file);
+    return text;
+  } catch (cause) {
+    throw new CliError('no_file', `--keep ${file}: the command cannot write the file.`, { cause });
+  }
+}
+
 /** Calls by `tools/call`. A server that cannot ask returns a token, as to a model: the call repeats with the answers. */
 async function callByTool(
   client: Client,
@@ -147,15 +155,16 @@ async function callByTool(
   { note, signal }: CommandIo,
 ): Promise<CallToolResult> {
   const onprogress = (progress: Progress): void => showProgress(note, progress);
+  const options = { ...unhurried, signal, onprogress };
   const failed =
     way === 'resume-token' ? new Promise<never>(() => undefined) : answerRequests(client, answer);
   let more: { readonly resumeToken?: string; readonly answers?: object } = {};
   try {
     for (let round = 1; ; round += 1) {
-      const called = client.callTool({ name, arguments: { ...args, ...more } }, { signal, onprogress });
+      const called = client.callTool({ name, arguments: { ...args, ...more } }, options);
       const result = (await Promise.race([called, failed])) as CallToolResult;
       const { nextResumeToken: resumeToken, _meta: meta } = result;
-      if (typeof resumeToken !== 'string' || round === maxRounds) return result;
+      if (typeof resumeToken !== 'string' || round === 1_000) return result;
       note(`round ${round}: the token has ${resumeToken.length} bytes`);
       more = { resumeToken };
       const { steps = [], retryAfterMs } = Object(meta?.[sagaExtension]) as {

@@ -1,8 +1,8 @@
 import { present } from '@mcp-saga/core/program';
-import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, SdkError, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { CommandIo, ValuesOf } from '../model/command.ts';
-import { CliError } from '../model/errors.ts';
+import { CliError, type CliErrorCode } from '../model/errors.ts';
 import { ownVersion } from '../input/own-version.ts';
 
 /** Options that name a server. */
@@ -43,10 +43,7 @@ export async function withServer<T>(
     isConnected = true;
     return await use(client);
   } catch (cause) {
-    if (!isConnected) throw unusable(values, cause);
-    if (!isGone(cause)) throw cause;
-    const message = `The server at ${values.url ?? values.stdio} stopped answering. The outcome of the last request is unknown.`;
-    throw new CliError('unreachable', message, { cause });
+    throw unusable(values, cause, isConnected);
   } finally {
     await client.close().catch(() => undefined);
   }
@@ -60,60 +57,75 @@ function modeOf(version: string | undefined): 'auto' | 'legacy' | { readonly pin
 }
 
 function transportOf(
-  { url, stdio, header = [] }: ServerValues,
+  { url, stdio, header }: ServerValues,
   environment: CommandIo['environment'],
 ): StreamableHTTPClientTransport | StdioClientTransport {
   if ((url === undefined) === (stdio === undefined))
     throw new CliError('usage', 'Pass --url or --stdio, to name one server.');
   if (stdio !== undefined) {
-    const [command = '', ...args] = stdio.trim().split(/\s+/);
+    const [command, ...args] = wordsOf(stdio);
+    if (command === undefined) throw new CliError('usage', '--stdio: expected a command.');
     // The server is a command of this user, and reads its keys from the environment.
     const env = present(environment) as Record<string, string>;
     return new StdioClientTransport({ command, args, env, stderr: 'inherit' });
   }
-  if (url === undefined || !URL.canParse(url) || !/^https?:/.test(url))
-    throw new CliError('usage', `--url ${url}: expected an address such as http://127.0.0.1:3000/mcp.`);
-  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: headersOf(header) } });
+  const address = new URL(url !== undefined && URL.canParse(url) ? url : 'none:');
+  // The message does not quote the address, which may contain credentials.
+  if (!/^https?:$/.test(address.protocol) || `${address.username}${address.password}` !== '')
+    throw new CliError(
+      'usage',
+      '--url: expected an address like http://127.0.0.1:3000/mcp, without credentials.',
+    );
+  return new StreamableHTTPClientTransport(address, { requestInit: { headers: headersOf(header) } });
 }
 
-/** Reads headers of options. Throws `usage`. */
-export function headersOf(given: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf(':');
-      if (at < 1) throw new CliError('usage', '--header: expected "Name: value".');
-      return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
-    }),
-  );
+/** Splits a command into its words. Quotes keep spaces. */
+function wordsOf(command: string): readonly string[] {
+  const words = command.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? [];
+  return words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'));
 }
 
-/** Codes of failed connections: of Node, of its `fetch`, and of the SDK. */
+/** Reads headers of options. Throws `usage`, also for a header that `fetch` refuses. */
+export function headersOf(given: readonly string[] = []): Headers {
+  try {
+    return new Headers(given.map((text) => text.trim().split(/\s*:(.*)/s, 2) as [string, string]));
+  } catch {
+    throw new CliError('usage', '--header: expected "Name: value".');
+  }
+}
+
+/** Codes of lost connections, and of servers that do not answer: of Node, of its `fetch`, and of the SDK. */
 const lostCode =
-  /^(?:E(?:AI_AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NOENT|NOTFOUND|PIPE|TIMEDOUT)|UND_ERR_SOCKET|CONNECTION_CLOSED)$/;
+  /^(?:E(?:AI_AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NOTFOUND|PIPE|TIMEDOUT)|UND_ERR_(?:SOCKET|\w+_TIMEOUT)|CONNECTION_CLOSED|REQUEST_TIMEOUT)$/;
 
-function isGone(error: unknown): boolean {
-  return [...causesOf(error)].some((cause) => lostCode.test(String(Object(cause).code)));
-}
-
-/** Makes the error for an unusable server. Never quotes headers, which may contain credentials. */
-function unusable({ url, stdio }: ServerValues, cause: unknown): CliError {
-  const server = url === undefined ? `The command '${stdio}'` : `The server at ${url}`;
-  const unreachable = (message: string): CliError => new CliError('unreachable', message, { cause });
-  const notMcp = (advice: string): CliError =>
-    new CliError('not_mcp', `${server} does not answer as an MCP server. ${advice}`, { cause });
-  if (url === undefined)
-    return Object(cause).code === 'ENOENT'
-      ? unreachable(`There is no command '${stdio?.trim().split(/\s+/)[0]}'.`)
-      : notMcp('Start the command alone to see why.');
-  if ([...causesOf(cause)].some((each) => (each as Error).message === 'bad port'))
+/** Makes the error for an unusable server, and returns other errors unchanged. Never quotes headers, which may contain credentials. */
+function unusable({ url, stdio = '', mcp }: ServerValues, cause: unknown, isConnected: boolean): unknown {
+  const causes = [...causesOf(cause)];
+  const codes = causes.map((each) => String(Object(each).code));
+  const isLost = codes.some((code) => lostCode.test(code));
+  const isOfServer = isLost || causes.some((each) => each instanceof SdkError || each instanceof SyntaxError);
+  if (cause instanceof CliError || (isConnected && !isOfServer)) return cause;
+  const [server, advice] =
+    url === undefined
+      ? [`The command '${stdio}'`, 'Start the command alone to see why.']
+      : [`The server at ${url}`, 'Check the address, which usually ends with /mcp.'];
+  const failure = (code: CliErrorCode, message: string): CliError => new CliError(code, message, { cause });
+  const unreachable = (message: string): CliError => failure('unreachable', message);
+  const { status = 200 } = causes.find((each) => each instanceof SdkHttpError) ?? {};
+  if (isConnected && isLost)
+    return unreachable(`${server} stopped answering. The outcome of the last request is unknown.`);
+  if (codes.includes('ENOENT')) return unreachable(`There is no command '${wordsOf(stdio)[0]}'.`);
+  if (causes.some((each) => (each as Error).message === 'bad port'))
     return unreachable(`\`fetch\` refuses the port of ${url}. Give the server another port.`);
-  if (isGone(cause) || Object(cause).code === 'REQUEST_TIMEOUT')
+  if (isLost && url !== undefined)
     return unreachable(`No server answers at ${url}. Start the server, or check the address.`);
-  const { status = 200 } = cause instanceof SdkHttpError ? cause : {};
   const refused = `${server} refuses the request (HTTP ${status}). Pass --header "Authorization: Bearer …".`;
   if (status === 401 || status === 403) return unreachable(refused);
-  if (status >= 500) return unreachable(`${server} fails (HTTP ${status}). Its log may say why.`);
-  return notMcp('Check the address, which usually ends with /mcp.');
+  if (status === 429 || status >= 500)
+    return unreachable(`${server} fails (HTTP ${status}). Its log may say why.`);
+  if (mcp !== undefined && causes.length === 1 && /^(?:ERA_NEGOTIATION_FAILED|-32022)$/.test(codes.join()))
+    return failure('usage', `--mcp ${mcp}: ${server} does not support this version.`);
+  return failure('not_mcp', `${server} does not answer as an MCP server. ${advice}`);
 }
 
 function* causesOf(error: unknown): Generator {

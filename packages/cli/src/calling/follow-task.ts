@@ -18,10 +18,11 @@ const taskSchema = z.looseObject({
   result: z.custom<CallToolResult>().optional(),
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
+/** Options of a request that may run for long: a tool decides how long it works. */
+export const unhurried = { timeout: 86_400_000, resetTimeoutOnProgress: true } as const;
+
 const anyResult = z.looseObject({});
-const cancelOptions = { timeout: 5_000 };
 const shortestWaitMs = 250;
-const longestWaitMs = 86_400_000;
 
 /** Lets tasks through the client of the SDK, which accepts only complete results of a call. */
 export function acceptTasks({ transport }: Client): void {
@@ -49,6 +50,7 @@ export async function followTask(
     return called;
   }
   const { taskId } = task;
+  const options = { ...unhurried, signal };
   const answered = answeringRequests(answer);
   const known = new Set<string>();
   let shown = '';
@@ -68,16 +70,18 @@ export async function followTask(
       }
       isAsking = false;
       const update = { method: 'tasks/update', params: { taskId, inputResponses } };
-      if (open.length > 0) await client.request(update, anyResult, { signal });
+      if (open.length > 0) await client.request(update, anyResult, options);
       else await waited(task.pollIntervalMs, signal);
-      task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, { signal });
+      task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, options);
     }
   } catch (error) {
     // A task outlives a lost connection.
     const cancel = { method: 'tasks/cancel', params: { taskId } };
     const isOver = isAsking || signal.aborted;
-    const cancelled = isOver && (await client.request(cancel, anyResult, cancelOptions).catch(() => false));
-    note(cancelled ? 'Asked the server to cancel the task.' : 'The task may continue: it was not cancelled.');
+    const sent = isOver && client.request(cancel, anyResult, { timeout: 5_000 }).catch(() => false);
+    note(
+      (await sent) ? 'Asked the server to cancel the task.' : 'The task may continue: it was not cancelled.',
+    );
     throw error;
   }
   const { statusMessage = `The task is ${task.status}.`, result, error } = task;
@@ -87,5 +91,5 @@ export async function followTask(
 
 /** Waits before the next request: never for zero, and no longer than a timer can. */
 export async function waited(ms: number | undefined, signal: AbortSignal): Promise<void> {
-  await setTimeout(Math.min(Math.max(ms ?? 0, shortestWaitMs), longestWaitMs), undefined, { signal });
+  await setTimeout(Math.min(Math.max(ms ?? 0, shortestWaitMs), unhurried.timeout), undefined, { signal });
 }

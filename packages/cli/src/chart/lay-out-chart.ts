@@ -1,8 +1,8 @@
 import type { Chart, ChartState } from '@mcp-saga/xstate/internal';
 import { borderPoint, centerOf, move, type Box, type Point, type Size } from './boxes.ts';
-import { ChartTree } from './chart-tree.ts';
 import { measureHead, measureLabel, type Head, type LabelBox } from './head.ts';
 import { layOutInside, type LevelEdge } from './lay-out-inside.ts';
+import { containerOf, pathsIn, type Paths } from './paths.ts';
 
 /** State at its place. */
 export interface PlacedState extends Box {
@@ -48,7 +48,7 @@ const stateNode = (id: string): string => `state ${id}`;
 
 /** Lays out a chart level by level, each state after the states inside. */
 export function layOutChart(chart: Chart): ChartLayout {
-  const machine = layOutState(chart.root, new ChartTree(chart));
+  const machine = layOutState(chart.root, chart, pathsIn(chart.root));
   const parts = moveParts(machine, { x: padding, y: padding });
   const boxes = new Map(parts.states.map((placed) => [placed.state.id, placed]));
   return {
@@ -64,8 +64,8 @@ export function layOutChart(chart: Chart): ChartLayout {
 }
 
 /** Lays out a state from its corner, after the states inside: each of them is a box in the layout of its level. */
-function layOutState(state: ChartState, tree: ChartTree): Parts & Size {
-  const path = tree.pathOf(state.id);
+function layOutState(state: ChartState, chart: Chart, paths: Paths): Parts & Size {
+  const path = paths.get(state.id) ?? [];
   const parent = path.at(-2);
   const place = (size: Size, head?: Head): PlacedState => ({ ...size, x: 0, y: 0, state, parent, head });
   const leaf = ({ width, height }: Size, head?: Head): Parts & Size => {
@@ -77,7 +77,7 @@ function layOutState(state: ChartState, tree: ChartTree): Parts & Size {
   const labels: LabelBox[] = [];
   const edges: (Omit<PlacedLine, 'points'> & LevelEdge)[] = [];
   const connect = (node: string, to: string, hasArrow: boolean, transition?: number): void => {
-    const [child] = tree.pathOf(to).slice(path.length).map(stateNode);
+    const [child] = (paths.get(to) ?? []).slice(path.length).map(stateNode);
     // A label without a line before it belongs to the state around it.
     if (child === undefined) return;
     edges.push({ transition, state: to, hasArrow, ends: hasArrow ? [node, child] : [child, node] });
@@ -87,10 +87,12 @@ function layOutState(state: ChartState, tree: ChartTree): Parts & Size {
     nodes.set(startNode, startSize);
     connect(startNode, state.initial, true);
   }
-  const children = new Map(state.states.map((child) => [stateNode(child.id), layOutState(child, tree)]));
+  const children = new Map(
+    state.states.map((child) => [stateNode(child.id), layOutState(child, chart, paths)]),
+  );
   for (const [node, child] of children) nodes.set(node, child);
-  for (const [index, transition] of tree.chart.transitions.entries()) {
-    if (tree.containerOf(transition) !== state.id) continue;
+  for (const [index, transition] of chart.transitions.entries()) {
+    if (containerOf(transition, paths) !== state.id) continue;
     const { source, targets } = transition;
     const label = measureLabel(transition, index);
     const node = labelNode(index);
@@ -111,7 +113,7 @@ function layOutState(state: ChartState, tree: ChartTree): Parts & Size {
   // A transition to the machine itself has no box around it to lead to.
   const toMachine = placed.flatMap((label): readonly PlacedLine[] => {
     const { transition, x, y, width, height } = label;
-    if (!tree.chart.transitions[transition]?.targets.includes(state.id)) return [];
+    if (!chart.transitions[transition]?.targets.includes(state.id)) return [];
     const points = [y + height, level.y + level.height + padding].map((at) => ({ x: x + width / 2, y: at }));
     return [{ transition, state: state.id, hasArrow: true, points }];
   });

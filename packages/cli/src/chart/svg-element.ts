@@ -32,9 +32,6 @@ const entities: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '
 
 function escapeXml(text: string): string {
   // XML has no other control characters, and no half of a surrogate pair.
-  const valid = text.replaceAll(
-    /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu,
-    '\u{FFFD}',
-  );
-  return valid.replaceAll(/[<>&"]/g, (character) => entities[character] ?? character);
+  const special = /[<>&"]|[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+  return text.replaceAll(special, (character) => entities[character] ?? '\u{FFFD}');
 }

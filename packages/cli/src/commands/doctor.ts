@@ -38,7 +38,6 @@ export const doctor: Command = defineCommand({
   },
   example: 'mcp-saga doctor --url http://127.0.0.1:3000/mcp --env-file .env',
   run: async (values, _parameters, io) => {
-    const hasServer = values.url !== undefined || values.stdio !== undefined;
     const keys = findKeys(values, io);
     const checks: Check[] = [];
     if (keys !== undefined) {
@@ -46,16 +45,16 @@ export const doctor: Command = defineCommand({
       checks.push({ name: 'keys', ok, text });
     }
     if (values.host !== undefined) checks.push(...(await hostChecks(values.host)));
-    if (hasServer) {
-      const dead = (error: unknown): readonly Check[] => {
-        if (checks.length === 0 || !(error instanceof CliError) || error.exitCode !== 3) throw error;
+    if (values.url !== undefined || values.stdio !== undefined) {
+      const dead = (error: Error): readonly Check[] => {
+        if (checks.length === 0 || Object(error).code === 'usage') throw error;
         return [{ name: 'server', ok: false, text: error.message }];
       };
       checks.push(...(await serverChecks(values, io).catch(dead)));
     }
     const isDead = checks.some((check) => check.name === 'server' && !check.ok);
     if (values.studio !== undefined || (values.url !== undefined && !isDead))
-      checks.push(...(await clientChecks(values, io)));
+      checks.push(...(await clientChecks(values, inTime(values, io))));
     if (checks.length === 0)
       throw new CliError('usage', 'Nothing to check: pass --url, --stdio, --host, --studio, or --env-file.');
     const ok = checks.every((check) => check.ok);
@@ -75,16 +74,22 @@ async function serverChecks(values: ServerValues, io: CommandIo): Promise<readon
     return [
       { name: 'server', ok: true, text: `${name} ${version} answers, with ${tools.length} ${noun}` },
       { name: 'sagas', ok: offers, text: offers ? 'the saga methods are offered' : lacking },
-      ...(values.url === undefined ? [] : [await clockCheck(values.url, io)]),
+      ...(values.url === undefined ? [] : [await clockCheck(values.url, inTime(values, io))]),
     ];
   });
 }
 
-async function clockCheck(url: string, { signal }: CommandIo): Promise<Check> {
+/** Options of a request that ends in time. */
+function inTime({ header }: ServerValues, { signal }: CommandIo): RequestInit {
+  const timeout = AbortSignal.timeout(answerTimeoutMs);
+  return { headers: headersOf(header), signal: AbortSignal.any([signal, timeout]) };
+}
+
+async function clockCheck(url: string, options: RequestInit): Promise<Check> {
   const sent = Date.now();
-  const response = await fetch(url, { method: 'OPTIONS', signal });
-  await response.body?.cancel();
-  const date = Date.parse(response.headers.get('date') ?? '');
+  const response = await fetch(url, { ...options, method: 'OPTIONS' }).catch(() => undefined);
+  await response?.body?.cancel().catch(() => undefined);
+  const date = Date.parse(response?.headers.get('date') ?? '');
   if (Number.isNaN(date)) return { name: 'clock', ok: true, text: 'unknown: the server sends no Date' };
   // The header has whole seconds.
   const skew = Math.max(0, sent - date - 1_000, date - Date.now());
@@ -95,15 +100,12 @@ async function clockCheck(url: string, { signal }: CommandIo): Promise<Check> {
 
 /** Lists the clients that a studio has seen: a server stores none. */
 async function clientChecks(
-  { url, studio, header = [] }: ServerValues & { readonly studio: string | undefined },
-  { signal }: CommandIo,
+  { url, studio }: ServerValues & { readonly studio: string | undefined },
+  options: RequestInit,
 ): Promise<readonly Check[]> {
   const page = (studio ?? new URL('/studio/', url).href).replace(/\/?$/, '/');
   if (!URL.canParse(page)) throw new CliError('usage', `--studio ${studio}: expected an address.`);
-  const { seen, clients = [] } = await fetch(`${page}state`, {
-    headers: headersOf(header),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
-  })
+  const { seen, clients = [] } = await fetch(`${page}state`, options)
     .then(async (response) => (await response.json()) as Partial<StudioState>)
     .catch((): Partial<StudioState> => ({}));
   if (seen === undefined && studio !== undefined)
@@ -135,18 +137,13 @@ async function hostChecks(file: string): Promise<readonly Check[]> {
 async function storesOf({ guard, store, queue }: GivenOptions): Promise<readonly Check[]> {
   const claims = guard?.store ?? store?.guard;
   const id = `doctor-${randomUUID()}`;
-  return await Promise.all([
+  const used: Check =
     claims === undefined
       ? { name: 'guard', ok: true, text: 'none: used tokens can be used again' }
-      : reached('guard', async () => await claims.claim(id, Date.now() + 60_000, Date.now())),
-    ...(queue === undefined ? [] : [queueCheck(queue, id)]),
-  ]);
-}
-
-async function queueCheck(queue: NonNullable<GivenOptions['queue']>, id: string): Promise<Check> {
-  if (queue.remove === undefined)
-    return { name: 'queue', ok: true, text: 'unknown: this kind of queue takes no harmless request' };
-  return await reached('queue', async () => await queue.remove?.(id));
+      : await reached('guard', async () => await claims.claim(id, Date.now() + 60_000, Date.now()));
+  if (queue === undefined) return [used];
+  if (queue.remove !== undefined) return [used, await reached('queue', async () => await queue.remove?.(id))];
+  return [used, { name: 'queue', ok: true, text: 'unknown: this kind of queue takes no harmless request' }];
 }
 
 /** Tries a store. The message of an error may contain credentials, but its code does not. */

@@ -1,7 +1,7 @@
 import { SagaTestError, type SagaRun, type TestSaga } from '@mcp-saga/testing';
 import type { Program } from '@mcp-saga/server';
 import * as own from '@mcp-saga/xstate';
-import { readChart } from '@mcp-saga/xstate/internal';
+import { isMachine, readChart } from '@mcp-saga/xstate/internal';
 import type { AnyStateMachine } from 'xstate';
 import { drawChart } from '../chart/draw-chart.ts';
 import { layOutChart } from '../chart/lay-out-chart.ts';
@@ -39,12 +39,6 @@ export const graph: Command = defineCommand({
 
 function isDrawn(value: unknown): value is Drawn {
   return isMachine(value) || isSaga(value) || isScript(value);
-}
-
-/** Known by the structure, as the project may have another copy of XState. */
-function isMachine(value: unknown): value is AnyStateMachine {
-  const { root, config, transition } = Object(value) as Partial<AnyStateMachine>;
-  return typeof root === 'object' && typeof config === 'object' && typeof transition === 'function';
 }
 
 /** Draws Mermaid by the package of the project, or by our own if the project has none. */

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { historyOf, receiptsIn } from '@mcp-saga/core/program';
 import { createKeyRing, createSealer, fromBase64Url } from '@mcp-saga/seal';
-import type { Claims, TokenRefused } from '@mcp-saga/seal';
+import type { Claims } from '@mcp-saga/seal';
 import type * as Server from '@mcp-saga/server';
 import type { Json, SagaHost, SagaHostOptions, SagaInspection } from '@mcp-saga/server';
 import { partsOf, toSealedSaga } from '@mcp-saga/server/internal';
@@ -9,7 +9,7 @@ import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
 import { loadHosts, type GivenOptions } from '../input/load-sagas.ts';
-import { findKeys, keyOptions, readKeys, usable } from '../input/read-keys.ts';
+import { findKeys, keyOptions, readKeys } from '../input/read-keys.ts';
 
 /** `mcp-saga inspect`. */
 export const inspect: Command = defineCommand({
@@ -32,22 +32,20 @@ export const inspect: Command = defineCommand({
     const outside = readOutside(token);
     const found = findKeys(values, io);
     if (host !== undefined) {
-      const inspection = await refusing(async () => await (await hostIn(host, found)).inspect(token));
+      const inspection = await (await hostIn(host, found)).inspect(token);
       const { sagaId, keyId, claims, tokenBytes, parts, trace } = inspection;
       const shown = [...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }), ...claimsOf(claims)];
       return { text: sections(shown, timelineOf(inspection)), json: inspection };
     }
     const keys = audience === undefined ? found : readKeys(values, io);
-    const ring = keys === undefined || keys === '' ? undefined : usable(() => createKeyRing(keys));
+    const ring = keys === undefined ? undefined : createKeyRing(keys);
     if (ring === undefined || audience === undefined) {
       const missing = ring === undefined ? 'SAGA_KEYS and --audience' : '--audience';
       const advice = `Everything else is encrypted. Pass --host, or ${missing}.`;
       return { text: sections(facts(outside), [advice]), json: outside };
     }
     const sealer = createSealer({ ring, audience });
-    const sealed = await refusing(
-      async () => await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true }),
-    );
+    const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
     const { claims, sid: sagaId } = sealed;
     const parts = partsOf(sealed);
     const { input, entries } = historyOf(toSealedSaga(sealed).state.program);
@@ -68,10 +66,11 @@ export const inspect: Command = defineCommand({
 async function hostIn(file: string, found: string | undefined): Promise<SagaHost> {
   const { exported, hosts, importFor } = await loadHosts(file);
   for (const host of exported.values()) if ('inspect' in host) return host as SagaHost;
-  const { name, keys = found, audience = name, sagas, store, limits, testing } = hosts[0] as GivenOptions;
+  const { name, keys = found, audience = name, ...given } = hosts[0] as GivenOptions;
+  const { sagas, store, guard, limits, testing } = given;
   const { createSagaHost } = await importFor<typeof Server>('@mcp-saga/server');
   const options = { audience, keys: typeof keys === 'function' ? keys(process.env) : keys };
-  return createSagaHost({ ...options, sagas, store, limits, testing } as SagaHostOptions);
+  return createSagaHost({ ...options, sagas, store, guard, limits, testing } as SagaHostOptions);
 }
 
 /** Reads the header of a token, which needs no key. Throws `usage` if the text is no token. */
@@ -83,24 +82,6 @@ function readOutside(token: string): Facts {
     throw new CliError('usage', 'This is not a whole saga token: expected five parts and a key ID.');
   return { tokenBytes: token.length, keyId: kid };
 }
-
-/** Opens a token. Throws `token_refused` with the reason, which only the operator may see. */
-async function refusing<T>(open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    const { name, reason } = Object(error) as Partial<TokenRefused>;
-    // The class is that of the package of a host.
-    if (name !== 'TokenRefused' || reason === undefined) throw error;
-    const { [reason]: hint = 'Check that the token is complete.' } = hints;
-    throw new CliError('token_refused', `The token does not open (${reason}). ${hint}`, { cause: error });
-  }
-}
-
-const hints: Partial<Readonly<Record<string, string>>> = {
-  unknown_key: 'None of the keys has its ID: check SAGA_KEYS.',
-  undecryptable: 'Check the keys, the audience, and that the token is complete.',
-};
 
 type Facts = Readonly<Record<string, string | number | undefined>>;
 

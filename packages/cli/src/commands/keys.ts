@@ -5,7 +5,7 @@ import type { KeyInput, KeyRing, OctJwk } from '@mcp-saga/seal';
 import { defineCommand, type Command, type Report } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { toValue } from '../input/assignments.ts';
-import { keyOptions, readKeys, usable } from '../input/read-keys.ts';
+import { keyOptions, readKeys } from '../input/read-keys.ts';
 
 const production = { environment: 'production' };
 
@@ -17,7 +17,7 @@ export const newKey: Command = defineCommand({
   options: {},
   example: 'mcp-saga keys new k1',
   run: async (_values, [id = 'k1']) => {
-    const key = usable(() => generateKey(id));
+    const key = newKeyOf(id);
     return { text: key, json: { id, key } };
   },
 });
@@ -47,18 +47,18 @@ export const rotateKeys: Command = defineCommand({
     if (/^\s*[[{]/.test(given))
       throw new CliError('usage', 'Only id:key,id:key is rotated. Rotate JSON Web Keys in your key store.');
     const keys = given.split(',').map((key) => key.trim());
-    const { kids } = usable(() => createKeyRing(given, production));
+    const { kids } = createKeyRing(given, production);
     const [first = '', ...others] = keys;
     if (phase !== '1' && others.length === 0)
       throw new CliError('usage', `Phase ${phase} needs two keys. Begin with --phase 1.`);
     const next =
       phase === '1'
-        ? [...keys, usable(() => generateKey(values.id ?? nextId(kids)))]
+        ? [...keys, newKeyOf(values.id ?? nextId(kids))]
         : phase === '2'
           ? [others.at(-1) ?? '', first, ...others.slice(0, -1)]
           : [first];
     const text = next.join(',');
-    const { kids: ids } = usable(() => createKeyRing(next, production));
+    const { kids: ids } = createKeyRing(next, production);
     io.note(`${ids.join(', ')}: the first key seals tokens, and each key opens them. ${phases[phase]}`);
     return { text, json: { phase: Number(phase), keys: text, ids } };
   },
@@ -116,6 +116,15 @@ function ringOf(keys: string | (string | KeyInput)[]): KeyRing | string {
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     return error.message.replace(/\. To make one:.*/s, '');
+  }
+}
+
+/** Makes a key. Throws `usage` for a wrong ID. */
+function newKeyOf(id: string): string {
+  try {
+    return generateKey(id);
+  } catch (cause) {
+    throw new CliError('usage', (cause as Error).message, { cause });
   }
 }
 

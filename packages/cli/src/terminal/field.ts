@@ -18,7 +18,7 @@ export interface FieldOptions {
 type Labelled = FormField & { readonly title: string };
 type Asked = FieldOptions & { readonly message: string };
 
-/** Asks for a field until the value is valid; undefined for an optional field without a value. Throws QuestionLeft, RunLeft. */
+/** Asks for a field until the value is valid; undefined for an optional field without a value. Throws `question_left`, or RunLeft. */
 export async function askField(field: Labelled, options: FieldOptions): Promise<FieldValue | undefined> {
   const { title, description } = field;
   const label = options.required ? title : `${title} (optional)`;

@@ -8,7 +8,7 @@ export type FormSchema = FormElicitation['requestedSchema'];
 /** Content of a filled form, for the answer to an elicitation. */
 export type FormContent = NonNullable<ElicitationResult['content']>;
 
-/** Asks field by field, with initial values of `filled`. Omits optional fields without an answer. Throws QuestionLeft, RunLeft. */
+/** Asks field by field, with initial values of `filled`. Omits optional fields without an answer. Throws `question_left`, or RunLeft. */
 export async function askForm(
   schema: FormSchema,
   terminal: Terminal,

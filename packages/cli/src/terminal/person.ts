@@ -1,7 +1,8 @@
 import { log, select, text } from '@clack/prompts';
 import type { CompletedStep, ElicitationParams, ElicitationResult, SagaStep } from '@mcp-saga/client';
+import { CliError } from '../model/errors.ts';
 import { askForm, type FormContent, showForm } from './form.ts';
-import { prompt, QuestionLeft, type Terminal } from './prompter.ts';
+import { prompt, type Terminal } from './prompter.ts';
 
 /** Answers one question of a saga. */
 export type Answering = (step: SagaStep) => Promise<CompletedStep>;
@@ -95,10 +96,13 @@ async function askForModel(stepId: string, terminal: Terminal, suggestion: strin
     const answer = await unlessLeft(prompt(terminal, (common) => text({ ...common, ...shown })));
     if (answer !== undefined) return sampled(stepId, answer, 'a-person');
     const refusal: Choice = { value: 'decline', label: 'Decline', hint: modelRefusal };
-    // MCP's code for a user who rejects sampling.
-    if ((await askToLeave([refusal], terminal)) !== undefined)
-      return { stepId, error: { code: -1, message: 'User rejected sampling request' } };
+    if ((await askToLeave([refusal], terminal)) !== undefined) return notSampled(stepId);
   }
+}
+
+/** Error instead of an answer of the model, with the code of MCP for a user who rejects sampling. */
+export function notSampled(stepId: string): CompletedStep {
+  return { stepId, error: { code: -1, message: 'User rejected sampling request' } };
 }
 
 /** Answer of a model to a step. */
@@ -114,7 +118,7 @@ async function unlessLeft<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof QuestionLeft) return undefined;
+    if (error instanceof CliError && error.code === 'question_left') return undefined;
     throw error;
   }
 }

@@ -10,13 +10,6 @@ export interface Terminal {
   readonly signal?: AbortSignal;
 }
 
-/** The person pressed Esc to leave a question. */
-export class QuestionLeft extends CliError {
-  constructor() {
-    super('question_left', 'The question was left');
-  }
-}
-
 /** The person pressed Ctrl-C or Ctrl-D to stop the run. */
 export class RunLeft extends CliError {
   constructor() {
@@ -26,7 +19,7 @@ export class RunLeft extends CliError {
 
 /**
  * Shows a prompt of clack, and returns the answer.
- * @throws QuestionLeft on Esc; RunLeft on Ctrl-C, on Ctrl-D, and when the terminal's signal aborts. clack does not
+ * @throws CliError `question_left` on Esc; RunLeft on Ctrl-C, on Ctrl-D, and when the terminal's signal aborts. clack does not
  * distinguish them, and ignores Ctrl-D.
  */
 export async function prompt<T>(
@@ -45,7 +38,8 @@ export async function prompt<T>(
     const signals = signal === undefined ? [left.signal] : [left.signal, signal];
     const answer = await show({ input, output, signal: AbortSignal.any(signals) });
     if (!isCancel(answer)) return answer as Exclude<T, symbol>;
-    throw escaped && !left.signal.aborted && signal?.aborted !== true ? new QuestionLeft() : new RunLeft();
+    const isLeft = escaped && !left.signal.aborted && signal?.aborted !== true;
+    throw isLeft ? new CliError('question_left', 'The question was left') : new RunLeft();
   } finally {
     input.off('keypress', onKey).off('end', onEnd);
   }

@@ -1,0 +1,215 @@
+import { mkdtempSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { saga, step } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { serve, type Server } from 'srvx';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { fixture, run } from './command-line.ts';
+import { advise, keys, refund } from './fixtures/sagas.ts';
+
+type Answer = (method: string, request: Request) => Promise<Response | undefined> | Response | undefined;
+
+let answer: Answer = () => undefined;
+let isSlow = false;
+const slow = saga({ name: 'slow', version: '1' }, function* () {
+  return yield* step('work', async () => {
+    if (isSlow) await vi.advanceTimersByTimeAsync(4 * 60_000);
+    return 'done';
+  });
+});
+let server: Server;
+let url = '';
+
+beforeAll(async () => {
+  const sagas = serveSagas({ name: 'shop', version: '1', sagas: [refund, advise, slow], keys });
+  server = serve({
+    fetch: async (request) => {
+      const body = await request.clone().text();
+      const { method = request.method } = JSON.parse(body || '{}') as { readonly method?: string };
+      return (await answer(method, request)) ?? (await sagas.fetch(request));
+    },
+    port: 0,
+    hostname: '127.0.0.1',
+    silent: true,
+  });
+  await server.ready();
+  url = new URL('/mcp', server.url).href;
+});
+afterEach(() => {
+  answer = () => undefined;
+  isSlow = false;
+  vi.useRealTimers();
+});
+afterAll(() => server.close(true));
+
+const codeOf = async (...args: Parameters<typeof run>): Promise<readonly [number, string]> => {
+  const { code, printed } = await run([...args[0], '--json'], args[1]);
+  const { error } = JSON.parse(printed) as { readonly error?: { readonly code: string } };
+  return [code, error?.code ?? 'none'];
+};
+const calling = (...more: readonly string[]): readonly string[] => ['call', 'slow', '--url', url, ...more];
+const failing =
+  (failed: string, make: () => Promise<Response> | Response): Answer =>
+  (method) =>
+    method === failed ? make() : undefined;
+
+const replying =
+  (replied: string, reply: object): Answer =>
+  async (method, request) => {
+    if (method !== replied) return undefined;
+    const { id } = (await request.json()) as { readonly id: number };
+    return Response.json({ jsonrpc: '2.0', id, ...reply });
+  };
+
+describe.each([['saga-methods'], ['tool'], ['resume-token']])('mcp-saga call --as %s', (way) => {
+  it('waits for a tool that works for four minutes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    isSlow = true;
+    expect(await run(calling('--as', way))).toEqual({ code: 0, errors: '', printed: 'done' });
+  });
+
+  it.each([
+    ['401', () => new Response(null, { status: 401 }), 'unreachable'],
+    ['429', () => new Response('slow down', { status: 429 }), 'unreachable'],
+    ['502', () => new Response('bad gateway', { status: 502 }), 'unreachable'],
+    ['HTML', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), 'not_mcp'],
+    ['broken JSON', () => new Response('{', { headers: { 'content-type': 'application/json' } }), 'not_mcp'],
+  ])('ends with exit code 3 if the server answers the call with %s', async (_, make, code) => {
+    answer = failing(way === 'saga-methods' ? 'tools/callSaga' : 'tools/call', make);
+    expect(await codeOf(calling('--as', way))).toEqual([3, code]);
+  });
+});
+
+describe('a server that fails after the connection', () => {
+  it('is reported if its list of tools is malformed', async () => {
+    answer = replying('tools/list', { result: { tools: 1 } });
+    expect(await codeOf(calling())).toEqual([3, 'not_mcp']);
+  });
+
+  it('is reported if a request of the list of tools times out', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    answer = failing('tools/list', async () => {
+      await vi.advanceTimersByTimeAsync(60_001);
+      return await new Promise<never>(() => undefined);
+    });
+    const { code, errors } = await run(calling());
+    expect(errors).toContain('outcome of the last request is unknown');
+    expect(code).toBe(3);
+  });
+
+  it('is one failed check of the doctor beside the others', async () => {
+    const environment = { SAGA_KEYS: keys };
+    answer = failing('tools/list', () => new Response(null, { status: 502 }));
+    const { code, printed } = await run(['doctor', '-u', url, '--json'], { environment });
+    expect(code).toBe(1);
+    expect(JSON.parse(printed)).toMatchObject({
+      checks: [
+        { name: 'keys', ok: true },
+        { name: 'server', ok: false },
+      ],
+    });
+    expect(await codeOf(['doctor', '-u', url])).toEqual([3, 'unreachable']);
+  });
+});
+
+describe('mcp-saga call after Ctrl-C', () => {
+  it('prints an error in JSON, and nothing as text', async () => {
+    const stopping = (...more: readonly string[]): ReturnType<typeof run> => {
+      const stop = new AbortController();
+      answer = (method) => {
+        if (method.startsWith('tools/call')) stop.abort();
+        return undefined;
+      };
+      return run(calling(...more), { signal: stop.signal });
+    };
+    const { code, printed } = await stopping('--json');
+    expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 130, error: { code: 'stopped' } });
+    expect(await stopping()).toEqual({ code: 130, printed: '', errors: '' });
+  });
+});
+
+describe('the clock check of mcp-saga doctor', () => {
+  const clock = async (...more: readonly string[]): Promise<unknown> => {
+    const { printed } = await run(['doctor', '-u', url, '--json', ...more]);
+    const { checks } = JSON.parse(printed) as { readonly checks: readonly { readonly name: string }[] };
+    return checks.find(({ name }) => name === 'clock');
+  };
+
+  it('sends the headers of the options', async () => {
+    const sent: (string | null)[] = [];
+    answer = (method, { headers }) => {
+      if (method === 'OPTIONS') sent.push(headers.get('authorization'));
+      return undefined;
+    };
+    expect(await clock('--header', 'Authorization: Bearer abc')).toMatchObject({ ok: true });
+    expect(sent).toEqual(['Bearer abc']);
+  });
+
+  it('is unknown without an answer', async () => {
+    answer = failing('OPTIONS', () => {
+      throw new Error('no answer');
+    });
+    expect(await clock()).toMatchObject({ ok: true });
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+    expect(await clock()).toEqual({ name: 'clock', ok: true, text: expect.stringMatching(/^unknown: /) });
+    vi.restoreAllMocks();
+  });
+});
+
+describe('wrong options of a server', () => {
+  it.each([
+    ['--header', 'Authorization: Bearer\nsecret'],
+    ['--header', 'secret'],
+    ['--header', 'Na me: secret'],
+    ['--url', 'http://ada:secret@127.0.0.1:1/mcp'],
+    ['--url', 'htp://ada:secret@127.0.0.1:1/mcp'],
+    ['--mcp', '2024-01-01'],
+  ])('end with exit code 2, and without a secret: %s %s', async (...option) => {
+    const { code, errors } = await run([...calling(), ...option]);
+    expect(code).toBe(2);
+    expect(errors).not.toContain('secret');
+  });
+
+  it('name a command without words', async () => {
+    for (const stdio of ['', '  '])
+      expect(await codeOf(['call', 'slow', '--stdio', stdio])).toEqual([2, 'usage']);
+  });
+
+  it('name a version that an older server does not have', async () => {
+    const error = { code: -32601, message: 'Method not found' };
+    answer = replying('server/discover', { error });
+    const { code, errors } = await run(calling('--mcp', '2026-07-28'));
+    expect(errors).toMatch(/^--mcp 2026-07-28: /);
+    expect(code).toBe(2);
+  });
+});
+
+describe('mcp-saga over --stdio', () => {
+  it('takes a path with spaces in quotes', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'mcp saga ')), 'my node');
+    symlinkSync(process.execPath, folder);
+    const environment = { ...process.env, SAGA_KEYS: keys };
+    for (const quote of ['"', "'"]) {
+      const stdio = `${quote}${folder}${quote} --import tsx ${fixture('server.ts')} --stdio`;
+      const ran = await run(['call', 'refund', '--stdio', stdio, '-a', 'amount=9', '-y'], { environment });
+      expect(ran).toMatchObject({ code: 0, printed: 'refunded 9' });
+    }
+  });
+});
+
+describe('a question to the model', () => {
+  const call = (...more: readonly string[]): ReturnType<typeof run> =>
+    run(['call', 'advise', '--url', url, '-a', 'amount=9', ...more]);
+
+  it.each([['saga-methods'], ['tool']])('is declined by --decline: %s', async (way) => {
+    const id = way === 'tool' ? 'sampling' : 'opinion';
+    const { code, errors } = await call('--as', way, '--decline', id);
+    expect(errors).toContain(`${id}: declined by the options`);
+    expect(code).toBe(1);
+  });
+
+  it('takes an answer that is not a text', async () => {
+    expect(await call('--answer', 'opinion=12')).toMatchObject({ code: 0, printed: 'advised: 12' });
+  });
+});
