@@ -360,6 +360,7 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
   });
 
   it('ends by Ctrl-C without an error in JSON, and prints other errors as one line', async () => {
+    vi.stubEnv('SAGA_KEYS', keys);
     const args = ['dev', fixture('sagas.ts'), '--port', '0', '--json'];
     const stopped = await run(args, { signal: AbortSignal.abort(), environment: { SAGA_KEYS: keys } });
     expect(stopped).toMatchObject({ code: 130, errors: '' });
@@ -367,6 +368,7 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     const { code, printed } = await run(['dev', 'nowhere.ts', '--json']);
     expect(printed.split('\n')).toHaveLength(1);
     expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 2, error: { code: 'no_file' } });
+    vi.unstubAllEnvs();
   });
 
   it('ends endless code of the user by Ctrl-C', async () => {

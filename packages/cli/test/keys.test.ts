@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { run } from './command-line.ts';
 
 const newKey = async (id: string): Promise<string> => (await run(['keys', 'new', id])).printed;
@@ -166,6 +166,8 @@ describe('mcp-saga keys', () => {
   it('takes an empty variable as not set, and reads a file with a byte order mark', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'env-')), '.env');
     writeFileSync(file, `\uFEFFSAGA_KEYS=${await newKey('k7')}\n`);
+    // A file gives modules the variables that are not set.
+    vi.stubEnv('SAGA_KEYS', '');
     const environment = { SAGA_KEYS: '' };
     const args = ['keys', 'check', '--json'];
     const { code, printed } = await run(args, { environment });
@@ -175,5 +177,6 @@ describe('mcp-saga keys', () => {
     expect(await run(['doctor'], { environment })).toMatchObject({ code: 2 });
     writeFileSync(file, 'SAGA_KEYS=\n');
     expect(await run([...args, '--env-file', file], { environment })).toMatchObject({ code: 2 });
+    vi.unstubAllEnvs();
   });
 });

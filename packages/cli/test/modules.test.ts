@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateKey } from '@mcp-saga/server';
 import { saveRecording } from '@mcp-saga/testing/node';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fixture, run } from './command-line.ts';
 import { host, keys, script } from './fixtures/sagas.ts';
 
@@ -254,6 +254,10 @@ describe('mcp-saga with a module', () => {
 });
 
 describe('a module that does not load', () => {
+  // `dev` sets a missing variable for the modules that it imports.
+  beforeEach(() => vi.stubEnv('SAGA_KEYS', keys));
+  afterEach(() => vi.unstubAllEnvs());
+
   const codeOf = async (...args: readonly string[]): Promise<readonly [number, string]> => {
     const { code, printed } = await run([...args, '--json']);
     const { error } = JSON.parse(printed) as { readonly error: { readonly code: string } };
