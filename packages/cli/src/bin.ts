@@ -29,8 +29,9 @@ if (/^(?:call|dev)$/.test(process.argv[2] ?? ''))
 // The terminal sends Ctrl-C to both processes, so this one ends endless code of the user in `dev`.
 const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));
 process.stdin.resume().on('end', () => process.exit())`;
+const env = { ...environment, NODE_OPTIONS: '' };
 if (process.argv[2] === 'dev')
-  spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'] });
+  spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'], env });
 // The reader has gone, as with `mcp-saga … | head`.
 output.on('error', () => process.exit(141));
 const code = await main(process.argv.slice(2), {

@@ -22,7 +22,13 @@ let server: Server;
 let url = '';
 
 beforeAll(async () => {
-  const sagas = serveSagas({ name: 'shop', version: '1', sagas: [refund, advise, slow], keys });
+  const sagas = serveSagas({
+    name: 'shop',
+    version: '1',
+    sagas: [refund, advise, slow],
+    keys,
+    answers: { model: 'accept' },
+  });
   server = serve({
     fetch: async (request) => {
       const body = await request.clone().text();
@@ -78,6 +84,13 @@ describe.each([['saga-methods'], ['tool'], ['resume-token']])('mcp-saga call --a
   ])('ends with exit code 3 if the server answers the call with %s', async (_, make, code) => {
     answer = failing(way === 'saga-methods' ? 'tools/callSaga' : 'tools/call', make);
     expect(await codeOf(calling('--as', way))).toEqual([3, code]);
+  });
+
+  it('keeps the error of a server that refuses the request', async () => {
+    const method = way === 'saga-methods' ? 'tools/callSaga' : 'tools/call';
+    answer = failing(method, () => new Response('too large', { status: 413 }));
+    const code = way === 'saga-methods' ? 'saga_request_failed' : 'request_failed';
+    expect(await codeOf(calling('--as', way))).toEqual([1, code]);
   });
 });
 
@@ -180,8 +193,8 @@ describe('wrong options of a server', () => {
     const error = { code: -32601, message: 'Method not found' };
     answer = replying('server/discover', { error });
     const { code, errors } = await run(calling('--mcp', '2026-07-28'));
-    expect(errors).toMatch(/^--mcp 2026-07-28: /);
-    expect(code).toBe(2);
+    expect(errors).toContain('MCP 2026-07-28');
+    expect(code).toBe(3);
   });
 });
 
@@ -202,7 +215,7 @@ describe('a question to the model', () => {
   const call = (...more: readonly string[]): ReturnType<typeof run> =>
     run(['call', 'advise', '--url', url, '-a', 'amount=9', ...more]);
 
-  it.each([['saga-methods'], ['tool']])('is declined by --decline: %s', async (way) => {
+  it.each([['saga-methods'], ['tool'], ['resume-token']])('is declined by --decline: %s', async (way) => {
     const id = way === 'tool' ? 'sampling' : 'opinion';
     const { code, errors } = await call('--as', way, '--decline', id);
     expect(errors).toContain(`${id}: declined by the options`);

@@ -83,8 +83,7 @@ function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undef
   if (step.type === 'sampling') {
     const text = given.answers.get(stepId) ?? given.model;
     if (given.declined.has(stepId)) return notSampled(stepId);
-    if (text === undefined) return undefined;
-    return sampled(stepId, String(fitted({ type: 'string' }, text)), 'mcp-saga');
+    return text === undefined ? text : sampled(stepId, String(fitted({ type: 'string' }, text)), 'mcp-saga');
   }
   if (given.declined.has(stepId)) return { stepId, result: { action: 'decline' } };
   const content = contentOf(stepId, step.params, given);

@@ -173,7 +173,11 @@ async function callByTool(
       };
       if (steps.length === 0) await waited(retryAfterMs, signal);
       const answers: Record<string, unknown> = {};
-      for (const step of steps) answers[step.stepId] = (await answer(step)).result;
+      for (const step of steps) {
+        const { result: given, error } = await answer(step);
+        if (error !== undefined) throw new Error(error.message);
+        answers[step.stepId] = given;
+      }
       if (steps.length > 0) more = { resumeToken, answers };
     }
   } catch (error) {

@@ -1,8 +1,8 @@
 import { present } from '@mcp-saga/core/program';
-import { Client, SdkError, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { CommandIo, ValuesOf } from '../model/command.ts';
-import { CliError, type CliErrorCode } from '../model/errors.ts';
+import { CliError } from '../model/errors.ts';
 import { ownVersion } from '../input/own-version.ts';
 
 /** Options that name a server. */
@@ -101,17 +101,17 @@ const lostCode =
 /** Makes the error for an unusable server, and returns other errors unchanged. Never quotes headers, which may contain credentials. */
 function unusable({ url, stdio = '', mcp }: ServerValues, cause: unknown, isConnected: boolean): unknown {
   const causes = [...causesOf(cause)];
-  const codes = causes.map((each) => String(Object(each).code));
+  const codes = causes.map((each) => String(Object(each).code ?? Object(each).name));
   const isLost = codes.some((code) => lostCode.test(code));
-  const isOfServer = isLost || causes.some((each) => each instanceof SdkError || each instanceof SyntaxError);
-  if (cause instanceof CliError || (isConnected && !isOfServer)) return cause;
+  const { status = 200 } = causes.find((each) => each instanceof SdkHttpError) ?? {};
+  const isDown = status >= 500 || [401, 403, 429].includes(status);
+  const isNoMcp = /SyntaxError|INVALID_RESULT|UNEXPECTED_CONTENT/.test(codes.join());
+  if (cause instanceof CliError || (isConnected && !isLost && !isDown && !isNoMcp)) return cause;
   const [server, advice] =
     url === undefined
       ? [`The command '${stdio}'`, 'Start the command alone to see why.']
       : [`The server at ${url}`, 'Check the address, which usually ends with /mcp.'];
-  const failure = (code: CliErrorCode, message: string): CliError => new CliError(code, message, { cause });
-  const unreachable = (message: string): CliError => failure('unreachable', message);
-  const { status = 200 } = causes.find((each) => each instanceof SdkHttpError) ?? {};
+  const unreachable = (message: string): CliError => new CliError('unreachable', message, { cause });
   if (isConnected && isLost)
     return unreachable(`${server} stopped answering. The outcome of the last request is unknown.`);
   if (codes.includes('ENOENT')) return unreachable(`There is no command '${wordsOf(stdio)[0]}'.`);
@@ -121,11 +121,9 @@ function unusable({ url, stdio = '', mcp }: ServerValues, cause: unknown, isConn
     return unreachable(`No server answers at ${url}. Start the server, or check the address.`);
   const refused = `${server} refuses the request (HTTP ${status}). Pass --header "Authorization: Bearer …".`;
   if (status === 401 || status === 403) return unreachable(refused);
-  if (status === 429 || status >= 500)
-    return unreachable(`${server} fails (HTTP ${status}). Its log may say why.`);
-  if (mcp !== undefined && causes.length === 1 && /^(?:ERA_NEGOTIATION_FAILED|-32022)$/.test(codes.join()))
-    return failure('usage', `--mcp ${mcp}: ${server} does not support this version.`);
-  return failure('not_mcp', `${server} does not answer as an MCP server. ${advice}`);
+  if (isDown) return unreachable(`${server} fails (HTTP ${status}). Its log may say why.`);
+  const wanted = mcp === undefined ? 'an MCP server' : `a server of MCP ${mcp}`;
+  return new CliError('not_mcp', `${server} does not answer as ${wanted}. ${advice}`, { cause });
 }
 
 function* causesOf(error: unknown): Generator {

@@ -50,7 +50,6 @@ export async function followTask(
     return called;
   }
   const { taskId } = task;
-  const options = { ...unhurried, signal };
   const answered = answeringRequests(answer);
   const known = new Set<string>();
   let shown = '';
@@ -70,9 +69,9 @@ export async function followTask(
       }
       isAsking = false;
       const update = { method: 'tasks/update', params: { taskId, inputResponses } };
-      if (open.length > 0) await client.request(update, anyResult, options);
+      if (open.length > 0) await client.request(update, anyResult, { signal });
       else await waited(task.pollIntervalMs, signal);
-      task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, options);
+      task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, { signal });
     }
   } catch (error) {
     // A task outlives a lost connection.

@@ -71,7 +71,7 @@ export interface SeenSaga {
   readonly client?: string;
   /** ID of the first request, chosen by the page that sent it. */
   readonly request?: string;
-  /** Start of the saga, in milliseconds since the epoch. */
+  /** Start of the first turn that the process has seen, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** Number and status of the newest turn. */
   readonly turn: number;
