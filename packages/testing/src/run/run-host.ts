@@ -105,7 +105,7 @@ export class Serving {
         onError: (error) => void world.errors.push(error),
         onWarning: (message) => void (world.dead || world.warnings.push(message)),
         onReject: () => undefined,
-        onTurn: () => undefined,
+        onTurn: () => void (world.hasAdvanced = true),
       },
     });
   }

@@ -104,7 +104,7 @@ export class World {
   readonly points: Point[] = [];
   /** Turns whose responses arrived, in order. */
   readonly responses: number[] = [];
-  /** `true` if the code of the saga ran in the current request, and no response of an earlier one came back. */
+  /** `true` if the host took a turn in the current request, and repeated no response of an earlier one. */
   hasAdvanced = false;
   kill: (reason: Crash) => void = () => undefined;
   /** `true` after the death of the current request: nothing more is recorded. */
