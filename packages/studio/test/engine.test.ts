@@ -296,6 +296,28 @@ it('exports a test of a case without the rules of its script, and with the check
   expect(test).not.toContain('check()');
 });
 
+it('exports the check for a red case, also if the explorer answered a question', async () => {
+  const text = `import { elicit, saga, step } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+let paid = 0;
+let sent = 0;
+const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+  yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+  yield* step('pay', () => void (paid += 1), { compensate: () => void (paid -= 1) });
+  yield* step('send', () => void (sent += 1));
+  return 'sent';
+});
+export const script = testSaga(order, { before: () => void (paid = sent = 0) });
+export function check() { if (paid !== sent) throw new Error('paid, and not sent'); }
+`;
+  const files = [{ name: 'order.ts', text }];
+  const red = (await cellsOf(files)).filter(({ expects }) => expects?.startsWith('await check') === true);
+  expect(red.length).toBeGreaterThan(0);
+  const tests = await Promise.all(red.map(async (cell) => (await playCase(await of(files), cell)).test));
+  expect(tests.filter((test) => !test.includes('await check();'))).toEqual([]);
+});
+
 it('exports the answer to a question for roots', async () => {
   const text = `import { listRoots, saga } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';

@@ -65,7 +65,8 @@ export function testOfCase(playground: Playground, cell: Cell, rules: readonly R
   const { when, expects } = cell;
   const isLeft = world.trace.some(({ type }) => type === 'uncompensated');
   // The explorer does not check a run with several faults that left an effect.
-  const isChecked = check !== undefined && !(rules.length > 1 && isLeft);
+  const faults = rules.filter((rule) => !world.autoAnswered.includes(rule));
+  const isChecked = check !== undefined && (expects !== undefined || faults.length === 1 || !isLeft);
   const found = expects?.startsWith('await check') === false ? [expects] : undefined;
   const lines = found ?? (isChecked ? ['await check();'] : expectations('run', world, false));
   const run = runSource(playground, new TestSaga(script.saga, script.options, rules));

@@ -166,8 +166,8 @@ export class SessionPlayer {
       error: error === undefined ? undefined : toText(error),
       from: from === undefined ? undefined : before,
       test: this.#testOf(played),
-      // The stored response ends the run in the states of its origin.
-      machine: world.trace.at(-2)?.type === 'repeated' ? this.#played[from?.lane ?? 0]?.machine : machine,
+      // Nothing ran for a stored response, so the states are unknown.
+      machine: world.trace.some(({ type }) => type === 'repeated') ? undefined : machine,
     };
   }
 

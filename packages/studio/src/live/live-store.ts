@@ -96,8 +96,9 @@ export class LiveStore {
 
   async #use({ tool, id: parent, reply }: Sent, method: Sent['method'], more: object): Promise<void> {
     const params = { sagaToken: reply?.sagaToken, ...more };
+    const isByPerson = document.activeElement !== document.body;
     await this.#send({ id: crypto.randomUUID(), tool, parent, method, params });
-    requestAnimationFrame(keepFocus);
+    if (isByPerson) requestAnimationFrame(keepFocus);
   }
 
   async #send(request: Sent): Promise<Sent> {

@@ -96,7 +96,7 @@ export interface Lane {
   readonly error: string | undefined;
   /** Number of the forked token; undefined for the run itself. */
   readonly from: number | undefined;
-  /** Source of a vitest test; undefined while a question is open, and for a fork with a script of its own. */
+  /** Source of a vitest test; undefined while a question is open, and for many forks. */
   readonly test: string | undefined;
   /** Undefined unless a machine is the saga. */
   readonly machine: MachineTrace | undefined;

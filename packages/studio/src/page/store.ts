@@ -209,13 +209,12 @@ export class Store {
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
     this.session.value = { ...this.session.value, ...change };
     this.shown.value = { lane };
+    const isByPerson = document.activeElement !== document.body;
     const run = await this.#run().catch(this.#fail);
     if (run === undefined) return;
-    const played = this.#ask(this.#player, { type: 'play', ...run });
-    this.#asked = played;
-    const lanes = await played;
+    const lanes = await (this.#asked = this.#ask(this.#player, { type: 'play', ...run }));
     if (lanes !== undefined) this.failure.value = undefined;
-    if (this.lanes.value.length > 0) requestAnimationFrame(keepFocus);
+    if (isByPerson) requestAnimationFrame(keepFocus);
     this.lanes.value = lanes ?? [];
     void this.#compare();
   }

@@ -73,9 +73,7 @@ export function TokenTitle({ number, bytes }: Readonly<Record<'number' | 'bytes'
   );
 }
 
-type SliderProps = Readonly<Record<'label' | 'text', string>> & {
-  readonly count: number;
-  readonly at: number;
+type SliderProps = Readonly<Record<'label' | 'text', string> & Record<'count' | 'at', number>> & {
   readonly onMove: (at: number) => void;
 };
 
