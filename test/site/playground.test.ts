@@ -511,6 +511,10 @@ export const script = testSaga(order);`;
     const page = await open('#example=approvals');
     await page.getByLabel('Name of the person').fill('eva');
     await page.getByLabel('comment').fill('Too much');
+    await page.getByRole('button', { name: 'Advance 1 min' }).click();
+    await page.locator('.event.waited').first().waitFor();
+    // Time empties no form.
+    expect(await page.getByLabel('Name of the person').inputValue()).toBe('eva');
     await page.getByRole('button', { name: 'Deny' }).click();
     await ends(page, 'completed');
     expect(await page.locator('.event.completed').textContent()).toContain('denied, eva: Too much');

@@ -62,6 +62,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
   if (lane === undefined) return null;
   const { question, pause, status, error } = lane;
   const fork = store.session.value.forks[at - 1];
+  const acts = fork?.answers ?? store.session.value.answers;
   const origin = fork === undefined ? undefined : store.lanes.value[fork.lane];
   return (
     <>
@@ -99,8 +100,8 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
       {error !== undefined && <pre class="failure">{error}</pre>}
       {[...(question === undefined ? [] : [question]), ...(pause?.outside ?? [])].map((asked) => (
         <QuestionForm
-          // The next person finds an empty form.
-          key={JSON.stringify([at, asked, asked.type === 'approval' && lane.tokens.length])}
+          // After an answer, the next form is a new one. Time changes no form.
+          key={JSON.stringify([at, asked, acts.filter((act) => 'id' in act && act.id === asked.id).length])}
           question={asked}
           onAnswer={(given) => store.act(at, given)}
         />
