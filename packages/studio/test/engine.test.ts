@@ -551,7 +551,7 @@ export const script = testSaga(twice);
     expect(run?.entries.at(-1)?.value).toBe('true,false');
   });
 
-  it('send a used token again after the clock has moved', async () => {
+  it('decide nothing again by a used token, also after the clock has moved', async () => {
     const deny: OutsideAct = { id: 'manager', action: 'deny' };
     const answers = [{ action: 'wait', ms: 1_800_000 } as const, deny];
     const fork: Fork = { lane: 0, point: 0, answers: [approve()] };
