@@ -26,7 +26,7 @@ if (/^(?:call|dev)$/.test(process.argv[2] ?? ''))
     stopped.abort();
     setTimeout(() => process.exit(130), 1_000).unref();
   });
-// The terminal sends Ctrl-C to both processes, so this one ends endless code of the user in `dev`.
+// The terminal sends Ctrl-C to a second process, too, to end endless code in `dev`. NODE_OPTIONS may load code of the user.
 const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));
 process.stdin.resume().on('end', () => process.exit())`;
 const env = { ...environment, NODE_OPTIONS: '' };
