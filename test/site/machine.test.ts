@@ -103,6 +103,16 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
     expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([]);
   });
 
+  it('moves the focus to the chart after an event that the new state does not have', async () => {
+    const page = await open();
+    await paste(page, door);
+    await isLit(page, 'door.shut');
+    await page.locator('.canvas').getByRole('button', { name: 'Send OPEN' }).press('Enter');
+    await isLit(page, 'door.open');
+    await page.locator('.canvas:focus').waitFor();
+    await page.close();
+  });
+
   it('resolves and rejects invoked actors by hand, up to the final state', async () => {
     const page = await open();
     const press = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();

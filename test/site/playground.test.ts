@@ -289,6 +289,15 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
+  it('names an example of a link that the page does not have', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${site.origin}/index.html#example=no-such`);
+    await page.getByRole('alert').filter({ hasText: "This page has no example 'no-such'." }).waitFor();
+    await page.getByLabel('Example').selectOption('trip');
+    await page.locator('.ladder').waitFor();
+    await page.close();
+  });
+
   it('moves the focus to the next question', async () => {
     const page = await open('#example=quickstart');
     const accept = page.locator('.run > .question').getByRole('button', { name: 'Accept' });

@@ -1,7 +1,7 @@
 import { effect, signal, type Signal, computed, type ReadonlySignal } from '@preact/signals';
 import type { StudioState } from 'mcp-saga/studio';
 import type { Sources } from '../model/session.ts';
-import { keepFocus, scrollToRun } from '../parts/controls.tsx';
+import { scrollToRun, watchFocus } from '../parts/controls.tsx';
 import { loadSources } from '../parts/load-sources.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
 import { methodsOf, sendRequest, type SagaReply, type Sent, type Tool, type ToolList } from './mcp-client.ts';
@@ -96,9 +96,9 @@ export class LiveStore {
 
   async #use({ tool, id: parent, reply }: Sent, method: Sent['method'], more: object): Promise<void> {
     const params = { sagaToken: reply?.sagaToken, ...more };
-    const isByPerson = document.activeElement !== document.body;
+    const keepFocus = watchFocus();
     await this.#send({ id: crypto.randomUUID(), tool, parent, method, params });
-    if (isByPerson) requestAnimationFrame(keepFocus);
+    keepFocus();
   }
 
   async #send(request: Sent): Promise<Sent> {

@@ -3,7 +3,7 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from '@pre
 import type { Reply, Request, Results, Run } from '../model/messages.ts';
 import type { Act, Code, Example, LoadedCode, Session, SourceFile } from '../model/session.ts';
 import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
-import { keepFocus } from '../parts/controls.tsx';
+import { watchFocus } from '../parts/controls.tsx';
 import { EngineClient, type EngineWorker } from '../parts/engine-client.ts';
 import { fromFragment, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
 import { shownEvents } from './panels/time-slider.tsx';
@@ -91,13 +91,14 @@ export class Store {
       ({ session: { answers, forks } }) => Array.isArray(answers) && Array.isArray(forks),
     );
     const name = shared?.example ?? new URLSearchParams(fragment.slice(1)).get('example');
-    const isMissing = name !== null && this.examples.value.every((each) => each.name !== name);
-    const problem = isMissing ? await this.#loadCompiler().then(() => undefined, String) : undefined;
+    const find = (): Example | undefined => this.examples.value.find((each) => each.name === name);
+    const isKnown = name === null || find() !== undefined;
+    const problem = isKnown ? undefined : await this.#loadCompiler().then(() => undefined, String);
     // Another example was opened meanwhile.
     if (this.#opened !== opened) return;
-    if (problem !== undefined) return void (this.failure.value = problem);
-    const example = this.examples.value.find((each) => each.name === name) ?? this.examples.value[0];
-    if (example === undefined) return;
+    const example = find() ?? (name === null || shared?.files ? this.examples.value[0] : undefined);
+    if (example === undefined || problem !== undefined)
+      return void (this.failure.value = problem ?? `This page has no example '${name}'.`);
     this.pinned.value = undefined;
     this.example.value = example.name;
     this.#case = shared?.case;
@@ -209,12 +210,12 @@ export class Store {
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
     this.session.value = { ...this.session.value, ...change };
     this.shown.value = { lane };
-    const isByPerson = document.activeElement !== document.body;
+    const keepFocus = watchFocus();
     const run = await this.#run().catch(this.#fail);
     if (run === undefined) return;
     const lanes = await (this.#asked = this.#ask(this.#player, { type: 'play', ...run }));
     if (lanes !== undefined) this.failure.value = undefined;
-    if (isByPerson) requestAnimationFrame(keepFocus);
+    keepFocus();
     this.lanes.value = lanes ?? [];
     void this.#compare();
   }

@@ -9,10 +9,15 @@ export function Button(props: ButtonHTMLAttributes): JSX.Element {
 /** Shows the run, which a phone has below the clicked list. */
 export const scrollToRun = (): void => document.querySelector('.run')?.scrollIntoView({ block: 'nearest' });
 
-/** Moves the focus to the open question, or to the outcome, after the control with the focus has left the page. */
-export function keepFocus(): void {
-  const next = document.querySelector<HTMLElement>('.run > .question, .verdict:not(:has(~ .question))');
-  if (document.activeElement === document.body) next?.focus({ preventScroll: true });
+/** Watches the control with the focus. The result moves the focus to the open question, the outcome, or the chart if it has left. */
+export function watchFocus(): () => void {
+  const isUsed = document.activeElement !== document.body;
+  const next = '.run > .question, .verdict:not(:has(~ .question)), section.canvas';
+  const keepFocus = (): void => {
+    if (!isUsed || document.activeElement !== document.body) return;
+    document.querySelector<HTMLElement>(next)?.focus({ preventScroll: true });
+  };
+  return () => void requestAnimationFrame(keepFocus);
 }
 
 type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };

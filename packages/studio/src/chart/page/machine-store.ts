@@ -4,6 +4,7 @@ import workerUrl from '../engine/machine-worker.ts?worker&url';
 import type * as Compiler from '../../engine/compile.ts';
 import { EngineClient, startWorker } from '../../parts/engine-client.ts';
 import type { Failed } from '../../model/messages.ts';
+import { watchFocus } from '../../parts/controls.tsx';
 import { fromFragment, toFragment } from '../../parts/link.ts';
 import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
 
@@ -76,7 +77,7 @@ export class MachineStore {
   }
 
   take(step: MachineStep): void {
-    void this.run([...this.#wanted, step]);
+    void this.run([...this.#wanted, step]).then(watchFocus());
   }
 
   /** Sends an event to the shown machine. The data is JSON, or empty. */
