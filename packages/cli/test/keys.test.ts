@@ -170,7 +170,8 @@ describe('mcp-saga keys', () => {
     vi.stubEnv('SAGA_KEYS', '');
     const environment = { SAGA_KEYS: '' };
     const args = ['keys', 'check', '--json'];
-    const { code, printed } = await run(args, { environment });
+    const { code, printed, errors } = await run(args, { environment });
+    expect(errors).toContain('SAGA_KEYS is empty, which counts as not set.');
     expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 2, error: { code: 'no_keys' } });
     const read = await run([...args, '--env-file', file], { environment });
     expect(JSON.parse(read.printed)).toEqual({ ok: true, ids: ['k7'] });

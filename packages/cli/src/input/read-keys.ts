@@ -14,8 +14,9 @@ type KeyValues = ValuesOf<typeof keyOptions>;
 /** Returns the text of the keys; undefined if the variable is not set. Throws `no_file`. */
 export function findKeys(
   { 'env-file': file, 'keys-env': name = 'SAGA_KEYS' }: KeyValues,
-  { environment }: CommandIo,
+  { environment, note }: CommandIo,
 ): string | undefined {
+  if (environment[name] === '') note(`${name} is empty, which counts as not set.`);
   // An empty variable is not set, also for modules.
   if (process.env[name] === '') delete process.env[name];
   const own = environment[name] === '' ? undefined : environment[name];
