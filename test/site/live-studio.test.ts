@@ -343,6 +343,41 @@ export const pausing = saga({ name: 'pausing', version: '1', forks: 'accept' }, 
     await page.close();
   });
 
+  it('shows messages of a saga, the link of an approval, and the duration of the whole', async () => {
+    const asking = `import { approval, log, progress } from '@mcp-saga/server';
+export const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, function* () {
+  yield* progress(1, 3, 'looks it up');
+  yield* log('info', { order: 7 });
+  const { approved } = yield* approval('boss', {
+    message: 'Pay 5 EUR?',
+    link: 'accept',
+    deliver: () => undefined,
+    timeoutMs: 86_400_000,
+  });
+  return approved ? 'Paid' : 'Not paid';
+});`;
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + asking);
+    const page = await open();
+    await summary(page, 'asking').click();
+    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await verdict(page, 'asking: waits');
+    const said = await page.locator('.event.told').allTextContents();
+    expect(said).toEqual(['progress: 1 of 3 looks it up', 'log: {"order":7}']);
+    // The client gets no link: it leads outside.
+    const link = page.locator('.event.effect').filter({ hasText: 'Pay 5 EUR?' }).getByRole('link');
+    const [decision] = await Promise.all([page.waitForEvent('popup'), link.click()]);
+    await decision.getByRole('button', { name: 'Approve' }).click();
+    await decision.getByText('Your answer was recorded').waitFor();
+    await page.getByRole('button', { name: 'Continue now' }).click();
+    await verdict(page, 'asking: completed');
+    expect(await page.locator('.event.completed').textContent()).toContain('Paid');
+    expect(await page.locator('.verdict').textContent()).toMatch(/· [\d.]+ m?s$/);
+    await page.getByRole('button', { name: /asking .* completed .*[\d.]+ m?s · studio/ }).waitFor();
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    await summary(page, 'asking').waitFor({ state: 'detached' });
+    await page.close();
+  });
+
   it('leaves a saga that the person has cancelled, and continues another one in time', async () => {
     const resting = `import { sleep } from '@mcp-saga/server';
 export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, function* () {

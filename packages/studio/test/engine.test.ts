@@ -23,7 +23,7 @@ import { SessionPlayer } from '../src/engine/play.ts';
 import { looks } from '@mcp-saga/testing/internal';
 import { isRedacted, redactAnswers } from '../src/parts/link.ts';
 import type { Request } from '../src/model/messages.ts';
-import type { Act, Fork, Given, OutsideAct, Session, SourceFile, Wait } from '../src/model/session.ts';
+import type { Act, Fork, Given, OutsideAct, Session, SourceFile } from '../src/model/session.ts';
 import type { Cell, EntryView, Lane } from '../src/model/view.ts';
 
 const examples = readExamples();
@@ -595,7 +595,7 @@ export const script = testSaga(nap);
     expect(free?.question?.id).toBe('ok');
     const [stopped] = await play({ isPaused: true }, sleeping);
     expect(stopped).toMatchObject({ status: 'waiting', question: undefined, pause: { dueInMs: 3_600_000 } });
-    const wait: Wait = { action: 'wait', ms: 1_800_000 };
+    const wait = { action: 'wait', ms: 1_800_000 } as const;
     const [half] = await play({ isPaused: true, answers: [wait] }, sleeping);
     expect(half?.pause?.dueInMs).toBe(1_800_000);
     const [awake] = await play({ isPaused: true, answers: [wait, wait] }, sleeping);

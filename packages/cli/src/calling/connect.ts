@@ -9,12 +9,7 @@ import { ownVersion } from '../input/own-version.ts';
 export const serverOptions = {
   url: { short: 'u', value: 'URL', help: 'address of a server over HTTP, such as http://127.0.0.1:3000/mcp' },
   stdio: { value: 'COMMAND', help: 'command of a server over stdio, such as "node server.js"' },
-  header: {
-    short: 'H',
-    multiple: true,
-    value: '"NAME: VALUE"',
-    help: 'header of each request; repeat it for more',
-  },
+  header: { short: 'H', multiple: true, value: '"NAME: VALUE"', help: 'header of each request; repeatable' },
   mcp: { value: 'VERSION', help: '2026-07-28 or 2025-11-25 (default: the newest that the server has)' },
 } as const;
 
@@ -72,10 +67,7 @@ function transportOf(
   const address = new URL(url !== undefined && URL.canParse(url) ? url : 'none:');
   // The message does not quote the address, which may contain credentials.
   if (!/^https?:$/.test(address.protocol) || `${address.username}${address.password}` !== '')
-    throw new CliError(
-      'usage',
-      '--url: expected an address like http://127.0.0.1:3000/mcp, without credentials.',
-    );
+    throw new CliError('usage', '--url: expected http://HOST/mcp or https://HOST/mcp, without credentials.');
   return new StreamableHTTPClientTransport(address, { requestInit: { headers: headersOf(header) } });
 }
 

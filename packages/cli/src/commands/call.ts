@@ -13,12 +13,7 @@ export const call: Command = defineCommand({
   parameters: ['tool'],
   options: {
     ...serverOptions,
-    arg: {
-      short: 'a',
-      multiple: true,
-      value: 'NAME=VALUE',
-      help: 'argument of the tool, as JSON or text; repeat it for more',
-    },
+    arg: { short: 'a', multiple: true, value: 'NAME=VALUE', help: 'argument, as JSON or text; repeatable' },
     args: { value: 'JSON', help: 'all arguments as an object' },
     answer: { multiple: true, value: 'ID=VALUE', help: 'answer by ID of a question, or by name of a field' },
     decline: { multiple: true, value: 'ID', help: 'declines the question' },

@@ -13,11 +13,7 @@ import { checked } from './keys.ts';
 const answerTimeoutMs = 5_000;
 
 /** One finding of the doctor. */
-interface Check {
-  readonly name: 'clients' | 'clock' | 'guard' | 'keys' | 'queue' | 'sagas' | 'server' | 'versions';
-  readonly ok: boolean;
-  readonly text: string;
-}
+type Check = Readonly<Record<'name' | 'text', string> & { ok: boolean }>;
 
 /** `mcp-saga doctor`. */
 export const doctor: Command = defineCommand({
@@ -27,13 +23,10 @@ export const doctor: Command = defineCommand({
   options: {
     ...serverOptions,
     ...keyOptions,
-    host: {
-      value: 'FILE',
-      help: 'module that exports the host or server, to check its guard, queue, and old versions',
-    },
+    host: { value: 'FILE', help: 'module with the host or server, to check its stores and old versions' },
     studio: {
       value: 'URL',
-      help: 'page of a studio, to list the clients of its process (default: the studio of mcp-saga dev at --url)',
+      help: 'studio page, to list its clients (default: that of mcp-saga dev at --url)',
     },
   },
   example: 'mcp-saga doctor --url http://127.0.0.1:3000/mcp --env-file .env',

@@ -19,11 +19,7 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
     options: {
       export: { short: 'e', value: 'NAME', help: 'export to try (default: all)' },
       input: { value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
-      harmless: {
-        multiple: true,
-        value: 'STEP',
-        help: 'step that may run twice, or stay done; repeat it for more',
-      },
+      harmless: { multiple: true, value: 'STEP', help: 'step that may run twice, or stay done; repeatable' },
     },
     run: async ({ export: wanted, input, harmless = [] }, [file = ''], { note }) => {
       const loaded = await loadModule(file);

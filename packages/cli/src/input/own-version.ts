@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 /** Reads the version of this package. */
 export function ownVersion(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { readonly version: string }).version;
+  return (createRequire(import.meta.url)('../../package.json') as { readonly version: string }).version;
 }

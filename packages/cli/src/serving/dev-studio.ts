@@ -5,7 +5,6 @@ import type { SeenClient } from '../studio/seen-turns.ts';
 import { TurnFeed } from '../studio/turn-feed.ts';
 import { DevPlayground, type PlayedModule } from './dev-playground.ts';
 
-const maxSagas = 200;
 const path = '/studio';
 /** Header with the ID that the page gave to a request. */
 const requestHeader = 'x-studio-request';
@@ -22,7 +21,7 @@ export class DevStudio {
   /** Versions of another process have other numbers. */
   readonly #start = Date.now();
   /** Turns of served code. */
-  readonly feed: TurnFeed = new TurnFeed(maxSagas);
+  readonly feed: TurnFeed = new TurnFeed(200);
 
   /** Shows changed code, or why the code is not served. */
   changed(problem?: string): void {

@@ -47,9 +47,6 @@ export async function liveModule(file: string, world: DevWorld): Promise<LiveMod
   return { current: () => current, close: () => files.close() };
 }
 
-// Editors save in several steps.
-const settleMs = 50;
-
 /** Watches files by their folders, since many editors replace a file on save. */
 function watchFiles(onChange: () => void): Readonly<{ add: (file: string) => void; close: () => void }> {
   const files = new Set<string>();
@@ -62,7 +59,7 @@ function watchFiles(onChange: () => void): Readonly<{ add: (file: string) => voi
     const watcher = watch(folder, (_, name) => {
       if (name !== null && !files.has(join(folder, name))) return;
       clearTimeout(timer);
-      timer = setTimeout(onChange, settleMs);
+      timer = setTimeout(onChange, 50); // editors save in several steps
     });
     folders.set(folder, watcher);
   };

@@ -28,10 +28,19 @@ export function withValues(saga: Program, feed: TurnFeed): Program {
 
 function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, feed: TurnFeed): Runtime {
   const { effects, observer } = runtime;
+  const { outside } = effects;
   return {
     ...runtime,
     effects: {
       ...effects,
+      outside: outside && {
+        ...outside,
+        ticket: async (question, facts) => {
+          const url = await outside.ticket(question, facts);
+          feed.tell({ id: question.path, value: question.message, url });
+          return url;
+        },
+      },
       perform: async (call) => {
         const running = effects.perform === undefined ? call.run(call.step) : effects.perform(call);
         // Telemetry has added the event just now.
@@ -39,7 +48,8 @@ function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, 
         Object.assign(event, present({ key: call.step.idempotencyKey }));
         try {
           const value = await running;
-          Object.assign(event, present({ value: toText(value) }));
+          // A delivery returns a digest.
+          if (call.outside === undefined) Object.assign(event, present({ value: toText(value) }));
           return value;
         } catch (error) {
           event.value = messageOf(error);
@@ -49,12 +59,22 @@ function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, 
     },
     observer: {
       ...observer,
+      notify: (told) => {
+        observer.notify(told);
+        feed.tell({ id: told.kind, ...present({ value: textOf(told) }) });
+      },
       observe: (event) => {
         observer.observe(event);
         if (event.type === 'answered') Object.assign(feed.newestEvent(), answerOf(answers.get(event.path)));
       },
     },
   };
+}
+
+function textOf(told: Parameters<Runtime['observer']['notify']>[0]): string | undefined {
+  if (told.kind === 'log') return toText(told.data);
+  const { value, total = '', message = '' } = told;
+  return `${value}${total && ` of ${total}`} ${message}`;
 }
 
 function answerOf(answer: ClientAnswer | undefined): Partial<SeenEvent> {

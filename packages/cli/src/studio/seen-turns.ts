@@ -4,7 +4,7 @@ export interface SeenEvent {
   readonly id: string;
   /** Kind of the step, such as `elicit`, `step`, or `undo`. */
   readonly kind: string;
-  readonly type: 'running' | 'succeeded' | 'failed' | 'answered' | 'passed';
+  readonly type: 'running' | 'succeeded' | 'failed' | 'answered' | 'passed' | 'told';
   /** Number of the attempt, from 1. */
   readonly attempt?: number;
   /** Kind of error, without a message. */
@@ -16,8 +16,10 @@ export interface SeenEvent {
   // Only `mcp-saga dev` shows the following facts.
   /** Choice of the user of a form. */
   readonly action?: 'accept' | 'decline' | 'cancel';
-  /** Answer, result, or error message. */
+  /** Answer, result, message of the saga, or error message. */
   readonly value?: string;
+  /** Link to decide an approval, or to send an event. */
+  readonly url?: string;
   /** Idempotency key of a step. */
   readonly key?: string;
 }
@@ -73,6 +75,8 @@ export interface SeenSaga {
   readonly request?: string;
   /** Start of the first turn that the process has seen, in milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Time from there to the outcome, in milliseconds. Undefined without an outcome. */
+  readonly durationMs?: number;
   /** Number and status of the newest turn. */
   readonly turn: number;
   readonly status: SeenTurn['status'];

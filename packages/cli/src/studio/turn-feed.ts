@@ -20,7 +20,6 @@ interface Running extends RequestFacts {
 
 const maxTurns = 200; // the first, which has the arguments, and the newest
 const maxEvents = 500;
-const maxRejections = 20;
 
 /** Keeps the newest turns of a process in memory, by saga. Holds no values but those of `explain`, no tokens, and no keys. */
 export class TurnFeed {
@@ -52,7 +51,7 @@ export class TurnFeed {
       refused: (rejection) => {
         const { request } = this.#running.getStore() ?? {};
         this.#rejections.unshift({ reason: rejection.reason, ...present({ request }) });
-        this.#rejections.splice(maxRejections);
+        this.#rejections.splice(20);
         this.touch();
         inner?.refused(rejection);
       },
@@ -62,6 +61,12 @@ export class TurnFeed {
   /** Adds facts to the turn of the running code. Only for a developer. Forks may run the same turn at once. */
   explain(facts: Partial<SeenTurn>): void {
     Object.assign(this.#running.getStore()?.turn ?? {}, facts);
+  }
+
+  /** Adds a message, or a link, to the turn of the running code. Only for a developer. */
+  tell(facts: Pick<SeenEvent, 'id' | 'value' | 'url'>): void {
+    const { turn } = this.#running.getStore() ?? {};
+    if (turn !== undefined) this.#add(turn, { ...facts, kind: 'told', type: 'told' });
   }
 
   /** Returns the newest event in the turn of the running code, to add facts. */
@@ -151,6 +156,9 @@ export class TurnFeed {
 
 function toSeenSaga({ facts, first, turns }: Saga): SeenSaga {
   const { sagaId, saga, version, method } = facts;
-  const { turn = 0, status = 'running' } = turns.at(-1) ?? {};
-  return { sagaId, saga, version, method, turn, status, startedAt: turns[0]?.startedAt ?? 0, ...first };
+  const { turn = 0, status = 'running', startedAt: last = 0, durationMs } = turns.at(-1) ?? {};
+  const { startedAt = 0 } = turns[0] ?? {};
+  const isOver = durationMs !== undefined && (status === 'completed' || status === 'failed');
+  const whole = isOver ? { durationMs: last - startedAt + durationMs } : {};
+  return { sagaId, saga, version, method, turn, status, startedAt, ...whole, ...first };
 }

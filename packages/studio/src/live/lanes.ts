@@ -95,7 +95,7 @@ function beginOf({ action, args }: SeenTurn, saga: string): readonly Facts[] {
 }
 
 function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
-  const { id, kind, type, action, errorType, attempt, key, value, startedAt, durationMs: ms } = event;
+  const { id, kind, type, action, errorType, attempt, key, value, startedAt, durationMs: ms, url } = event;
   const whole = Math.max(turn.durationMs ?? Date.now() - turn.startedAt, 1);
   const isTimed = startedAt !== undefined && ms !== undefined;
   const time = isTimed ? { start: (startedAt - turn.startedAt) / whole, share: ms / whole, ms } : undefined;
@@ -104,6 +104,8 @@ function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
     case 'answered':
       if (action === 'decline') return { type: 'declined', id };
       return action === 'cancel' ? { type: 'cancelled', id } : { type, ...facts };
+    case 'told':
+      return url === undefined ? { type, id, text: `${id}: ${value}` } : { type: 'ran', id, value, url };
     case 'passed':
       return { type, id, text: `${kind} ${id}` };
     case 'failed':

@@ -22,7 +22,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
       </section>
     );
   const at = lanes.value.indexOf(lane);
-  const { sagaId, saga: name, version } = saga.value;
+  const { sagaId, saga: name, version, durationMs } = saga.value;
   const { args } = lanes.value[0]?.turns[0] ?? {};
   const { turn: first = 0 } = lane.turns[0] ?? {};
   const { status = 'running', uncompensated = [] } = lane.turns.at(-1) ?? {};
@@ -52,7 +52,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         {[statusLabels[status], ...uncompensated.map((id) => `${id} is not undone`)].join(' · ')}
         <span>
           {' '}
-          version {version} · {sagaId}
+          version {version} · {sagaId} {durationMs !== undefined && `· ${durationOf(durationMs)}`}
         </span>
       </p>
       <TimeSlider entries={lane.entries} run={`${sagaId} ${at} ${lane.entries.length}`} />

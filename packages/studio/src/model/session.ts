@@ -50,10 +50,8 @@ export interface OutsideAct {
   readonly content?: unknown;
 }
 
-export type Wait = { readonly action: 'wait'; readonly ms: number };
-
 export type Answer = Given | OutsideAct;
-export type Act = Answer | Wait;
+export type Act = Answer | { readonly action: 'wait'; readonly ms: number };
 
 /** Client: complete, without a capability, or with an immediate decline of each question. */
 export type ClientKind = 'complete' | 'declining' | 'no-elicitation' | 'no-sampling';

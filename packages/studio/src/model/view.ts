@@ -16,6 +16,8 @@ export interface EntryView {
   /** Value, error, or message of the event, on one line. */
   readonly value?: string | undefined;
   readonly key?: string | undefined;
+  /** Link to decide an approval, or to send an event. */
+  readonly url?: string | undefined;
   /** When the process died: before or after the effect. */
   readonly when?: 'before' | 'after' | undefined;
   /** Who answered, if not the client. */

@@ -94,7 +94,7 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
 }
 
 function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater: boolean }): JSX.Element {
-  const { type, id, text, value = '', key, attempt = 1, time, reads = [] } = entry;
+  const { type, id, text, value = '', key, attempt = 1, time, reads = [], url } = entry;
   const shown = value !== '' && <span class="value">{value}</span>;
   const { place, verb, isSentence, isBad } = lookOf(entry);
   return (
@@ -119,6 +119,11 @@ function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater
               </span>
             )}
           </>
+        )}
+        {url !== undefined && (
+          <a href={url} target="_blank" rel="noreferrer">
+            Open the link
+          </a>
         )}
       </div>
     </li>

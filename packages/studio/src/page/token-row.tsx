@@ -8,13 +8,8 @@ import { durationOf } from '@mcp-saga/testing/internal';
 import { QuestionForm } from '../parts/question-form.tsx';
 import type { Store } from './store.ts';
 
-interface TokenRowProps {
-  readonly store: Store;
-  readonly lane: number;
-  /** Number of the token in its lane, from 0. */
-  readonly number: number;
-  readonly token: TokenView;
-}
+/** `number`: of the token in its lane, from 0. */
+type TokenRowProps = Readonly<{ store: Store; lane: number; number: number; token: TokenView }>;
 
 /** Token of the client between two turns, with a lens, and a form to go back. */
 export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Element {

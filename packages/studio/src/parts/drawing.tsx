@@ -2,10 +2,7 @@ import type { Chart } from '@mcp-saga/xstate/internal';
 import { drawChart, layOutChart, type DrawChartOptions, type SvgElement } from 'mcp-saga/internal';
 import { h, type JSX } from 'preact';
 
-type DrawingProps = Pick<DrawChartOptions, 'buttons'> & {
-  readonly chart: Chart;
-  readonly active: readonly string[];
-};
+type DrawingProps = Pick<DrawChartOptions, 'buttons'> & Readonly<{ chart: Chart; active: readonly string[] }>;
 
 export function Drawing({ chart, active, buttons }: DrawingProps): JSX.Element {
   return toNode(drawChart(layOutChart(chart), { active: new Set(active), ...(buttons && { buttons }) }));

@@ -3,13 +3,8 @@ import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
 import type { EventLooks } from '@mcp-saga/testing/internal';
 import type { EntryView } from '../model/view.ts';
 
-interface LineMark {
-  readonly line: number;
-  readonly state: string;
-  readonly text: string;
-  /** Turn, number of attempts, and idempotency key. */
-  readonly facts: string;
-}
+/** `facts`: turn, number of attempts, and idempotency key. */
+type LineMark = Readonly<{ line: number } & Record<'state' | 'text' | 'facts', string>>;
 
 /** Finds the line of each step, question, and undo of a run. The last event of a line counts. The newest comes last. */
 export function findMarks(text: string, entries: readonly EntryView[], looks: EventLooks): LineMark[] {

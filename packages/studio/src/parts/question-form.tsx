@@ -5,11 +5,7 @@ import type { Answer, OutsideAct } from '../model/session.ts';
 import type { QuestionView } from '../model/view.ts';
 import { Failure } from './controls.tsx';
 
-interface QuestionFormProps {
-  readonly question: QuestionView;
-  readonly onAnswer: (given: Answer) => void;
-  readonly accept?: string;
-}
+type QuestionFormProps = Readonly<{ question: QuestionView; accept?: string; onAnswer(given: Answer): void }>;
 
 /** Name of the form, and labels of its buttons by action. The first button submits on Enter, and checks the fields. */
 const kinds: Readonly<Record<string, readonly [name: string, buttons: Readonly<Record<string, string>>]>> = {
