@@ -24,7 +24,8 @@ const stopped = new AbortController();
 if (/^(?:call|dev)$/.test(process.argv[2] ?? ''))
   process.once('SIGINT', () => {
     stopped.abort();
-    setTimeout(() => process.exit(130), 1_000).unref();
+    // A task of `call` is cancelled within five seconds. Another Ctrl-C ends at once.
+    setTimeout(() => process.exit(130), process.argv[2] === 'dev' ? 1_000 : 6_000).unref();
   });
 // The terminal sends Ctrl-C to a second process, too, to end endless code in `dev`. NODE_OPTIONS may load code of the user.
 const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));

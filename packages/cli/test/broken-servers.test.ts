@@ -307,6 +307,13 @@ describe('mcp-saga in a terminal', () => {
     return `${normalized(output).replaceAll('\r', '')}→ ${code}`;
   };
 
+  it('ends by Ctrl-C, with JSON, while a server never answers', async () => {
+    const stopped = new AbortController();
+    const url = await web(() => stopped.abort());
+    const { code, printed } = await run(['call', 'x', '-u', url, '--json'], { signal: stopped.signal });
+    expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 130, error: { code: 'stopped' } });
+  });
+
   it('reports a server that accepts requests and never answers', async () => {
     expect(await typed('doctor', '-u', await web(silent))).toBe(
       'No server answers at http://server/mcp. Start the server, or check the address.\n→ 3',

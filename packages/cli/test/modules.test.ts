@@ -195,6 +195,7 @@ describe('mcp-saga with a module', () => {
       [graph, "--input '{"],
       [[...graph, '--input', '9'], 'expected an object'],
       [['graph', fixture('sagas.ts'), '-e', 'refund', '--input', '{"amount":9}'], 'Export a script'],
+      [['graph', fixture('sagas.ts'), '-e', 'script', '--input', '{"amount":9}'], 'leave out --input'],
     ] as const)
       expect(await run(args)).toMatchObject({ code: 2, errors: expect.stringContaining(advice) });
   });

@@ -41,6 +41,9 @@ const form = (properties: Fields, ...required: readonly string[]): FormSchema =>
   required: [...required],
 });
 
+const step = (schema: FormSchema) =>
+  ({ type: 'elicitation', stepId: 's', params: { message: 'm', requestedSchema: schema } }) as const;
+
 const fill = async (schema: FormSchema, ...typed: readonly string[]): Promise<FormContent> =>
   await askForm(schema, typing(...typed).terminal);
 
@@ -64,6 +67,44 @@ describe('answers from options', () => {
         params: { message: 'Next?', requestedSchema },
       });
     expect(unused()).toBe(undefined);
+  });
+
+  const none = { answers: new Map<string, unknown>(), declined: new Set<string>(), model: undefined };
+
+  it('accept an optional field only with its own default', async () => {
+    const io = { isInteractive: false, note: () => undefined } as unknown as CommandIo;
+    const schema = form(
+      {
+        sure: { type: 'boolean' },
+        gift: { type: 'boolean' },
+        size: { type: 'string', enum: ['S', 'M'] },
+        color: { type: 'string', default: 'red' },
+      },
+      'sure',
+    );
+    const { result } = await answering({ ...none, yes: true }, io).answer(step(schema));
+    expect(result).toEqual({ action: 'accept', content: { sure: true, color: 'red' } });
+  });
+
+  it('that do not suffice are shown to the person', async () => {
+    const { terminal } = typing(enter, 'Berlin', enter, enter);
+    const io = { ...terminal, isInteractive: true, note: () => undefined } as unknown as CommandIo;
+    const schema = form({ name: { type: 'string' }, city: { type: 'string' } }, 'name', 'city');
+    const given = { ...none, answers: new Map([['name', 'Ada']]), yes: false };
+    const { result } = await answering(given, io).answer(step(schema));
+    expect(result).toEqual({ action: 'accept', content: { name: 'Ada', city: 'Berlin' } });
+  });
+
+  it('that do not suffice without a terminal are not asked for again', async () => {
+    const io = { isInteractive: false, note: () => undefined } as unknown as CommandIo;
+    const schema = form({ name: { type: 'string' }, city: { type: 'string' } }, 'name', 'city');
+    const given = { ...none, answers: new Map([['name', 'Ada']]), yes: false };
+    const asked = await answering(given, io)
+      .answer(step(schema))
+      .catch((error: unknown) => error);
+    expect(asked).toMatchObject({ code: 'question_unanswered' });
+    expect(String(asked)).toContain('--answer city=');
+    expect(String(asked)).not.toContain('--answer name=');
   });
 });
 
@@ -184,9 +225,6 @@ describe('a form', () => {
   });
 });
 
-const step = (schema: FormSchema) =>
-  ({ type: 'elicitation', stepId: 's', params: { message: 'm', requestedSchema: schema } }) as const;
-
 describe('a user at a terminal', () => {
   const one = form({ a: { type: 'string' } }, 'a');
   const two = form({ a: { type: 'string' }, b: { type: 'boolean' } }, 'a', 'b');
@@ -209,6 +247,12 @@ describe('a user at a terminal', () => {
     ['declines a form that is filled', two, ['x', enter, 'y', down, down, enter], { action: 'decline' }],
     ['dismisses a form', one, [escape, down, down, enter], { action: 'cancel' }],
     ['answers after all', one, [escape, enter, 'x', enter], { action: 'accept', content: { a: 'x' } }],
+    [
+      'keeps what was typed before the question was left',
+      two,
+      ['x', enter, escape, enter, enter, 'y', enter],
+      { action: 'accept', content: { a: 'x', b: true } },
+    ],
   ])('%s', async (_, schema, typed, result) => {
     const answer = await askPerson(typing(...typed).terminal)(step(schema));
     expect(answer).toStrictEqual({ stepId: 's', result });

@@ -44,7 +44,7 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
       return found;
     }
     if (person !== undefined) {
-      const safe = shown(step);
+      const safe = shown(step, given);
       io.note(questionOf(safe));
       return await person(safe);
     }
@@ -70,11 +70,15 @@ function unusedOf(
   return `No question for ${unused.join(', ')}. Asked: ${questions.join(', ') || 'nothing'}.`;
 }
 
-/** Returns a step without control characters in its texts. */
-function shown(step: SagaStep): SagaStep {
-  return JSON.parse(JSON.stringify(step), (_, value: unknown) =>
+/** Returns a step for a person: without control characters, and with the given answers as defaults of the fields. */
+function shown(step: SagaStep, { answers }: GivenAnswers): SagaStep {
+  const safe = JSON.parse(JSON.stringify(step), (_, value: unknown) =>
     typeof value === 'string' ? printable(value) : value,
   ) as SagaStep;
+  if (safe.type === 'elicitation' && safe.params.mode !== 'url')
+    for (const [name, field] of Object.entries(safe.params.requestedSchema.properties))
+      if (answers.has(name)) Object.assign(field, { default: fitted(field, answers.get(name)) });
+  return safe;
 }
 
 function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undefined {
@@ -104,9 +108,11 @@ function contentOf(
   if (answers.has(stepId) && names.length === 1) return { [only]: fitted(properties[only], whole) };
   const content: Record<string, Value> = {};
   for (const [name, field] of Object.entries(properties)) {
-    const value = answers.has(name) ? fitted(field, answers.get(name)) : yes ? defaultOf(field) : undefined;
+    const isRequired = required.includes(name);
+    const own = yes ? (isRequired ? defaultOf(field) : field.default) : undefined;
+    const value = answers.has(name) ? fitted(field, answers.get(name)) : own;
     if (value !== undefined) content[name] = value;
-    else if (required.includes(name)) return undefined;
+    else if (isRequired) return undefined;
   }
   return yes || names.some((name) => answers.has(name)) ? content : undefined;
 }
@@ -139,9 +145,10 @@ function questionOf({ type, stepId, params }: SagaStep): string {
   return `'${stepId}' asks the model: ${parts.map(({ text = '(no text)' }) => text).join('\n')}`;
 }
 
-function unanswered(step: SagaStep, { yes }: GivenAnswers): CliError {
+function unanswered(step: SagaStep, { yes, answers: given }: GivenAnswers): CliError {
   const { stepId, type } = step;
-  const answers = fieldsOf(step).map((name) => `--answer ${name}=…`);
+  const open = fieldsOf(step).filter((name) => !given.has(name));
+  const answers = open.map((name) => `--answer ${name}=…`);
   const answer = type === 'sampling' ? '--model-answer TEXT' : answers.join(' ') || `--answer ${stepId}=true`;
   const how = `${answer} or --decline ${stepId}${yes || type === 'sampling' ? '' : ' or --yes'}`;
   return new CliError('question_unanswered', `${questionOf(step)} Answer with ${how}.`);

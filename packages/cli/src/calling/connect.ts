@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { present } from '@mcp-saga/core/program';
 import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -34,7 +35,9 @@ export async function withServer<T>(
   );
   let isConnected = false;
   try {
-    await client.connect(transport, { signal, timeout: 15_000 }); // a server may start first
+    // A server may start first. Not all requests of the SDK end with the signal.
+    await Promise.race([client.connect(transport, { signal, timeout: 15_000 }), once(signal, 'abort')]);
+    signal.throwIfAborted();
     isConnected = true;
     return await use(client);
   } catch (cause) {

@@ -12,7 +12,6 @@ export function move<T extends Point>(moved: T, { x, y }: Point): T {
   return { ...moved, x: moved.x + x, y: moved.y + y };
 }
 
-/** Returns the center of a box. */
 export function centerOf({ x, y, width, height }: Box): Point {
   return { x: x + width / 2, y: y + height / 2 };
 }

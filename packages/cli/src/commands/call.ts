@@ -6,7 +6,6 @@ import { callTool, declaredFor, wayFor, ways } from '../calling/call-tool.ts';
 import { serverOptions, withServer } from '../calling/connect.ts';
 import { readAssignments, readObject } from '../input/assignments.ts';
 
-/** `mcp-saga call`. */
 export const call: Command = defineCommand({
   name: 'call',
   summary: 'calls a tool of any MCP server, and answers its questions',

@@ -9,7 +9,6 @@ import { liveModule } from '../serving/live-module.ts';
 import { seenClients } from '../serving/seen-clients.ts';
 import { sayError, type Say } from '../serving/turn-log.ts';
 
-/** `mcp-saga dev`. */
 export const dev: Command = defineCommand({
   name: 'dev',
   summary: 'serves the sagas of a file over MCP and as a page, and reloads changed code',

@@ -15,7 +15,6 @@ const answerTimeoutMs = 5_000;
 /** One finding of the doctor. */
 type Check = Readonly<Record<'name' | 'text', string> & { ok: boolean }>;
 
-/** `mcp-saga doctor`. */
 export const doctor: Command = defineCommand({
   name: 'doctor',
   summary: 'checks keys, a running server, its clock, its clients, its stores, and old versions',

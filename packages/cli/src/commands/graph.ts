@@ -14,7 +14,6 @@ import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
 type Drawn = AnyStateMachine | Program | TestSaga;
 type Drawing = Pick<SagaRun, 'toMermaid' | 'toSvg'>;
 
-/** `mcp-saga graph`. */
 export const graph: Command = defineCommand({
   name: 'graph',
   summary: 'draws a machine, or one run of a saga, as Mermaid or SVG',
@@ -53,6 +52,8 @@ async function chartOf(file: string, machine: AnyStateMachine): Promise<Drawing>
 }
 
 async function runOf(saga: Program | TestSaga, input: string | undefined): Promise<Drawing> {
+  if (isScript(saga) && input !== undefined)
+    throw new CliError('usage', 'A script (testSaga) has its own input: leave out --input.');
   const script = isScript(saga) ? saga : scriptOf(saga, input);
   try {
     return await script.run();

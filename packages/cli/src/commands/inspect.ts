@@ -11,7 +11,6 @@ import { toValue } from '../input/assignments.ts';
 import { loadHosts, type GivenOptions } from '../input/load-sagas.ts';
 import { findKeys, keyOptions, readKeys } from '../input/read-keys.ts';
 
-/** `mcp-saga inspect`. */
 export const inspect: Command = defineCommand({
   name: 'inspect',
   summary: 'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',

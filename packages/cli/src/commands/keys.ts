@@ -9,7 +9,6 @@ import { keyOptions, readKeys } from '../input/read-keys.ts';
 
 const production = { environment: 'production' };
 
-/** `mcp-saga keys new`. */
 export const newKey: Command = defineCommand({
   name: 'keys new',
   summary: 'prints a new key for SAGA_KEYS',
@@ -28,7 +27,6 @@ const phases = {
   3: 'Roll this out to every process. Tokens of the old keys are rejected from now on.',
 } as const;
 
-/** `mcp-saga keys rotate`. */
 export const rotateKeys: Command = defineCommand({
   name: 'keys rotate',
   summary: 'prints SAGA_KEYS for the next phase of a rotation',
@@ -64,7 +62,6 @@ export const rotateKeys: Command = defineCommand({
   },
 });
 
-/** `mcp-saga keys check`. */
 export const checkKeys: Command = defineCommand({
   name: 'keys check',
   summary: 'finds weak, duplicate, malformed, and published keys',

@@ -5,7 +5,6 @@ import { exportsOf, loadModule } from '../input/load-module.ts';
 import { isSaga } from '../input/module-exports.ts';
 import { judged, verdictOf } from './verdicts.ts';
 
-/** `mcp-saga replay`. */
 export const replay: Command = defineCommand({
   name: 'replay',
   summary: 'replays recordings with the current code',

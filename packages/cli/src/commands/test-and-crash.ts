@@ -40,14 +40,12 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
     },
   });
 
-/** `mcp-saga test`. */
 export const test: Command = exploring(all, {
   name: 'test',
   summary: 'tries every crash, failure, refusal, and fork of the sagas or scripts in a file',
   example: 'mcp-saga test sagas/refund.ts --harmless look-up',
 });
 
-/** `mcp-saga crash`. */
 export const crashes: Command = exploring(crash, {
   name: 'crash',
   summary: 'kills the process before and after each effect of the sagas or scripts in a file',

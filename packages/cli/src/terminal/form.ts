@@ -8,18 +8,18 @@ export type FormSchema = FormElicitation['requestedSchema'];
 /** Content of a filled form, for the answer to an elicitation. */
 export type FormContent = NonNullable<ElicitationResult['content']>;
 
-/** Asks field by field, with initial values of `filled`. Omits optional fields without an answer. Throws `question_left`, or RunLeft. */
+/** Asks field by field, and fills `content`, which has the initial values. Throws `question_left`, or RunLeft. */
 export async function askForm(
   schema: FormSchema,
   terminal: Terminal,
-  filled: FormContent = {},
+  content: Record<string, FieldValue> = {},
 ): Promise<FormContent> {
-  const content: Record<string, FieldValue> = {};
   for (const [name, field] of Object.entries(schema.properties)) {
-    const initial = filled[name] ?? field.default;
+    const initial = content[name] ?? field.default;
     const required = schema.required?.includes(name) === true;
     const value = await askField(labelled(name, field), { terminal, required, initial });
-    if (value !== undefined) content[name] = value;
+    if (value === undefined) delete content[name];
+    else content[name] = value;
   }
   return content;
 }

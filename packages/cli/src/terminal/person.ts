@@ -51,14 +51,13 @@ async function askElicitation(params: ElicitationParams, terminal: Terminal): Pr
   if (params.mode === 'url') return { action: await askToOpen(params.url, terminal) };
   const { requestedSchema } = params;
   const single = Object.keys(requestedSchema.properties).length === 1;
-  for (let filled: FormContent = {}; ;) {
+  for (const filled = {}; ;) {
     const content = await unlessLeft(askForm(requestedSchema, terminal, filled));
     if (content !== undefined && single) return { action: 'accept', content };
     const action = await (content === undefined
       ? askToLeave(refusals, terminal)
       : askToSend(showForm(requestedSchema, content), terminal));
     if (action !== undefined) return action === 'accept' ? { action, content } : { action };
-    filled = content ?? filled;
   }
 }
 
