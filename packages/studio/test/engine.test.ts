@@ -760,6 +760,25 @@ describe('the lines of the source', () => {
     ]);
   });
 
+  it('are not those of comments, or of methods of other objects', async () => {
+    const { findMarks } = await import('../src/parts/line-marks.ts');
+    const text = `saga({ name: 'shop' }, function* () {
+  // Then step('pay', …) takes the money: 'https://pay.example'
+  /* step('pay') */ const url = 'https://pay.example'; prices.get('pay');
+  yield* step('pay', () => charge(url));
+});`;
+    const entries = ['shop', 'pay'].map((id, at): EntryView => ({
+      turn: 1,
+      type: at === 0 ? 'started' : 'ran',
+      id,
+      text: '',
+      value: id,
+    }));
+    expect(findMarks(text, entries, looks)).toMatchObject([{ line: 4, text: 'pay' }]);
+    const namespace = text.replace('yield* step', 'yield* sagas.step');
+    expect(findMarks(namespace, entries, looks)).toMatchObject([{ line: 4, text: 'pay' }]);
+  });
+
   it('are not those of a template that fits each name', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const text = `saga({ name: 'shop' }, function* () {

@@ -29,7 +29,9 @@ export function findMarks(text: string, entries: readonly EntryView[], looks: Ev
 }
 
 /** Returns the line of each name, as of `step('pay', …)`. The first one behind the name of the saga counts. */
-function linesOf(text: string, saga: string): ReadonlyMap<string, number> {
+function linesOf(source: string, saga: string): ReadonlyMap<string, number> {
+  const blank = (found: string): string => (found.startsWith('/') ? found.replaceAll(/./g, ' ') : found);
+  const text = source.replaceAll(stringOrComment, blank);
   const at = Math.max(0, text.indexOf(`'${saga}'`), text.indexOf(`"${saga}"`));
   const before = text.slice(0, at);
   const calls = [...callsIn(text.slice(at), before.split('\n').length), ...callsIn(before, 1)];
@@ -40,13 +42,16 @@ function linesOf(text: string, saga: string): ReadonlyMap<string, number> {
 /** Commands whose ID is their name. They have a line only if the file has no other command of the name. */
 const named = ['sleep', 'checkpoint', 'now', 'random', 'uuid', 'info'];
 const bare = String.raw`(?<![.\w])(${named.join('|')})(?:Until)?\(`;
-const allCalls = new RegExp(String.raw`\n|${bare}|\w(?:<[^()\n]*>)?\(\s*['"\`]([^'"\`\n]*)['"\`]`, 'g');
+// Methods of other objects, such as `get` of a map, are no commands.
+const call = String.raw`(?:(?<![.\w])\w+|\.(?:approval|elicit\w*|poll|sample|step|waitFor))(?:<[^()\n]*>)?`;
+const allCalls = new RegExp(String.raw`\n|${bare}|${call}\(\s*['"\`]([^'"\`\n]*)['"\`]`, 'g');
+const stringOrComment = /(["'])(?:\\.|(?!\1).)*\1|`(?:\\[^]|[^`\\])*`|\/\/.*|\/\*[^]*?\*\//g;
 
 function* callsIn(text: string, firstLine: number): Generator<readonly [name: string, line: number]> {
   let line = firstLine;
-  for (const [call, command, name = command] of text.matchAll(allCalls)) {
+  for (const [found, command, name = command] of text.matchAll(allCalls)) {
     if (name !== undefined) yield [name, line];
-    line += call.split('\n').length - 1;
+    line += found.split('\n').length - 1;
   }
 }
 
