@@ -289,12 +289,33 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
+  it('keeps the run and its settings while the code has a mistake', async () => {
+    const page = await open('#example=refund');
+    await page.locator('.run > .question').getByRole('button', { name: 'Accept' }).click();
+    await page.locator('.verdict').filter({ hasText: 'completed' }).waitFor();
+    await page.locator('.cm-content').focus();
+    await page.keyboard.press('ControlOrMeta+Home');
+    await page.keyboard.insertText('const (');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Client').selectOption('declining');
+    await expect.poll(() => page.getByLabel('Client').inputValue()).toBe('complete');
+    await page.getByText('Go back to token 1').click();
+    await page.getByRole('button', { name: 'Send as a fork' }).click();
+    await page.locator('.verdict').filter({ hasText: 'The run: completed' }).waitFor();
+    expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
+    await page.close();
+  });
+
   it('names an example of a link that the page does not have', async () => {
     const page = await browser.newPage();
-    await page.goto(`${site.origin}/index.html#example=no-such`);
-    await page.getByRole('alert').filter({ hasText: "This page has no example 'no-such'." }).waitFor();
-    await page.getByLabel('Example').selectOption('trip');
-    await page.locator('.ladder').waitFor();
+    // The second link is cut.
+    for (const fragment of ['#example=no-such', '#run=q1bKLFayUkorylSqBQA']) {
+      await page.goto('about:blank');
+      await page.goto(`${site.origin}/index.html${fragment}`);
+      await page.getByRole('alert').filter({ hasText: 'The link leads to no example' }).waitFor();
+      await page.getByLabel('Example').selectOption('trip');
+      await page.locator('.ladder').waitFor();
+    }
     await page.close();
   });
 

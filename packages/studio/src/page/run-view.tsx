@@ -11,7 +11,6 @@ import { TimeSlider } from './panels/time-slider.tsx';
 import { Statechart } from './statechart.tsx';
 import { TokenRow } from './token-row.tsx';
 
-/** The run, its forks, and the open case of the matrix. */
 export function RunView({ store }: { readonly store: Store }): JSX.Element {
   const { shown, lanes, session } = store;
   const open = shown.value;
@@ -138,6 +137,7 @@ function Case({ cell, run }: ShownCase): JSX.Element {
 }
 
 function summaryOf({ entries }: Lane): string {
+  if (entries.at(-1)?.type === 'repeated') return 'the stored response of an earlier request';
   const of = (type: EntryView['type']): readonly EntryView[] => entries.filter((each) => each.type === type);
   const left = of('uncompensated').map(({ id }) => id);
   return [

@@ -90,15 +90,16 @@ export class Store {
       fragment,
       ({ session: { answers, forks } }) => Array.isArray(answers) && Array.isArray(forks),
     );
-    const name = shared?.example ?? new URLSearchParams(fragment.slice(1)).get('example');
+    const given = new URLSearchParams(fragment.slice(1));
+    const name = shared?.example ?? given.get('example') ?? given.get('run');
     const find = (): Example | undefined => this.examples.value.find((each) => each.name === name);
-    const isKnown = name === null || find() !== undefined;
-    const problem = isKnown ? undefined : await this.#loadCompiler().then(() => undefined, String);
+    const problem =
+      name === null || find() ? undefined : await this.#loadCompiler().then(() => undefined, String);
     // Another example was opened meanwhile.
     if (this.#opened !== opened) return;
     const example = find() ?? (name === null || shared?.files ? this.examples.value[0] : undefined);
     if (example === undefined || problem !== undefined)
-      return void (this.failure.value = problem ?? `This page has no example '${name}'.`);
+      return void (this.failure.value = problem ?? 'The link leads to no example of this page.');
     this.pinned.value = undefined;
     this.example.value = example.name;
     this.#case = shared?.case;
@@ -208,11 +209,12 @@ export class Store {
 
   /** Changes the session, and plays a lane of it. */
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
-    this.session.value = { ...this.session.value, ...change };
-    this.shown.value = { lane };
     const keepFocus = watchFocus();
-    const run = await this.#run().catch(this.#fail);
-    if (run === undefined) return;
+    const run = await this.#run({ ...this.session.value, ...change }).catch(this.#fail);
+    // After a mistake in the code, the page keeps its run, and all controls show its settings.
+    if (run === undefined) return void (this.session.value = { ...this.session.value });
+    this.session.value = run.session;
+    this.shown.value = { lane };
     const lanes = await (this.#asked = this.#ask(this.#player, { type: 'play', ...run }));
     if (lanes !== undefined) this.failure.value = undefined;
     keepFocus();
@@ -230,8 +232,7 @@ export class Store {
     return (await this.#loadCompiler())?.compile(files) ?? [];
   }
 
-  async #run(): Promise<Run> {
-    const { value: session } = this.session;
+  async #run(session: Session = this.session.value): Promise<Run> {
     return { code: withInput(this.pinned.value ?? (await this.#compiled()), session), session };
   }
 
@@ -294,7 +295,6 @@ export class Store {
   }
 }
 
-/** Adds the arguments of the person to a saga without a script. */
 function withInput(code: Code, { input }: Session): Code {
   return Array.isArray(code) || input === undefined ? code : { ...(code as LoadedCode), input };
 }
