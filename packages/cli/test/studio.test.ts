@@ -145,6 +145,11 @@ describe('createStudio', () => {
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   });
 
+  it('has no other files', async () => {
+    for (const name of ['old-abc123.css', 'nothing.js'])
+      expect(await createStudio().fetch(new Request(`${url}/${name}`))).toMatchObject({ status: 404 });
+  });
+
   it('adds the slash that the relative URLs of the page need', async () => {
     const { status, headers } = await createStudio().fetch(new Request(url));
     expect(status).toBe(307);

@@ -51,6 +51,7 @@ export async function pageFile(file: string, extension: string = 'html'): Promis
       headers: { ...headers, 'content-type': `${types[extension]}; charset=utf-8` },
     });
   } catch {
+    if (extension !== 'html') return refusal(404, `The page has no file ${file}.`);
     return refusal(503, 'The page is not built. In a checkout: pnpm --dir packages/studio build:live');
   }
 }
