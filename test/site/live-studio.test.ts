@@ -192,6 +192,32 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await page.close();
   });
 
+  it('shows a rejected answer and the repeated question as a request of the same run', async () => {
+    const capped = `export const capped = saga({ name: 'capped', version: '1', forks: 'refuse' }, function* () {
+  const schema = z.object({ euros: z.number().max(9) });
+  const { euros } = yield* elicit('amount', { message: 'How much?', schema });
+  return 'Paid ' + euros;
+});`;
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + capped);
+    const page = await open();
+    await summary(page, 'capped').click();
+    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await question(page, 'amount').waitFor();
+    await answer(page, 'amount', 'euros', '10');
+    await page.locator('.event.asked').filter({ hasText: '<=9' }).waitFor();
+    await answer(page, 'amount', 'euros', '8');
+    await verdict(page, 'capped: completed');
+    const titles = await page.locator('.turns h3').allTextContents();
+    expect(titles.map((title) => title.slice(0, 6))).toEqual(['Turn 1', 'Turn 2', 'Turn 2']);
+    expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
+    // Each token follows its request.
+    const order = await page.locator('.turns > li').evaluateAll((each) => each.map((li) => li.innerText));
+    expect(order.map((text) => /Token \d/.exec(text)?.[0])).toEqual(['Token 1', 'Token 2', undefined]);
+    await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
+    await summary(page, 'capped').waitFor({ state: 'detached' });
+    await page.close();
+  });
+
   it('names the mistake in changed code on both pages, until the code is repaired', async () => {
     const pages = [await open(), await browser.newPage()];
     await pages[1]?.goto(`${origin}/studio/playground#example=note`);

@@ -55,6 +55,27 @@ it('finds the answers that led to a fork of a fork', () => {
   expect(lanes.map(({ origin }) => origin && lanes.indexOf(origin))).toEqual([undefined, 0, 1]);
 });
 
+it('keeps a run in one line if the server rejects an answer and asks again', () => {
+  const foreign = (turn: number, more: Partial<SeenTurn>): SeenTurn => {
+    const { request: _, ...seen } = turnOf(turn, '', more);
+    return seen;
+  };
+  const asked = [{ stepId: 'amount', type: 'elicitation' }];
+  const turns = [
+    foreign(1, { asked }),
+    foreign(2, { asked, events: [] }),
+    foreign(2, { asked, events: [] }),
+    foreign(2, { asked: [] }),
+    foreign(3, { status: 'completed', result: 'x' }),
+  ];
+  const lanes = toLanes(turns, [], 'ask');
+  expect(lanes.map((lane) => lane.turns)).toEqual([turns]);
+  // Each request has its own piece of the diagram.
+  expect(lanes[0]?.entries.filter(({ isFirst }) => isFirst).map(({ turn }) => turn)).toEqual([1, 2, 2, 2, 3]);
+  // The same turn after one with an answer is a fork.
+  expect(toLanes([...turns, foreign(2, {})], [], 'ask')).toHaveLength(2);
+});
+
 it('takes along only answers of the client that it knows, in each form', () => {
   const events = [
     answered('amount', { action: 'accept', value: '{"euros":30}' }),

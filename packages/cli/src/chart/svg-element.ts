@@ -7,7 +7,6 @@ export interface SvgElement {
   readonly children: readonly (SvgElement | string)[];
 }
 
-/** Makes an element. */
 export function svg(
   tag: string,
   attributes: SvgElement['attributes'],

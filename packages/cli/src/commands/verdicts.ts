@@ -11,7 +11,6 @@ export async function judged<T>(check: () => Promise<T>): Promise<T | { readonly
   }
 }
 
-/** Formats a verdict, with the problem on the lines below. */
 export function verdictOf(what: string, problem: string | undefined): string {
   return problem === undefined ? `ok    ${what}` : `FAIL  ${what}\n${problem.replaceAll(/^/gm, '      ')}`;
 }

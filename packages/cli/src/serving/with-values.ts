@@ -86,7 +86,8 @@ function answerOf(answer: ClientAnswer | undefined): Partial<SeenEvent> {
 function factsOf(outcome: Outcome): Partial<SeenTurn> {
   if (outcome.status === 'completed') return present({ result: toText(outcome.result) });
   if (outcome.status !== 'suspended') return {};
-  return { messages: outcome.steps.map(({ type, params }) => toText(params['message']) ?? type) };
+  const shown = outcome.steps.map(({ type, params, reason }) => [toText(params['message']) ?? type, reason]);
+  return { messages: shown.map((parts) => parts.filter(Boolean).join('\n')) };
 }
 
 /** Shortens long values. */

@@ -8,7 +8,6 @@ import type { LiveStore } from './live-store.ts';
 import { SeenList } from './seen-list.tsx';
 import { StartPanel } from './start-panel.tsx';
 
-/** The live page: sagas to start and sagas of clients, beside the run of one. */
 export function App({ store }: { readonly store: LiveStore }): JSX.Element {
   const { mcp, reloads = 0, problem } = store.state.value ?? {};
   return (
@@ -36,7 +35,6 @@ export function App({ store }: { readonly store: LiveStore }): JSX.Element {
   );
 }
 
-/** Source of the shown saga, with lines that the run lights. */
 function Source({ store }: { readonly store: LiveStore }): JSX.Element | null {
   const { saga = '' } = store.saga.value ?? {};
   const file = fileOf(store.sources.value?.examples[0]?.files ?? [], saga);

@@ -46,8 +46,11 @@ function lineFor(next: SeenTurn, lines: SeenTurn[][], sent: readonly Sent[]): Se
   if (own !== undefined) return own;
   const parent = sent.find(({ id }) => id === request)?.parent;
   if (parent !== undefined) return lines.find((line) => newestOf(line)?.request === parent);
-  // Other clients do not say which token they sent.
-  return lines.findLast((line) => (newestOf(line)?.turn ?? 0) < turn);
+  // Other clients do not say which token they sent. A turn without events asked again, and the next one has its number.
+  return lines.findLast((line) => {
+    const { turn: newest = 0, events = [] } = newestOf(line) ?? {};
+    return newest < turn || (newest === turn && events.length === 0);
+  });
 }
 
 /** A rejected request leaves the token before it good. */
@@ -81,9 +84,9 @@ export function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
   const facts = [...beginOf(turn, saga)];
   if (turn.action !== 'repeat')
     facts.push(...turn.events.map((event) => eventOf(event, turn)), ...endOf(turn));
-  return facts.map((each) => {
+  return facts.map((each, at) => {
     const said = [looks[each.type].verb ?? each.type, each.id, each.value];
-    return { text: said.filter(Boolean).join(' '), turn: turn.turn, ...each };
+    return { text: said.filter(Boolean).join(' '), turn: turn.turn, isFirst: at === 0, ...each };
   });
 }
 

@@ -11,14 +11,13 @@ import { LiveForm, LiveTokenRow } from './live-token.tsx';
 import type { LiveStore } from './live-store.ts';
 import { statusLabels } from './seen-list.tsx';
 
-/** Shown saga: its run and its forks. */
 export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   const { saga, lanes } = store;
   const { value: lane } = store.shownLane;
   if (saga.value === undefined || lane === undefined)
     return (
       <section class="run" aria-label="Run">
-        <p class="nothing">Start a saga, or choose one. Its turns appear here while they run.</p>
+        <p class="nothing">Choose a saga, or start one. Its turns appear here while they run.</p>
       </section>
     );
   const at = lanes.value.indexOf(lane);
@@ -61,7 +60,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         key={`${sagaId} ${at}`}
         entries={lane.entries}
         tokens={lane.tokens}
-        caption={(turn) => captionOf(lane, turn)}
+        caption={(request) => captionOf(lane, request)}
         token={(token) => <LiveTokenRow key={token.turn.startedAt} store={store} token={token} />}
       />
       {open !== undefined && <LiveForm store={store} token={open} />}
@@ -70,8 +69,8 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   );
 }
 
-function captionOf({ turns }: LiveLane, turn: number): string {
-  const { client, durationMs, startedAt = 0 } = turns.findLast((each) => each.turn === turn) ?? {};
+function captionOf({ turns }: LiveLane, request: number): string {
+  const { client, durationMs, startedAt = 0 } = turns[request - 1] ?? {};
   const duration = durationMs === undefined ? 'runs now' : durationOf(durationMs);
   return [client, new Date(startedAt).toLocaleTimeString(), duration].filter(Boolean).join(' · ');
 }

@@ -9,7 +9,6 @@ import { QuestionForm } from '../parts/question-form.tsx';
 
 type LiveTokenProps = { readonly store: LiveStore; readonly token: LiveToken };
 
-/** Token between two turns: its size and expiry, and a form to go back. */
 export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
   const { turn, startedAt, tokenBytes, expiresAt = 0 } = token.turn;
   const { steps = [], sagaToken } = token.sent?.reply ?? {};

@@ -13,7 +13,6 @@ export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
   rejected: 'request rejected',
 };
 
-/** Sagas that the process has seen, newest first. */
 export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element {
   const { seen = [] } = store.state.value ?? {};
   const wanted = useSignal('');

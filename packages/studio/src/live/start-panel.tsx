@@ -4,7 +4,6 @@ import { QuestionForm } from '../parts/question-form.tsx';
 import type { LiveStore } from './live-store.ts';
 import type { Tool } from './mcp-client.ts';
 
-/** Served sagas, each with a form of its arguments. */
 export function StartPanel({ store }: { readonly store: LiveStore }): JSX.Element {
   const { value: tools } = store.tools;
   return (

@@ -5,6 +5,8 @@ import type { Field } from '@mcp-saga/testing/internal';
 
 export interface EntryView {
   readonly turn: number;
+  /** `true` for the first event of a request. Default: that of a turn. */
+  readonly isFirst?: boolean;
   /** Number of the attempt, from 1; undefined for other events. */
   readonly attempt?: number | undefined;
   readonly type: TraceEntry['type'];

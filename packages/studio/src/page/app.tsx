@@ -17,7 +17,6 @@ export function startPage(home: Home): Store {
   return store;
 }
 
-/** The page: the source and its crash matrix, beside the run. */
 function App({ store }: { readonly store: Store }): JSX.Element {
   const { value: waits } = store.waits;
   const { input = 'those of the script', answers } = store.session.value;

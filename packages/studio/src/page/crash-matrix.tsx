@@ -9,7 +9,6 @@ type Row = readonly [subject: string, cells: Cell[]];
 /** Number of rows of a long matrix that are drawn at first, and with each request for more. */
 const rowsOfPage = 60;
 
-/** The results of the explorers, a row for each step, question, and turn. */
 export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
   const cells = store.cells.value;
   const failing = cells.filter(isBad).length;

@@ -10,7 +10,7 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly tokens: readonly T[];
   readonly token?: (token: T, number: number) => ComponentChildren;
   /** Text beside the number of a turn. Default: the number of the process. */
-  readonly caption?: (turn: number, process: number) => string;
+  readonly caption?: (process: number) => string;
   /** Number of events in the past. Default: those of the slider. */
   readonly shown?: number;
 }
@@ -50,7 +50,7 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
   entries,
   tokens,
   token,
-  caption = (_, life) => `process ${life}`,
+  caption = (life) => `process ${life}`,
   shown = shownEvents.value,
 }: LadderProps<T>): JSX.Element {
   const pieces: { at: number; process: number; entries: EntryView[]; tokens: [T, number][] }[] = [];
@@ -59,7 +59,7 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
   for (const [index, entry] of entries.entries()) {
     const last = pieces.at(-1);
     const before = entries[index - 1];
-    if (before?.turn !== entry.turn || before.type === 'crashed') process += 1;
+    if (entry.isFirst || before?.turn !== entry.turn || before.type === 'crashed') process += 1;
     if (last?.process === process && last.entries.length < longest) last.entries.push(entry);
     else pieces.push({ at: index, process, entries: [entry], tokens: [] });
     for (let each = tokens[next]; each !== undefined && each.traced <= index + 1; each = tokens[next])
@@ -77,7 +77,7 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
           <li key={at} class={at >= shown ? 'later' : ''}>
             {pieces[number - 1]?.process !== life && (
               <h3>
-                Turn {own[0]?.turn} <span>{caption(own[0]?.turn ?? 0, life)}</span>
+                Turn {own[0]?.turn} <span>{caption(life)}</span>
               </h3>
             )}
             <ol style={{ containIntrinsicBlockSize: `auto ${own.length * eventHeight}px` }}>

@@ -52,7 +52,6 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
 
 const pieces = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
 
-/** Token as the client sees the text, and as the operator knows the contents. */
 function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {
   const lens = useSignal<LensView>();
   const load = (isChanged: boolean): void =>
