@@ -462,6 +462,28 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
+  it('folds the attempts of a poll between the first and the last ones', async () => {
+    const text = `import { poll, saga } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+export const build = saga({ name: 'build', version: '1' }, function* () {
+  const result = yield* poll('result', ({ attempt }) => (attempt < 9 ? undefined : 'green'), { everyMs: 5_000, totalTimeoutMs: 600_000 });
+  return result;
+});
+export const script = testSaga(build);`;
+    const session = { answers: [], forks: [] };
+    const page = await open(
+      await toFragment({ example: 'refund', files: [{ name: 'build.ts', text }], session }),
+    );
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    await ends(page, 'completed');
+    expect(await page.locator('.event.polled').allTextContents()).toEqual([
+      expect.stringContaining('poll result'),
+      expect.stringMatching(/attempt 9/),
+    ]);
+    expect(await page.locator('.event.waited').count()).toBe(2);
+    await page.close();
+  });
+
   it('prefills defaults, and leaves out what the person leaves out', async () => {
     const text = `import { elicit, saga } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';

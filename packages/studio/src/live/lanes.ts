@@ -77,7 +77,6 @@ function toLane(turns: SeenTurn[], lanes: LiveLane[], sent: readonly Sent[], sag
   return { turns, entries, tokens, origin, path };
 }
 
-/** Event without its turn, and without empty facts. */
 type Facts = Pick<EntryView, 'type'> & Partial<EntryView>;
 
 export function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {

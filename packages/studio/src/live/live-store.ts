@@ -30,7 +30,6 @@ export class LiveStore {
   readonly lane: Signal<number> = keptSignal('lane', 0);
   /** Requests of this page. The tokens of kept requests must fit the quota of a tab. */
   readonly sent: Signal<readonly Sent[]> = keptSignal('sent', [], (all) => all.slice(-50));
-  /** Problem of the connection, or of a call. */
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** Access token for servers with users. */
   readonly bearer: Signal<string> = signal('');
@@ -47,7 +46,6 @@ export class LiveStore {
   #loaded: string | undefined;
   #refreshing: Promise<void> | undefined;
 
-  /** Polls the state while the page is visible. */
   async follow(): Promise<never> {
     for (;;) {
       if (!document.hidden) await this.refresh();

@@ -63,7 +63,6 @@ export type SagaReply = Readonly<{
   retryAfterMs?: number;
 }>;
 
-/** Request of this page to a saga. */
 export interface Sent {
   readonly id: string;
   readonly tool: string;

@@ -1,7 +1,6 @@
 import type { Code, Fork, Session } from './session.ts';
 import type { CaseView, Cell, Lane, LensView, Misfit } from './view.ts';
 
-/** Code, and what the person does with it. */
 export type Run = { readonly code: Code; readonly session: Session };
 
 export type Request =

@@ -45,7 +45,6 @@ export interface QuestionView {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** State of a run that waits. */
 export interface PauseView {
   /** Time until the saga continues without an answer, in milliseconds; undefined: never. */
   readonly dueInMs: number | undefined;

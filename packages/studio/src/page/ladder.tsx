@@ -45,7 +45,6 @@ const longest = 20;
 const eventHeight = 36;
 const longestLine = 160; // a longer value is cut, and opens
 
-/** A run as a ladder: client, server, and outside world, turn by turn. */
 export function Ladder<T extends Pick<TokenView, 'traced'>>({
   entries,
   tokens,
@@ -81,9 +80,11 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
               </h3>
             )}
             <ol style={{ containIntrinsicBlockSize: `auto ${own.length * eventHeight}px` }}>
-              {own.map((entry, index) => (
-                <Event key={index} entry={entry} isLater={at + index >= shown} />
-              ))}
+              {own.map((entry, index) =>
+                isRepeated(entries, at + index) ? null : (
+                  <Event key={index} entry={entry} isLater={at + index >= shown} />
+                ),
+              )}
             </ol>
             {after.map(([each, place]) => token?.(each, place))}
           </li>
@@ -91,6 +92,14 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
       </ol>
     </div>
   );
+}
+
+/** `true` for all but the first and the last attempts of a poll, and the waits between them. */
+function isRepeated(entries: readonly EntryView[], at: number): boolean {
+  const { type, id } = entries[at] as EntryView;
+  const isAlike = (other: EntryView | undefined): boolean => other?.type === type && other.id === id;
+  const isPoll = type === 'polled' || (type === 'waited' && entries[at - 1]?.type === 'polled');
+  return isPoll && isAlike(entries[at - 2]) && isAlike(entries[at + 2]);
 }
 
 function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater: boolean }): JSX.Element {

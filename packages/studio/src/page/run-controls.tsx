@@ -40,7 +40,6 @@ export function RunSettings({ store }: { readonly store: Store }): JSX.Element {
   );
 }
 
-/** Clock of a lane that waits: to the next due time, or by an amount. */
 export function Clock({ store, at }: { readonly store: Store; readonly at: number }): JSX.Element | null {
   const { question, pause } = store.lanes.value[at] ?? {};
   if (pause === undefined) return null;

@@ -32,7 +32,6 @@ export class Store {
   readonly lanes: Signal<readonly Lane[]> = signal([]);
   readonly cells: Signal<readonly Cell[]> = signal([]);
   readonly exploring: Signal<boolean> = signal(false);
-  /** A lane of the session, or a case. */
   readonly shown: Signal<{ readonly lane: number } | ShownCase> = signal({ lane: 0 });
   /** Mistake in the code of the editor. */
   readonly failure: Signal<string | undefined> = signal(undefined);

@@ -11,7 +11,6 @@ import type { Store } from './store.ts';
 /** `number`: of the token in its lane, from 0. */
 type TokenRowProps = Readonly<{ store: Store; lane: number; number: number; token: TokenView }>;
 
-/** Token of the client between two turns, with a lens, and a form to go back. */
 export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Element {
   const { answers: acts } = store.session.value;
   const [question] = token.questions;
