@@ -1,6 +1,6 @@
 import { toMermaid } from '@mcp-saga/xstate';
 import { describe, expect, it } from 'vitest';
-import { createMachine } from 'xstate';
+import { and, createMachine, not, or, stateIn } from 'xstate';
 import { pictured, type Pictured } from './support/pictured.ts';
 
 const draw = (name: string): string => {
@@ -172,6 +172,50 @@ describe('the diagram of a machine', () => {
         class asking active
       "
     `);
+  });
+
+  it.each([
+    [and(['isPaid']), 'isPaid'],
+    [or(['isAdmin']), 'isAdmin'],
+    [not('isPaid'), 'not isPaid'],
+    [not(and(['isPaid'])), 'not isPaid'],
+    [and(['isPaid', not('isLate')]), 'isPaid and not isLate'],
+    [and(['isPaid', or(['isAdmin', 'isOwner'])]), 'isPaid and (isAdmin or isOwner)'],
+    [or([and(['isPaid', 'isValid']), and([or(['isA', 'isB'])])]), '(isPaid and isValid) or (isA or isB)'],
+    [not(and(['isPaid', 'isValid'])), 'not (isPaid and isValid)'],
+    [not(stateIn('#m.b')), 'not in #35;m.b'],
+    [and([]), 'and'],
+  ])('prints a composed guard with brackets around inner lists: %#', (guard, label) => {
+    const machine = createMachine({
+      id: 'm',
+      initial: 'a',
+      states: { a: { on: { GO: { target: 'b', guard: guard as never } } }, b: {} },
+    });
+    expect(toMermaid(machine)).toContain(`a --> b : GO [${label}]\n`);
+  });
+
+  it('finds the operator of a guard without the names of functions, as in minified code', () => {
+    const guard = and(['isPaid', not('isLate')]);
+    Object.defineProperty(guard, 'name', { value: 't' });
+    const machine = createMachine({ id: 'm', on: { GO: { guard: guard as never } } });
+    expect(toMermaid(machine)).toContain('GO [isPaid and not isLate]');
+  });
+
+  it('draws the default of a history state with an escaped dot in its target', () => {
+    const machine = createMachine({
+      id: 'm.1',
+      initial: 'flow',
+      states: {
+        flow: {
+          initial: 'step.one',
+          states: {
+            'step.one': { initial: 'inner', states: { inner: {} } },
+            last: { type: 'history', target: 'step\\.one.inner' },
+          },
+        },
+      },
+    });
+    expect(toMermaid(machine)).toContain('flow_last --> flow_step_one_inner : default');
   });
 
   it('highlights nothing without a value', () => {

@@ -1,4 +1,4 @@
-import type { AnyStateMachine, AnyStateNode, TransitionDefinition } from 'xstate';
+import { and, not, or, type AnyStateMachine, type AnyStateNode, type TransitionDefinition } from 'xstate';
 import { kindOf, type LogicKind } from '../adapter/logic-kind.ts';
 import { logicOf } from '../adapter/xstate-nodes.ts';
 import type { LiveInvoke } from '../model/live-actor.ts';
@@ -102,13 +102,10 @@ export function transitionsOf(node: AnyStateNode): readonly LabelledTransition[]
 /** Returns the default targets of a history state. */
 function defaultsOf(node: AnyStateNode): readonly AnyStateNode[] {
   const { target } = node.config as { readonly target?: string | readonly string[] };
+  const parent = node.parent?.id.replaceAll(/[.\\]/g, String.raw`\$&`);
   return [target ?? []]
     .flat()
-    .map((path) =>
-      path.startsWith('#')
-        ? node.machine.getStateNodeById(path)
-        : path.split('.').reduce((at, key) => at.states[key] as AnyStateNode, node.parent as AnyStateNode),
-    );
+    .map((path) => node.machine.getStateNodeById(path.startsWith('#') ? path : `#${parent}.${path}`));
 }
 
 const dones = { done: 'xstate.done.actor.', error: 'xstate.error.actor.', snapshot: 'xstate.snapshot.' };
@@ -160,20 +157,23 @@ function duration(delay: string): string {
   return `${Number(delay) / size} ${unit}`;
 }
 
-function guardName(guard: unknown): string {
-  if (typeof guard === 'string') return guard;
-  if (typeof guard === 'function') {
-    const { guards, stateValue } = guard as {
-      readonly guards?: readonly unknown[];
-      readonly stateValue?: unknown;
-    };
-    if (stateValue !== undefined) {
-      return `in ${typeof stateValue === 'string' ? stateValue : JSON.stringify(stateValue)}`;
-    }
-    if (guards === undefined) return guard.name === '' ? 'guard' : guard.name;
-    if (guards.length === 1) return `not ${guardName(guards[0])}`;
-    return guards.map(guardName).join(` ${guard.name} `);
+type Composed = { readonly [key in 'check' | 'stateValue']?: unknown } & { readonly guards?: unknown[] };
+
+/** Names a guard. A list inside another guard has brackets. */
+function guardName(guard: unknown, isInside: boolean = false): string {
+  if (typeof guard !== 'function') {
+    const { type = guard } = Object(guard) as { readonly type?: unknown };
+    return typeof type === 'string' ? type : 'guard';
   }
-  const { type } = Object(guard) as { readonly type?: unknown };
-  return typeof type === 'string' ? type : 'guard';
+  const { guards, stateValue, check, name } = guard as typeof guard & Composed;
+  if (stateValue !== undefined)
+    return `in ${typeof stateValue === 'string' ? stateValue : JSON.stringify(stateValue)}`;
+  if (guards === undefined) return name === '' ? 'guard' : name;
+  // A minified XState has other names for its functions.
+  const samples: Readonly<Record<string, object>> = { and: and([]), or: or([]), not: not('') };
+  const operator = Object.keys(samples).find((each) => (samples[each] as Composed).check === check) ?? name;
+  if (operator === 'not') return `not ${guardName(guards[0], true)}`;
+  if (guards.length === 1) return guardName(guards[0], isInside);
+  const list = guards.map((each) => guardName(each, true)).join(` ${operator} `) || operator;
+  return isInside ? `(${list})` : list;
 }
