@@ -5,7 +5,6 @@ import { SessionPlayer } from './play.ts';
 import type { Evaluate, Playground } from './playground.ts';
 import { upgrade } from './upgrade.ts';
 
-/** Answers the requests of a page. */
 export type Engine = (request: Request, report: (message: Reply) => void) => Promise<unknown>;
 
 /** Creates an engine. With `refuse`, a lens or a recording of an older run does not run its code again. */

@@ -1,3 +1,4 @@
+// oxlint-disable no-await-in-loop -- explorers run in sequence, as their cases share the fakes of the files
 import { crashEverywhere, failEverywhere, refuseEverywhere, TestSaga } from '@mcp-saga/testing';
 import type { Rule, TraceEntry } from '@mcp-saga/testing';
 import { decode, encode } from '@mcp-saga/server/internal';
@@ -11,11 +12,9 @@ import { toEntryView, toText } from './to-view.ts';
 /** Explores a script, and reports each case. `load` evaluates the code anew, for each explorer. */
 export async function explore(load: () => Promise<Playground>, say: (reply: Reply) => void): Promise<void> {
   for (const explorer of [refuseEverywhere, crashEverywhere, failEverywhere]) {
-    // oxlint-disable-next-line no-await-in-loop -- the explorers run in sequence
     const { script, check, harmless } = await load();
     let cases = 0;
     try {
-      // oxlint-disable-next-line no-await-in-loop -- the cases share the fakes of the files
       await explorer(script, {
         harmless,
         ...(check === undefined ? {} : { check }),
@@ -50,7 +49,6 @@ export async function playCase(playground: Playground, cell: Cell): Promise<Case
   return { entries: Array.from(world.trace, toEntryView), test, machine: machine?.() };
 }
 
-/** Returns the index of the first event that the fault changed. */
 function findFault(trace: readonly TraceEntry[], { subject }: Pick<Cell, 'subject'>): number {
   const at = trace.findIndex(({ type }) => type === 'crashed' || type === 'lost');
   const isChanged = ({ type, ...entry }: TraceEntry): boolean =>

@@ -57,8 +57,7 @@ export class SessionPlayer {
 
   /** Formats the recording of a lane as JSON. Call `play` before. */
   recording(lane: number): string {
-    const { world } = this.#played[lane] as Played;
-    return formatRecording(recordingOf(world));
+    return formatRecording(recordingOf((this.#played[lane] as Played).world));
   }
 
   /** Opens a token for the lens, and sends a changed one if `isChanged`. Call `play` before. */
@@ -171,7 +170,7 @@ export class SessionPlayer {
     };
   }
 
-  /** Prints a test of a lane; undefined if the lane, or a lane before, has not ended, or if a fork needs a script of its own. */
+  /** Prints a test of a lane; undefined if the lane or an earlier lane has not ended, or if a fork needs a script of its own. */
   #testOf(lane: Played): string | undefined {
     const path = [lane];
     for (let at = lane.from; at !== undefined; at = path[0]?.from)

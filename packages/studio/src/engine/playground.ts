@@ -11,7 +11,6 @@ export const machines: {
   trace?: (world: World, earlier: MachineTrace | undefined) => () => MachineTrace | undefined;
 } = {};
 
-/** Script of the kit, and its check. */
 export interface Playground {
   readonly script: TestSaga;
   readonly check: (() => unknown) | undefined;
@@ -24,7 +23,6 @@ export interface Playground {
 /** Evaluates versions of code without the state of an earlier run. The later ones share the outside world of the first. */
 export type Evaluate = (...versions: readonly Code[]) => Promise<readonly Playground[]>;
 
-/** Describes a script, with the exported check and the exported harmless steps. */
 export function playgroundOf(script: TestSaga, exports: object, names: Playground['exported']): Playground {
   const { check, harmless = [] } = exports as Partial<Playground>;
   return { script, check, harmless, exported: names };

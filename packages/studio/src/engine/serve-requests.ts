@@ -3,7 +3,6 @@ import type { LastReply } from '../model/messages.ts';
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
 const reply = (message: object): void => globalThis.postMessage(message);
 
-/** Handles the requests of a page in its worker. */
 export function serveRequests(handle: (request: never, report: typeof reply) => Promise<unknown>): void {
   addEventListener('message', ({ data }: MessageEvent) => {
     void handle(data as never, reply)

@@ -5,19 +5,23 @@ import type { EntryView, QuestionView } from '../model/view.ts';
 
 type Facts = Partial<EntryView & Record<'saga', string>> & { readonly error?: Pick<EntryView, 'stepId'> };
 
+/** Fields with the value of an event. The first existing field counts. */
+const valued = ['reason', 'message', 'answer', 'result', 'error', 'text', 'input'];
+
 /** Converts an event to plain data, for the page. */
 export function toEntryView(entry: TraceEntry): EntryView {
   const { turn, type } = entry;
   const { id, key, attempt, when, by, saga, error } = entry as Facts;
   const stepId = type === 'gaveUp' ? error?.stepId : undefined;
   const facts = { turn, attempt, type, when, by, id: id ?? saga, stepId, key };
-  return { ...facts, text: lineOf(entry), value: valueOf(entry) };
+  const fields = new Map<string, unknown>(Object.entries(entry));
+  const value = valued.map((name) => fields.get(name)).find((each) => each !== undefined);
+  return { ...facts, text: lineOf(entry), value: value === undefined ? undefined : toText(value) };
 }
 
-/** Entry of a journal. */
 type Noted = Readonly<Record<'kind' | 'id' | 'outcome', string>> & { readonly value?: unknown };
 
-/** Adds reads and checkpoints, which are no events, to the events before which they ran, and the IDs of sleeps to their waits. */
+/** Adds reads and checkpoints to the events before which they ran, and the IDs of sleeps to their waits. */
 export function withReads(entries: readonly EntryView[], journal: readonly Noted[]): readonly EntryView[] {
   const sleep = /(^|\/)sleep([#@]|$)/;
   const sleeps = journal.filter(({ kind, id }) => kind === 'checkpoint' && sleep.test(id));
@@ -41,18 +45,8 @@ export function withReads(entries: readonly EntryView[], journal: readonly Noted
   return all;
 }
 
-/** Fields with the value of an event. The first existing field counts. */
-const valued = ['reason', 'message', 'answer', 'result', 'error', 'text', 'input'] as const;
-
-function valueOf(entry: TraceEntry): string | undefined {
-  const fields = entry as Partial<Record<(typeof valued)[number], unknown>>;
-  const name = valued.find((each) => fields[each] !== undefined);
-  return name === undefined ? undefined : toText(fields[name]);
-}
-
 const longest = 400;
 
-/** Formats and truncates a value for the page. */
 export function toText(value: unknown): string {
   if (value instanceof Error) return value.message;
   if (typeof value === 'string') return value.slice(0, longest);

@@ -30,7 +30,6 @@ export class CodeEditor {
     this.#view.setState(known?.doc.toString() === text ? known : this.#stateOf(name, text));
   }
 
-  /** Lights lines, and shows the newest one. */
   mark(entries: readonly EntryView[], looks: EventLooks): void {
     const { state, scrollDOM, hasFocus } = this.#view;
     const marks = findMarks(state.doc.toString(), entries, looks);

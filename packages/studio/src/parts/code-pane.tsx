@@ -13,7 +13,6 @@ interface CodePaneProps {
   /** Absent if the code is only shown. */
   readonly onEdit?: (text: string) => void;
   readonly failure?: string | undefined;
-  /** Events that light their lines. */
   readonly entries?: readonly EntryView[] | undefined;
   /** Resolves when the editor may load. Default: at once. */
   readonly ready?: Promise<unknown>;

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ButtonHTMLAttributes, JSX, ComponentChildren, RenderableProps } from 'preact';
 
-/** Button that submits no form. */
 export function Button(props: ButtonHTMLAttributes): JSX.Element {
   return <button type="button" {...props} />;
 }
@@ -22,7 +21,6 @@ export function watchFocus(): () => void {
 
 type CopyButtonProps = { readonly label: string; readonly text: () => string | Promise<string> };
 
-/** Copies a text to the clipboard, and says so. */
 export function CopyButton({ label, text }: CopyButtonProps): JSX.Element {
   const said = useSignal('');
   const copy = async (): Promise<void> => {
@@ -44,7 +42,6 @@ export function CopyButton({ label, text }: CopyButtonProps): JSX.Element {
   );
 }
 
-/** Mistake, if any, for the screen and for screen readers. */
 export function Failure({ text }: { readonly text: string | undefined }): JSX.Element | null {
   return text === undefined ? null : (
     <p class="failure" role="alert">
@@ -69,7 +66,6 @@ export function Fold({ summary, children }: FoldProps): JSX.Element {
 /** Greatest size of a token. */
 export const limitBytes = 65_536;
 
-/** Summary of a token. */
 export function TokenTitle({ number, bytes }: Readonly<Record<'number' | 'bytes', number>>): JSX.Element {
   return (
     <>
@@ -101,7 +97,6 @@ export function Slider({ label, text, count, at, onMove }: SliderProps): JSX.Ele
 
 type RefusalProps = { readonly client: string | undefined; readonly operator: string | undefined };
 
-/** What the client and the operator see of a refused token. */
 export function Refusal({ client, operator }: RefusalProps): JSX.Element {
   return (
     <p class="failure" role="status">

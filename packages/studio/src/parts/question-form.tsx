@@ -14,7 +14,6 @@ const kinds: Readonly<Record<string, readonly [name: string, buttons: Readonly<R
   event: ['Event', { send: 'Send the event' }],
 };
 
-/** Form for a question to the client, an approval of another person, or an event of another system. */
 export function QuestionForm({ question, onAnswer, accept = 'Accept' }: QuestionFormProps): JSX.Element {
   const { id, type, message, url, reason, fields = {} } = question;
   const mistake = useSignal<string | undefined>(undefined);
@@ -60,7 +59,6 @@ export function QuestionForm({ question, onAnswer, accept = 'Accept' }: Question
   );
 }
 
-/** Field that belongs to a kind of question. */
 function OwnField({ question: { type, content } }: Pick<QuestionFormProps, 'question'>): JSX.Element | null {
   if (type === 'approval')
     return (
