@@ -650,7 +650,15 @@ describe('an export', () => {
 describe('the source', () => {
   it('may import only what the playground has', async () => {
     const files = [{ name: 'a.ts', text: "import 'node:fs';" }];
-    await expect(play({}, files)).rejects.toThrow("'node:fs'");
+    await expect(play({}, files)).rejects.toThrow("imports 'node:fs'. This page provides only");
+  });
+
+  it('may use only names that the modules have', async () => {
+    const text = `import { defineSaga, stp } from '@mcp-saga/server';
+      export const script = stp(defineSaga);`;
+    await expect(play({}, [{ name: 'a.ts', text }])).rejects.toThrow(
+      "The page has no export 'stp' of '@mcp-saga/server'. Check the import in a.ts.",
+    );
   });
 
   it('needs a script', async () => {

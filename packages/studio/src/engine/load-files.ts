@@ -10,12 +10,12 @@ export function loaderOf(
 ): (specifier: string, from: string) => Exports {
   return function load(specifier, from) {
     const known = modules[specifier];
-    if (known !== undefined) return known;
+    if (known !== undefined) return withNames(known, specifier, from);
     const base = specifier.replace(/^(?:\.\.?\/)+/, '').replace(/\.[jt]s$/, '');
     const file = files.find(({ name }) => name.replace(/\.ts$/, '') === base);
     if (file === undefined || !specifier.startsWith('.'))
       throw new Error(
-        `${from} imports '${specifier}'. The playground provides only ${Object.keys(modules).join(', ')}, and the files of the editor.`,
+        `${from} imports '${specifier}'. This page provides only ${Object.keys(modules).join(', ')}, and the files of the editor.`,
       );
     const done = evaluated.get(file.name);
     if (done !== undefined) return done;
@@ -26,4 +26,15 @@ export function loaderOf(
     run((wanted: string) => load(wanted, file.name), exports);
     return exports;
   };
+}
+
+/** Throws for a missing export. Compiled code would read `undefined`. */
+function withNames(module: Exports, specifier: string, from: string): Exports {
+  return new Proxy(module, {
+    get(target, name) {
+      if (typeof name === 'symbol' || name in target || /^(?:__esModule|default|then)$/.test(name))
+        return target[name as string];
+      throw new Error(`The page has no export '${name}' of '${specifier}'. Check the import in ${from}.`);
+    },
+  });
 }
