@@ -23,6 +23,16 @@ const door = createMachine({
   },
 });`;
 
+/** Machine with three events in each state, whose drawing is larger than a window. */
+const circle = (count: number): string => {
+  const states = Array.from({ length: count }, (_, at) => {
+    const to = (by: number): string => `'step${(at + by) % count}'`;
+    return `step${at}: { on: { NEXT: ${to(1)}, SKIP: ${to(3)}, CANCEL: 'step0' } },`;
+  });
+  return `import { createMachine } from 'xstate';
+createMachine({ id: 'circle', initial: 'step0', states: { ${states.join('')} } });`;
+};
+
 describeWith('the statechart page', executablePath === undefined ? 'no Chromium on PATH' : undefined, () => {
   let site: Awaited<ReturnType<typeof serveSite>>;
   let profile: string;
@@ -91,7 +101,7 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
     await page.getByRole('button', { name: 'Advance' }).click();
     await page.locator('.past').getByText('clock +59 s').waitFor();
     await isLit(page, 'door.open');
-    await page.getByRole('button', { name: 'Skip to after 1 min in door.open' }).click();
+    await page.getByRole('button', { name: 'Skip to after 1 min in door.open (in 1 s)' }).click();
     await isLit(page, 'door.shut');
     await page.locator('.canvas').getByRole('button', { name: 'Send OPEN' }).click();
     await isLit(page, 'door.open');
@@ -101,6 +111,132 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
     expect(await page.locator('.past li').count()).toBe(4);
     await page.close();
     expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([]);
+  });
+
+  it('takes a step once that is clicked twice, and sends an event twice', async () => {
+    const page = await open();
+    const whats = (): Promise<string[]> => page.locator('.past b').allTextContents();
+    await page.getByRole('button', { name: 'ADD', exact: true }).dblclick();
+    await page.locator('.panel pre').filter({ hasText: '2' }).waitFor();
+    await page.getByRole('button', { name: 'CHECKOUT', exact: true }).click();
+    await isLit(page, 'checkout.paying');
+    // Both clicks come before the first result.
+    const clickTwice = (name: string): Promise<void> =>
+      page.getByRole('button', { name }).evaluate((button) => {
+        (button as HTMLElement).click();
+        (button as HTMLElement).click();
+      });
+    await clickTwice('Resolve charge');
+    await isLit(page, 'checkout.preparing.invoice.writing');
+    await clickTwice('Skip to after 5 s');
+    await isLit(page, 'checkout.preparing.invoice.written');
+    expect(await whats()).toEqual(['start', 'ADD', 'ADD', 'CHECKOUT', 'resolve charge', 'clock +5 s']);
+    await clickTwice('Advance');
+    await page.getByText('Clock 7 s').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.close();
+  });
+
+  it('sends the data with events of the drawing, too, and refuses data that is no object', async () => {
+    const page = await open();
+    await paste(page, door);
+    await isLit(page, 'door.shut');
+    const drawn = page.locator('.canvas').getByRole('button', { name: 'Send OPEN' });
+    for (const data of ['5', '"abc"', '[1]', 'null']) {
+      await page.getByLabel('Data as JSON').fill(data);
+      await drawn.click();
+      await page.getByRole('alert').filter({ hasText: 'The data must be an object.' }).waitFor();
+      await page.getByLabel('Data as JSON').fill('{');
+      await page.getByRole('button', { name: 'OPEN', exact: true }).click();
+      await page.getByRole('alert').filter({ hasText: 'The data is not valid JSON.' }).waitFor();
+    }
+    expect(await page.locator('.past li').count()).toBe(1);
+    await page.getByLabel('Data as JSON').fill(' { "by": "Ada" }');
+    await drawn.click();
+    await page.locator('.panel pre').filter({ hasText: '"Ada"' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.close();
+  });
+
+  it('keeps the steps that still fit the code, and starts another machine again', async () => {
+    const asking = (actor: string): string => `import { createMachine } from 'xstate';
+createMachine({ id: 'login', initial: 'shown', states: {
+  shown: { on: { ENTER: 'asking' } }, asking: { ${actor} }, entered: {} } });`;
+    const page = await open();
+    await paste(page, asking("invoke: { id: 'ask', src: 'authenticate', onDone: 'entered' }"));
+    await isLit(page, 'login.shown');
+    await page.getByRole('button', { name: 'ENTER', exact: true }).click();
+    await page.getByRole('button', { name: 'Resolve ask' }).click();
+    await isLit(page, 'login.entered');
+    await paste(page, asking("after: { 1_000: 'entered' }"));
+    await isLit(page, 'login.asking');
+    const problem = 'The history stops: step 2 no longer fits. The actor has ended already.';
+    await page.getByRole('alert').filter({ hasText: problem }).waitFor();
+    expect(await page.locator('.past b').allTextContents()).toEqual(['start', 'ENTER']);
+    await page.getByRole('button', { name: 'Skip to after 1 s' }).click();
+    await isLit(page, 'login.entered');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await paste(page, door);
+    await isLit(page, 'door.shut');
+    expect(await page.locator('.past li').count()).toBe(1);
+    await page.close();
+  });
+
+  it('opens a link with steps that do not fit', async () => {
+    const steps = [
+      { type: 'send', to: '0', event: { type: 'OPEN' } },
+      { type: 'reject', actor: '3' },
+    ];
+    const page = await openLink(await toFragment({ code: door, input: '', steps }));
+    await page.getByRole('button', { name: 'Run this code' }).click();
+    await isLit(page, 'door.open');
+    await page.getByRole('alert').filter({ hasText: 'The history stops: step 2 no longer fits' }).waitFor();
+    await page.close();
+  });
+
+  it('names the operators of composed guards', async () => {
+    const page = await open();
+    await paste(
+      page,
+      `import { and, createMachine, not, or } from 'xstate';
+createMachine({ id: 'm', initial: 'a', states: { b: {}, a: { on: { GO: [
+  { target: 'b', guard: and(['isValid', or(['isAdmin', not('isGuest')])]) } ] } } } },
+  { guards: { isValid: () => true, isAdmin: () => true, isGuest: () => true } });`,
+    );
+    await isLit(page, 'm.a');
+    const label = 'Send GO [isValid and (isAdmin or not isGuest)]';
+    expect(await page.getByRole('button', { name: label, exact: true }).count()).toBe(1);
+    await page.close();
+  });
+
+  it.each([
+    [14, { width: 1440, height: 900 }],
+    [30, { width: 390, height: 844 }],
+  ])('draws %i states readably, and scrolls only the drawing, to the active state', async (count, size) => {
+    const page = await open();
+    await page.setViewportSize(size);
+    await paste(page, circle(count));
+    await isLit(page, 'circle.step0');
+    await page.getByRole('button', { name: 'CANCEL', exact: true }).scrollIntoViewIfNeeded();
+    const before = await page.evaluate(() => scrollY);
+    for (const at of [3, 6, 9]) {
+      await page.getByRole('button', { name: 'SKIP', exact: true }).click();
+      await isLit(page, `circle.step${at}`);
+      const seen = await page.locator('svg.statechart').evaluate((svg) => {
+        const state = svg.querySelector('.state.active:not(.group)')?.getBoundingClientRect() ?? new DOMRect();
+        const canvas = svg.parentElement?.getBoundingClientRect() ?? new DOMRect();
+        const isInside =
+          state.left >= canvas.left &&
+          state.right <= canvas.right &&
+          state.top >= canvas.top &&
+          state.bottom <= canvas.bottom;
+        return { scale: svg.getBoundingClientRect().width / Number(svg.getAttribute('width')), isInside };
+      });
+      expect(seen).toEqual({ scale: expect.closeTo(0.8, 2), isInside: true });
+    }
+    expect(await page.evaluate(() => scrollY)).toBe(before);
+    expect(await findOverflow(page, `${size.width}`)).toEqual([]);
+    await page.close();
   });
 
   it('moves the focus to the chart after an event that the new state does not have', async () => {
@@ -158,6 +294,9 @@ describeWith('the statechart page', executablePath === undefined ? 'no Chromium 
     await paste(page, 'export const none = 1;');
     await page.getByRole('alert').filter({ hasText: 'makes no machine' }).waitFor();
     expect(await page.locator('.statechart').count()).toBe(1);
+    await paste(page, "import { Machine } from 'xstate'; Machine({});");
+    const missing = "The page has no export 'Machine' of 'xstate'. Check the import in machine.ts.";
+    await page.getByRole('alert').filter({ hasText: missing }).waitFor();
     await paste(page, 'for (;;);');
     await page.getByRole('alert').filter({ hasText: 'was stopped' }).waitFor();
     await paste(page, door);

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { runMachine } from '../src/chart/engine/run-machine.ts';
 import type { MachineStep, MachineView, RunningMachine } from '../src/chart/model/machine-view.ts';
 import { compile } from '../src/engine/compile.ts';
@@ -26,6 +26,12 @@ const send = (type: string, data: object = {}, to: string = '0'): MachineStep =>
   event: { ...data, type },
 });
 
+// A run replaces the random numbers of its worker.
+const { random } = Math;
+afterAll(() => {
+  Math.random = random;
+});
+
 describe('a machine in the page', () => {
   it('takes events with data, waits for its actors, and follows the clock', async () => {
     const paying = await playMain(checkout, [send('ADD', { count: 3 }), send('CHECKOUT')]);
@@ -37,7 +43,7 @@ describe('a machine in the page', () => {
       send('ADD'),
       send('CHECKOUT'),
       { type: 'resolve', actor: charge?.id ?? '', value: { receipt: 'R' } },
-      { type: 'skip', byMs: 4_999 },
+      { type: 'skip', toMs: 4_999 },
     ];
     const preparing = await playMain(checkout, steps);
     expect(preparing.active).toContain('checkout.preparing.invoice.writing');
@@ -49,7 +55,7 @@ describe('a machine in the page', () => {
         dueMs: 5_000,
       },
     ]);
-    const over = await playMain(checkout, [...steps, { type: 'skip', byMs: 1 }, send('PACKED')]);
+    const over = await playMain(checkout, [...steps, { type: 'skip', toMs: 5_000 }, send('PACKED')]);
     expect(over.status).toBe('done');
     expect(over.history.map(({ what }) => what)).toEqual([
       'start',
@@ -71,7 +77,7 @@ describe('a machine in the page', () => {
     const light = `import { createMachine } from 'xstate';
       const light = createMachine({ initial: 'red', states: {
         red: { after: { 1000: 'green' } }, green: { after: { 1000: 'yellow' } }, yellow: { after: { 1000: 'red' } } } });`;
-    expect((await playMain(light, [{ type: 'skip', byMs: 2_500 }])).history.at(-1)?.value).toBe('yellow');
+    expect((await playMain(light, [{ type: 'skip', toMs: 2_500 }])).history.at(-1)?.value).toBe('yellow');
   });
 
   it('runs steps and questions of machine sagas by hand, with an input', async () => {
@@ -104,7 +110,7 @@ describe('a machine in the page', () => {
     const [, , payment, bank] = paying.machines;
     expect(payment?.active).toContain('payment.checking');
     expect(paying.timers).toMatchObject([{ machine: bank?.key, name: 'after 3 s in bank.busy' }]);
-    const paid = await play(order, [...steps, { type: 'skip', byMs: 3_000 }]);
+    const paid = await play(order, [...steps, { type: 'skip', toMs: 3_000 }]);
     expect(paid.machines[0]?.active).toContain('order.paid');
     expect(namesOf(paid)).toEqual(['order']);
   });
@@ -115,9 +121,119 @@ describe('a machine in the page', () => {
     expect(active.length).toBeGreaterThan(1);
   });
 
+  it('stops at the first step that does not fit, and says so', async () => {
+    const steps: readonly MachineStep[] = [
+      send('ADD'),
+      { type: 'resolve', actor: '7', value: 1 },
+      send('CHECKOUT'),
+    ];
+    const { active, history, problem } = await playMain(checkout, steps);
+    expect(active).toContain('checkout.cart');
+    expect(history.map(({ what }) => what)).toEqual(['start', 'ADD']);
+    expect(problem).toBe('The history stops: step 2 no longer fits. The actor has ended already.');
+    expect((await playMain(checkout, [send('ADD')])).problem).toBeUndefined();
+  });
+
+  it('waits for actors that the code only names, also inside of child machines', async () => {
+    const code = `import { createMachine } from 'xstate';
+      const child = createMachine({ id: 'child', invoke: { src: 'verify', onDone: '.checked' },
+        initial: 'waiting', states: { waiting: {}, checked: {} } });
+      export const login = createMachine({ id: 'login', initial: 'asking', states: {
+        asking: { invoke: { src: 'authenticate', onDone: 'child', onError: 'denied' } },
+        child: { invoke: { src: child } }, denied: {} } });`;
+    const asking = await playMain(code);
+    expect(asking.actors.map(({ name }) => name)).toEqual(['invoke of login.asking']);
+    expect(asking.chart.root.states[0]?.activities).toEqual(['promise authenticate']);
+    const answer: MachineStep = { type: 'resolve', actor: asking.actors[0]?.id ?? '', value: 1 };
+    const inner = await play(code, [answer]);
+    expect(inner.machines[1]?.active).toContain('child.waiting');
+    const verify: MachineStep = { type: 'resolve', actor: inner.actors[0]?.id ?? '', value: 1 };
+    expect((await play(code, [answer, verify])).machines[1]?.active).toContain('child.checked');
+    expect((await playMain(code, [{ ...answer, type: 'reject' }])).active).toContain('login.denied');
+  });
+
+  it.each([
+    [undefined, 'Rejected at the page.'],
+    ['no money', 'no money'],
+    [402, '402'],
+    [{ message: 'as it is' }, 'as it is'],
+  ])('rejects with an error for %j', async (value, message) => {
+    const code = `import { assign, createMachine, fromPromise } from 'xstate';
+      export const machine = createMachine({ context: {}, invoke: { src: fromPromise(async () => 1),
+        onError: { actions: assign({ why: ({ event }) => event.error.message }) } } });`;
+    const { actors } = await playMain(code);
+    const { context } = await playMain(code, [{ type: 'reject', actor: actors[0]?.id ?? '', value }]);
+    expect(JSON.parse(context)).toEqual({ why: message });
+  });
+
+  it('lists only the actors of the page if the code starts an actor, too', async () => {
+    const code = `import { createActor, createMachine, fromPromise } from 'xstate';
+      const machine = createMachine({ initial: 'asking', states: {
+        asking: { invoke: { id: 'ask', src: fromPromise(async () => 1), onDone: 'over' } }, over: {} } });
+      createActor(machine).start();`;
+    const { actors } = await playMain(code);
+    expect(actors.map(({ name }) => name)).toEqual(['ask']);
+    const answer: MachineStep = { type: 'resolve', actor: actors[0]?.id ?? '', value: 1 };
+    expect((await playMain(code, [answer])).history.at(-1)?.value).toBe('over');
+  });
+
+  it.each([
+    "export const outer = setup({ actors: { inner } }).createMachine({ id: 'outer', invoke: { src: 'inner' } });",
+    "export const outer = createMachine({ id: 'outer', initial: 'a', states: { a: { invoke: [{ src: inner }] } } });",
+  ])('runs the exported machine that no other one invokes: %#', async (outer) => {
+    const { name } = await playMain(`import { createMachine, setup } from 'xstate';
+      export const inner = createMachine({ id: 'inner' });
+      ${outer}`);
+    expect(name).toBe('outer');
+  });
+
+  it('finds a machine that an extended setup makes', async () => {
+    const { name } = await playMain(`import { setup } from 'xstate';
+      setup({}).extend({ guards: { isOpen: () => true } }).extend({}).createMachine({ id: 'extended' });`);
+    expect(name).toBe('extended');
+  });
+
+  it('shows values of the context that JSON does not have', async () => {
+    const { context } = await playMain(`import { createMachine } from 'xstate';
+      export const machine = createMachine({ context: { names: new Map([['a', 1n]]), tags: new Set(['x']),
+        none: NaN, most: -Infinity } });`);
+    expect(JSON.parse(context)).toEqual({
+      names: [['a', '1n']],
+      tags: ['x'],
+      none: 'NaN',
+      most: '-Infinity',
+    });
+  });
+
+  it('repeats random numbers, as each step runs the code again', async () => {
+    const code = `import { assign, createMachine } from 'xstate';
+      export const machine = createMachine({ context: { seen: [] }, on: { ROLL: {
+        actions: assign({ seen: ({ context }) => [...context.seen, Math.random()] }) } } });`;
+    const seenIn = async (count: number): Promise<number[]> => {
+      const { context } = await playMain(code, Array<MachineStep>(count).fill(send('ROLL')));
+      return (JSON.parse(context) as { seen: number[] }).seen;
+    };
+    const longer = await seenIn(3);
+    expect(await seenIn(2)).toEqual(longer.slice(0, 2));
+    expect(new Set(longer).size).toBe(3);
+    for (const each of longer) expect(each >= 0 && each < 1).toBe(true);
+  });
+
+  it('names an import that a module does not have', async () => {
+    const code = "import { Machine } from 'xstate'; export const machine = Machine({});";
+    await expect(playMain(code)).rejects.toThrow(
+      "The page has no export 'Machine' of 'xstate'. Check the import in machine.ts.",
+    );
+    const { name } = await playMain(`import * as all from 'xstate';
+      import zod from 'zod';
+      export { assign } from 'xstate';
+      export const machine = all.createMachine({ id: String(zod.string().parse('all')) });`);
+    expect(name).toBe('all');
+  });
+
   it('names what is wrong', async () => {
     await expect(playMain('export const x = 1;')).rejects.toThrow('makes no machine');
-    await expect(playMain("import 'react';")).rejects.toThrow("imports 'react'");
+    await expect(playMain("import 'react';")).rejects.toThrow("imports 'react'. This page provides only");
     const broken = await playMain(
       `import { createMachine } from 'xstate';
       export const machine = createMachine({ on: { GO: { actions: () => { throw new Error('no'); } } } });`,

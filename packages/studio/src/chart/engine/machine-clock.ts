@@ -2,45 +2,34 @@ import type { Timer } from '../model/machine-view.ts';
 
 type Pending = Timer & { readonly run: () => void };
 
-/** Clock for XState that moves only by hand. */
+/** Clock that moves only by hand. */
 export class MachineClock {
-  readonly #describe: () => Omit<Timer, 'dueMs'>;
+  nowMs = 0;
   #pending: readonly Pending[] = [];
-  #nowMs = 0;
 
-  /** `describe` names the delay that XState sets. */
-  constructor(describe: () => Omit<Timer, 'dueMs'>) {
-    this.#describe = describe;
-  }
-
-  get nowMs(): number {
-    return this.#nowMs;
-  }
-
-  /** Pending delays, the next first. */
   get timers(): readonly Timer[] {
     return this.#pending.map(({ machine, type, name, dueMs }) => ({ machine, type, name, dueMs }));
   }
 
-  /** Returns the delay itself as its ID. */
-  setTimeout = (run: () => void, delayMs: number): Pending => {
-    const timer = { ...this.#describe(), run, dueMs: this.#nowMs + delayMs };
+  /** Adds a timer, and returns it as its own ID. */
+  add(timer: Pending): Pending {
     this.#pending = [...this.#pending, timer].toSorted((one, other) => one.dueMs - other.dueMs);
     return timer;
-  };
+  }
 
-  clearTimeout = (timer: Pending): void => {
+  remove = (timer: unknown): void => {
     this.#pending = this.#pending.filter((each) => each !== timer);
   };
 
-  /** Moves the clock, and runs what is due, the earliest first. */
-  skip(byMs: number): void {
-    const end = this.#nowMs + byMs;
-    for (let [next] = this.#pending; next !== undefined && next.dueMs <= end; [next] = this.#pending) {
-      this.#nowMs = next.dueMs;
-      this.clearTimeout(next);
+  /** Moves the clock forward, runs what is due, the earliest first, and returns the time that passed. */
+  skip(toMs: number): number {
+    const { nowMs } = this;
+    for (let [next] = this.#pending; next !== undefined && next.dueMs <= toMs; [next] = this.#pending) {
+      this.nowMs = next.dueMs;
+      this.remove(next);
       next.run();
     }
-    this.#nowMs = end;
+    this.nowMs = Math.max(nowMs, toMs);
+    return this.nowMs - nowMs;
   }
 }

@@ -1,7 +1,9 @@
 import { approval, elicit, elicitUrl, listRoots, sample, step, waitFor } from '@mcp-saga/xstate';
 import { isCancelled, isDeclined, isInvalid, isRefused, stepError } from '@mcp-saga/xstate';
+import { logicOf, nodesOf, rootOf } from '@mcp-saga/xstate/internal';
 import * as xstate from 'xstate';
 import * as zod from 'zod';
+import type { AnyStateMachine } from 'xstate';
 import type { Exports } from '../../engine/load-files.ts';
 import type { WaitingActors } from './waiting-actors.ts';
 
@@ -9,13 +11,21 @@ const helpers = { isCancelled, isDeclined, isInvalid, isRefused, stepError };
 const logics = { approval, elicit, elicitUrl, listRoots, sample, step, waitFor };
 
 /** Returns modules whose promises, observables, and steps wait for the person at the page. `made` gets each machine of the code. */
-export function machineModules(actors: WaitingActors, made: unknown[]): Readonly<Record<string, Exports>> {
-  const record = <T>(machine: T): T => {
-    made.push(machine);
-    return machine;
+export function machineModules(actors: WaitingActors, made: AnyStateMachine[]): Record<string, Exports> {
+  const record = (machine: AnyStateMachine): unknown => {
+    const missing = Object.entries(logicsOf(machine)).filter(([, logic]) => logic === undefined);
+    made.push(machine.provide({ actors: Object.fromEntries(missing.map(([src]) => [src, promise()])) }));
+    return made.at(-1);
   };
+  const recorded = (ready: Record<'createMachine' | 'extend', (config: unknown) => never>): object => ({
+    ...ready,
+    createMachine: (config: unknown) => record(ready.createMachine(config)),
+    extend: (config: unknown) => recorded(ready.extend(config)),
+  });
   const promise = (): unknown =>
-    xstate.fromPromise(({ self }) => new Promise((resolve, reject) => actors.add({ self, resolve, reject })));
+    xstate.fromPromise(
+      ({ self }) => new Promise((resolve, reject) => void actors.waiting.push({ self, resolve, reject })),
+    );
   const observable = (): unknown =>
     xstate.fromObservable(({ self }) => {
       const subscribe = (observer: xstate.Observer<unknown>): object => {
@@ -23,7 +33,7 @@ export function machineModules(actors: WaitingActors, made: unknown[]): Readonly
           observer.next?.(value);
           observer.complete?.();
         };
-        actors.add({ self, resolve, reject: (error) => observer.error?.(error) });
+        actors.waiting.push({ self, resolve, reject: (error) => observer.error?.(error) });
         return { unsubscribe: () => undefined };
       };
       return { subscribe } as never;
@@ -31,12 +41,8 @@ export function machineModules(actors: WaitingActors, made: unknown[]): Readonly
   return {
     xstate: {
       ...xstate,
-      createMachine: (...args: Parameters<typeof xstate.createMachine>) =>
-        record(xstate.createMachine(...args)),
-      setup: (config: never) => {
-        const ready = xstate.setup(config);
-        return { ...ready, createMachine: (machine: never) => record(ready.createMachine(machine)) };
-      },
+      createMachine: (...args: readonly [never]) => record(xstate.createMachine(...args)),
+      setup: (config: never) => recorded(xstate.setup(config) as never),
       fromPromise: promise,
       fromObservable: observable,
       fromEventObservable: () => xstate.fromCallback(() => undefined),
@@ -52,13 +58,20 @@ export function machineModules(actors: WaitingActors, made: unknown[]): Readonly
   };
 }
 
+/** Returns the named and the invoked actors of a machine by source; undefined without an implementation. */
+export function logicsOf(machine: AnyStateMachine): Readonly<Record<string, unknown>> {
+  const invoked = nodesOf(rootOf(machine)).flatMap(({ invoke }) => invoke);
+  const inline = Object.fromEntries(invoked.map(({ src }) => [src, logicOf(machine, src)]));
+  return { ...inline, ...machine.implementations.actors };
+}
+
 /** Replaces the start of the logics that a function makes. */
-function waitingLogic(make: unknown, waiting: WaitingActors): unknown {
+function waitingLogic(make: unknown, { waiting }: WaitingActors): unknown {
   return (...args: readonly unknown[]) => ({
     ...(make as (...given: readonly unknown[]) => object)(...args),
     start: (_: unknown, { self }: { readonly self: xstate.AnyActorRef }) => {
       const end = (how: object): void => self.send({ type: 'mcp-saga.end', end: how });
-      waiting.add({ self, resolve: (output) => end({ output }), reject: (error) => end({ error }) });
+      waiting.push({ self, resolve: (output) => end({ output }), reject: (error) => end({ error }) });
     },
   });
 }

@@ -1,32 +1,29 @@
-import type { AnyActorRef } from 'xstate';
+import type { AnyActor, AnyActorRef } from 'xstate';
 import type { WaitingActor } from '../model/machine-view.ts';
 
 type Waiting = Readonly<{ self: AnyActorRef } & Record<'resolve' | 'reject', (value: unknown) => void>>;
 
 /** Actors that wait for a result of the person at the page. */
 export class WaitingActors {
-  readonly #waiting = new Map<string, Waiting>();
-  #count = 0;
+  /** All actors of the page, in the order of their start, which is the same for the same steps. */
+  readonly started: AnyActor[] = [];
+  readonly waiting: Waiting[] = [];
 
-  add(waiting: Waiting): void {
-    // XState counts the actors of all runs, but the same steps must find the same actor.
-    this.#waiting.set(String((this.#count += 1)), waiting);
-  }
-
-  /** Active actors, in the order of their start. */
+  /** Lists active actors of the page. The code can start other actors. */
   list(): readonly WaitingActor[] {
-    return [...this.#waiting]
-      .filter(([, { self }]) => self.getSnapshot().status === 'active')
-      .map(([id, { self }]) => ({ id, name: nameOf(self) }));
+    return this.waiting.flatMap(({ self }, index) => {
+      const isActive = this.started.includes(self as AnyActor) && self.getSnapshot().status === 'active';
+      return isActive ? [{ id: String(index), name: nameOf(self) }] : [];
+    });
   }
 
   /** Gives an active actor its result, and returns the name of the actor. */
   settle(id: string, how: 'resolve' | 'reject', value: unknown): string {
     const actor = this.list().find((each) => each.id === id);
     if (actor === undefined) throw new Error('The actor has ended already.');
-    const { [how]: end } = this.#waiting.get(id) as Waiting;
-    this.#waiting.delete(id);
-    end(value);
+    const isWhole = how === 'resolve' || Object(value) === value;
+    const result = isWhole ? value : new Error((value ?? 'Rejected at the page.') as string);
+    this.waiting[Number(id)]?.[how](result);
     return actor.name;
   }
 }

@@ -1,11 +1,10 @@
 import type { Chart } from '@mcp-saga/xstate/internal';
 import type { CompiledFile } from '../../model/session.ts';
 
-/** Step of a person at the page. */
 export type MachineStep =
   | { readonly type: 'send'; readonly to: string; readonly event: { readonly type: string } }
   | { readonly type: 'resolve' | 'reject'; readonly actor: string; readonly value: unknown }
-  | { readonly type: 'skip'; readonly byMs: number };
+  | { readonly type: 'skip'; readonly toMs: number };
 
 /** Code of a machine, its input, and all steps. The worker keeps nothing, and runs them again. */
 export interface MachineRequest {
@@ -20,13 +19,13 @@ export type WaitingActor = Readonly<Record<'id' | 'name', string>>;
 
 /** Running machine: of the page, or invoked or spawned by another one. */
 export interface RunningMachine {
-  /** Unique, and the same after the same steps. */
+  /** The same after the same steps. */
   readonly key: string;
   readonly name: string;
   readonly chart: Chart;
   readonly active: readonly string[];
   readonly status: 'active' | 'done' | 'error' | 'stopped';
-  /** Context, and output or error, as JSON. */
+  /** JSON, as the output or the error. */
   readonly context: string;
   readonly result: string | undefined;
 }
@@ -39,4 +38,6 @@ export interface MachineView {
   readonly actors: readonly WaitingActor[];
   /** The start and each step, with the state value after it. */
   readonly history: readonly { readonly what: string; readonly value: string }[];
+  /** Mistake of a step that does not fit. The history ends before the step. */
+  readonly problem: string | undefined;
 }

@@ -3,7 +3,6 @@ import { Drawing } from '../../parts/drawing.tsx';
 import type { MachineStore } from './machine-store.ts';
 import { Button } from '../../parts/controls.tsx';
 
-/** The drawing, with a button for each event and delay of an active state. */
 export function ChartView({ store }: { readonly store: MachineStore }): JSX.Element {
   const { value: machine } = store.machine;
   const { machines = [] } = store.view.value ?? {};
@@ -38,11 +37,8 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
   );
 }
 
-type Act = { readonly label: string; readonly act: () => void };
-
-/** Returns what a click on a transition does, by number. */
-function buttonsOf(store: MachineStore): ReadonlyMap<number, Act> {
-  const buttons = new Map<number, Act>();
+function buttonsOf(store: MachineStore): Map<number, { readonly label: string; act: () => void }> {
+  const buttons: ReturnType<typeof buttonsOf> = new Map();
   const { value: machine } = store.machine;
   if (machine?.status !== 'active') return buttons;
   const { key, chart, active } = machine;
@@ -50,9 +46,12 @@ function buttonsOf(store: MachineStore): ReadonlyMap<number, Act> {
     const timer = store.view.value?.timers.find((each) => each.machine === key && each.type === type);
     if (!active.includes(source)) continue;
     if (kind === 'event' && !type.includes('*'))
-      buttons.set(index, { label: `Send ${label}`, act: () => store.send(type, '') });
+      buttons.set(index, { label: `Send ${label}`, act: () => store.send(type) });
     if (kind === 'after' && timer !== undefined)
-      buttons.set(index, { label: `Skip the clock: ${label}`, act: () => store.skipTo(timer.dueMs) });
+      buttons.set(index, {
+        label: `Skip the clock: ${label}`,
+        act: () => store.take({ type: 'skip', toMs: timer.dueMs }),
+      });
   }
   return buttons;
 }

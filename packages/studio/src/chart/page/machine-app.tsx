@@ -6,7 +6,6 @@ import { ChartView } from './chart-view.tsx';
 import { MachinePanel } from './machine-panel.tsx';
 import type { MachineStore } from './machine-store.ts';
 
-/** The page: the code, the statechart, and the panel of the running machine. */
 export function MachineApp({ store }: { readonly store: MachineStore }): JSX.Element {
   return (
     <>

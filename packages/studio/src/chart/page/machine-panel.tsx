@@ -4,9 +4,15 @@ import type { MachineView, RunningMachine, WaitingActor } from '../model/machine
 import type { MachineStore } from './machine-store.ts';
 import { Button } from '../../parts/controls.tsx';
 
+const submitTo =
+  (act: () => void) =>
+  (event: Event): void => {
+    event.preventDefault();
+    act();
+  };
+
 type Part = { readonly store: MachineStore };
 
-/** What a person does with the machine: events, actors, the clock; and its context and history. */
 export function MachinePanel({ store }: Part): JSX.Element | null {
   const { value: view } = store.view;
   const { value: machine } = store.machine;
@@ -19,7 +25,7 @@ export function MachinePanel({ store }: Part): JSX.Element | null {
           {machine.result === undefined ? '' : `: ${machine.result}`}
         </p>
       )}
-      <Events store={store} machine={machine} />
+      {machine.status === 'active' && <Events store={store} machine={machine} />}
       {view.actors.length > 0 && (
         <section aria-label="Actors">
           <h2>Actors</h2>
@@ -53,7 +59,6 @@ export function MachinePanel({ store }: Part): JSX.Element | null {
 }
 
 function Events({ store, machine }: Part & { readonly machine: RunningMachine }): JSX.Element {
-  const data = useSignal('');
   const other = useSignal('');
   const types = machine.chart.transitions
     .filter(({ source, kind }) => kind === 'event' && machine.active.includes(source))
@@ -61,28 +66,18 @@ function Events({ store, machine }: Part & { readonly machine: RunningMachine })
   return (
     <section aria-label="Events">
       <h2>Events</h2>
-      {machine.status === 'active' && (
-        <>
-          <div class="events">
-            {[...new Set(types)].map((type) => (
-              <Button key={type} onClick={() => store.send(type, data.value)}>
-                {type}
-              </Button>
-            ))}
-          </div>
-          <TextField label="Data as JSON" text={data} placeholder={'{ "count": 2 }'} />
-          <form
-            class="row"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (other.value !== '') store.send(other.value, data.value);
-            }}
-          >
-            <TextField label="Another event" text={other} />
-            <button type="submit">Send</button>
-          </form>
-        </>
-      )}
+      <div class="events">
+        {[...new Set(types)].map((type) => (
+          <Button key={type} onClick={() => store.send(type)}>
+            {type}
+          </Button>
+        ))}
+      </div>
+      <TextField label="Data as JSON" text={store.data} placeholder={'{ "count": 2 }'} />
+      <form class="row" onSubmit={submitTo(() => store.send(other.value))}>
+        <TextField label="Another event" text={other} required />
+        <button type="submit">Send</button>
+      </form>
     </section>
   );
 }
@@ -108,17 +103,13 @@ function Clock({ store, view }: Part & { readonly view: MachineView }): JSX.Elem
       <ul>
         {view.timers.map(({ name, dueMs }, index) => (
           <li key={index}>
-            <Button onClick={() => store.skipTo(dueMs)}>Skip to {name}</Button>
+            <Button onClick={() => store.take({ type: 'skip', toMs: dueMs })}>
+              Skip to {name} (in {(dueMs - view.nowMs) / 1000} s)
+            </Button>
           </li>
         ))}
       </ul>
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          store.take({ type: 'skip', byMs: Number(seconds.value) * 1000 });
-        }}
-      >
+      <form class="row" onSubmit={submitTo(() => store.advance(Number(seconds.value)))}>
         <TextField label="Seconds" text={seconds} type="number" min="0" step="any" required />
         <button type="submit">Advance</button>
       </form>

@@ -10,7 +10,6 @@ import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '.
 
 declare const MACHINES: Readonly<Record<string, string>>;
 
-/** State in a link: the code, and the run if it is shared. */
 type Shared = Pick<MachineRequest, 'steps'> & Readonly<Record<'code' | 'input', string>>;
 
 export class MachineStore {
@@ -19,6 +18,8 @@ export class MachineStore {
   readonly compiler: Promise<typeof Compiler> = import('../../engine/compile.ts');
   readonly code: Signal<string> = signal(Object.values(MACHINES)[0] ?? '');
   readonly input: Signal<string> = signal('');
+  /** Data of the next event, as JSON. */
+  readonly data: Signal<string> = signal('');
   readonly steps: Signal<readonly MachineStep[]> = signal([]);
   readonly view: Signal<MachineView | undefined> = signal(undefined);
   /** Key of the shown machine, if it runs. */
@@ -27,7 +28,6 @@ export class MachineStore {
     const { machines = [] } = this.view.value ?? {};
     return machines.find(({ key }) => key === this.shown.value) ?? machines[0];
   });
-  /** Mistake in the code, in the input, or in a step. */
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** `true` if the code of a link waits for the consent of the person. */
   readonly waits: Signal<boolean> = signal(false);
@@ -54,14 +54,12 @@ export class MachineStore {
     this.waits.value = true;
   }
 
-  /** Makes a link to the code, with or without the run. */
   async link(hasValues: boolean): Promise<string> {
     const { code, input, steps } = this;
     const run = hasValues ? { input: input.value, steps: steps.value } : { input: '', steps: [] };
     return new URL(await toFragment({ code: code.value, ...run } satisfies Shared), location.href).href;
   }
 
-  /** Shows an example from its start. */
   open(name: string): void {
     this.steps.value = [];
     this.waits.value = false;
@@ -76,15 +74,18 @@ export class MachineStore {
     this.#edited = setTimeout(() => void (this.waits.value || this.run()), 300);
   }
 
+  /** Takes a step. A double-click takes a step once, but sends an event twice. */
   take(step: MachineStep): void {
+    const isRepeated = JSON.stringify(step) === JSON.stringify(this.#wanted.at(-1));
+    if (isRepeated && step.type !== 'send') return;
     void this.run([...this.#wanted, step]).then(watchFocus());
   }
 
-  /** Sends an event to the shown machine. The data is JSON, or empty. */
-  send(type: string, data: string): void {
-    const payload = this.#read('data', data);
+  send(type: string): void {
+    const isObject = /^\s*(?:\{|$)/.test(this.data.value);
+    const data = isObject ? this.#read('data', this.data.value) : this.#fail('The data must be an object.');
     const to = this.machine.value?.key ?? '';
-    if (payload !== undefined) this.take({ type: 'send', to, event: { ...Object(payload.value), type } });
+    if (data !== undefined) this.take({ type: 'send', to, event: { ...Object(data.value), type } });
   }
 
   settle(type: 'resolve' | 'reject', actor: string, data: string): void {
@@ -92,15 +93,17 @@ export class MachineStore {
     if (result !== undefined) this.take({ type, actor, value: result.value });
   }
 
-  skipTo(dueMs: number): void {
-    this.take({ type: 'skip', byMs: dueMs - (this.view.value?.nowMs ?? 0) });
+  /** Moves the clock, after all wanted steps. */
+  advance(seconds: number): void {
+    const last = this.#wanted.findLast((step) => step.type === 'skip');
+    this.take({ type: 'skip', toMs: (last?.toMs ?? 0) + seconds * 1000 });
   }
 
   goBack(count: number): void {
     void this.run(this.#wanted.slice(0, count));
   }
 
-  /** Runs the code with some steps, which are kept if they succeed. */
+  /** Runs the code with some steps, and keeps the steps before a mistake. */
   async run(steps: readonly MachineStep[] = this.steps.value): Promise<void> {
     const input = this.#read('input', this.input.value);
     if (input === undefined) return;
@@ -112,17 +115,21 @@ export class MachineStore {
       if (this.waits.value) return;
       const files = compile([{ name: 'machine.ts', text: this.code.value }]);
       const request = { files, input: input.value, steps };
-      const view = await this.#engine.ask(request, ({ message }) => this.#fail(message));
-      if (view === undefined) return;
-      this.failure.value = undefined;
-      this.steps.value = steps;
-      this.view.value = view as MachineView;
+      const result = await this.#engine.ask(request, ({ message }) => this.#fail(message));
+      if (result === undefined) return;
+      const view = result as MachineView;
+      const [before] = (this.view.value ?? view).machines;
+      // The steps were those of another machine.
+      if (steps.length > 0 && before?.name !== view.machines[0]?.name) return await this.run([]);
+      this.failure.value = view.problem;
+      this.#wanted = this.steps.value = steps.slice(0, view.history.length - 1);
+      this.view.value = view;
     } catch (error) {
       this.#fail((error as Error).message);
     }
   }
 
-  #fail(message: string): void {
+  #fail(message: string): undefined {
     this.failure.value = message;
     this.#wanted = this.steps.value;
   }
@@ -132,8 +139,7 @@ export class MachineStore {
     try {
       return { value: text.trim() === '' ? undefined : (JSON.parse(text) as unknown) };
     } catch (error) {
-      this.failure.value = `The ${name} is no JSON. ${(error as Error).message}`;
-      return undefined;
+      return this.#fail(`The ${name} is not valid JSON. ${(error as Error).message}`);
     }
   }
 }
