@@ -211,7 +211,9 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     expect(titles.map((title) => title.slice(0, 6))).toEqual(['Turn 1', 'Turn 2', 'Turn 2']);
     expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
     // Each token follows its request.
-    const order = await page.locator('.turns > li').evaluateAll((each) => each.map((li) => li.innerText));
+    const order = await page
+      .locator('.turns > li')
+      .evaluateAll((each) => each.map((li) => li.textContent ?? ''));
     expect(order.map((text) => /Token \d/.exec(text)?.[0])).toEqual(['Token 1', 'Token 2', undefined]);
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     await summary(page, 'capped').waitFor({ state: 'detached' });

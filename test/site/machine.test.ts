@@ -223,7 +223,8 @@ createMachine({ id: 'm', initial: 'a', states: { b: {}, a: { on: { GO: [
       await page.getByRole('button', { name: 'SKIP', exact: true }).click();
       await isLit(page, `circle.step${at}`);
       const seen = await page.locator('svg.statechart').evaluate((svg) => {
-        const state = svg.querySelector('.state.active:not(.group)')?.getBoundingClientRect() ?? new DOMRect();
+        const state =
+          svg.querySelector('.state.active:not(.group)')?.getBoundingClientRect() ?? new DOMRect();
         const canvas = svg.parentElement?.getBoundingClientRect() ?? new DOMRect();
         const isInside =
           state.left >= canvas.left &&
