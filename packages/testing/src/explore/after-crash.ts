@@ -3,12 +3,8 @@ import { toSource } from '../script/script-source.ts';
 import { isHarmless, type Case, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
 
-interface Ran {
-  readonly id: string;
-  /** Number of the run, from 1. */
-  readonly run: number;
-  readonly turn: number;
-}
+/** Ended run of a step. Runs count from 1. */
+type Ran = Readonly<{ id: string; run: number; turn: number }>;
 
 /** Cases: the process dies after a step, and this or the first step fails when the request is sent again. */
 export function thenFailing(test: TestSaga, { run }: Explored): readonly Case[] {

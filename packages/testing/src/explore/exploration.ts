@@ -76,10 +76,7 @@ export type Find<C extends Case = Case> = (
 ) => Promise<Finding<C> | undefined>;
 
 /** A run and its world. */
-export interface Explored {
-  readonly run: SagaRun;
-  readonly world: World;
-}
+export type Explored = Readonly<{ run: SagaRun; world: World }>;
 
 /** A failing case. */
 export interface Finding<C extends Case = Case> {

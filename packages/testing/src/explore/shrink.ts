@@ -4,10 +4,7 @@ import type { TestSaga } from '../run/test-saga.ts';
 const maxTries = 64;
 
 /** A script with its finding. */
-export interface Shrunk<T> {
-  readonly script: TestSaga;
-  readonly found: T;
-}
+export type Shrunk<T> = Readonly<{ script: TestSaga; found: T }>;
 
 /** Drops unneeded lines of a failing script, in a limited number of runs. `again` returns the finding of a smaller script. */
 export async function shrunk<T>(

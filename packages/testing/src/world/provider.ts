@@ -1,10 +1,7 @@
 import type { ProviderObserver, TestProvider } from '../script/test-options.ts';
 import { SagaTestError } from '../values/errors.ts';
 
-interface Kept<T> {
-  readonly entry: T;
-  standing: boolean;
-}
+type Kept<T> = { readonly entry: T; standing: boolean };
 
 /**
  * A fake provider that honors idempotency keys, as payment providers do. A repeated call under one key runs once. An undone

@@ -160,6 +160,11 @@ export class World {
     return `saga-${this.restarts + 1}`;
   }
 
+  /** `true` for a key of an earlier start: the client has no token of that saga. */
+  isAbandoned(key: string): boolean {
+    return !key.endsWith(this.#mark());
+  }
+
   /** Capabilities of the client; undefined if the script denies none. */
   get capabilities(): Json | undefined {
     const denied = new Set<ClientNeed>(
