@@ -94,7 +94,7 @@ describe('time during a question', () => {
     expect(error).toMatchObject({ code: 'violated' });
     expect(String(error)).toContain("When 'ok' is answered a minute after its deadline");
     expect(String(error)).toContain("When 'ok' is not answered by its deadline");
-    expect(String(error)).toContain(".late.elicit('ok', 660000)");
+    expect(String(error)).toContain(".late.elicit('ok#1', 660000)");
     const advised = saga({ name: 'advised', version: '1' }, function* () {
       const asked = sample('advice', { messages: [], maxTokens: 9 });
       const { winner } = yield* race({ asked, late: sleep(minute) });

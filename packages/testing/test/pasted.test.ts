@@ -48,6 +48,7 @@ const cases: readonly [string, Program, (saga: Program) => Promise<unknown>, unk
   ],
   ['another result', sagas.countsOutside, (saga) => crashEverywhere(of(saga))],
   ['a slip', sagas.overflows, (saga) => refuseEverywhere(of(saga).on.elicit('hours', { hours: 1 }))],
+  ['a slip after a question asked again', sagas.asksTwice, (saga) => refuseEverywhere(of(saga))],
   ['what is kept undone', sagas.forgetsFailure, (saga) => failEverywhere(of(saga))],
   [
     'an undo by its own key',

@@ -62,7 +62,7 @@ function nameFault(rules: readonly Rule[], when: string): Pick<Cell, 'subject' |
   const rule = rules.at(-1);
   if (rule === undefined || rule.kind === 'deny') return { subject: 'client', fault: when };
   if (rule.kind === 'loseResponse') return { subject: `turn ${rule.turn}`, fault: 'response lost' };
-  const subject = rule.id;
+  const subject = rule.id.replace(/#1$/, '');
   if (rule.kind === 'crash') {
     const run = rule.run === 1 ? '' : `, run ${rule.run}`;
     return { subject, fault: rules.length > 1 ? 'dies, then no fault' : `dies ${rule.when}${run}` };

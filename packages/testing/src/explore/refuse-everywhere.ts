@@ -3,6 +3,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { edgesOf } from '../script/form-edges.ts';
 import { formOf, type Content } from '../script/form-content.ts';
 import type { Rule } from '../script/script-rules.ts';
+import { unrepeated } from '../values/step-ids.ts';
 import type { AskedOutside } from '../world/outside-world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { baselineOf, programmingError } from './baseline.ts';
@@ -60,14 +61,18 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
     }
     for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);
   }
-  const outside = [...baseline.world.outside.asked.values()].flatMap((question) =>
-    casesOfFaults(test, `When '${question.id}' is`, outsideRules(question)),
+  const faults = [...asked].map(
+    ([id, step]) => [id, [...rulesFor(step, answers.get(id)), ...timesFor(id, deadlines.get(id))]] as const,
   );
-  const steps = [...asked].flatMap(([id, step]) => {
-    const faults = [...rulesFor(step, answers.get(id)), ...timesFor(id, deadlines.get(id))];
-    return casesOfFaults(test, `When '${id}' is`, faults);
-  });
-  return [...steps, ...outside];
+  for (const question of baseline.world.outside.asked.values())
+    faults.push([question.id, [...outsideRules(question)]]);
+  return faults.flatMap(([id, own]) => casesOfFaults(test, `When '${id}' is`, own.map(onlyOnce)));
+}
+
+/** Leaves the repetitions of a question to the script: a saga may ask until the answer is yes. */
+function onlyOnce([how, rule]: Fault): Fault {
+  const isFirst = 'id' in rule && rule.id === unrepeated(rule.id);
+  return [how, isFirst ? { ...rule, id: `${rule.id}#1` } : rule];
 }
 
 /** Everybody denies, nobody answers, and the answers come after the deadline. */

@@ -20,10 +20,7 @@ import type { Point, World } from '../world/world.ts';
 import { watchProviders } from '../world/watch-providers.ts';
 
 /** A run from its start or a fork to its end. */
-export interface Played {
-  readonly ended: Ended;
-  readonly points: readonly Point[];
-}
+export type Played = Readonly<{ ended: Ended; points: readonly Point[] }>;
 
 export interface PlayOptions {
   /** The first request. Default: starts the saga. */

@@ -60,7 +60,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return new TestSaga<P, S>(this.saga, this.options, this.rules);
   }
 
-  /** Answers, and stand-ins for steps. An ID also matches its repetitions: `item` matches `item#2`, and `item@1` after `continueAs`. */
+  /** Answers, and stand-ins for steps. `item` also matches `item#2`, and `item@1` after `continueAs`. `item#1` matches only `item`. */
   get on(): On<P, Steps> {
     return {
       elicit: (id, answer) => this.with({ kind: 'answer', id, answer }),

@@ -2,10 +2,7 @@ import type { Json } from '@mcp-saga/server';
 import { choicesOf, simplestContent, type Content, type Field, type Form } from './form-content.ts';
 
 /** Content at the edge of a form, and its description. */
-export interface Edge {
-  readonly what: string;
-  readonly content: Content;
-}
+export type Edge = Readonly<{ what: string; content: Content }>;
 
 // Length for texts without a bound.
 const longText = 5_000;

@@ -68,7 +68,7 @@ export class Rules {
     }
   }
 
-  /** Finds the last applicable rule of some kinds for a step, by its ID or the repeated ID (`item` for `item#2`). */
+  /** Finds the last applicable rule of some kinds for a step: by its ID (`item#1`: not for `item#2`), or by the repeated ID. */
   find<K extends Named['kind']>(
     kinds: readonly K[],
     id: string,
@@ -78,7 +78,9 @@ export class Rules {
       this.#named
         .get(name)
         ?.findLast((rule) => (kinds as readonly string[]).includes(rule.kind) && holds(rule));
-    return (among(id) ?? among(unrepeated(id))) as Extract<Named, { readonly kind: K }> | undefined;
+    return (among(`${id}#1`) ?? among(id) ?? among(unrepeated(id))) as
+      | Extract<Named, { readonly kind: K }>
+      | undefined;
   }
 
   /** Finds the rule that crashes the process before or after a run of a step. */

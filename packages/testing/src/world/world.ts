@@ -22,10 +22,7 @@ export type AutoAnswer = (question: ClientStep) => StepAnswer | undefined;
 export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };
 
 /** Inputs of a run, by ID and number of the run or question: `charge 1`. */
-export interface Tape {
-  readonly calls: Map<string, CallEnd>;
-  readonly answers: Map<string, StepAnswer>;
-}
+export type Tape = Readonly<{ calls: Map<string, CallEnd>; answers: Map<string, StepAnswer> }>;
 
 /** Suspension of a run, where a fork starts. */
 export interface Point {

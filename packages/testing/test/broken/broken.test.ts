@@ -200,7 +200,7 @@ describe('a saga that does too much or too little', () => {
   it('[W4] gets a programming error at the edge of a schema', async () => {
     const message = await messageOf(refuseEverywhere(testSaga(overflows).on.elicit('hours', { hours: 1 })));
     expect(message).toMatch(/^When 'hours' is answered with hours: largest: its body throws a TypeError/);
-    expect(message).toContain(".on.elicit('hours', { hours: 48 })");
+    expect(message).toContain(".on.elicit('hours#1', { hours: 48 })");
   });
 
   it('[W4] gets a programming error of the undisturbed run from every explorer', async () => {

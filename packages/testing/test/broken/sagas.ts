@@ -220,3 +220,13 @@ export const undoesItself = saga(
     return 'held';
   },
 );
+
+/** Asks until the user is sure, and relies on a first "yes". */
+export const asksTwice = saga({ name: 'asksTwice', version: '1' }, function* () {
+  const answers: string[] = [];
+  for (;;) {
+    const { sure } = yield* elicit('sure', { message: 'Sure?', schema: Sure });
+    answers.push(sure ? 'yes' : 'no');
+    if (sure) return ['once'][answers.length - 1]!.toUpperCase();
+  }
+});
