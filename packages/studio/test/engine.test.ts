@@ -198,6 +198,19 @@ const careless = refund.map((file) =>
     : file,
 );
 
+it('names the line of a mistake in the code of the page', async () => {
+  const text = `import { elicit, saga } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+const slips = saga({ name: 'slips', version: '1' }, function* () {
+  const { n } = yield* elicit('n', { message: 'Which?', schema: z.object({ n: z.number().int().min(0) }) });
+  return ['one'][n].toUpperCase();
+});
+export const script = testSaga(slips).on.elicit('n', { n: 0 });`;
+  const red = (await cellsOf([{ name: 'slips.ts', text }])).filter(({ what }) => what !== undefined);
+  expect(red[0]?.what).toContain('(slips.ts:6:');
+});
+
 /** Examples that no page shows: larger ones of the repository. */
 const unshown = ['trip', 'provision', 'payment-webhook', 'quickstart', 'triage'];
 

@@ -111,3 +111,37 @@ describe('a case that ends in a mistake', () => {
 function refuse(): never {
   throw new SagaError('The bank sent a bad result.', { code: 'invalid_result' });
 }
+
+describe('the place of a mistake', () => {
+  const placeIn = async (...frames: readonly string[]): Promise<string | undefined> => {
+    const slips = saga({ name: 'slips', version: '1' }, function* () {
+      yield* step('save', () => 1);
+      const error = new TypeError('oops');
+      error.stack = ['TypeError: oops', ...frames.map((frame) => `    at ${frame}`)].join('\n');
+      throw error;
+    });
+    const message = await messageOf(refuseEverywhere(testSaga(slips)));
+    return /a TypeError: oops \((.*)\), a mistake/.exec(message)?.[1];
+  };
+  const bundle = 'Zn.next (http://127.0.0.1:46057/assets/worker-x.js:1:64787)';
+
+  it.each([
+    ['without a folder', 'Object.next (refund.ts:12:7)', 'refund.ts:12:7'],
+    ['without a function', 'refund.ts:12:7', 'refund.ts:12:7'],
+    ['in a folder', 'async pay (/my sagas/(shop)/pay.ts:3:1)', '/my sagas/(shop)/pay.ts:3:1'],
+    ['as a URL of a file', 'pay (file:///sagas/pay.js:3:1)', 'file:///sagas/pay.js:3:1'],
+    ['on another disk', String.raw`pay (C:\sagas\pay.ts:3:1)`, String.raw`C:\sagas\pay.ts:3:1`],
+  ])('[W4] is that of the first frame of the author: %s', async (_, frame, place) => {
+    const foreign = [
+      'JSON.parse (<anonymous>)',
+      'node:internal/url:7:1',
+      'parse (/app/node_modules/zod/index.js:1:2)',
+    ];
+    expect(await placeIn(...foreign, bundle, frame, 'other.ts:1:1', bundle)).toBe(place);
+  });
+
+  it('[W4] is not named if no frame is of the author', async () => {
+    const evaluated = 'eval (eval at load (https://a.test/x.js:1:2), <anonymous>:3:5)';
+    expect(await placeIn(bundle, evaluated, 'https://a.test/x.js:1:2')).toBeUndefined();
+  });
+});

@@ -54,12 +54,18 @@ function rejected(error: Error): string {
   return `it fails because of a mistake in its code: ${showError(error)}`;
 }
 
+/** Frame of a stack, with its place. */
+const frame = /^\s+at (?:async )?(?:.*? \()?(.+:\d+:\d+)\)?$/gm;
+/** Places outside of the code of the author: in a bundle of a page, the runtime, or a package. */
+const foreign = /^(?:https?:|node:|eval at |<)|\/node_modules\//;
+
 /** Describes an error that the body throws by mistake. */
 function slip(error: Error, { trace }: SagaRun): string | undefined {
   // An error of a step reaches the saga as a StepError of the same name: no mistake of the body.
   const isOfStep =
     'stepId' in error || trace.some((entry) => entry.type === 'failed' && entry.error === error);
   if (!slips.has(error.name) || isOfStep) return undefined;
-  const where = /^\s+at .*?\(?((?:file:\/\/)?\/[^)\s]+)\)?$/m.exec(error.stack ?? '')?.[1];
+  const places = Array.from((error.stack ?? '').matchAll(frame), ([, place = '']) => place);
+  const where = places.find((place) => !foreign.test(place));
   return `its body throws a ${showError(error)}${where === undefined ? '' : ` (${where})`}, a mistake in its code.`;
 }

@@ -19,11 +19,7 @@ import { lineOf, type Trace, type TraceEntry } from '../report/trace.ts';
 /** Answer of a fork: a refusal, content of a form, or text of a model. */
 export type ForkAnswer<T> = T | 'decline' | 'cancel';
 
-interface PlayedOn {
-  readonly program: Program;
-  readonly world: World;
-  readonly serving: Serving;
-}
+type PlayedOn = Readonly<{ program: Program; world: World; serving: Serving }>;
 
 /** Result of `testSaga(…).run()`. */
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
