@@ -1,4 +1,4 @@
-import { abort, elicit, pivot, saga, SagaError, step, type Program } from '@mcp-saga/server';
+import { abort, elicit, now, pivot, saga, SagaError, step, type Program } from '@mcp-saga/server';
 import {
   assertDeterministic,
   crashEverywhere,
@@ -54,14 +54,39 @@ const explorers: readonly ((saga: Program) => Promise<unknown>)[] = [
   (each) => upgradeEverywhere(testSaga(each), each),
 ];
 
+const outgrown: readonly (readonly [string, Program, RegExp])[] = [
+  [
+    'a state that does not fit a token',
+    saga({ name: 'large', version: '1' }, function* () {
+      // Random digits, as a token is compressed.
+      yield* step('read', () => Array.from({ length: 6_000 }, () => Math.random()).join(''));
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+      return 'never';
+    }),
+    /does not fit a token/,
+  ],
+  [
+    'too many entries of its journal',
+    saga({ name: 'endless', version: '1' }, function* () {
+      let time = 0;
+      while (time >= 0) time = yield* now();
+      return 'never';
+    }),
+    /The journal has reached its limit/,
+  ],
+];
+
 describe('a saga that always fails', () => {
-  it.each(broken)('[W4] is a violation in each explorer if the cause is %s', async (_, each, text) => {
-    for (const explore of explorers) {
-      const message = await messageOf(explore(each));
-      expect(message).toMatch(/^In the undisturbed run: it fails because of a mistake in its code: /);
-      expect(message).toMatch(text);
-    }
-  });
+  it.each([...broken, ...outgrown])(
+    '[W4] is a violation in each explorer if the cause is %s',
+    async (_, each, text) => {
+      for (const explore of explorers) {
+        const message = await messageOf(explore(each));
+        expect(message).toMatch(/^In the undisturbed run: it fails because of a mistake in its code: /);
+        expect(message).toMatch(text);
+      }
+    },
+  );
 
   it.each([
     ['its author aborts', abort('sold out')],

@@ -1,4 +1,4 @@
-import { SagaError } from '@mcp-saga/server';
+import { SagaError, SagaHostError, SagaLimitExceeded } from '@mcp-saga/server';
 import { isAuthoringError } from '@mcp-saga/server/internal';
 import { indented, messageOfError, showError } from '../values/show.ts';
 import { SagaTestError } from '../values/errors.ts';
@@ -11,14 +11,21 @@ import { explored, type Explored, type ExploreOptions, type Violation } from './
 export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']): Promise<Explored> {
   const baseline = await explored(test);
   assertApplied(baseline.world);
-  const mistake = programmingError(baseline.run);
-  if (mistake !== undefined) throw inUndisturbed(baseline, mistake.what, baseline.run.error);
+  const { error: end } = baseline.run;
+  const mistake = isOutgrown(end) ? rejected(end) : programmingError(baseline.run)?.what;
+  if (mistake !== undefined) throw inUndisturbed(baseline, mistake, end);
   try {
     await check?.(baseline.run);
   } catch (error) {
     throw inUndisturbed(baseline, messageOfError(error), error);
   }
   return baseline;
+}
+
+/** `true` if the saga outgrew its token or a limit: without any fault, it never succeeds. */
+function isOutgrown(error: unknown): error is Error {
+  if (error instanceof SagaHostError) return error.code === 'token_too_large';
+  return error instanceof SagaLimitExceeded;
 }
 
 function inUndisturbed({ world }: Explored, what: string, cause: unknown): SagaTestError {

@@ -31,10 +31,7 @@ export interface WireQuestion {
 }
 
 /** Host whose sagas ask. */
-export interface AskingHost {
-  readonly asked: readonly ClientStep[];
-  readonly clock: Pick<VirtualClock, 'during'>;
-}
+export type AskingHost = Readonly<{ asked: readonly ClientStep[]; clock: Pick<VirtualClock, 'during'> }>;
 
 export class Answerer {
   readonly #answers: WireAnswers;

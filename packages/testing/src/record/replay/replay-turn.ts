@@ -13,11 +13,7 @@ const { setTimeout: realTimeout } = globalThis;
 const lookAfterMs = 2;
 const patience = 250;
 
-interface Pending {
-  readonly id: string;
-  readonly settle: (event: RecordedEvent) => void;
-  readonly fail: (reason: unknown) => void;
-}
+type Pending = Readonly<{ id: string; settle: (event: RecordedEvent) => void; fail: (why: unknown) => void }>;
 
 /** Replays the times and outcomes of a recorded turn. A step without a recording stops the turn; an undo without one fails. */
 export class TurnScript {
