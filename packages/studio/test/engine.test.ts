@@ -1,6 +1,9 @@
+import * as server from '@mcp-saga/server';
+import * as testing from '@mcp-saga/testing';
 import { replayRecording, type Recording } from '@mcp-saga/testing';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import * as zod from 'zod';
 import { exampleWith, listed } from '../examples/listed.ts';
 import { readExamples } from '../examples/examples.ts';
 import { declaredIn, partOf } from '../examples/part-of.ts';
@@ -17,6 +20,7 @@ import { compile } from '../src/engine/compile.ts';
 import { evaluate } from '../src/engine/evaluate.ts';
 import { createEngine } from '../src/engine/engine.ts';
 import { explore, playCase } from '../src/engine/explore.ts';
+import { loaderOf } from '../src/engine/load-files.ts';
 import { unnamed, type Playground } from '../src/engine/playground.ts';
 import { upgrade } from '../src/engine/upgrade.ts';
 import { SessionPlayer } from '../src/engine/play.ts';
@@ -305,7 +309,7 @@ it('exports a test of a case without the rules of its script, and with the check
   const twoFaults = (await cellsOf(refund)).find(({ when }) => when.includes("undo of 'pay' fails"));
   const { test, entries } = await playCase(await of(refund), twoFaults as Cell);
   expect(entries.map(({ type }) => type)).toContain('uncompensated');
-  expect(test).toContain('expect(run.uncompensated).toEqual(["pay"])');
+  expect(test).toContain("expect(run.uncompensated).toEqual(['pay'])");
   expect(test).not.toContain('check()');
 });
 
@@ -329,6 +333,55 @@ export function check() { if (paid !== sent) throw new Error('paid, and not sent
   expect(red.length).toBeGreaterThan(0);
   const tests = await Promise.all(red.map(async (cell) => (await playCase(await of(files), cell)).test));
   expect(tests.filter((test) => !test.includes('await check();'))).toEqual([]);
+});
+
+/** Runs the printed test beside the files. Only the code that the playground evaluates may exist. */
+async function runTest(test: string | undefined, files: readonly SourceFile[]): Promise<void> {
+  const tests: (() => Promise<void>)[] = [];
+  const vitest = { expect, it: (_: string, run: () => Promise<void>) => void tests.push(run) };
+  const modules = { '@mcp-saga/server': server, '@mcp-saga/testing': testing, vitest, zod };
+  const all = compile([...files, { name: 'exported.test.ts', text: test ?? '' }]);
+  loaderOf(all, modules)('./exported.test', 'the test');
+  expect(tests).toHaveLength(1);
+  for (const run of tests) await run();
+}
+
+const greeting = (exports: string): readonly SourceFile[] => [
+  {
+    name: 'greeting.ts',
+    text: `import { elicit, saga } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+const greeting = saga({ name: 'greeting', version: '1' }, function* () {
+  const { name } = yield* elicit('name', { message: 'Name?', schema: z.object({ name: z.string() }) });
+  return name;
+});
+${exports}`,
+  },
+];
+
+it.each([
+  ['a default', 'export default testSaga(greeting);', "import script from './greeting.ts';"],
+  ['a name', 'export const greets = testSaga(greeting);', "import { greets } from './greeting.ts';"],
+  ['a name of the test', 'export const run = testSaga(greeting);', 'import { run as script } from'],
+  ['a name like one', 'export const runs = testSaga(greeting);', 'import { runs } from'],
+])('exports a test that runs, of a script that is exported as %s', async (_, exports, imports) => {
+  const files = greeting(exports);
+  // Line separators, which a regular expression takes as line breaks.
+  const content = { name: `one\u2028two\u2029three 'four'` };
+  const [run] = await play({ answers: [{ id: 'name', action: 'accept', content }] }, files);
+  expect(run?.status).toBe('completed');
+  expect(run?.test).toContain(imports);
+  expect(run?.test).not.toMatch(/[\u2028\u2029]/);
+  await runTest(run?.test, files);
+});
+
+it('exports a test of a case that runs, of a default export with a check', async () => {
+  const files = greeting('export default testSaga(greeting);\nexport function check() {}');
+  const cell = (await cellsOf(files)).find(({ fault }) => fault === 'name: longest') as Cell;
+  const { test } = await playCase(await of(files), cell);
+  expect(test).toContain("import script, { check } from './greeting.ts';");
+  await runTest(test, files);
 });
 
 it('exports the answer to a question for roots', async () => {

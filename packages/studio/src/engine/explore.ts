@@ -63,10 +63,9 @@ function nameFault(rules: readonly Rule[], when: string): Pick<Cell, 'subject' |
   if (rule === undefined || rule.kind === 'deny') return { subject: 'client', fault: when };
   if (rule.kind === 'loseResponse') return { subject: `turn ${rule.turn}`, fault: 'response lost' };
   const subject = rule.id.replace(/#1$/, '');
-  if (rule.kind === 'crash') {
-    const run = rule.run === 1 ? '' : `, run ${rule.run}`;
-    return { subject, fault: rules.length > 1 ? 'dies, then no fault' : `dies ${rule.when}${run}` };
-  }
+  if (rule.kind === 'crash' && rules.length > 1) return { subject, fault: 'dies, then no fault' };
+  if (rule.kind === 'crash')
+    return { subject, fault: `dies ${rule.when}${rule.run === 1 ? '' : `, run ${rule.run}`}` };
   return { subject, fault: failures[rule.kind] ?? when.replace(/^When '.*?' is (?:answered with )?/, '') };
 }
 

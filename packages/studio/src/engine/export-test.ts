@@ -51,10 +51,9 @@ function sequenceSource([id, [first]]: readonly [string, readonly Given[]]): str
 
 function forkSource({ from }: Segment, { world: { points } }: Segment, before: number): string {
   const { point = 0, chosen } = from ?? {};
-  const isFirst =
-    points.findIndex(({ asked }) => asked.some(({ stepId }) => stepId === chosen?.id)) === point;
+  const first = points.findIndex(({ asked }) => asked.some(({ stepId }) => stepId === chosen?.id));
   const token =
-    isFirst && chosen !== undefined ? `at(${toSource(chosen.id)})` : `back(${points.length - point})`;
+    first === point && chosen !== undefined ? `at(${toSource(chosen.id)})` : `back(${points.length - point})`;
   const answer = chosen === undefined ? '' : toSource(answerValue(chosen));
   return `const ${nameOf(before + 1)} = await ${nameOf(before)}.${token}.fork(${answer});`;
 }
@@ -74,10 +73,10 @@ export function testOfCase(playground: Playground, cell: Cell, rules: readonly R
 }
 
 function runSource({ exported }: Playground, script: TestSaga, more: readonly string[] = []): string {
-  const { name, isScript } = exported;
+  const name = localName(exported);
   const [first = '', ...lines] = script.source.split('\n');
   // The printer of the kit does not know the names in the file.
-  const start = isScript ? name : first.replace(/yourSaga .*?\*\//, name);
+  const start = exported.isScript ? name : first.replace(/yourSaga .*?\*\//, () => name);
   return [`const run = await ${start}`, ...lines, ...more.map((line) => `  ${line}`), '  .run();'].join('\n');
 }
 
@@ -85,9 +84,9 @@ function runSource({ exported }: Playground, script: TestSaga, more: readonly st
 function expectations(name: string, { trace }: World, hasResult: boolean): readonly string[] {
   const last = trace.at(-1);
   const ids = (type: 'undone' | 'uncompensated'): string =>
-    JSON.stringify(trace.flatMap((entry) => (entry.type === type ? [entry.id.replace(/@\d+$/, '')] : [])));
+    toSource(trace.flatMap((entry) => (entry.type === type ? [entry.id.replace(/@\d+$/, '')] : [])));
   if (hasResult && last?.type === 'completed')
-    return [`expect(${name}.result).toEqual(${JSON.stringify(last.result)});`];
+    return [`expect(${name}.result).toEqual(${toSource(last.result)});`];
   if (last?.type !== 'gaveUp') return [`expect(${name}.status).toBe('${last?.type}');`];
   return [
     `expect(${name}.status).toBe('failed');`,
@@ -96,17 +95,25 @@ function expectations(name: string, { trace }: World, hasResult: boolean): reado
   ];
 }
 
+/** Name of the export in a test, which has some names of its own. */
+function localName({ name, isScript }: Playground['exported']): string {
+  const taken = /^(?:answers|check|default|expect|fork\d*|it|run|testSaga)(?=\[|$)/;
+  return name.replace(taken, isScript ? 'script' : 'saga');
+}
+
 function fileOf({ exported, check }: Playground, title: string, lines: readonly string[]): string {
   const { file, name, isScript } = exported;
+  const [base, local] = [name, localName(exported)].map((each) => each.replace(/\[.*/, ''));
   const body = lines.join('\n');
   const checks = check !== undefined && body.includes('check()') ? ['check'] : [];
-  const names = [...checks, name.replace(/\[.*/, '')];
+  const named = [...checks, base === local ? base : `${base} as ${local}`].join(', ');
+  const imports = base === 'default' ? [local, ...checks.map((each) => `{ ${each} }`)] : [`{ ${named} }`];
   return [
     ...(isScript ? [] : ["import { testSaga } from '@mcp-saga/testing';"]),
     "import { expect, it } from 'vitest';",
-    name === unnamed ? `// Import the saga as ${name}.` : `import { ${names.join(', ')} } from './${file}';`,
+    name === unnamed ? `// Import the saga as ${name}.` : `import ${imports.join(', ')} from './${file}';`,
     '',
-    `it(${JSON.stringify(title)}, async () => {`,
+    `it(${toSource(title)}, async () => {`,
     body.replaceAll(/^/gm, '  '),
     '});',
     '',

@@ -7,13 +7,8 @@ import { toOutsideView, toQuestionView } from './to-view.ts';
 /** End of a run that waits for time, or for other people. */
 export class Paused extends Error {}
 
-/** State of the run at a token. */
-export interface Stop {
-  /** Time until the saga continues without an answer, in milliseconds. Infinity: never. */
-  readonly dueInMs: number;
-  readonly outside: readonly AskedOutside[];
-  readonly acts: number;
-}
+/** State of the run at a token. `dueInMs`: time until the saga continues without an answer. Infinity: never. */
+export type Stop = Readonly<{ dueInMs: number; outside: readonly AskedOutside[]; acts: number }>;
 
 /** Answer from outside, with the number of the token before it. */
 type Received = Readonly<{ id: string; what: 'approval' | 'event'; given: OutsideGiven; point: number }>;

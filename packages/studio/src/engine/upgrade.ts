@@ -1,4 +1,4 @@
-import { TestSaga, upgradeEverywhere, type Question, type Rule } from '@mcp-saga/testing';
+import { upgradeEverywhere, type Question, type Rule } from '@mcp-saga/testing';
 import { linesOf } from '@mcp-saga/testing/internal';
 import type { Given, Session } from '../model/session.ts';
 import type { Misfit } from '../model/view.ts';
@@ -13,8 +13,7 @@ export async function upgrade(old: Playground, next: Playground, session: Sessio
   const player = new SessionPlayer(old, { ...session, forks: [] });
   await player.play();
   const { world, person } = player.run;
-  const { saga, options, rules: own } = old.script;
-  const script = new TestSaga(saga, options, [...own, ...person.rules, ...sequence(person.given)]);
+  const script = old.script.with(...person.rules, ...sequence(person.given));
   const { problems } = await upgradeEverywhere(script, next.script.saga, { reportOnly: true });
   return problems.flatMap((problem) => {
     const point = world.points.findIndex(({ turn }) => turn === problem.turn);

@@ -7,7 +7,9 @@ export function toSource(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'function') {
     const text = String(value);
-    return text.length <= 80 && !text.includes('\n') ? text : `/* ${value.name || 'your function'} */`;
+    return text.length <= 80 && !/[\n\u2028\u2029]/.test(text)
+      ? text
+      : `/* ${value.name || 'your function'} */`;
   }
   if (value instanceof Error)
     return `new ${/^[A-Z]\w*$/.test(value.name) && value.name in globalThis ? value.name : 'Error'}(${quoted(value.message)})`;
@@ -105,8 +107,9 @@ function times(count: number, from?: number): string {
 }
 
 function quoted(text: string): string {
-  return `'${JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll('\\"', '"')
-    .replaceAll("'", String.raw`\'`)}'`;
+  // JSON keeps two line breaks of JavaScript.
+  const json = JSON.stringify(text).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  if (text.includes("'") && !text.includes('"')) return json;
+  const inner = json.slice(1, -1).replaceAll('\\"', '"');
+  return `'${inner.replaceAll("'", String.raw`\'`)}'`;
 }

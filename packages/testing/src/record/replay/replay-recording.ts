@@ -56,10 +56,7 @@ export async function replayRecording(
     await replayRecording(whole.next, sagas, { ...options, name: `${name} (continued)` });
 }
 
-interface Replay extends Required<ReplayOptions> {
-  readonly recording: Recording;
-  readonly program: Program;
-}
+type Replay = Required<ReplayOptions> & Readonly<{ recording: Recording; program: Program }>;
 
 /** Finds the current program of a recorded saga. Throws `replay_mismatch` if missing. */
 function programOf({ saga, version }: Recording, sagas: readonly Program[], name: string): Program {
