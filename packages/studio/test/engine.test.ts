@@ -696,6 +696,20 @@ describe('the next version', () => {
     expect(found[0]?.lines).toEqual(["recorded: question 'amount'", "now asks: elicit 'sum'"]);
   });
 
+  it.each([
+    [
+      'its form rejects the answer',
+      ['.min(1)', '.min(50)'],
+      "rejects the answer to 'amount', and asks again",
+    ],
+    ['it has another version', ["version: '1'", "version: '2'"], "does not serve version '1'"],
+  ] as const)('cannot continue a token if %s', async (_, [before, after], line) => {
+    const next = edited((text) => text.replace(before, after));
+    expect(next).not.toEqual(refund);
+    const found = await misfits(next);
+    expect(found).toEqual([{ point: 0, lines: [expect.stringContaining(line)] }]);
+  });
+
   it('is compared with every token of a question that was asked again', async () => {
     const wrong: Given = { ...twenty, content: { euros: 0 } };
     const next = edited((text) => text.replace("elicit('amount'", "elicit('sum'"));

@@ -1,4 +1,5 @@
 import { replayRecording, testSaga, upgradeEverywhere, type SagaRun } from '@mcp-saga/testing';
+import { linesOf } from '@mcp-saga/testing/internal';
 import {
   checkpoint,
   elicit,
@@ -137,5 +138,61 @@ describe('a saga in flight that the same body can continue', () => {
       expect([status, points]).toEqual(['refused', []]);
     };
     await upgradeEverywhere(testSaga(asks).on.elicit('date', { date: 'now' }), asks, { check });
+  });
+});
+
+describe('[R3] a saga in flight whose answers or code the new code does not take', () => {
+  const asks = (amount: z.ZodNumber | z.ZodString, { name = 'asks', version = '1' } = {}) =>
+    saga({ name, version }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+      const given = yield* elicit('amount', { message: 'How much?', schema: z.object({ amount }) });
+      return String(given.amount);
+    });
+  const old = asks(z.number().min(1));
+  const asked = testSaga(old).on.elicit('sure', { sure: true }).on.elicit('amount', { amount: 20 });
+  const linesFor = async (next: Program): Promise<readonly (readonly string[])[]> => {
+    const { problems } = await upgradeEverywhere(asked, next, { reportOnly: true });
+    return problems.map((problem) => linesOf(problem).map((line) => line.trim()));
+  };
+
+  it.each([
+    ['a higher minimum', z.number().min(50), 'amount: Too small: expected number to be >=50'],
+    ['another type', z.string(), 'amount: expected string'],
+  ])('is reported at the token that waits for the answer: %s', async (_, amount, reason) => {
+    expect(await linesFor(asks(amount))).toEqual([
+      [
+        'after turn 2, waiting for amount:',
+        `the new code rejects the answer to 'amount', and asks again: ${reason}`,
+      ],
+    ]);
+    await expect(upgradeEverywhere(asked, asks(amount))).rejects.toMatchObject({ code: 'violated' });
+  });
+
+  it('is no problem if the new form takes the answer', async () => {
+    expect(await linesFor(asks(z.number().min(2)))).toEqual([]);
+  });
+
+  it('is an error of the script if only the new code asks the question', async () => {
+    const silent = saga({ name: 'asks', version: '1' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+      return 'done';
+    });
+    const scripted = testSaga(silent).on.elicit('sure', { sure: true }).on.elicit('amount', { amount: 20 });
+    await expect(
+      upgradeEverywhere(scripted, asks(z.number().min(50)), { reportOnly: true }),
+    ).rejects.toMatchObject({ code: 'answer_not_accepted' });
+  });
+
+  it.each([
+    ['version', { version: '2' }, "the new code is version '2' of 'asks', and does not serve version '1'."],
+    ['name', { name: 'pays' }, "the new code is version '1' of 'pays', and does not serve the saga 'asks'."],
+  ])('is reported with the %s that the new code does not serve', async (_, other, line) => {
+    const next = asks(z.number().min(1), other);
+    expect((await linesFor(next)).map(([, ...lines]) => lines)).toEqual([[line], [line]]);
+    const { problems } = await upgradeEverywhere(asked, next, { reportOnly: true });
+    expect(problems.map(({ error }) => (error as Error).cause)).toEqual([
+      expect.any(Error),
+      expect.any(Error),
+    ]);
   });
 });

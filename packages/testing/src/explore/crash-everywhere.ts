@@ -6,19 +6,8 @@ import { toSource } from '../script/script-source.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import type { NamesOf } from '../values/known-options.ts';
 import { baselineOf, programmingError } from './baseline.ts';
-import {
-  exploreNames,
-  findingsIn,
-  isHarmless,
-  judging,
-  reported,
-  scriptOf,
-  type Case,
-  type Explored,
-  type ExploreOptions,
-  type ExploreReport,
-  type Violation,
-} from './exploration.ts';
+import { exploreNames, findingsIn, isHarmless, judging, reported, scriptOf } from './exploration.ts';
+import type { Case, Explored, ExploreOptions, ExploreReport, Violation } from './exploration.ts';
 import { deniedEffect, thenFailing } from './after-crash.ts';
 
 /** Options of `crashEverywhere`. */

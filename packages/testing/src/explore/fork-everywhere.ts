@@ -8,17 +8,8 @@ import type { Point, World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';
-import {
-  explore,
-  explored,
-  scriptOf,
-  type Case,
-  type ExploreOptions,
-  type ExploreReport,
-  type Find,
-  type Finding,
-  type Violation,
-} from './exploration.ts';
+import { explore, explored, scriptOf } from './exploration.ts';
+import type { Case, ExploreOptions, ExploreReport, Find, Finding, Violation } from './exploration.ts';
 
 /** An older token, used again, and its outcome. */
 export interface Fork {

@@ -1,11 +1,11 @@
 import { indented, messageOfError } from '../values/show.ts';
-import { ReplayMismatch, type Program } from '@mcp-saga/server';
+import { ReplayMismatch, type ClientStep, type Program } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import { begin, play } from '../run/play.ts';
 import { SagaRun } from '../run/saga-run.ts';
 import { Serving } from '../run/run-host.ts';
 import { World } from '../world/world.ts';
-import { autoAnswerOn } from '../world/world-answers.ts';
+import { autoAnswerOn, hasChanged } from '../world/world-answers.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
 import { assertSaga, type NamesOf } from '../values/known-options.ts';
@@ -56,12 +56,12 @@ export async function upgradeEverywhere(
   assertSaga('upgradeEverywhere', next);
   const { run: baseline, world } = await baselineOf(old);
   const problems: UpgradeProblem[] = [];
-  let first: (Upgraded & { readonly index: number }) | undefined;
+  let first: Upgraded | undefined;
   for (const index of baseline.points.keys()) {
     const each = await upgraded(old, next, index, baseline, options);
     if (each.problem !== undefined) problems.push(each.problem);
     if (each.what !== undefined && (each.problem === undefined || options.reportOnly !== true))
-      first ??= { ...each, index };
+      first ??= each;
   }
   if (first !== undefined) {
     const autoAnswered = [...world.autoAnswered, ...first.world.autoAnswered];
@@ -84,13 +84,14 @@ export async function upgradeEverywhere(
   return { cases: baseline.points.length, problems };
 }
 
-interface Upgraded {
-  readonly world: World;
-  readonly problem?: UpgradeProblem;
-  /** Description of the problem, if any. */
-  readonly what?: string;
-  readonly cause?: unknown;
-}
+/** Upgraded run after a token. `what` describes its problem. */
+type Upgraded = Readonly<{
+  world: World;
+  index: number;
+  problem?: UpgradeProblem;
+  what?: string;
+  cause?: unknown;
+}>;
 
 async function upgraded(
   old: TestSaga,
@@ -108,21 +109,55 @@ async function upgraded(
   const before = new Serving(old.saga, world);
   const to = new Serving(old.options.clock === undefined ? withoutUntil(next) : next, world, before);
   const handover = { at: index + 1, to };
-  const run = new SagaRun(next, world, to, await play(old.saga, world, before, { handover }));
-  if (isProblem(run, baseline)) {
-    const { error } = run;
-    const { turn = 0, asked: questions = [] } = baseline.points[index] ?? {};
+  const { turn = 0, asked: questions = [] } = baseline.points[index] ?? {};
+  const waitedFor = questions.map(({ stepId }) => stepId);
+  const found = (error: unknown): Upgraded => {
     const { recorded, asked = [] } = error instanceof ReplayMismatch ? error : {};
-    const waitedFor = questions.map(({ stepId }) => stepId);
     const problem = { turn, waitedFor, recorded, asked, error };
-    return { world, problem, what: linesOf(problem).join(' '), cause: error };
+    return { world, index, problem, what: linesOf(problem).join(' '), cause: error };
+  };
+  let run: SagaRun;
+  try {
+    run = new SagaRun(next, world, to, await play(old.saga, world, before, { handover }));
+  } catch (error) {
+    const { stepId, reason } = rejectedIn(world, error) ?? {};
+    if (stepId === undefined) throw error;
+    const what = `the new code rejects the answer to '${stepId}', and asks again: ${reason}`;
+    if (waitedFor.includes(stepId))
+      return found(new SagaTestError('answer_not_accepted', what, { cause: error }));
+    // The token that waits for the question has the problem.
+    if (baseline.points.some(({ asked }) => asked.some((step) => step.stepId === stepId)))
+      return { world, index };
+    throw error;
   }
+  const { status, error } = run;
+  const refusal = status === 'refused' ? unserved(old.saga, next, error) : undefined;
+  if (isProblem(run, baseline)) return found(refusal ?? error);
   try {
     await options.check?.(run);
-    return { world };
-  } catch (error) {
-    return { world, what: messageOfError(error), cause: error };
+    return { world, index };
+  } catch (thrown) {
+    return { world, index, what: messageOfError(thrown), cause: thrown };
   }
+}
+
+/** Question of the new code that rejects its answer; undefined for another error. */
+function rejectedIn({ points }: World, error: unknown): ClientStep | undefined {
+  if (!(error instanceof SagaTestError && error.code === 'answer_not_accepted')) return undefined;
+  return points.at(-1)?.asked.find(({ reason }) => reason !== undefined && !hasChanged(reason));
+}
+
+/** Error for a name or a version that the new code does not serve. */
+function unserved(
+  old: Program,
+  { name, version, previous }: Program,
+  cause: unknown,
+): SagaTestError | undefined {
+  const versions = [version, ...previous.map(({ saga }) => saga.version)];
+  if (name === old.name && versions.includes(old.version)) return undefined;
+  const what = name === old.name ? `version '${old.version}'` : `the saga '${old.name}'`;
+  const is = `the new code is version '${version}' of '${name}'`;
+  return new SagaTestError('violated', `${is}, and does not serve ${what}.`, { cause });
 }
 
 /** Serves older versions at any time: the default clock of a run is later than a date of today's code. */
@@ -141,7 +176,7 @@ async function textsOf(script: TestSaga): Promise<Texts> {
 async function smallestOf(
   script: TestSaga,
   next: Program,
-  { index, what = '' }: Upgraded & { readonly index: number },
+  { index, what = '' }: Upgraded,
   options: UpgradeOptions,
 ): Promise<TestSaga> {
   const again = async (smaller: TestSaga): Promise<true | undefined> => {

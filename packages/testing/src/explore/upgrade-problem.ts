@@ -1,6 +1,7 @@
 import type { Program } from '@mcp-saga/server';
 import type { StepFacts } from '@mcp-saga/server/internal';
-import { oneLine, showError } from '../values/show.ts';
+import { SagaTestError } from '../values/errors.ts';
+import { messageOfError, oneLine, showError } from '../values/show.ts';
 import type { Trace } from '../report/trace.ts';
 
 /** A saga in flight, incompatible with the new code. */
@@ -32,7 +33,7 @@ export function linesOf(
   texts?: { readonly old: Texts; readonly next: Texts },
 ): readonly string[] {
   const where = `after turn ${turn}, waiting for ${waitedFor.join(', ') || 'nothing'}:`;
-  if (isMachine(error)) return [where, `    ${(error as Error).message}`];
+  if (isMachine(error) || error instanceof SagaTestError) return [where, `    ${messageOfError(error)}`];
   if (recorded === undefined) return [where, `    ${showError(error)}`];
   const told = ({ kind, path }: StepFacts, of: Texts | undefined): string => {
     const text = of?.get(path);
@@ -69,8 +70,9 @@ export function cannotGoOn(
   problems: readonly UpgradeProblem[],
   texts: { readonly old: Texts; readonly next: Texts },
 ): string {
+  const ofOther = old.name === next.name ? '' : ` of '${old.name}'`;
   return [
-    `Version '${next.version}' of '${next.name}' cannot continue sagas of version '${old.version}':`,
+    `Version '${next.version}' of '${next.name}' cannot continue sagas of version '${old.version}'${ofOther}:`,
     '',
     ...problems.flatMap((problem) => linesOf(problem, texts).map((line) => `    ${line}`)),
     '',

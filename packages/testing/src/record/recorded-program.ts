@@ -1,11 +1,6 @@
 import type { Json, Program } from '@mcp-saga/server';
-import {
-  keyText,
-  type HistoryEntry,
-  type Outcome,
-  type ProgramState,
-  type Runtime,
-} from '@mcp-saga/server/internal';
+import { keyText } from '@mcp-saga/server/internal';
+import type { HistoryEntry, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
 import { wrapProgram } from '../values/wrap-program.ts';
 import { redactedEvent, endOf, failure, redactedBy } from './recorded-event.ts';
 import { recordingVersion, type RecordedEvent, type RecordedTurn, type Redact } from './recording.ts';

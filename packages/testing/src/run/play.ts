@@ -1,14 +1,5 @@
-import {
-  NeedsMissing,
-  ReplayMismatch,
-  SagaHostError,
-  TokenRefused,
-  type ClientStep,
-  type Program,
-  type SagaTurn,
-  type StepAnswer,
-  type SuspendedTurn,
-} from '@mcp-saga/server';
+import { NeedsMissing, ReplayMismatch, SagaHostError, TokenRefused } from '@mcp-saga/server';
+import type { ClientStep, Program, SagaTurn, StepAnswer, SuspendedTurn } from '@mcp-saga/server';
 import { present } from '@mcp-saga/server/internal';
 import { answerTo } from '../world/world-answers.ts';
 import { answered } from '../world/simulated-program.ts';

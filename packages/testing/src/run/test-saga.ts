@@ -10,12 +10,8 @@ import { scriptExpression, scriptSource } from '../script/script-source.ts';
 import { SagaTestError } from '../values/errors.ts';
 import { assertKnownOptions, assertSaga } from '../values/known-options.ts';
 import { World } from '../world/world.ts';
-import {
-  testSagaNames,
-  type OptionsParameter,
-  type ResultOf,
-  type TestSagaOptions,
-} from '../script/test-options.ts';
+import { testSagaNames } from '../script/test-options.ts';
+import type { OptionsParameter, ResultOf, TestSagaOptions } from '../script/test-options.ts';
 
 /** Number of times a fault applies. Default: always. */
 export interface Times {

@@ -61,7 +61,8 @@ function isReworded({ mayMismatch, reworded }: World, { stepId, reason }: Client
   return true;
 }
 
-function hasChanged(reason = ''): boolean {
+/** `true` for the reason of a question that changed with the code. */
+export function hasChanged(reason = ''): boolean {
   return reason.startsWith('the question has changed');
 }
 
