@@ -1,7 +1,7 @@
 import { log, select, text } from '@clack/prompts';
 import type { CompletedStep, ElicitationParams, ElicitationResult, SagaStep } from '@mcp-saga/client';
 import { CliError } from '../model/errors.ts';
-import { askForm, type FormContent, showForm } from './form.ts';
+import { askForm, showForm } from './form.ts';
 import { prompt, type Terminal } from './prompter.ts';
 
 /** Answers one question of a saga. */

@@ -95,7 +95,7 @@ function expectations(name: string, { trace }: World, hasResult: boolean): reado
   ];
 }
 
-/** Name of the export in a test, which has some names of its own. */
+/** Name of the export in a test, which declares some names. */
 function localName({ name, isScript }: Playground['exported']): string {
   const taken = /^(?:answers|check|default|expect|fork\d*|it|run|testSaga)(?=\[|$)/;
   return name.replace(taken, isScript ? 'script' : 'saga');

@@ -30,7 +30,6 @@ export function findMarks(text: string, entries: readonly EntryView[], looks: Ev
 
 /** Returns the line of each name, as of `step('pay', …)`. The first one behind the name of the saga counts. */
 function linesOf(source: string, saga: string): ReadonlyMap<string, number> {
-  const blank = (found: string): string => (found.startsWith('/') ? found.replaceAll(/./g, ' ') : found);
   const text = source.replaceAll(stringOrComment, blank);
   const at = Math.max(0, text.indexOf(`'${saga}'`), text.indexOf(`"${saga}"`));
   const before = text.slice(0, at);
@@ -45,6 +44,7 @@ const bare = String.raw`(?<![.\w])(${named.join('|')})(?:Until)?\(`;
 // Methods of other objects, such as `get` of a map, are no commands.
 const call = String.raw`(?:(?<![.\w])\w+|\.(?:approval|elicit\w*|poll|sample|step|waitFor))(?:<[^()\n]*>)?`;
 const allCalls = new RegExp(String.raw`\n|${bare}|${call}\(\s*['"\`]([^'"\`\n]*)['"\`]`, 'g');
+const blank = (found: string): string => (found.startsWith('/') ? found.replaceAll(/./g, ' ') : found);
 const stringOrComment = /(["'])(?:\\.|(?!\1).)*\1|`(?:\\[^]|[^`\\])*`|\/\/.*|\/\*[^]*?\*\//g;
 
 function* callsIn(text: string, firstLine: number): Generator<readonly [name: string, line: number]> {
