@@ -5,6 +5,7 @@ import {
   ElicitationRefused,
   saga,
   sample,
+  step,
   type Program,
 } from '@mcp-saga/server';
 import { refuseEverywhere, testSaga, type ExploredCase, type TestSaga } from '@mcp-saga/testing';
@@ -67,6 +68,26 @@ describe('a saga that asks until the answer is yes', () => {
     // The saga asked again, and took the answer of the undisturbed run.
     const again = seen.filter(({ trace }) => / \w+(?:#2|@1)/.test(String(trace)));
     expect(again.map(({ trace }) => trace.at(-1)?.type)).toContain('completed');
+  });
+
+  it('[W4] is also refused each time that an undisturbed run asks', async () => {
+    const pays = saga({ name: 'pays', version: '1' }, function* () {
+      let refusals = 0;
+      for (let round = 0; round < 2; round += 1)
+        try {
+          yield* elicit('sure', { message: 'Sure?', schema: Sure });
+        } catch (error) {
+          if (!(error instanceof ElicitationRefused)) throw error;
+          refusals += 1;
+        }
+      if (refusals < 2) return 'sure';
+      yield* step('pay', () => 5);
+      throw new Error('Nobody is sure.');
+    });
+    const script = testSaga(pays).on.elicit('sure', { sure: true });
+    const message = await messageOf(refuseEverywhere(script));
+    expect(message).toMatch(/^When 'sure' is declined each time: 'pay'/);
+    expect(message).toContain(".refuse.elicit('sure#2')");
   });
 
   it('[W4] fails in a printed test that repeats only the first answer', async () => {

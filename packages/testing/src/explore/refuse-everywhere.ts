@@ -12,7 +12,7 @@ import type { Case, Explored, ExploreOptions, ExploreReport, Fault } from './exp
 import { forgotten } from './nothing-forgotten.ts';
 
 /**
- * Declines and dismisses each question, and answers it at the edges of its schema: smallest, largest, empty, longest, each choice, left
+ * Declines and dismisses each question, also each of its repetitions, and answers it at the edges of its schema: smallest, largest, empty, longest, each choice, left
  * out. A model says nothing, or fails. A question with a deadline is answered after it, and never. An approval is denied, and neither an
  * approval nor an event is answered, or it is answered after its deadline.
  *
@@ -66,7 +66,16 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
   );
   for (const question of baseline.world.outside.asked.values())
     faults.push([question.id, [...outsideRules(question)]]);
-  return faults.flatMap(([id, own]) => casesOfFaults(test, `When '${id}' is`, own.map(onlyOnce)));
+  return faults.flatMap(([id, own]) => {
+    const alike = [...asked.keys()].filter((each) => unrepeated(each) === id).toReversed();
+    const refusals = alike.length > 1 ? own.filter(([, { kind }]) => kind === 'refuse') : [];
+    const faultOf = (rule: Rule): Rule[] =>
+      alike.map((one) => onlyOnce(['', { ...rule, id: one } as Rule])[1]);
+    const named = refusals.map(([how, rule]): Fault => [`${how} each time`, rule]);
+    const each = casesOfFaults(test, `When '${id}' is`, named);
+    const again = each.map((one) => ({ ...one, fault: one.fault.flatMap(faultOf) }));
+    return [...casesOfFaults(test, `When '${id}' is`, own.map(onlyOnce)), ...again];
+  });
 }
 
 /** Leaves the repetitions of a question to the script: a saga may ask until the answer is yes. */
@@ -126,8 +135,5 @@ function rulesFor(step: ClientStep, answer: unknown): readonly Fault[] {
   }
 }
 
-const image = {
-  role: 'assistant',
-  model: 'test',
-  content: { type: 'image', data: '', mimeType: 'image/png' },
-};
+const picture = { type: 'image', data: '', mimeType: 'image/png' };
+const image = { role: 'assistant', model: 'test', content: picture };
