@@ -400,7 +400,6 @@ export const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, fu
     await verdict(page, 'asking: completed');
     expect(await page.locator('.event.completed').textContent()).toContain('Paid');
     expect(await page.locator('.verdict').textContent()).toMatch(/· [\d.]+ m?s$/);
-    await page.getByRole('button', { name: /asking .* completed .*[\d.]+ m?s · studio/ }).waitFor();
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     await summary(page, 'asking').waitFor({ state: 'detached' });
     await page.close();

@@ -114,8 +114,7 @@ describe('createStudio', () => {
     const studio = createStudio();
     const host = createSagaHost({ sagas: [slow], audience: 'shop', keys, telemetry: studio.telemetry() });
     const { sagaId } = await host.start('slow', {});
-    const { turns, seen } = await stateOf(studio, sagaId);
-    expect(seen).toMatchObject([{ status: 'completed', durationMs: turns[0]?.durationMs }]);
+    const { turns } = await stateOf(studio, sagaId);
     const times = turns.flatMap(({ startedAt: began, durationMs = NaN, events }) => [
       began,
       ...events.flatMap(({ startedAt: start = NaN, durationMs: ms = NaN }) => [start, start + ms]),

@@ -197,6 +197,13 @@ describe('a form', () => {
     expect(shown()).toContain(problem);
   });
 
+  it('drops an initial value that is no choice', async () => {
+    const field = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } } as const;
+    const content = { a: ['zz', 'b'] };
+    await askForm(form({ a: field }, 'a'), typing(enter).terminal, content);
+    expect(content).toEqual({ a: ['b'] });
+  });
+
   it('asks again for too few of several values, and keeps the chosen ones', async () => {
     const field = { type: 'array', items: { type: 'string', enum: ['x', 'y', 'z'] }, minItems: 2 } as const;
     const { terminal, shown } = typing(' ', enter, `${down} `, enter);

@@ -72,6 +72,10 @@ it('keeps a run in one line if the server rejects an answer and asks again', () 
   expect(lanes.map((lane) => lane.turns)).toEqual([turns]);
   // Each request has its own piece of the diagram.
   expect(lanes[0]?.entries.filter(({ isFirst }) => isFirst).map(({ turn }) => turn)).toEqual([1, 2, 2, 2, 3]);
+  const running = foreign(2, { status: 'running', events: [] });
+  const cancelled = foreign(2, { status: 'failed', action: 'cancel', events: [] });
+  for (const before of [running, cancelled])
+    expect(toLanes([foreign(1, { asked }), before, running], [], 'ask')).toHaveLength(2);
   // The same turn after one with an answer is a fork.
   expect(toLanes([...turns, foreign(2, {})], [], 'ask')).toHaveLength(2);
 });

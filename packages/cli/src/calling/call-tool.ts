@@ -46,7 +46,7 @@ export async function callTool(
   call: ToolCall,
   io: CommandIo,
 ): Promise<CallToolResult> {
-  const tool = await toolNamed(client, call.name);
+  const tool = await toolNamed(client, call.name, io);
   for (const text of argumentAdvice(tool, call)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
   if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');
@@ -57,8 +57,8 @@ export async function callTool(
   return await followTask(client, await callByTool(client, way, call, io), call.answer, io);
 }
 
-async function toolNamed(client: Client, name: string): Promise<Tool> {
-  const { tools } = await client.listTools();
+async function toolNamed(client: Client, name: string, { signal }: CommandIo): Promise<Tool> {
+  const { tools } = await client.listTools(undefined, { signal });
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
   const names = tools.map((tool) => tool.name);

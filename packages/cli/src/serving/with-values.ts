@@ -37,7 +37,7 @@ function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, 
         ...outside,
         ticket: async (question, facts) => {
           const url = await outside.ticket(question, facts);
-          feed.tell({ id: question.path, value: question.message, url });
+          feed.report({ id: question.path, value: question.message, url });
           return url;
         },
       },
@@ -61,7 +61,7 @@ function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, 
       ...observer,
       notify: (told) => {
         observer.notify(told);
-        feed.tell({ id: told.kind, ...present({ value: textOf(told) }) });
+        feed.report({ id: told.kind, ...present({ value: textOf(told) }) });
       },
       observe: (event) => {
         observer.observe(event);
@@ -73,8 +73,8 @@ function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, 
 
 function textOf(told: Parameters<Runtime['observer']['notify']>[0]): string | undefined {
   if (told.kind === 'log') return toText(told.data);
-  const { value, total = '', message = '' } = told;
-  return `${value}${total && ` of ${total}`} ${message}`;
+  const { value, total, message = '' } = told;
+  return `${value}${total === undefined ? '' : ` of ${total}`} ${message}`.trimEnd();
 }
 
 function answerOf(answer: ClientAnswer | undefined): Partial<SeenEvent> {

@@ -75,8 +75,6 @@ export interface SeenSaga {
   readonly request?: string;
   /** Start of the first turn that the process has seen, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Time from there to the outcome, in milliseconds. Undefined without an outcome. */
-  readonly durationMs?: number;
   /** Number and status of the newest turn. */
   readonly turn: number;
   readonly status: SeenTurn['status'];

@@ -64,9 +64,11 @@ export class TurnFeed {
   }
 
   /** Adds a message, or a link, to the turn of the running code. Only for a developer. */
-  tell(facts: Pick<SeenEvent, 'id' | 'value' | 'url'>): void {
+  report(facts: Pick<SeenEvent, 'id' | 'value' | 'url'>): void {
     const { turn } = this.#running.getStore() ?? {};
-    if (turn !== undefined) this.#add(turn, { ...facts, kind: 'told', type: 'told' });
+    // Messages leave room for steps.
+    if (turn !== undefined && turn.events.length < maxEvents / 2)
+      this.#add(turn, { ...facts, kind: 'told', type: 'told' });
   }
 
   /** Returns the newest event in the turn of the running code, to add facts. */
@@ -156,9 +158,6 @@ export class TurnFeed {
 
 function toSeenSaga({ facts, first, turns }: Saga): SeenSaga {
   const { sagaId, saga, version, method } = facts;
-  const { turn = 0, status = 'running', startedAt: last = 0, durationMs } = turns.at(-1) ?? {};
-  const { startedAt = 0 } = turns[0] ?? {};
-  const isOver = durationMs !== undefined && (status === 'completed' || status === 'failed');
-  const whole = isOver ? { durationMs: last - startedAt + durationMs } : {};
-  return { sagaId, saga, version, method, turn, status, startedAt, ...whole, ...first };
+  const { turn = 0, status = 'running' } = turns.at(-1) ?? {};
+  return { sagaId, saga, version, method, turn, status, startedAt: turns[0]?.startedAt ?? 0, ...first };
 }

@@ -83,7 +83,8 @@ async function askSeveral(
   { minItems = 0, maxItems = choices.length }: { readonly minItems?: number; readonly maxItems?: number },
 ): Promise<readonly string[] | undefined> {
   const options = [...choices];
-  let initialValues = Array.isArray(initial) ? initial.map(String) : [];
+  const given = Array.isArray(initial) ? initial.map(String) : [];
+  let initialValues = given.filter((each) => choices.some(({ value }) => value === each));
   for (;;) {
     const shown = { message, options, initialValues, required: required && minItems > 0 };
     const chosen = await prompt(terminal, (common) => multiselect({ ...common, ...shown }));

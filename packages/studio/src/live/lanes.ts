@@ -46,10 +46,10 @@ function lineFor(next: SeenTurn, lines: SeenTurn[][], sent: readonly Sent[]): Se
   if (own !== undefined) return own;
   const parent = sent.find(({ id }) => id === request)?.parent;
   if (parent !== undefined) return lines.find((line) => newestOf(line)?.request === parent);
-  // Other clients do not say which token they sent. A turn without events asked again, and the next one has its number.
+  // Other clients do not say which token they sent. The turn after a repeated question, without events, has its number.
   return lines.findLast((line) => {
-    const { turn: newest = 0, events = [] } = newestOf(line) ?? {};
-    return newest < turn || (newest === turn && events.length === 0);
+    const { turn: newest = 0, events = [], status } = newestOf(line) ?? {};
+    return newest < turn || (newest === turn && status === 'suspended' && events.length === 0);
   });
 }
 

@@ -21,10 +21,12 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
       </section>
     );
   const at = lanes.value.indexOf(lane);
-  const { sagaId, saga: name, version, durationMs } = saga.value;
+  const { sagaId, saga: name, version } = saga.value;
   const { args } = lanes.value[0]?.turns[0] ?? {};
   const { turn: first = 0 } = lane.turns[0] ?? {};
-  const { status = 'running', uncompensated = [] } = lane.turns.at(-1) ?? {};
+  const { status, uncompensated = [], startedAt, durationMs = 0 } = lane.turns.at(-1) as SeenTurn;
+  const isOver = status === 'completed' || status === 'failed';
+  const duration = isOver && durationOf(startedAt + durationMs - (lane.path[0]?.startedAt ?? 0));
   const open = lane.tokens.find(({ isNewest }) => isNewest);
   return (
     <section class="run" aria-label="Run">
@@ -49,10 +51,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
       <p class={`verdict ${status}`} role="status" tabIndex={-1}>
         {at === 0 ? name : `Fork ${at} of token ${first - 1}`}:{' '}
         {[statusLabels[status], ...uncompensated.map((id) => `${id} is not undone`)].join(' · ')}
-        <span>
-          {' '}
-          version {version} · {sagaId} {durationMs !== undefined && `· ${durationOf(durationMs)}`}
-        </span>
+        <span> {[`version ${version}`, sagaId, duration].filter(Boolean).join(' · ')}</span>
       </p>
       <TimeSlider entries={lane.entries} run={`${sagaId} ${at} ${lane.entries.length}`} />
       <ComparedLadder

@@ -2,7 +2,6 @@ import type { SeenTurn } from 'mcp-saga/studio';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { LiveStore } from './live-store.ts';
-import { durationOf } from '@mcp-saga/testing/internal';
 import { Button } from '../parts/controls.tsx';
 
 export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
@@ -33,14 +32,13 @@ export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element 
         onInput={({ currentTarget }) => (wanted.value = currentTarget.value.toLowerCase())}
       />
       <ol>
-        {found.map(({ sagaId, saga, client, method, startedAt, durationMs, turn, status }) => (
+        {found.map(({ sagaId, saga, client, method, startedAt, turn, status }) => (
           <li key={sagaId}>
             <Button aria-pressed={store.saga.value?.sagaId === sagaId} onClick={() => store.show(sagaId)}>
               <span class={`dot ${status}`} />
               <b>{saga}</b> {sagaId.slice(0, 6)}
               <small>
                 turn {turn}, {statusLabels[status]} · {new Date(startedAt).toLocaleTimeString()} ·{' '}
-                {durationMs !== undefined && `${durationOf(durationMs)} · `}
                 {client ?? method}
               </small>
             </Button>
