@@ -170,7 +170,7 @@ createMachine({ id: 'login', initial: 'shown', states: {
     await isLit(page, 'login.entered');
     await paste(page, asking("after: { 1_000: 'entered' }"));
     await isLit(page, 'login.asking');
-    const problem = 'The history stops: step 2 no longer fits. The actor has ended already.';
+    const problem = 'The history stops: step 2 no longer fits. No such actor waits.';
     await page.getByRole('alert').filter({ hasText: problem }).waitFor();
     expect(await page.locator('.past b').allTextContents()).toEqual(['start', 'ENTER']);
     await page.getByRole('button', { name: 'Skip to after 1 s' }).click();
@@ -237,6 +237,26 @@ createMachine({ id: 'm', initial: 'a', states: { b: {}, a: { on: { GO: [
     }
     expect(await page.evaluate(() => scrollY)).toBe(before);
     expect(await findOverflow(page, `${size.width}`)).toEqual([]);
+    await page.close();
+  });
+
+  it('takes dropped steps again when the code fits them again', async () => {
+    const code = `import { createMachine, fromPromise } from 'xstate';
+export const pay = createMachine({ id: 'pay', initial: 'open', states: {
+  open: { on: { GO: 'charging' } },
+  charging: { invoke: { id: 'charge', src: fromPromise(async () => 1), onDone: 'paid' } },
+  paid: {},
+} });`;
+    const page = await open();
+    await paste(page, code);
+    await page.locator('.canvas').getByRole('button', { name: 'Send GO' }).click();
+    await page.getByRole('button', { name: 'Resolve charge' }).click();
+    await isLit(page, 'pay.paid');
+    await paste(page, code.replace('GO', 'START'));
+    await page.getByRole('alert').filter({ hasText: 'The history stops' }).waitFor();
+    await isLit(page, 'pay.open');
+    await paste(page, code);
+    await isLit(page, 'pay.paid');
     await page.close();
   });
 

@@ -865,6 +865,12 @@ describe('the lines of the source', () => {
     expect(findMarks(text, entries, looks)).toMatchObject([{ line: 4, text: 'pay' }]);
     const namespace = text.replace('yield* step', 'yield* sagas.step');
     expect(findMarks(namespace, entries, looks)).toMatchObject([{ line: 4, text: 'pay' }]);
+    // No comments: an expression, and the rest of a template.
+    const alike = text.replace(
+      "url = 'https://pay.example'",
+      "url = base.replace(/\\/*$/, '') + `a${b ? `https://x` : ''}`",
+    );
+    expect(findMarks(alike, entries, looks)).toMatchObject([{ line: 4, text: 'pay' }]);
   });
 
   it('are not those of a template that fits each name', async () => {

@@ -130,7 +130,7 @@ describe('a machine in the page', () => {
     const { active, history, problem } = await playMain(checkout, steps);
     expect(active).toContain('checkout.cart');
     expect(history.map(({ what }) => what)).toEqual(['start', 'ADD']);
-    expect(problem).toBe('The history stops: step 2 no longer fits. The actor has ended already.');
+    expect(problem).toBe('The history stops: step 2 no longer fits. No such actor waits.');
     expect((await playMain(checkout, [send('ADD')])).problem).toBeUndefined();
   });
 

@@ -170,7 +170,7 @@ export class SessionPlayer {
     };
   }
 
-  /** Prints a test of a lane; undefined if the lane or an earlier lane has not ended, or if a fork needs a script of its own. */
+  /** Prints a test of a lane; undefined if the lane or an earlier lane has not ended, or if a fork needs another script. */
   #testOf(lane: Played): string | undefined {
     const path = [lane];
     for (let at = lane.from; at !== undefined; at = path[0]?.from)

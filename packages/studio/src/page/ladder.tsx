@@ -96,8 +96,9 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
 
 /** `true` for all but the first and the last attempts of a poll, and the waits between them. */
 function isRepeated(entries: readonly EntryView[], at: number): boolean {
-  const { type, id } = entries[at] as EntryView;
-  const isAlike = (other: EntryView | undefined): boolean => other?.type === type && other.id === id;
+  const { type, id, turn } = entries[at] as EntryView;
+  const isAlike = (other: EntryView | undefined): boolean =>
+    other?.type === type && other.id === id && other.turn === turn;
   const isPoll = type === 'polled' || (type === 'waited' && entries[at - 1]?.type === 'polled');
   return isPoll && isAlike(entries[at - 2]) && isAlike(entries[at + 2]);
 }

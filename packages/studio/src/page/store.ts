@@ -98,7 +98,7 @@ export class Store {
     if (this.#opened !== opened) return;
     const example = find() ?? (name === null || shared?.files ? this.examples.value[0] : undefined);
     if (example === undefined || problem !== undefined)
-      return void (this.failure.value = problem ?? 'The link leads to no example of this page.');
+      return void (this.failure.value = problem ?? 'The link is damaged, or its example is gone.');
     this.pinned.value = undefined;
     this.example.value = example.name;
     this.#case = shared?.case;
@@ -206,13 +206,13 @@ export class Store {
     return new URL(await toFragment(shared), location.href).href;
   }
 
-  /** Changes the session, and plays a lane of it. */
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
     const keepFocus = watchFocus();
-    const run = await this.#run({ ...this.session.value, ...change }).catch(this.#fail);
-    // After a mistake in the code, the page keeps its run, and all controls show its settings.
-    if (run === undefined) return void (this.session.value = { ...this.session.value });
-    this.session.value = run.session;
+    const { value: before } = this.session;
+    this.session.value = { ...before, ...change };
+    const run = await this.#run().catch(this.#fail);
+    // After a mistake in the code, the page keeps its run and its settings.
+    if (run === undefined) return void (this.session.value = before);
     this.shown.value = { lane };
     const lanes = await (this.#asked = this.#ask(this.#player, { type: 'play', ...run }));
     if (lanes !== undefined) this.failure.value = undefined;
@@ -231,7 +231,8 @@ export class Store {
     return (await this.#loadCompiler())?.compile(files) ?? [];
   }
 
-  async #run(session: Session = this.session.value): Promise<Run> {
+  async #run(): Promise<Run> {
+    const { value: session } = this.session;
     return { code: withInput(this.pinned.value ?? (await this.#compiled()), session), session };
   }
 

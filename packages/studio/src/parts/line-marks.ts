@@ -42,10 +42,11 @@ function linesOf(source: string, saga: string): ReadonlyMap<string, number> {
 const named = ['sleep', 'checkpoint', 'now', 'random', 'uuid', 'info'];
 const bare = String.raw`(?<![.\w])(${named.join('|')})(?:Until)?\(`;
 // Methods of other objects, such as `get` of a map, are no commands.
-const call = String.raw`(?:(?<![.\w])\w+|\.(?:approval|elicit\w*|poll|sample|step|waitFor))(?:<[^()\n]*>)?`;
+const call = String.raw`(?:(?<![.\w])\w+|\.(?:approval|elicit\w*|listRoots|poll|sample|step|waitFor))(?:<[^()\n]*>)?`;
 const allCalls = new RegExp(String.raw`\n|${bare}|${call}\(\s*['"\`]([^'"\`\n]*)['"\`]`, 'g');
 const blank = (found: string): string => (found.startsWith('/') ? found.replaceAll(/./g, ' ') : found);
-const stringOrComment = /(["'])(?:\\.|(?!\1).)*\1|`(?:\\[^]|[^`\\])*`|\/\/.*|\/\*[^]*?\*\//g;
+const stringOrComment =
+  /(["'])(?:\\.|(?!\1).)*\1|`(?:\\[^]|[^`\\])*`|(?<![^\s;,(){}[\]])(?:\/\/.*|\/\*[^]*?\*\/)/g;
 
 function* callsIn(text: string, firstLine: number): Generator<readonly [name: string, line: number]> {
   let line = firstLine;

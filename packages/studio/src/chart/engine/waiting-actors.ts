@@ -20,7 +20,7 @@ export class WaitingActors {
   /** Gives an active actor its result, and returns the name of the actor. */
   settle(id: string, how: 'resolve' | 'reject', value: unknown): string {
     const actor = this.list().find((each) => each.id === id);
-    if (actor === undefined) throw new Error('The actor has ended already.');
+    if (actor === undefined) throw new Error('No such actor waits.');
     const isWhole = how === 'resolve' || Object(value) === value;
     const result = isWhole ? value : new Error((value ?? 'Rejected at the page.') as string);
     this.waiting[Number(id)]?.[how](result);

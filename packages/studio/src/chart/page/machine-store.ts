@@ -22,7 +22,6 @@ export class MachineStore {
   readonly data: Signal<string> = signal('');
   readonly steps: Signal<readonly MachineStep[]> = signal([]);
   readonly view: Signal<MachineView | undefined> = signal(undefined);
-  /** Key of the shown machine, if it runs. */
   readonly shown: Signal<string> = signal('0');
   readonly machine: ReadonlySignal<RunningMachine | undefined> = computed(() => {
     const { machines = [] } = this.view.value ?? {};
@@ -36,7 +35,6 @@ export class MachineStore {
   #wanted: readonly MachineStep[] = [];
   #edited: ReturnType<typeof setTimeout> | undefined;
 
-  /** Opens the machine of a link, or runs the first example. */
   async load(fragment: string): Promise<void> {
     const shared = await fromFragment<Shared>(
       fragment,
@@ -122,7 +120,9 @@ export class MachineStore {
       // The steps were those of another machine.
       if (steps.length > 0 && before?.name !== view.machines[0]?.name) return await this.run([]);
       this.failure.value = view.problem;
-      this.#wanted = this.steps.value = steps.slice(0, view.history.length - 1);
+      // A later edit may fit the dropped steps again.
+      this.steps.value = steps;
+      this.#wanted = steps.slice(0, view.history.length - 1);
       this.view.value = view;
     } catch (error) {
       this.#fail((error as Error).message);
