@@ -481,7 +481,7 @@ export const script = testSaga(build);`;
     await ends(page, 'completed');
     // Each of the two turns shows its first and its last attempt.
     const polls = await page.locator('.event.polled').allTextContents();
-    const attempts = polls.map((text) => /\d+$/.exec(text)?.[0]);
+    const attempts = polls.map((poll) => /\d+$/.exec(poll)?.[0]);
     expect(await page.locator('.turns h3').count()).toBe(2);
     expect(attempts).toEqual([undefined, '5', '6', '9']);
     await page.close();
