@@ -208,12 +208,12 @@ export class Store {
 
   async #go(change: Partial<Session>, lane: number = 0): Promise<void> {
     const keepFocus = watchFocus();
-    const { value: before } = this.session;
-    this.session.value = { ...before, ...change };
+    const before = [this.session.value, this.shown.value] as const;
+    this.session.value = { ...before[0], ...change };
+    this.shown.value = { lane };
     const run = await this.#run().catch(this.#fail);
     // After a mistake in the code, the page keeps its run and its settings.
-    if (run === undefined) return void (this.session.value = before);
-    this.shown.value = { lane };
+    if (run === undefined) return void ([this.session.value, this.shown.value] = before);
     const lanes = await (this.#asked = this.#ask(this.#player, { type: 'play', ...run }));
     if (lanes !== undefined) this.failure.value = undefined;
     keepFocus();
