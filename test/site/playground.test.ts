@@ -834,7 +834,8 @@ export const script = testSaga(order);`;
     expect(await count('.run *')).toBeLessThan(10 * steps);
     expect(await count('form')).toBe(1);
     expect(await count('.lens')).toBe(0);
-    await page.locator('summary', { hasText: /^Token 2 / }).click();
+    // A click would move with the guessed heights of the pieces.
+    await page.locator('summary', { hasText: /^Token 2 / }).press('Enter');
     await page.locator('.lens .journal li').nth(99).waitFor({ state: 'attached' });
     await page
       .locator('.lens')
