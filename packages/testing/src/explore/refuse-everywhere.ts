@@ -12,9 +12,9 @@ import type { Case, Explored, ExploreOptions, ExploreReport, Fault } from './exp
 import { forgotten } from './nothing-forgotten.ts';
 
 /**
- * Declines and dismisses each question, also each of its repetitions, and answers it at the edges of its schema: smallest, largest, empty, longest, each choice, left
- * out. A model says nothing, or fails. A question with a deadline is answered after it, and never. An approval is denied, and neither an
- * approval nor an event is answered, or it is answered after its deadline.
+ * Declines and dismisses each question, the first time and each time, and answers it at the edges of its schema: smallest, largest, empty,
+ * longest, each choice, left out. A model says nothing, or fails. A question with a deadline is answered after it, and never. An approval
+ * is denied, and neither an approval nor an event is answered, or it is answered after its deadline.
  *
  * A saga that then fails must undo every effect or name it as uncompensated, and must never fail because of a mistake in its own code.
  * Answers that the schema rejects are skipped.
