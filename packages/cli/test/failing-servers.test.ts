@@ -112,13 +112,14 @@ describe('a server that fails after the connection', () => {
   });
 
   it('does not hold a call after Ctrl-C while it lists its tools', async () => {
-    const stopped = new AbortController();
-    answer = failing('tools/list', async () => {
-      stopped.abort();
-      return await new Promise<never>(() => undefined);
-    });
-    for (const way of ['saga-methods', 'tool'])
+    for (const way of ['saga-methods', 'tool']) {
+      const stopped = new AbortController();
+      answer = failing('tools/list', async () => {
+        stopped.abort();
+        return await new Promise<never>(() => undefined);
+      });
       expect(await codeOf(calling('--as', way), { signal: stopped.signal })).toEqual([130, 'stopped']);
+    }
   });
 
   it('is one failed check of the doctor beside the others', async () => {

@@ -799,6 +799,16 @@ describe('the source', () => {
 });
 
 describe('the lines of the source', () => {
+  /** Events of a saga that starts and runs steps. */
+  const startedAndRan = (saga: string, ...steps: readonly string[]): readonly EntryView[] =>
+    [saga, ...steps].map((id, at) => ({
+      turn: 1,
+      type: at === 0 ? 'started' : 'ran',
+      id,
+      text: '',
+      value: id,
+    }));
+
   it('carry the last event of their step, the newest last', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
     const [file] = refund;
@@ -855,13 +865,7 @@ describe('the lines of the source', () => {
   /* step('pay') */ const url = 'https://pay.example'; prices.get('pay');
   yield* step('pay', () => charge(url));
 });`;
-    const entries = ['shop', 'pay'].map((id, at): EntryView => ({
-      turn: 1,
-      type: at === 0 ? 'started' : 'ran',
-      id,
-      text: '',
-      value: id,
-    }));
+    const entries = startedAndRan('shop', 'pay');
     expect(findMarks(text, entries, looks)).toMatchObject([{ line: 4, text: 'pay' }]);
     const namespace = text.replace('yield* step', 'yield* sagas.step');
     expect(findMarks(namespace, entries, looks)).toMatchObject([{ line: 4, text: 'pay' }]);
@@ -878,13 +882,7 @@ describe('the lines of the source', () => {
     const text = `saga({ name: 'shop' }, function* () {
   yield* step('pay', () => get(\`\${base}/pay/\${id}\`));
 });`;
-    const entries = ['shop', 'pay', 'other', 'checkpoint'].map((id, at): EntryView => ({
-      turn: 1,
-      type: at === 0 ? 'started' : 'ran',
-      id,
-      text: '',
-      value: id,
-    }));
+    const entries = startedAndRan('shop', 'pay', 'other', 'checkpoint');
     expect(findMarks(text, entries, looks)).toMatchObject([{ line: 2, text: 'pay' }]);
   });
 
