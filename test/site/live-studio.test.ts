@@ -559,15 +559,14 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
   });
 
   it('shows an operator the turns of an application, read-only', async () => {
-    const studio = createStudio();
     const host = createSagaHost({
       sagas: [greet],
       audience: 'shop',
       keys: generateKey(),
-      telemetry: studio.telemetry(),
+      studio: createStudio(),
     });
     const server = createServer((request, response) => {
-      void studio.fetch(new Request(`http://${request.headers.host}${request.url}`)).then(async (served) => {
+      void host.studio(new Request(`http://${request.headers.host}${request.url}`)).then(async (served) => {
         response.writeHead(served.status, Object.fromEntries(served.headers));
         response.end(Buffer.from(await served.arrayBuffer()));
       });

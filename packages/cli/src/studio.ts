@@ -10,13 +10,13 @@ export interface StudioOptions {
   readonly maxSagas?: number;
 }
 
-/** Read-only studio of a process. */
+/** Read-only studio of a process: the option `studio` of its hosts. */
 export interface Studio {
-  /** Observes the turns of a host, as its option `telemetry`. All facts also reach `inner`, such as `openTelemetry()`. */
+  /** Observes the turns of a host, which calls it. All facts also reach `inner`, such as `openTelemetry()`. */
   telemetry(inner?: SagaTelemetry): SagaTelemetry;
   /**
-   * Answers a request for the page, below any path. Every visitor sees all sagas of the process: check the operator before. Responds
-   * with 405 to all methods but GET and HEAD.
+   * Answers a request for the page, below any path, like `studio` of a host. Every visitor sees all sagas of the process: check the
+   * operator before. Responds with 405 to all methods but GET and HEAD.
    */
   fetch(request: Request): Promise<Response>;
 }
@@ -33,11 +33,10 @@ export interface Studio {
  * const greet = saga({ name: 'greet', version: '1' }, function* () {
  *   return yield* step('greet', () => 'Hello');
  * });
- * const studio = createStudio();
- * createSagaHost({ sagas: [greet], audience: 'greeter', keys, telemetry: studio.telemetry() });
+ * const host = createSagaHost({ sagas: [greet], audience: 'greeter', keys, studio: createStudio() });
  *
  * // After a check of the operator.
- * const answer = (request: Request): Promise<Response> => studio.fetch(request);
+ * const answer = (request: Request): Promise<Response> => host.studio(request);
  * console.log(await answer(new Request('https://greeter.example/ops/studio/')));
  * ```
  */

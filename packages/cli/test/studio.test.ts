@@ -4,10 +4,12 @@ import {
   generateKey,
   saga,
   step,
+  type Program,
   type SagaHost,
   type SagaTurn,
   type StepAnswer,
 } from '@mcp-saga/server';
+import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -15,7 +17,7 @@ import { run } from './command-line.ts';
 import { DevStudio } from '../src/serving/dev-studio.ts';
 import { withTurnLog } from '../src/serving/turn-log.ts';
 import { withValues } from '../src/serving/with-values.ts';
-import { createStudio, type StudioState } from '../src/studio.ts';
+import { createStudio, type Studio, type StudioState } from '../src/studio.ts';
 
 const order = saga(
   { name: 'order', version: '1', forks: 'accept', input: z.object({ item: z.string() }) },
@@ -57,7 +59,7 @@ describe('createStudio', () => {
       sagas: [order],
       audience: 'shop',
       keys,
-      telemetry: studio.telemetry(),
+      studio,
       hooks: { onTurn: () => undefined },
     });
     const asked = suspended(await host.start('order', { item: 'secret lamp' }));
@@ -95,7 +97,7 @@ describe('createStudio', () => {
       sagas: [stuck],
       audience: 'shop',
       keys,
-      telemetry: studio.telemetry(),
+      studio,
       hooks,
     });
     const { sagaId } = await host.start('stuck', {});
@@ -112,7 +114,7 @@ describe('createStudio', () => {
       return 'done';
     });
     const studio = createStudio();
-    const host = createSagaHost({ sagas: [slow], audience: 'shop', keys, telemetry: studio.telemetry() });
+    const host = createSagaHost({ sagas: [slow], audience: 'shop', keys, studio });
     const { sagaId } = await host.start('slow', {});
     const { turns } = await stateOf(studio, sagaId);
     const times = turns.flatMap(({ startedAt: began, durationMs = NaN, events }) => [
@@ -157,7 +159,7 @@ describe('createStudio', () => {
 
   it('keeps the newest sagas, and reports each change once', async () => {
     const studio = createStudio({ maxSagas: 2 });
-    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, telemetry: studio.telemetry() });
+    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, studio });
     const ids: string[] = [];
     for (const item of ['a', 'b', 'c']) ids.unshift((await host.start('order', { item })).sagaId);
     const { seen, revision } = await stateOf(studio);
@@ -169,7 +171,7 @@ describe('createStudio', () => {
 
   it('shows the doctor how the sagas were started', async () => {
     const studio = createStudio();
-    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, telemetry: studio.telemetry() });
+    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, studio });
     await host.start('order', { item: 'lamp' });
     const server = serve({
       port: 0,
@@ -195,9 +197,10 @@ describe('createStudio', () => {
     const [within, event, end, refused] = [vi.fn((work: () => void) => work()), vi.fn(), vi.fn(), vi.fn()];
     const onStep = vi.fn(() => ({ within, end }));
     const turn = vi.fn(() => ({ parent: 'p', within, event, step: onStep, end }));
-    const telemetry = createStudio().telemetry({ turn, refused });
+    const telemetry = { turn, refused };
     const hooks = { onTurn: () => undefined };
-    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, telemetry, hooks });
+    const studio = createStudio();
+    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, studio, telemetry, hooks });
     const { token } = suspended(await host.start('order', { item: 'lamp' }));
     const content = { address: 'here' };
     await host.resume(token, [{ stepId: 'address', result: { action: 'accept', content } }]);
@@ -208,6 +211,30 @@ describe('createStudio', () => {
     expect(within).toHaveBeenCalledTimes(3);
     expect(end.mock.calls).toMatchObject([[{ status: 'suspended' }], ['Error'], [{ status: 'failed' }]]);
     expect(refused).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe.each([
+  ['a host', (sagas: Program[], studio: Studio) => createSagaHost({ sagas, audience: 'shop', keys, studio })],
+  [
+    'a server',
+    (sagas: Program[], studio: Studio) =>
+      serveSagas({ name: 'shop', version: '1.0.0', sagas, keys: () => keys, studio }),
+  ],
+])('the studio of %s', (_, serveWith) => {
+  it('responds with its state, and with 405 to a change', async () => {
+    const served = serveWith([order], createStudio());
+    const state = await served.studio(new Request(`${url}/state`));
+    expect(await state.json()).toMatchObject({ seen: [], turns: [] });
+    expect((await served.studio(new Request(url, { method: 'POST' }))).status).toBe(405);
+  });
+
+  it('shows the turns of several hosts', async () => {
+    const studio = createStudio();
+    const other = createSagaHost({ sagas: [stuck], audience: 'shop', keys, studio });
+    await other.start('stuck', {});
+    const state = await serveWith([order], studio).studio(new Request(`${url}/state`));
+    expect(await state.json()).toMatchObject({ seen: [{ saga: 'stuck', status: 'failed' }] });
   });
 });
 

@@ -78,6 +78,12 @@ export interface SagaHost {
    */
   answer(request: Request, options?: Pick<HostRequest, 'caller'>): Promise<Response>;
   /**
+   * Responds to a request for the page of the option `studio`, below any path. The page is read-only, and shows all sagas of the host:
+   * check the operator before.
+   * @throws TypeError without the option
+   */
+  studio(request: Request): Promise<Response>;
+  /**
    * Registers the sagas on an `McpServer` of the MCP SDK, version 1 or 2: tools, prompts, resources, the saga methods, and their
    * capability. Call `attach` before the server connects.
    * @throws TypeError if `server` is not an McpServer, is connected, or already has sagas
@@ -118,12 +124,23 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
     deliver: (message, request) => deliver(core, message, toCaller(request)),
     inspect: (token, request) => core.inspect(trimmed(token), toCaller(request)),
     answer: (request, { caller = {} } = {}) => answerRequest(core, request, () => Promise.resolve(caller)),
+    studio: (request) => serveStudio(options, request),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
   };
   cores.set(host, core);
   givenOptions.set(host, options);
   startQueue(options, core);
   return host;
+}
+
+/** Responds with the page of the turns. Throws TypeError without the option `studio`. */
+export async function serveStudio(
+  { studio }: Pick<SagaHostOptions, 'studio'>,
+  request: Request,
+): Promise<Response> {
+  if (studio === undefined)
+    throw optionError('studio: set the option `studio` of the host.', { code: 'missing_option' });
+  return await studio.fetch(request);
 }
 
 /** Lets a queue with its own worker deliver messages to a host. */

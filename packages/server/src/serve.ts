@@ -17,7 +17,7 @@ import { attachSagas } from './mcp/attach.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import { deliver } from './queue/deliver.ts';
 import { answerWake, wakePath } from './queue/wake-endpoint.ts';
-import { coreOf, createSagaHost, givenOptions } from './saga-host.ts';
+import { coreOf, createSagaHost, givenOptions, serveStudio } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
 import { tryExtend } from './serving/serving-extend.ts';
@@ -33,6 +33,8 @@ export interface SagaServer<Env = unknown> {
    * receive `env` as `context`.
    */
   deliver(message: QueueMessage, env?: Env): Promise<DeliveryResult>;
+  /** Responds to a request for the page of the option `studio`, like `host.studio`: check the operator before. */
+  studio(request: Request): Promise<Response>;
 }
 
 /**
@@ -117,6 +119,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
 
   const server: SagaServer<Env> = {
     deliver: (message, env) => deliver(hostFor(env as Env), message, { context: env }),
+    studio: (request) => serveStudio(options, request),
     // Some runtimes pass no `env`. The author declares its type.
     fetch: async (request, env, runtime) => {
       // In less time than by the class `URL`.

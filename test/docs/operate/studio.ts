@@ -14,17 +14,16 @@ import { Hono } from 'hono';
 import { basicAuth } from 'hono/basic-auth';
 import { createStudio } from 'mcp-saga/studio';
 
-const studio = createStudio();
 const sagas = serveSagas({
   name: 'shop',
   version: '1.0.0',
   sagas: [order],
   keys,
-  telemetry: studio.telemetry(),
+  studio: createStudio(),
 });
 
 export const app: Hono = new Hono()
   .use('/ops/*', basicAuth(operator))
-  .all('/ops/studio/*', ({ req }) => studio.fetch(req.raw))
+  .all('/ops/studio/*', ({ req }) => sagas.studio(req.raw))
   .all('/mcp', ({ req }) => sagas.fetch(req.raw));
 // #endregion studio

@@ -273,6 +273,12 @@ export interface SagaHostOptions {
    * parent, in about 60 bytes. Default: none.
    */
   readonly telemetry?: SagaTelemetry;
+  /** Page of the turns, for operators: `createStudio()` of `mcp-saga/studio`. `studio` of the host serves it. Default: none. */
+  readonly studio?: Readonly<{
+    /** Observes turns. All facts also reach `inner`. */
+    telemetry(inner?: SagaTelemetry): SagaTelemetry;
+    fetch(request: Request): Promise<Response>;
+  }>;
   /** Clock, sleep, and environment, for tests. */
   readonly testing?: TestingOptions;
 }

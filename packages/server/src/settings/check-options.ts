@@ -29,7 +29,7 @@ export const defaultAnswerOrder: Required<AnswerOrder> = {
 /** Checks the options, for JavaScript too. Throws TypeError with the name of the option. */
 export function assertHostOptions(options: SagaHostOptions): void {
   assertKnownOptions(options, hostNames, hostGroups);
-  const { audience, sagas, auth = {}, queue, answers = {}, telemetry, testing = {} } = options;
+  const { audience, sagas, auth = {}, queue, answers = {}, telemetry, studio, testing = {} } = options;
   if (typeof audience !== 'string' || audience === '') {
     throw optionError("audience: expected the name of this service, such as 'deployer'.", {
       code: audience === undefined ? 'missing_option' : 'invalid_option',
@@ -46,6 +46,8 @@ export function assertHostOptions(options: SagaHostOptions): void {
   if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
     throw optionError('telemetry: expected the result of openTelemetry() of @mcp-saga/opentelemetry.');
   }
+  if (studio !== undefined && !hasMethods(studio, ['telemetry', 'fetch']))
+    throw optionError('studio: expected the result of createStudio() of mcp-saga/studio.');
   assertKeys(options);
   assertAuth(auth);
   assertStores(options);

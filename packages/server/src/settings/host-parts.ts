@@ -123,7 +123,8 @@ export interface HostParts {
 export function toHostParts(given: SagaHostOptions): HostParts {
   assertHostOptions(given);
   const options = withStore(given);
-  const { audience, auth = {}, guard, queue, answers = {}, telemetry, testing = {} } = options;
+  const { audience, auth = {}, guard, queue, answers = {}, studio, testing = {} } = options;
+  const telemetry = studio?.telemetry(options.telemetry) ?? options.telemetry;
   const { clock: now = Date.now } = testing;
   // Tokens contain whole milliseconds, but performance.now() returns fractions.
   const clock = (): number => Math.floor(now());

@@ -36,6 +36,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   limits: true,
   hooks: true,
   telemetry: true,
+  studio: true,
   testing: true,
 };
 

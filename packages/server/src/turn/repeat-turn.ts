@@ -69,10 +69,5 @@ async function renderQuestions(
   });
   // Code that `patched` has changed asks something else, or nothing: the next turn does, from the same token.
   const isChanged = kept.length > 0 && steps.length === 0;
-  return {
-    ...turn,
-    steps,
-    ...(isChanged ? { retryAfterMs: 0 } : {}),
-    ...present({ content }),
-  };
+  return { ...turn, steps, ...(isChanged ? { retryAfterMs: 0 } : {}), ...present({ content }) };
 }

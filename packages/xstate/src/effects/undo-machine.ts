@@ -91,15 +91,7 @@ export function failedUnfit(error: unknown): Outcome {
 
 /** Outcome of a turn that leaves the withdrawal of links to the next one. */
 function later(state: ProgramState): Outcome {
-  return {
-    status: 'suspended',
-    state,
-    steps: [],
-    retryAfterMs: 0,
-    undoes: true,
-    accepted: 0,
-    ignored: [],
-  };
+  return { status: 'suspended', state, steps: [], retryAfterMs: 0, undoes: true, accepted: 0, ignored: [] };
 }
 
 function standIn(

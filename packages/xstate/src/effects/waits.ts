@@ -171,14 +171,7 @@ export class Waits {
   }
 
   #add(actor: LiveActor, wait: OpenWait): void {
-    this.#work.set(actor, {
-      actor,
-      wait,
-      content: [],
-      isRead: false,
-      isRunning: false,
-      isHopeless: false,
-    });
+    this.#work.set(actor, { actor, wait, content: [], isRead: false, isRunning: false, isHopeless: false });
   }
 
   #begin({ actor, path }: SurveyedActor): void {

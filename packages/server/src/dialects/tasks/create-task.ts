@@ -113,14 +113,7 @@ async function withoutStore(
   if (expiresAt <= elapsed.at) return undefined;
   const taskId = await sealedTaskId(host, tasks, { ...saga, claims: { ...saga.claims, exp: expiresAt } });
   if (taskId === undefined) return undefined;
-  return {
-    taskId,
-    status: 'working',
-    createdAt,
-    lastUpdatedAt: createdAt,
-    expiresAt,
-    due: elapsed.at,
-  };
+  return { taskId, status: 'working', createdAt, lastUpdatedAt: createdAt, expiresAt, due: elapsed.at };
 }
 
 /** Returns the expiry of a task: `ttl` after its creation, or after its end if known. */

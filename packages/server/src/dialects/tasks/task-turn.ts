@@ -116,14 +116,7 @@ function gone(
     const hasNews = record.isCancelled === true || !asked.questions.every(isOpen);
     const due = hasNews ? now : steps.length > 0 ? turn.due : now + (retryAfterMs ?? 0);
     const message = content?.join('\n') ?? progress?.message ?? before;
-    return {
-      ...rest,
-      ...asked,
-      token,
-      ...present({ due }),
-      ...told(record),
-      ...present({ message }),
-    };
+    return { ...rest, ...asked, token, ...present({ due }), ...told(record), ...present({ message }) };
   };
 }
 
