@@ -299,6 +299,11 @@ describeWith('a page', findChromium() === undefined ? 'there is no Chromium on P
   });
 });
 
+it('a bundle for browsers cannot import the entry that reads files', async () => {
+  const bundled = bundleSize(join(consumer, 'src'), `export * from '@mcp-saga/testing/node'`);
+  await expect(bundled).rejects.toThrow('Could not resolve "@mcp-saga/testing/node"');
+});
+
 describe('the bundle of a worker', { timeout }, () => {
   const size = (code: string): Promise<number> => bundleSize(join(consumer, 'src'), code);
 
