@@ -9,6 +9,7 @@ import { answerRequest } from './outside/answer-request.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import type { SagaTurn } from './model/turn.ts';
 import { deliver } from './queue/deliver.ts';
+import { studioOf } from './settings/check-options.ts';
 import { createHostCore, type SagaHostCore, type SagaInspection } from './requests/host.ts';
 import type { StepAnswer } from './wire/step-answers.ts';
 
@@ -124,23 +125,13 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
     deliver: (message, request) => deliver(core, message, toCaller(request)),
     inspect: (token, request) => core.inspect(trimmed(token), toCaller(request)),
     answer: (request, { caller = {} } = {}) => answerRequest(core, request, () => Promise.resolve(caller)),
-    studio: (request) => serveStudio(options, request),
+    studio: async (request) => await studioOf(options).fetch(request),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
   };
   cores.set(host, core);
   givenOptions.set(host, options);
   startQueue(options, core);
   return host;
-}
-
-/** Responds with the page of the turns. Throws TypeError without the option `studio`. */
-export async function serveStudio(
-  { studio }: Pick<SagaHostOptions, 'studio'>,
-  request: Request,
-): Promise<Response> {
-  if (studio === undefined)
-    throw optionError('studio: set the option `studio` of the host.', { code: 'missing_option' });
-  return await studio.fetch(request);
 }
 
 /** Lets a queue with its own worker deliver messages to a host. */

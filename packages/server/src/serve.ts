@@ -17,9 +17,10 @@ import { attachSagas } from './mcp/attach.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import { deliver } from './queue/deliver.ts';
 import { answerWake, wakePath } from './queue/wake-endpoint.ts';
-import { coreOf, createSagaHost, givenOptions, serveStudio } from './saga-host.ts';
+import { coreOf, createSagaHost, givenOptions } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
+import { studioOf } from './settings/check-options.ts';
 import { tryExtend } from './serving/serving-extend.ts';
 
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
@@ -119,7 +120,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
 
   const server: SagaServer<Env> = {
     deliver: (message, env) => deliver(hostFor(env as Env), message, { context: env }),
-    studio: (request) => serveStudio(options, request),
+    studio: async (request) => await studioOf(options).fetch(request),
     // Some runtimes pass no `env`. The author declares its type.
     fetch: async (request, env, runtime) => {
       // In less time than by the class `URL`.

@@ -26,10 +26,9 @@ function toText(value: Part): string {
 const style = `:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#18202c;--muted:#566071;--edge:#dfe3e8;--line:#788292;--field:#fff;--accent:#1d4ed8;--hover:#1e40af;--on-accent:#fff;--soft:#f4f5f7;--good:#15803d;--bad:#b91c1c;--bad-soft:#fef2f2}
 @media(prefers-color-scheme:dark){:root{--page:#0d1117;--card:#161b22;--text:#e8ecf1;--muted:#a5afbd;--edge:#2c343f;--line:#7d8896;--field:#0d1117;--accent:#8ab4f8;--hover:#aecbfa;--on-accent:#0b1220;--soft:#212833;--good:#56d364;--bad:#ff9b94;--bad-soft:#2d1719}}
 *{box-sizing:border-box}
-body{margin:0;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;background:var(--page);color:var(--text)}
-main{max-width:35rem;margin:0 auto;padding:1.5rem 1.25rem 2rem;background:var(--card);overflow-wrap:anywhere}
-@media(min-width:40rem){main{margin:min(10vh,5rem) auto 2rem;padding:2rem;border:1px solid var(--edge);border-radius:.75rem;box-shadow:0 1px 2px #0000000f,0 8px 24px #0000000f}}
-@media(max-width:39.99rem){body{background:var(--card)}}
+body{margin:0;font:1rem/1.5 system-ui,sans-serif;background:var(--card);color:var(--text)}
+main{max-width:35rem;margin:0 auto;padding:1.5rem 1.25rem 2rem;overflow-wrap:anywhere}
+@media(min-width:40rem){body{background:var(--page)}main{margin:min(10vh,5rem) auto 2rem;padding:2rem;background:var(--card);border:1px solid var(--edge);border-radius:.75rem;box-shadow:0 1px 2px #0000000f,0 8px 24px #0000000f}}
 h1{font-size:1.5rem;line-height:1.25;letter-spacing:-.01em;margin:0 0 1rem}
 p{margin:0 0 1rem}
 main p:last-child{margin-bottom:0}
@@ -68,8 +67,7 @@ export function pageResponse(
   body: Html,
   mark?: 'approved' | 'denied',
 ): Response {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const nonce = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const nonce = crypto.randomUUID();
   const page = html`<!doctype html>
     <html lang="en">
       <head>

@@ -12,7 +12,7 @@ import {
   hostNames,
   sourceNames,
 } from './known-options.ts';
-import { wholeDuration } from './default-limits.ts';
+import { wholeDuration, wholeNumber } from './default-limits.ts';
 
 const guardMethods = ['begin', 'finish', 'release', 'forget', 'claim'];
 const storeMethods = ['read', 'write'];
@@ -46,8 +46,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
   if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
     throw optionError('telemetry: expected the result of openTelemetry() of @mcp-saga/opentelemetry.');
   }
-  if (studio !== undefined && !hasMethods(studio, ['telemetry', 'fetch']))
-    throw optionError('studio: expected the result of createStudio() of mcp-saga/studio.');
+  if (studio !== undefined) studioOf(options);
   assertKeys(options);
   assertAuth(auth);
   assertStores(options);
@@ -61,6 +60,13 @@ export function assertHostOptions(options: SagaHostOptions): void {
   assertOneOf('testing.sealing', testing.sealing, ['auto', 'fast', 'portable']);
   assertFunction('testing.sleep', testing.sleep);
   if (testing.clock !== undefined) assertClock('testing.clock', testing.clock);
+}
+
+/** Returns the studio of a host. Throws TypeError without one. */
+export function studioOf({ studio }: Pick<SagaHostOptions, 'studio'>): NonNullable<typeof studio> {
+  if (hasMethods(studio, ['telemetry', 'fetch'])) return studio as NonNullable<typeof studio>;
+  const code = studio === undefined ? 'missing_option' : 'invalid_option';
+  throw optionError('studio: expected the result of createStudio() of mcp-saga/studio.', { code });
 }
 
 /** Keys of other forms are checked when they are read. */
@@ -81,8 +87,7 @@ function assertKeys({ keys, outside }: SagaHostOptions): void {
     );
   }
   if (refreshMs !== undefined) wholeDuration('keys.refreshMs', refreshMs);
-  if (maxTenants !== undefined && !(Number.isSafeInteger(maxTenants) && maxTenants > 0))
-    throw optionError('keys.maxTenants must be a positive whole number.', { type: RangeError });
+  if (maxTenants !== undefined) wholeNumber('keys.maxTenants', maxTenants);
 }
 
 function assertAuth({ principal, authorize, rateLimit, mayAnswer, rejectIssuedBefore }: AuthOptions): void {

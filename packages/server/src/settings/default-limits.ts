@@ -45,8 +45,13 @@ function checked(name: string, value: number): number {
   if (name === 'tokenTtlMs' || name === 'maxLifetimeMs') return wholeDuration(path, value);
   if (name === 'maxHoldMs' && value === 0) return 0;
   if (name.endsWith('Ms')) return duration(path, value);
+  return wholeNumber(path, value);
+}
+
+/** Checks a count of a host option. Throws RangeError. */
+export function wholeNumber(name: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 1)
-    throw optionError(`${path} must be a positive whole number.`, { type: RangeError });
+    throw optionError(`${name} must be a positive whole number.`, { type: RangeError });
   return value;
 }
 

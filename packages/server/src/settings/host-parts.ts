@@ -20,7 +20,7 @@ import type { SagaTelemetry } from '../model/telemetry.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
-import { wholeDuration, resolveHostLimits } from './default-limits.ts';
+import { duration, resolveHostLimits, wholeDuration } from './default-limits.ts';
 import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
 import { guardedHooks, rejectionReporter, quietly } from './observer-hooks.ts';
@@ -31,10 +31,7 @@ function toInstantRefusals({
   withinMs = 1_000,
   treatAs = 'refused',
 }: InstantRefusalOptions = {}): Required<InstantRefusalOptions> {
-  if (typeof withinMs !== 'number' || !(withinMs >= 0))
-    throw optionError('answers.instantRefusals.withinMs must be 0 or a positive number of milliseconds.', {
-      type: RangeError,
-    });
+  if (withinMs !== 0) duration('answers.instantRefusals.withinMs', withinMs);
   return { withinMs, treatAs };
 }
 
@@ -135,7 +132,8 @@ export function toHostParts(given: SagaHostOptions): HostParts {
   const log = consoleLog({ development: develops, advises, clock });
   const limits = resolveHostLimits(options.limits);
   const { turnBudgetMs } = limits;
-  const hooks = guardedHooks(options.hooks ?? {}, log, limits.hookTimeoutMs);
+  const { hooks: own = {} } = options;
+  const hooks = guardedHooks(own, log, limits.hookTimeoutMs);
   const warn = hooks.onWarning;
   const keys = toKeys(options, {
     audience,
@@ -159,7 +157,7 @@ export function toHostParts(given: SagaHostOptions): HostParts {
     );
   }
   const isGuarded = registry.all.some(({ forks }) => forks === 'refuse');
-  if (develops && options.hooks?.onSuspended !== undefined && !isGuarded) {
+  if (develops && own.onSuspended !== undefined && !isGuarded) {
     warn("hooks.onSuspended is never called: no saga of the host declares forks: 'refuse'.");
   }
   const unwoken = registry.current.filter(({ forks }) => forks !== 'refuse').map(({ name }) => `'${name}'`);
@@ -188,11 +186,11 @@ export function toHostParts(given: SagaHostOptions): HostParts {
       telemetry,
       reject: rejectionReporter((rejection) => {
         hooks.onReject(rejection);
-        if (telemetry !== undefined) quietly(() => telemetry.refused(rejection), hooks.onError);
+        quietly(() => telemetry?.refused(rejection), hooks.onError);
       }, clock),
-      notifiesSuspended: options.hooks?.onSuspended !== undefined || queue !== undefined,
-      sealsCancelTokens: options.hooks?.onSuspended !== undefined,
-      observesSteps: options.hooks?.onStep !== undefined,
+      notifiesSuspended: own.onSuspended !== undefined || queue !== undefined,
+      sealsCancelTokens: own.onSuspended !== undefined,
+      observesSteps: own.onStep !== undefined,
       advises,
       develops,
       isTrial,
