@@ -388,6 +388,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
   it('opens the first example with a damaged link', async () => {
     const page = await openLink('#run=AAAA');
     await isLit(page, 'checkout.cart');
+    await page.getByText('The link is damaged.').waitFor();
     await page.close();
   });
 

@@ -11,6 +11,8 @@ import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '.
 declare const MACHINES: Readonly<Record<string, string>>;
 
 type Shared = Pick<MachineRequest, 'steps'> & Readonly<Record<'code' | 'input', string>>;
+const isShared = ({ code, input, steps }: Shared): boolean =>
+  typeof code === 'string' && typeof input === 'string' && Array.isArray(steps);
 
 export class MachineStore {
   readonly examples: Readonly<Record<string, string>> = MACHINES;
@@ -36,12 +38,11 @@ export class MachineStore {
   #edited: ReturnType<typeof setTimeout> | undefined;
 
   async load(fragment: string): Promise<void> {
-    const shared = await fromFragment<Shared>(
-      fragment,
-      ({ code, input, steps }) =>
-        typeof code === 'string' && typeof input === 'string' && Array.isArray(steps),
-    );
-    if (shared === undefined) return await this.run();
+    const shared = await fromFragment(fragment, isShared);
+    if (shared === undefined) {
+      await this.run();
+      return fragment.startsWith('#run=') ? this.#fail('The link is damaged.') : undefined;
+    }
     clearTimeout(this.#edited);
     this.#engine.stop();
     this.code.value = shared.code;
@@ -74,8 +75,7 @@ export class MachineStore {
 
   /** Takes a step. A double-click takes a step once, but sends an event twice. */
   take(step: MachineStep): void {
-    const isRepeated = JSON.stringify(step) === JSON.stringify(this.#wanted.at(-1));
-    if (isRepeated && step.type !== 'send') return;
+    if (step.type !== 'send' && JSON.stringify(step) === JSON.stringify(this.#wanted.at(-1))) return;
     void this.run([...this.#wanted, step]).then(watchFocus());
   }
 
