@@ -166,6 +166,19 @@ describe('a machine in the page', () => {
     expect(JSON.parse(context)).toEqual({ why: message });
   });
 
+  it.each([
+    "spawnChild('verify', { id: 'check' })",
+    "enqueueActions(({ enqueue }) => enqueue.spawnChild('verify', { id: 'check' }))",
+  ])('waits for actors that the code only names and spawns: %s', async (action) => {
+    const text = `import { createMachine, enqueueActions, spawnChild } from 'xstate';
+        export const machine = createMachine({ id: 'login', entry: ${action}, initial: 'open',
+          on: { 'xstate.done.actor.check': '.checked' }, states: { open: {}, checked: {} } }).provide({ guards: {} });`;
+    const open = await playMain(text);
+    expect(open.actors.map(({ name }) => name)).toEqual(['check']);
+    const checked = await playMain(text, [{ type: 'resolve', actor: open.actors[0]?.id ?? '', value: 1 }]);
+    expect(checked.active).toContain('login.checked');
+  });
+
   it('lists only the actors of the page if the code starts an actor, too', async () => {
     const code = `import { createActor, createMachine, fromPromise } from 'xstate';
       const machine = createMachine({ initial: 'asking', states: {

@@ -12,10 +12,14 @@ const logics = { approval, elicit, elicitUrl, listRoots, sample, step, waitFor }
 
 /** Returns modules whose promises, observables, and steps wait for the person at the page. `made` gets each machine of the code. */
 export function machineModules(actors: WaitingActors, made: AnyStateMachine[]): Record<string, Exports> {
-  const record = (machine: AnyStateMachine): unknown => {
-    const missing = Object.entries(logicsOf(machine)).filter(([, logic]) => logic === undefined);
-    made.push(machine.provide({ actors: Object.fromEntries(missing.map(([src]) => [src, promise()])) }));
-    return made.at(-1);
+  const get = (known: Exports, src: string): unknown => known[src] ?? promise();
+  const record = (machine: AnyStateMachine): AnyStateMachine => {
+    const { implementations } = machine;
+    const provide = machine.provide.bind(machine);
+    // Actors that the code only names wait for the person, too.
+    Object.assign(implementations, { actors: new Proxy(implementations.actors, { get }) });
+    made.push(Object.assign(machine, { provide: (given: object) => record(provide(given)) }));
+    return machine;
   };
   const recorded = (ready: Record<'createMachine' | 'extend', (config: unknown) => never>): object => ({
     ...ready,
@@ -58,11 +62,10 @@ export function machineModules(actors: WaitingActors, made: AnyStateMachine[]): 
   };
 }
 
-/** Returns the named and the invoked actors of a machine by source; undefined without an implementation. */
-export function logicsOf(machine: AnyStateMachine): Readonly<Record<string, unknown>> {
-  const invoked = nodesOf(rootOf(machine)).flatMap(({ invoke }) => invoke);
-  const inline = Object.fromEntries(invoked.map(({ src }) => [src, logicOf(machine, src)]));
-  return { ...inline, ...machine.implementations.actors };
+/** Returns the named and the invoked actors of a machine. */
+export function logicsOf(machine: AnyStateMachine): readonly unknown[] {
+  const invoked = nodesOf(rootOf(machine)).flatMap(({ invoke }) => invoke.map(({ src }) => src));
+  return [...Object.values(machine.implementations.actors), ...invoked.map((src) => logicOf(machine, src))];
 }
 
 /** Replaces the start of the logics that a function makes. */

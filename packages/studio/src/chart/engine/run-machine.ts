@@ -25,9 +25,8 @@ export async function runMachine({ files, input, steps }: MachineRequest): Promi
     return clock.add({ machine: String(at), type, name, dueMs: clock.nowMs + delayMs, run });
   };
   const delays = { setTimeout: setDelay, clearTimeout: clock.remove };
-  const inspect = (seen: InspectionEvent): void => {
-    if (seen.type === '@xstate.actor') actors.push(seen.actorRef as AnyActor);
-  };
+  const inspect = (seen: InspectionEvent): unknown =>
+    seen.type === '@xstate.actor' && actors.push(seen.actorRef as AnyActor);
   const root: AnyActor = createActor(machine, { clock: delays, inspect, input } as never);
   // Without an observer, XState throws the error again in a timer.
   root.subscribe({ error: () => undefined });
@@ -73,7 +72,7 @@ function findMachine(files: readonly CompiledFile[], waiting: WaitingActors): An
   const load = loaderOf(files, machineModules(waiting, made));
   const exported = files.flatMap(({ name }) => Object.values(load(`./${name}`, name))).filter(isMachine);
   const isInside = (inner: AnyStateMachine): boolean =>
-    exported.some((outer) => outer !== inner && Object.values(logicsOf(outer)).includes(inner));
+    exported.some((outer) => outer !== inner && logicsOf(outer).includes(inner));
   const machine = exported.find((each) => !isInside(each)) ?? exported[0] ?? made.at(-1);
   if (machine === undefined)
     throw new Error('The code makes no machine. Add: export const machine = createMachine({ … });');

@@ -21,8 +21,7 @@ export function MachinePanel({ store }: Part): JSX.Element | null {
     <div class="panel">
       {machine.status !== 'active' && (
         <p class={`status ${machine.status}`} role="status">
-          {machine.status}
-          {machine.result === undefined ? '' : `: ${machine.result}`}
+          {machine.result === undefined ? machine.status : `${machine.status}: ${machine.result}`}
         </p>
       )}
       {machine.status === 'active' && <Events store={store} machine={machine} />}

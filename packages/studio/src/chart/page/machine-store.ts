@@ -54,9 +54,8 @@ export class MachineStore {
   }
 
   async link(hasValues: boolean): Promise<string> {
-    const { code, input, steps } = this;
-    const run = hasValues ? { input: input.value, steps: steps.value } : { input: '', steps: [] };
-    return new URL(await toFragment({ code: code.value, ...run } satisfies Shared), location.href).href;
+    const run = hasValues ? { input: this.input.value, steps: this.steps.value } : { input: '', steps: [] };
+    return new URL(await toFragment({ code: this.code.value, ...run } satisfies Shared), location.href).href;
   }
 
   open(name: string): void {
