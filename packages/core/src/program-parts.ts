@@ -36,6 +36,7 @@ export { TurnClock } from './turn/time/clocks.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
 export { AuthoringError, errorLink, isAuthoringError } from './values/errors.ts';
 export { optionError } from './values/option-error.ts';
+export { toOwnError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/json.ts';
 export { assertKnownOptions, didYouMean, nearestName, optionNames } from './values/known-options.ts';

@@ -5,7 +5,7 @@ import type { CommitReason, CommittedTurn, Outcome, SuspendedOutcome } from '../
 import type { EndRequest } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { AnswerConflict, ReplayMismatch, SagaCancelled, TurnAborted } from '../values/errors.ts';
+import { AnswerConflict, ReplayMismatch, SagaCancelled, toOwnError, TurnAborted } from '../values/errors.ts';
 import { Execution } from '../replay/execution.ts';
 import { TaskRunner } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
@@ -272,7 +272,7 @@ export class Turn {
     try {
       next = await commit?.({ reason, ...kept });
     } catch (error) {
-      if (error instanceof TurnAborted) throw error;
+      if (toOwnError(error) instanceof TurnAborted) throw error;
       // Without a state that can be kept, the undo runs to the end.
       if (this.#execution.phase.isRunning) this.#execution.fail(error);
       else this.#due.budget.runToEnd();

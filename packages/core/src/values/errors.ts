@@ -237,6 +237,18 @@ export class TurnAborted extends SagaError {
   }
 }
 
+/** Makes an error of another copy of this package one of this copy, and returns it. Host and saga may have different copies. */
+export function toOwnError(error: unknown): unknown {
+  const { code, position } = Object(error) as Partial<SagaError & Pick<ReplayMismatch, 'position'>>;
+  const isForeign = !(error instanceof SagaError);
+  if (isForeign && code === 'turn_aborted') Object.setPrototypeOf(error, TurnAborted.prototype);
+  if (isForeign && code === 'answer_conflict') Object.setPrototypeOf(error, AnswerConflict.prototype);
+  // The error of another server may have the same code.
+  if (isForeign && code === 'replay_mismatch' && position !== undefined)
+    Object.setPrototypeOf(error, ReplayMismatch.prototype);
+  return error;
+}
+
 // Only here. Until the project has a homepage, the address is a path in the repository.
 const errorPage = 'docs/reference/errors.md';
 

@@ -86,12 +86,7 @@ export async function resumeRequest(
       ...reported,
       // For the dialect, the call starts now.
       start: (_name, _args, by, { dialect: can = {}, method } = {}) =>
-        reported.resume(token, [], by, {
-          methods,
-          dialect: can,
-          follows: true,
-          ...present({ method }),
-        }),
+        reported.resume(token, [], by, { methods, dialect: can, follows: true, ...present({ method }) }),
       // The saga may have started in another dialect, for another client.
       resume: (next, answers, by, request) => reported.resume(next, answers, by, { ...request, methods }),
     },

@@ -81,8 +81,5 @@ function toPrompt({ name, description }: Program, turn: CompletedTurn | FailedTu
   const described = present({ description });
   if (hasList(result, 'messages')) return { ...described, ...result };
   // The result was checked when the body returned: it is a string.
-  return {
-    ...described,
-    messages: [{ role: 'user', content: { type: 'text', text: String(result) } }],
-  };
+  return { ...described, messages: [{ role: 'user', content: { type: 'text', text: String(result) } }] };
 }

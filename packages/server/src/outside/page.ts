@@ -23,15 +23,14 @@ function toText(value: Part): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-const style = `:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#18202c;--muted:#566071;--edge:#dfe3e8;--line:#788292;--field:#fff;--accent:#1d4ed8;--hover:#1e40af;--on-accent:#fff;--soft:#f4f5f7;--good:#15803d;--bad:#b91c1c;--bad-soft:#fef2f2}
-@media(prefers-color-scheme:dark){:root{--page:#0d1117;--card:#161b22;--text:#e8ecf1;--muted:#a5afbd;--edge:#2c343f;--line:#7d8896;--field:#0d1117;--accent:#8ab4f8;--hover:#aecbfa;--on-accent:#0b1220;--soft:#212833;--good:#56d364;--bad:#ff9b94;--bad-soft:#2d1719}}
+const style = `:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#18202c;--muted:#566071;--edge:#dfe3e8;--line:#788292;--accent:#1d4ed8;--soft:#f4f5f7;--good:#15803d;--bad:#b91c1c;--bad-soft:#fef2f2}
+@media(prefers-color-scheme:dark){:root{--page:#0d1117;--card:#161b22;--text:#e8ecf1;--muted:#a5afbd;--edge:#2c343f;--line:#7d8896;--accent:#8ab4f8;--soft:#212833;--good:#56d364;--bad:#ff9b94;--bad-soft:#2d1719}}
 *{box-sizing:border-box}
 body{margin:0;font:1rem/1.5 system-ui,sans-serif;background:var(--card);color:var(--text)}
 main{max-width:35rem;margin:0 auto;padding:1.5rem 1.25rem 2rem;overflow-wrap:anywhere}
-@media(min-width:40rem){body{background:var(--page)}main{margin:min(10vh,5rem) auto 2rem;padding:2rem;background:var(--card);border:1px solid var(--edge);border-radius:.75rem;box-shadow:0 1px 2px #0000000f,0 8px 24px #0000000f}}
-h1{font-size:1.5rem;line-height:1.25;letter-spacing:-.01em;margin:0 0 1rem}
+@media(min-width:40rem){body{background:var(--page)}main{margin:2rem auto;padding:2rem;background:var(--card);border:1px solid var(--edge);border-radius:.75rem}}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}
 p{margin:0 0 1rem}
-main p:last-child{margin-bottom:0}
 .message{white-space:pre-wrap;font-size:1.0625rem;margin:0 0 1.5rem;padding:.875rem 1rem;background:var(--soft);border-left:.25rem solid var(--accent);border-radius:.375rem}
 .approved,.denied{display:flex;gap:.625rem;align-items:center}
 .approved::before,.denied::before{flex:none;width:2rem;height:2rem;border-radius:50%;color:var(--card);font-size:1.125rem;line-height:2rem;text-align:center}
@@ -43,7 +42,7 @@ label,legend{display:block;font-weight:600;padding:0;margin:0 0 .25rem}
 .hint,.note{color:var(--muted);font-size:.9375rem}
 .hint{margin:0 0 .375rem}
 .error{color:var(--bad);font-size:.9375rem;font-weight:600;margin:.375rem 0 0}
-input,select,textarea{display:block;font:inherit;color:inherit;accent-color:var(--accent);background:var(--field);border:1px solid var(--line);border-radius:.5rem}
+input,select,textarea{display:block;font:inherit;color:inherit;accent-color:var(--accent);background:var(--card);border:1px solid var(--line);border-radius:.5rem}
 input:not([type=checkbox]),select,textarea{width:100%;padding:.5rem .75rem;min-height:2.75rem}
 textarea{resize:vertical}
 input[type=checkbox]{flex:none;width:1.25rem;height:1.25rem;margin:0}
@@ -51,8 +50,8 @@ input[type=checkbox]{flex:none;width:1.25rem;height:1.25rem;margin:0}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem;margin-top:1.75rem}
 button{font:inherit;font-weight:600;min-height:2.75rem;padding:.625rem 1.25rem;border-radius:.5rem;border:1px solid var(--line);background:var(--card);color:inherit;flex:1 1 8rem;cursor:pointer}
 button:hover{background:var(--soft)}
-button.main{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}
-button.main:hover{background:var(--hover);border-color:var(--hover)}
+button.main{background:var(--accent);border-color:var(--accent);color:var(--card)}
+button.main:hover{filter:brightness(.9)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .problems{border:1px solid var(--bad);border-left-width:.25rem;border-radius:.375rem;background:var(--bad-soft);padding:.75rem 1rem;margin:0 0 1.5rem}
 .problems p{margin:0}`;

@@ -1,6 +1,6 @@
 import { TokenRefused, type Expectations, type Sealed, type Sealer } from '@mcp-saga/seal';
 import { type Program, type TimelineEntry, ReplayMismatch } from '@mcp-saga/core';
-import { orphan, decode, type Outcome, type ProgramState } from '@mcp-saga/core/program';
+import { orphan, decode, toOwnError, type Outcome, type ProgramState } from '@mcp-saga/core/program';
 import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
@@ -123,8 +123,9 @@ export async function advanceFrom(
     outcome = await program.advance(...turn);
   } catch (error) {
     assertReadable(program, state);
-    throw error;
+    throw toOwnError(error);
   }
+  if (outcome.status === 'failed') toOwnError(outcome.error);
   const isUntouched =
     outcome.status === 'failed' && outcome.compensated.length + outcome.uncompensated.length === 0;
   if (isUntouched) assertReadable(program, state);

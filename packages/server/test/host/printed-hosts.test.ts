@@ -55,6 +55,7 @@ test('[T6] [T7] no property of a host leads to a sealer, a key, or the settings 
     'resume',
     'sagas',
     'start',
+    'studio',
   ]);
   // Programs belong to the author: their contents are not part of the host.
   const own = [...reached({ ...host, sagas: [] })].filter(

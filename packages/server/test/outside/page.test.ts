@@ -96,7 +96,7 @@ describe('the answer page', () => {
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       const policy = headers.get('content-security-policy') ?? '';
-      expect(policy).toMatch(/^default-src 'none'; style-src 'nonce-[0-9a-f]{32}'; form-action 'self';/);
+      expect(policy).toMatch(/^default-src 'none'; style-src 'nonce-[0-9a-f-]{36}'; form-action 'self';/);
       expect(policy).not.toContain('unsafe');
       expect(policy).not.toContain('script');
     }

@@ -2,6 +2,7 @@ import { TurnAborted, type Program, type TimelineEntry } from '@mcp-saga/core';
 import {
   decodeHead,
   runtimeAfter,
+  toOwnError,
   TurnBudget,
   type CommitPoint,
   type ClientAnswer,
@@ -61,7 +62,7 @@ async function advance(
       current = runtimeAfter(current, next);
       budget.committed(current);
     } catch (error) {
-      if (error instanceof TurnAborted) throw error;
+      if (toOwnError(error) instanceof TurnAborted) throw error;
       // A state that cannot be stored ends the saga, with an undo.
       request = { error };
     }

@@ -155,11 +155,7 @@ async function tellProgress(request: TaskRequest, task: StoredTaskRef, record: T
       : undefined,
   );
   if (told === undefined) return;
-  const params = {
-    progressToken: token,
-    progress: value,
-    ...present({ total, message }),
-  };
+  const params = { progressToken: token, progress: value, ...present({ total, message }) };
   await request
     .notify({ method: 'notifications/progress', params })
     .catch(request.host.observer.hooks.onError);

@@ -1,0 +1,98 @@
+import {
+  AnswerConflict,
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  ReplayMismatch,
+  type SagaTurn,
+} from '@mcp-saga/server';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import type * as Server from '../src/index.ts';
+
+const hooks = { onError: () => undefined, onTurn: () => undefined };
+
+function suspended(turn: SagaTurn): Extract<SagaTurn, { status: 'suspended' }> {
+  if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
+  return turn;
+}
+
+/** A saga and its host may have different copies of the packages, such as two versions. */
+async function importAgain(): Promise<typeof Server> {
+  vi.resetModules();
+  return await import('../src/index.ts');
+}
+
+const asked = { message: 'Go?', schema: z.object({ ok: z.boolean() }) };
+const answer = (ok: boolean) => [{ stepId: 'go', result: { action: 'accept', content: { ok } } }];
+
+describe('a saga of another copy of the package', () => {
+  it('[E1] undoes nothing if a commit fails', async () => {
+    const { poll, saga, step } = await importAgain();
+    const did: string[] = [];
+    const pay = saga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, function* () {
+      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      yield* poll('cleared', () => ({ done: true, value: true }), { everyMs: 1000, totalTimeoutMs: 60_000 });
+      return yield* step('ship', () => 'shipped');
+    });
+    const guard = memoryGuard();
+    let isDown = false;
+    const finish: typeof guard.finish = (...args) => {
+      if (isDown && did.length > 0) throw new Error('The guard is down.');
+      return guard.finish(...args);
+    };
+    const store = { ...guard, finish };
+    const host = createSagaHost({
+      sagas: [pay],
+      audience: 'shop',
+      keys: generateKey(),
+      guard: { store },
+      hooks,
+    });
+    const { token } = suspended(await host.start('pay', {}));
+    isDown = true;
+    await expect(host.resume(token)).rejects.toMatchObject({ code: 'guard_down' });
+    expect(did).toEqual(['charge']);
+    isDown = false;
+    expect(await host.resume(token)).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(did).not.toContain('refund');
+  });
+
+  it('[R3] keeps its token if the code does not match the journal', async () => {
+    const { elicit, saga, step } = await importAgain();
+    const keys = generateKey();
+    const hostFor = (id: string) => {
+      const go = saga({ name: 'go', version: '1', forks: 'accept', onMismatch: 'fail' }, function* () {
+        yield* step(id, () => 1);
+        yield* elicit('go', asked);
+        return 'gone';
+      });
+      return createSagaHost({ sagas: [go], audience: 'shop', keys, hooks });
+    };
+    const { token } = suspended(await hostFor('before').start('go', {}));
+    await expect(hostFor('after').resume(token, answer(true))).rejects.toBeInstanceOf(ReplayMismatch);
+    expect(await hostFor('before').resume(token, answer(true))).toMatchObject({ result: 'gone' });
+  });
+
+  it('reports another answer to an answered question', async () => {
+    const { all, elicit, saga } = await importAgain();
+    const two = saga({ name: 'two', version: '1', forks: 'accept' }, function* () {
+      yield* all({ go: elicit('go', asked), stay: elicit('stay', asked) });
+      return 'both';
+    });
+    const host = createSagaHost({ sagas: [two], audience: 'shop', keys: generateKey(), hooks });
+    const first = suspended(await host.start('two', {}));
+    const second = suspended(await host.resume(first.token, answer(true)));
+    await expect(host.resume(second.token, answer(false))).rejects.toBeInstanceOf(AnswerConflict);
+  });
+
+  it('fails with the error of another server, which may have the code of a mismatch', async () => {
+    const { now, saga } = await importAgain();
+    const call = saga({ name: 'call', version: '1', forks: 'accept' }, function* () {
+      if ((yield* now()) > 0) throw Object.assign(new Error('elsewhere'), { code: 'replay_mismatch' });
+      return 'called';
+    });
+    const host = createSagaHost({ sagas: [call], audience: 'shop', keys: generateKey(), hooks });
+    expect(await host.start('call', {})).toMatchObject({ status: 'failed', error: { message: 'elsewhere' } });
+  });
+});

@@ -1,0 +1,47 @@
+import { createSagaHost, generateKey, memoryGuard, type SagaTurn } from '@mcp-saga/server';
+import { expect, it, vi } from 'vitest';
+import { setup } from 'xstate';
+
+function suspended(turn: SagaTurn): Extract<SagaTurn, { status: 'suspended' }> {
+  if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
+  return turn;
+}
+
+it('[E1] a commit that fails undoes nothing, also for a machine of another copy of the package', async () => {
+  vi.resetModules();
+  const { machineSaga, step } = await import('@mcp-saga/xstate');
+  const did: string[] = [];
+  const charge = step(() => void did.push('charge'), { compensate: () => void did.push('refund') });
+  const ship = step(() => {
+    throw new Error('sold out');
+  });
+  const machine = setup({ types: { output: {} as string }, actors: { charge, ship } }).createMachine({
+    initial: 'charging',
+    output: () => 'shipped',
+    states: {
+      charging: { invoke: { src: 'charge', onDone: 'shipping' } },
+      shipping: { invoke: { src: 'ship', onDone: 'shipped' } },
+      shipped: { type: 'final' },
+    },
+  });
+  const pay = machineSaga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, machine);
+  const guard = memoryGuard();
+  let isDown = false;
+  const finish: typeof guard.finish = (...args) => {
+    if (isDown && did.length > 0) throw new Error('The guard is down.');
+    return guard.finish(...args);
+  };
+  const store = { ...guard, finish };
+  const hooks = { onError: () => undefined, onTurn: () => undefined };
+  const host = createSagaHost({
+    sagas: [pay],
+    audience: 'shop',
+    keys: generateKey(),
+    guard: { store },
+    hooks,
+  });
+  const { token } = suspended(await host.start('pay', {}));
+  isDown = true;
+  await expect(host.resume(token)).rejects.toMatchObject({ code: 'guard_down' });
+  expect(did).toEqual(['charge']);
+});
