@@ -417,7 +417,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 
   // Waits
-  ['sleep() of a text', yields(() => sleep('5s' as Any)), 'sleep() is a string'],
+  ['sleep() of a text', yields(() => sleep('5s' as Any)), 'sleep() is of type string'],
   ['sleep() of NaN', yields(() => sleep(Number.NaN)), 'sleep() is NaN'],
   ['sleep() below 0', yields(() => sleep(-1)), 'that is 0 or more'],
   ['sleepUntil() of a number', yields(() => sleepUntil(5 as Any)), 'needs a valid date'],

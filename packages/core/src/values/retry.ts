@@ -74,5 +74,5 @@ export function checkedDuration(name: string, ms: number, least: 0 | 'more than 
 
 // A caller without types may pass any value, and a text could hold an answer.
 function shown(ms: unknown): string {
-  return typeof ms === 'number' ? String(ms) : `a ${typeof ms}`;
+  return typeof ms === 'number' ? String(ms) : `of type ${typeof ms}`;
 }

@@ -17,7 +17,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   if (saga.value === undefined || lane === undefined)
     return (
       <section class="run" aria-label="Run">
-        <p class="nothing">Choose a saga, or start one. Its turns appear here while they run.</p>
+        <p class="nothing">Choose a saga. Its turns appear here while they run.</p>
       </section>
     );
   const at = lanes.value.indexOf(lane);

@@ -100,7 +100,7 @@ type RefusalProps = { readonly client: string | undefined; readonly operator: st
 export function Refusal({ client, operator }: RefusalProps): JSX.Element {
   return (
     <p class="failure" role="status">
-      The client gets <b>{client}</b>
+      The client gets <b>{client?.replace(/\.$/, '')}</b>
       {operator !== undefined && [', and the log of the operator says ', <b key="operator">{operator}</b>]}.
     </p>
   );
