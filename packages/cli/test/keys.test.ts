@@ -39,9 +39,20 @@ describe('mcp-saga keys', () => {
   });
 
   it('names the keys after a phase, so that a wrong phase shows', async () => {
-    const environment = { SAGA_KEYS: [await newKey('k2'), await newKey('k1')].join(',') };
+    const environment = { SAGA_KEYS: [await newKey('new'), await newKey('old')].join(',') };
     const { errors } = await run(['keys', 'rotate', '--phase', '2'], { environment });
-    expect(errors).toMatch(/^k1, k2: the first key seals/);
+    expect(errors).toMatch(/^old, new: the first key seals/);
+  });
+
+  it.each([
+    ['2', 'k2', 'k1', 'Run phase 3'],
+    ['3', 'k1', 'k2', 'Run phase 2'],
+    ['3', 'k9', 'k10', 'Run phase 2'],
+  ])('does not drop the newest key: phase %s of %s, %s', async (phase, first, second, advice) => {
+    const environment = { SAGA_KEYS: [await newKey(first), await newKey(second)].join(',') };
+    const { code, printed, errors } = await run(['keys', 'rotate', '--phase', phase], { environment });
+    expect([code, printed]).toEqual([2, '']);
+    expect(errors).toContain(`${first} seals tokens now. ${advice}.`);
   });
 
   it('does not drop the only key', async () => {

@@ -73,10 +73,12 @@ describe('the output of mcp-saga', () => {
       --
       → 0"
     `);
-    expect(await rotate('3')).toMatchInlineSnapshot(`
-      "k1: the first key seals tokens, and each key opens them. Roll this out to every process. Tokens of the old keys are rejected from now on.
+    const { printed: sealing } = await run(['keys', 'rotate', '-p', '2'], { environment });
+    expect(await golden(['keys', 'rotate', '--phase', '3'], { environment: { SAGA_KEYS: sealing } }))
+      .toMatchInlineSnapshot(`
+      "k2: the first key seals tokens, and each key opens them. Roll this out to every process. Tokens of other keys are rejected from now on.
       --
-      k1:KEY
+      k2:KEY
       --
       → 0"
     `);

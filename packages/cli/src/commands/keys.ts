@@ -24,7 +24,7 @@ export const newKey: Command = defineCommand({
 const phases = {
   1: 'Roll this out to every process. Then run phase 2.',
   2: 'Roll this out to every process. Run phase 3 when the tokens of the old key have expired.',
-  3: 'Roll this out to every process. Tokens of the old keys are rejected from now on.',
+  3: 'Roll this out to every process. Tokens of other keys are rejected from now on.',
 } as const;
 
 export const rotateKeys: Command = defineCommand({
@@ -49,12 +49,16 @@ export const rotateKeys: Command = defineCommand({
     const [first = '', ...others] = keys;
     if (phase !== '1' && others.length === 0)
       throw new CliError('usage', `Phase ${phase} needs two keys. Begin with --phase 1.`);
-    const next =
-      phase === '1'
-        ? [...keys, newKeyOf(values.id ?? nextId(kids))]
-        : phase === '2'
-          ? [others.at(-1) ?? '', first, ...others.slice(0, -1)]
-          : [first];
+    // A phase that runs twice, or too early, would drop the new key.
+    const newest = Math.max(...kids.map(numberOf));
+    const isSealing = numberOf(kids[0] ?? '') === newest;
+    if (newest > 0 && phase !== '1' && isSealing === (phase === '2'))
+      throw new CliError('usage', `${kids[0]} seals tokens now. Run phase ${isSealing ? 3 : 2}.`);
+    const next = {
+      1: [...keys, newKeyOf(values.id ?? nextId(kids))],
+      2: [others.at(-1) ?? '', first, ...others.slice(0, -1)],
+      3: [first],
+    }[phase];
     const text = next.join(',');
     const { kids: ids } = createKeyRing(next, production);
     io.note(`${ids.join(', ')}: the first key seals tokens, and each key opens them. ${phases[phase]}`);
@@ -125,7 +129,6 @@ function newKeyOf(id: string): string {
   }
 }
 
-function nextId(kids: readonly string[]): string {
-  const numbers = kids.map((kid) => Number(/^k(\d+)$/.exec(kid)?.[1] ?? 0));
-  return `k${Math.max(0, ...numbers) + 1}`;
-}
+const numberOf = (kid: string): number => Number(/^k(\d+)$/.exec(kid)?.[1]);
+const nextId = (kids: readonly string[]): string =>
+  `k${Math.max(0, ...kids.map((kid) => numberOf(kid) || 0)) + 1}`;
