@@ -9,7 +9,7 @@ export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
   suspended: 'waits',
   completed: 'completed',
   failed: 'failed',
-  rejected: 'request rejected',
+  rejected: 'request failed',
 };
 
 export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element {
