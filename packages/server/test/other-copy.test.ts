@@ -1,21 +1,11 @@
-import {
-  AnswerConflict,
-  createSagaHost,
-  generateKey,
-  memoryGuard,
-  ReplayMismatch,
-  type SagaTurn,
-} from '@mcp-saga/server';
+import { AnswerConflict, createSagaHost, generateKey, ReplayMismatch } from '@mcp-saga/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { failingGuard } from './fixtures/failing-guard.ts';
+import { suspended } from './fixtures/host.ts';
 import type * as Server from '../src/index.ts';
 
 const hooks = { onError: () => undefined, onTurn: () => undefined };
-
-function suspended(turn: SagaTurn): Extract<SagaTurn, { status: 'suspended' }> {
-  if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
-  return turn;
-}
 
 /** A saga and its host may have different copies of the packages, such as two versions. */
 async function importAgain(): Promise<typeof Server> {
@@ -35,13 +25,8 @@ describe('a saga of another copy of the package', () => {
       yield* poll('cleared', () => ({ done: true, value: true }), { everyMs: 1000, totalTimeoutMs: 60_000 });
       return yield* step('ship', () => 'shipped');
     });
-    const guard = memoryGuard();
     let isDown = false;
-    const finish: typeof guard.finish = (...args) => {
-      if (isDown && did.length > 0) throw new Error('The guard is down.');
-      return guard.finish(...args);
-    };
-    const store = { ...guard, finish };
+    const store = failingGuard(() => isDown && did.length > 0);
     const host = createSagaHost({
       sagas: [pay],
       audience: 'shop',

@@ -1,11 +1,8 @@
-import { createSagaHost, generateKey, memoryGuard, type SagaTurn } from '@mcp-saga/server';
+import { createSagaHost, generateKey } from '@mcp-saga/server';
 import { expect, it, vi } from 'vitest';
 import { setup } from 'xstate';
-
-function suspended(turn: SagaTurn): Extract<SagaTurn, { status: 'suspended' }> {
-  if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
-  return turn;
-}
+import { failingGuard } from '../../server/test/fixtures/failing-guard.ts';
+import { suspended } from '../../server/test/fixtures/host.ts';
 
 it('[E1] a commit that fails undoes nothing, also for a machine of another copy of the package', async () => {
   vi.resetModules();
@@ -25,13 +22,8 @@ it('[E1] a commit that fails undoes nothing, also for a machine of another copy 
     },
   });
   const pay = machineSaga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, machine);
-  const guard = memoryGuard();
   let isDown = false;
-  const finish: typeof guard.finish = (...args) => {
-    if (isDown && did.length > 0) throw new Error('The guard is down.');
-    return guard.finish(...args);
-  };
-  const store = { ...guard, finish };
+  const store = failingGuard(() => isDown && did.length > 0);
   const hooks = { onError: () => undefined, onTurn: () => undefined };
   const host = createSagaHost({
     sagas: [pay],
