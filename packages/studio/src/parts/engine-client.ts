@@ -3,7 +3,7 @@ import type { Failed, LastReply } from '../model/messages.ts';
 /** Worker of a page, or a process that acts as one. */
 export type EngineWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>;
 
-/** Runs requests in a worker, one at a time. A newer request, or code without a reply in time, terminates the worker. */
+/** Runs requests in a worker, one at a time. A newer request, or code without a reply in time, terminates the worker. A start has a minute. */
 export class EngineClient<Request, Reply extends { readonly type: string }> {
   readonly #makeWorker: () => EngineWorker;
   readonly #timeoutMs: number;
@@ -30,12 +30,9 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
     this.#abandon?.();
     const worker = (this.#worker ??= this.#makeWorker());
     return await new Promise<unknown>((resolve) => {
-      const end = (): void => {
+      const kill = (): void => {
         clearTimeout(timer);
         this.#abandon = undefined;
-      };
-      const kill = (): void => {
-        end();
         worker.terminate();
         this.#worker = undefined;
       };
@@ -45,16 +42,16 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
         onReply({ type: 'failed', message });
         resolve(undefined);
       };
-      let timer = setTimeout(giveUp, this.#timeoutMs);
+      let timer = setTimeout(giveUp, 60_000, 'The engine did not start within 60 s.');
       this.#abandon = kill;
       // oxlint-disable-next-line unicorn/prefer-add-event-listener -- replaces the listener of the request before
       worker.onmessage = ({ data }: MessageEvent<Reply | LastReply>) => {
-        end();
+        clearTimeout(timer);
+        if (data.type === 'done' || data.type === 'failed') this.#abandon = undefined;
         if (data.type === 'done') return resolve((data as { readonly result?: unknown }).result);
-        onReply(data as Reply | Failed);
+        if (data.type !== 'started') onReply(data as Reply | Failed);
         if (data.type === 'failed') return resolve(undefined);
         timer = setTimeout(giveUp, this.#timeoutMs);
-        this.#abandon = kill;
       };
       // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the same
       worker.onerror = ({ message = 'The worker did not start.' }: Partial<ErrorEvent>) => giveUp(message);
