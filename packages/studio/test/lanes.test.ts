@@ -1,6 +1,6 @@
 import type { SeenEvent, SeenTurn } from 'mcp-saga/studio';
 import { expect, it } from 'vitest';
-import { answersOf, toLanes } from '../src/live/lanes.ts';
+import { answersOf, toLanes, entriesOf } from '../src/live/lanes.ts';
 import type { Sent } from '../src/live/mcp-client.ts';
 
 function answered(id: string, more: Partial<SeenEvent> = {}): SeenEvent {
@@ -102,5 +102,23 @@ it('takes along only answers of the client that it knows, in each form', () => {
     { id: 'amount#2', action: 'cancel', content: undefined },
     { id: 'opinion', action: 'accept', content: 'No' },
     { id: 'roots', action: 'accept', content: [{ uri: 'file:///a' }] },
+  ]);
+});
+
+it('does not know the outcome of a step that ran when its turn was interrupted', () => {
+  const events = [
+    answered('pay', { kind: 'step', type: 'succeeded', value: '12' }),
+    answered('ship', { kind: 'step', type: 'running' }),
+  ];
+  const valuesOf = (turn: Partial<SeenTurn>): readonly (readonly [string, string | undefined])[] =>
+    entriesOf({ ...turnOf(2, 'a', { events }), ...turn }, 'order').map(({ type, value }) => [type, value]);
+  expect(valuesOf({ status: 'running' })).toEqual([
+    ['ran', '12'],
+    ['ran', 'runs now'],
+  ]);
+  expect(valuesOf({ status: 'rejected', errorType: 'turn_aborted' })).toEqual([
+    ['ran', '12'],
+    ['ran', 'unknown outcome'],
+    ['lost', undefined],
   ]);
 });

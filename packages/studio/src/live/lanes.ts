@@ -102,6 +102,7 @@ function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
   const isTimed = startedAt !== undefined && ms !== undefined;
   const time = isTimed ? { start: (startedAt - turn.startedAt) / whole, share: ms / whole, ms } : undefined;
   const facts = { id, attempt, key, value, time };
+  const running = turn.status === 'running' ? 'runs now' : 'unknown outcome';
   switch (type) {
     case 'answered':
       if (action === 'decline') return { type: 'declined', id };
@@ -114,7 +115,7 @@ function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
       return { ...facts, type: kind === 'undo' ? 'undoFailed' : 'failed', value: value ?? errorType };
     case 'running':
     case 'succeeded':
-      return { ...facts, type: doneTypes[kind] ?? 'ran', value: type === 'running' ? 'runs now' : value };
+      return { ...facts, type: doneTypes[kind] ?? 'ran', value: type === 'succeeded' ? value : running };
   }
 }
 
@@ -137,6 +138,7 @@ function endOf(turn: SeenTurn): readonly Facts[] {
         { type: 'gaveUp', value: error ?? errorType },
       ];
     case 'rejected':
+      if (errorType === 'turn_aborted') return [{ type: 'lost', text: 'Interrupted. Nothing is undone.' }];
       return [{ type: 'refused', value: errorType }];
   }
 }
