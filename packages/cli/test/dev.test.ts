@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { startSaga, type ClientTurn } from '@mcp-saga/client';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { StudioState } from '../src/studio.ts';
 import { isRunning, root, start, type Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
 import { fixture, run } from './command-line.ts';
@@ -254,6 +255,41 @@ export default serveSagas({
         ],
       }),
     );
+  });
+
+  it('shows an interrupted turn, and that its outcome is unknown', async () => {
+    const folder = newProject({
+      'sagas.ts': `
+import { saga, step } from '@mcp-saga/server';
+export const order = saga({ name: 'order', version: '1' }, function* () {
+  yield* step('pay', () => 'paid');
+  yield* step('ship', async () => {
+    console.log('SHIPS');
+    await new Promise(() => undefined);
+  });
+});`,
+    });
+    const { dev, url } = await startDev(join(folder, 'sagas.ts'));
+    const call = start(process.execPath, [...bin, 'call', 'order', '--url', url]);
+    running.push(call);
+    await dev.printed(/SHIPS/);
+    process.kill(call.pid, 'SIGINT');
+    expect(await call.ended).toMatchObject({ code: 130 });
+    expect(call.output).toContain('The request was interrupted. The outcome of its steps is unknown.');
+    const state = async (more: string): Promise<StudioState> =>
+      (await (await fetch(new URL(`/studio/state${more}`, url))).json()) as StudioState;
+    const [order] = (await state('')).seen;
+    const turns = async (): Promise<StudioState['turns']> => (await state(`?saga=${order?.sagaId}`)).turns;
+    await vi.waitFor(async () => expect(await turns()).toMatchObject([{ status: 'rejected' }]), 20_000);
+    expect(await turns()).toMatchObject([
+      {
+        errorType: 'turn_aborted',
+        events: [
+          { id: 'pay', type: 'succeeded' },
+          { id: 'ship', type: 'failed', errorType: 'outcome_unknown' },
+        ],
+      },
+    ]);
   });
 
   it('names the MCP SDK at the start if the project does not have it', async () => {

@@ -23,10 +23,7 @@ export const doctor: Command = defineCommand({
     ...serverOptions,
     ...keyOptions,
     host: { value: 'FILE', help: 'module with the host or server, to check its stores and old versions' },
-    studio: {
-      value: 'URL',
-      help: 'studio page, to list its clients (default: that of mcp-saga dev at --url)',
-    },
+    studio: { value: 'URL', help: 'studio page, to list its clients (default: that of dev at --url)' },
   },
   example: 'mcp-saga doctor --url http://127.0.0.1:3000/mcp --env-file .env',
   run: async (values, _parameters, io) => {
