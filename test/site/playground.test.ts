@@ -306,6 +306,16 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
+  it('marks the matrix red if the run itself breaks a rule', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Accept' }).click();
+    await holds(page);
+    await replaceSource(page, (text) => text.replaceAll(', idempotencyKey)', ', crypto.randomUUID())'));
+    await badge(page).filter({ hasText: 'fails without a fault' }).waitFor();
+    expect(await badge(page).getAttribute('class')).toBe('badge bad');
+    await page.close();
+  });
+
   it('names an example of a link that the page does not have', async () => {
     const page = await browser.newPage();
     // The second link is cut.

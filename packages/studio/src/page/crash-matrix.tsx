@@ -13,7 +13,8 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
   const cells = store.cells.value;
   const failing = cells.filter(isBad).length;
   const limit = useSignal(rowsOfPage);
-  const { shown, exploring } = store;
+  const { shown, exploring, baseline } = store;
+  const look = failing > 0 || baseline.value !== undefined ? 'bad' : exploring.value ? '' : 'ok';
   const open = 'cell' in shown.value ? shown.value.cell : undefined;
   const inTime = cells.toSorted((one, other) => one.at - other.at);
   const rows = rowsOf(cells);
@@ -25,15 +26,14 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
     <section class="matrix" aria-label="Crash matrix" aria-busy={exploring.value}>
       <h2>
         Crash matrix
-        <span
-          role="status"
-          class={`badge ${failing > 0 || store.baseline.value !== undefined ? 'bad' : exploring.value ? '' : 'ok'}`}
-        >
+        <span role="status" class={`badge ${look}`}>
           {exploring.value
             ? `exploring… ${cells.length} cases, ${failing} fail`
             : failing > 0
               ? `${failing} of ${cells.length} fail`
-              : cells.length > 0 && `${cells.length} hold`}
+              : cells.length > 0
+                ? `${cells.length} hold`
+                : baseline.value && 'fails without a fault'}
         </span>
         {exploring.value && (
           <Button class="quiet" onClick={() => store.stopExploring()}>
@@ -42,7 +42,7 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         )}
         {exploring.value && <small>{cells.at(-1)?.when}</small>}
       </h2>
-      {store.baseline.value !== undefined && <p class="failure">{store.baseline.value}</p>}
+      {baseline.value !== undefined && <p class="failure">{baseline.value}</p>}
       {cells.length > 0 && (
         <Slider
           label="Faults in time"
