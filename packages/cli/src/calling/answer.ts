@@ -54,10 +54,8 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
   return { answer, unused: () => unusedOf(given, asked) };
 }
 
-function unusedOf(
-  { answers, declined }: GivenAnswers,
-  asked: ReadonlyMap<string, readonly string[]>,
-): string | undefined {
+function unusedOf(given: GivenAnswers, asked: ReadonlyMap<string, readonly string[]>): string | undefined {
+  const { answers, declined } = given;
   const names = [...asked.keys(), ...[...asked.values()].flat()];
   const unused = [
     ...[...answers.keys()].filter((name) => !names.includes(name)).map((name) => `--answer ${name}`),
@@ -94,11 +92,8 @@ function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undef
   return content && { stepId, result: { action: 'accept', content } };
 }
 
-function contentOf(
-  stepId: string,
-  params: ElicitationParams,
-  { answers, yes }: GivenAnswers,
-): FormContent | undefined {
+function contentOf(stepId: string, params: ElicitationParams, given: GivenAnswers): FormContent | undefined {
+  const { answers, yes } = given;
   if (params.mode === 'url') return yes || answers.has(stepId) ? {} : undefined;
   const { properties, required = [] } = params.requestedSchema;
   const names = Object.keys(properties);

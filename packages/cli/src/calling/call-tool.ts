@@ -17,6 +17,7 @@ type CallWay = (typeof ways)[number];
 /** A call, and how its questions are answered. */
 export interface ToolCall {
   readonly name: string;
+  readonly way: CallWay;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: Answering;
   /** File that stores the saga while it is open, and from which it continues. */
@@ -40,21 +41,17 @@ function offers(client: Client, extension: string): boolean {
 }
 
 /** Calls a tool to its end. */
-export async function callTool(
-  client: Client,
-  way: CallWay,
-  call: ToolCall,
-  io: CommandIo,
-): Promise<CallToolResult> {
+export async function callTool(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
+  const { way } = call;
   const tool = await toolNamed(client, call.name, io);
   for (const text of argumentAdvice(tool, call)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
   if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');
-  if (way !== 'tasks') return await callByTool(client, way, call, io);
+  if (way !== 'tasks') return await callByTool(client, call, io);
   if (!offers(client, tasksExtension) || client.getProtocolEra() === 'legacy')
     throw new CliError('usage', '--as tasks: the server has no tasks, which need MCP 2026-07-28.');
   acceptTasks(client);
-  return await followTask(client, await callByTool(client, way, call, io), call.answer, io);
+  return await followTask(client, await callByTool(client, call, io), call.answer, io);
 }
 
 async function toolNamed(client: Client, name: string, { signal }: CommandIo): Promise<Tool> {
@@ -93,11 +90,9 @@ function showProgress(note: CommandIo['note'], { progress, total, message = '' }
   note(`progress: ${progress}${total === undefined ? '' : ` of ${total}`} ${message}`.trimEnd());
 }
 
-async function callBySagaMethods(
-  client: Client,
-  { name, arguments: args, answer, keep }: ToolCall,
-  { note, signal }: CommandIo,
-): Promise<CallToolResult> {
+async function callBySagaMethods(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
+  const { name, arguments: args, answer, keep } = call;
+  const { note, signal } = io;
   const onprogress = (progress: Progress): void => showProgress(note, progress);
   const options = { signal, requestOptions: { ...unhurried, onprogress } };
   const kept = keep === undefined ? '' : readKept(keep);
@@ -148,12 +143,9 @@ function readKept(file: string): string {
 }
 
 /** Calls by `tools/call`. A server that cannot ask returns a token, as to a model: the call repeats with the answers. */
-async function callByTool(
-  client: Client,
-  way: CallWay,
-  { name, arguments: args, answer }: ToolCall,
-  { note, signal }: CommandIo,
-): Promise<CallToolResult> {
+async function callByTool(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
+  const { name, way, arguments: args, answer } = call;
+  const { note, signal } = io;
   const onprogress = (progress: Progress): void => showProgress(note, progress);
   const options = { ...unhurried, signal, onprogress };
   const failed =

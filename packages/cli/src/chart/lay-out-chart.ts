@@ -51,16 +51,10 @@ export function layOutChart(chart: Chart): ChartLayout {
   const machine = layOutState(chart.root, chart, pathsIn(chart.root));
   const parts = moveParts(machine, { x: padding, y: padding });
   const boxes = new Map(parts.states.map((placed) => [placed.state.id, placed]));
-  return {
-    ...parts,
-    chart,
-    x: 0,
-    y: 0,
-    width: machine.width + 2 * padding,
-    height: machine.height + 2 * padding,
-    labels: parts.labels.toSorted((one, other) => one.transition - other.transition),
-    lines: parts.lines.map((line) => toBorder(line, boxes)),
-  };
+  const size = { width: machine.width + 2 * padding, height: machine.height + 2 * padding };
+  const labels = parts.labels.toSorted((one, other) => one.transition - other.transition);
+  const lines = parts.lines.map((line) => toBorder(line, boxes));
+  return { ...parts, ...size, chart, x: 0, y: 0, labels, lines };
 }
 
 /** Lays out a state from its corner, after the states inside: each of them is a box in the layout of its level. */

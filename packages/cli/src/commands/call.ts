@@ -37,9 +37,10 @@ export const call: Command = defineCommand({
       ...Object.fromEntries(readAssignments('arg', values.arg)),
     };
     return await withServer(values, declaredFor(as), io, async (client) => {
-      const given = { name, arguments: args, answer, keep: values.keep };
+      const way = as ?? wayFor(client);
+      const given = { name, way, arguments: args, answer, keep: values.keep };
       try {
-        const result = await callTool(client, as ?? wayFor(client), given, io);
+        const result = await callTool(client, given, io);
         return { text: textOf(result), json: result, ok: result.isError !== true };
       } catch (error) {
         // Another user, or the server of another address, may still continue the saga.

@@ -55,7 +55,7 @@ export const rotateKeys: Command = defineCommand({
     if (newest > 0 && phase !== '1' && isSealing === (phase === '2'))
       throw new CliError('usage', `${kids[0]} seals tokens now. Run phase ${isSealing ? 3 : 2}.`);
     const next = {
-      1: [...keys, newKeyOf(values.id ?? nextId(kids))],
+      1: [...keys, newKeyOf(values.id ?? `k${Math.max(0, ...kids.map((kid) => numberOf(kid) || 0)) + 1}`)],
       2: [others.at(-1) ?? '', first, ...others.slice(0, -1)],
       3: [first],
     }[phase];
@@ -130,5 +130,3 @@ function newKeyOf(id: string): string {
 }
 
 const numberOf = (kid: string): number => Number(/^k(\d+)$/.exec(kid)?.[1]);
-const nextId = (kids: readonly string[]): string =>
-  `k${Math.max(0, ...kids.map((kid) => numberOf(kid) || 0)) + 1}`;

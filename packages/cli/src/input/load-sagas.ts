@@ -26,7 +26,10 @@ export async function loadSagas(file: string, onImport?: (url: string) => void):
   const exported = exportsOf(file, module.loaded, what, isServed);
   const found = [...exported.values()];
   const hosts = found.flatMap((value) => (givenOptions.get(value) as GivenOptions | undefined) ?? []);
-  const sagas = hosts[0]?.sagas ?? newest(found.filter((value) => isSaga(value)));
+  const own = found.filter((value) => isSaga(value));
+  // Another saga continues them.
+  const old = new Set(own.flatMap(({ previous }) => previous.map(({ saga }) => saga)));
+  const sagas = hosts[0]?.sagas ?? own.filter((saga) => !old.has(saga));
   return { ...module, exported, hosts, sagas };
 }
 
@@ -35,10 +38,4 @@ export async function loadHosts(file: string): Promise<LoadedSagas> {
   const module = await loadSagas(file);
   if (module.hosts.length > 0) return module;
   throw new CliError('no_export', `${file} exports no host or server.`);
-}
-
-/** Leaves out versions that another saga continues. */
-function newest(sagas: readonly Program[]): readonly Program[] {
-  const old = new Set(sagas.flatMap(({ previous }) => previous.map(({ saga }) => saga)));
-  return sagas.filter((saga) => !old.has(saga));
 }

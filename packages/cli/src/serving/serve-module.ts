@@ -55,10 +55,6 @@ export async function serveModule(
     hooks: withTurnLog(hooks, say, studio.feed),
     telemetry: studio.feed.telemetry(telemetry),
   } as object as Serve.ServeSagasOptions);
-  return {
-    server,
-    path: http?.path ?? '/mcp',
-    programs: sagas,
-    scripts: Object.keys(loaded).filter((name) => isScript(loaded[name])),
-  };
+  const scripts = Object.keys(loaded).filter((name) => isScript(loaded[name]));
+  return { server, path: http?.path ?? '/mcp', programs: sagas, scripts };
 }

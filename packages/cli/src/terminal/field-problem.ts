@@ -24,9 +24,7 @@ export function numberProblem(typed: string, field: NumberField): string | undef
   return undefined;
 }
 
-type Format = NonNullable<TextField['format']>;
-
-const formats: Readonly<Record<Format, readonly [format: z.ZodType, name: string]>> = {
+const formats: Readonly<Record<NonNullable<TextField['format']>, readonly [z.ZodType, string]>> = {
   email: [z.email(), 'an email address, such as ada@example.com'],
   uri: [z.url(), 'an address, such as https://example.com'],
   date: [z.iso.date(), 'a date, such as 2026-07-28'],

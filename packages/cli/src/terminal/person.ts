@@ -106,10 +106,8 @@ export function notSampled(stepId: string): CompletedStep {
 
 /** Answer of a model to a step. */
 export function sampled(stepId: string, answer: string, model: string): CompletedStep {
-  return {
-    stepId,
-    result: { role: 'assistant', content: { type: 'text', text: answer }, model, stopReason: 'endTurn' },
-  };
+  const content = { type: 'text', text: answer } as const;
+  return { stepId, result: { role: 'assistant', content, model, stopReason: 'endTurn' } };
 }
 
 /** Returns the answer, or undefined if the person left the question with Esc. */
