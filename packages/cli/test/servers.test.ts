@@ -41,6 +41,22 @@ const copy = saga({ name: 'copy', version: '1' }, function* () {
   return 'copied';
 });
 
+const track = saga(
+  {
+    name: 'track',
+    version: '1',
+    input: z.object({
+      order: z.string(),
+      note: z.string().nullable().optional(),
+      amount: z.int().optional(),
+    }),
+  },
+  // oxlint-disable-next-line require-yield -- the saga has no steps
+  function* (input) {
+    return JSON.stringify(input);
+  },
+);
+
 let servers: readonly Server[] = [];
 let urls: readonly string[] = [];
 
@@ -50,7 +66,7 @@ beforeAll(async () => {
       ...serveSagas({
         name: 'shop',
         version: '1',
-        sagas: [refund, place, both, truck, pay, copy],
+        sagas: [refund, place, both, truck, pay, copy, track],
         keys,
         answers: { model: 'accept' },
         limits: { maxHoldMs: 0 },
@@ -79,6 +95,25 @@ describe('mcp-saga call', () => {
     expect(await run([...call, '--answer', 'sure=true'])).toMatchObject({ code: 0, printed: 'refunded 9' });
     expect(await run([...call, '--yes'])).toMatchObject({ code: 0, printed: 'refunded 9' });
     expect(await run([...call, '--answer', 'sure=false'])).toMatchObject({ code: 0, printed: 'kept' });
+  });
+
+  it.each(ways)('reads arguments in the types of the schema: %s %s %s %s', async (...way) => {
+    const call = (...given: readonly string[]): ReturnType<typeof run> =>
+      run(['call', 'track', '-u', urls[0] ?? '', ...way, ...given.flatMap((text) => ['--arg', text])]);
+    for (const [given, read] of [
+      [['order=12'], { order: '12' }],
+      [['order=12.0'], { order: '12.0' }],
+      [['order=12345678901234567890'], { order: '12345678901234567890' }],
+      [['order={"a": 1}'], { order: '{"a": 1}' }],
+      [['order="12"', 'note=true', 'amount=3'], { order: '12', note: 'true', amount: 3 }],
+      [['order=null', 'note=null'], { order: 'null', note: null }],
+    ] as const)
+      expect(JSON.parse((await call(...given)).printed), given.join(' ')).toEqual(read);
+  });
+
+  it('answers a field of text with the text of the option', async () => {
+    const call = ['call', 'place', '-u', urls[0] ?? '', '--answer', 'city=1e3', '--answer', 'zip=12.0'];
+    expect(await run(call)).toMatchObject({ code: 0, printed: '{"city":"1e3","zip":"12.0"}' });
   });
 
   it('explains how to answer a question without an option', async () => {

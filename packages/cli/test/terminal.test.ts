@@ -50,8 +50,8 @@ const fill = async (schema: FormSchema, ...typed: readonly string[]): Promise<Fo
 describe('answers from options', () => {
   it('are used by any of the questions that a tool call shows under one name', async () => {
     const io = { isInteractive: false, note: () => undefined } as unknown as CommandIo;
-    const answers = new Map<string, unknown>([
-      ['sure', true],
+    const answers = new Map([
+      ['sure', 'true'],
       ['city', 'Bonn'],
     ]);
     const given = { answers, declined: new Set<string>(), model: undefined, yes: false };
@@ -69,7 +69,7 @@ describe('answers from options', () => {
     expect(unused()).toBe(undefined);
   });
 
-  const none = { answers: new Map<string, unknown>(), declined: new Set<string>(), model: undefined };
+  const none = { answers: new Map<string, string>(), declined: new Set<string>(), model: undefined };
 
   it('accept an optional field only with its own default', async () => {
     const io = { isInteractive: false, note: () => undefined } as unknown as CommandIo;

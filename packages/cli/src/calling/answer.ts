@@ -1,6 +1,7 @@
 import type { CompletedStep, ElicitationParams, FormField, SagaStep } from '@mcp-saga/client';
 import { isRecord } from '@mcp-saga/core/program';
 import type { CommandIo } from '../model/command.ts';
+import { fitted, toValue } from '../input/assignments.ts';
 import { CliError } from '../model/errors.ts';
 import { choicesOf } from '../terminal/field-choices.ts';
 import type { FormContent } from '../terminal/form.ts';
@@ -10,7 +11,7 @@ import { printable } from '../terminal/printable.ts';
 /** Answers of the command line. */
 export interface GivenAnswers {
   /** By ID of the step, or by name of a field. */
-  readonly answers: ReadonlyMap<string, unknown>;
+  readonly answers: ReadonlyMap<string, string>;
   /** IDs of declined questions. */
   readonly declined: ReadonlySet<string>;
   /** Text of the model. */
@@ -75,7 +76,7 @@ function shown(step: SagaStep, { answers }: GivenAnswers): SagaStep {
   ) as SagaStep;
   if (safe.type === 'elicitation' && safe.params.mode !== 'url')
     for (const [name, field] of Object.entries(safe.params.requestedSchema.properties))
-      if (answers.has(name)) Object.assign(field, { default: fitted(field, answers.get(name)) });
+      if (answers.has(name)) Object.assign(field, { default: fitted(field, answers.get(name) ?? '') });
   return safe;
 }
 
@@ -83,9 +84,10 @@ function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undef
   const { stepId } = step;
   if (step.type === 'roots') return { stepId, result: { roots: [] } };
   if (step.type === 'sampling') {
-    const text = given.answers.get(stepId) ?? given.model;
+    const answer = given.answers.get(stepId);
+    const text = answer === undefined ? given.model : String(fitted({ type: 'string' }, answer));
     if (given.declined.has(stepId)) return notSampled(stepId);
-    return text === undefined ? text : sampled(stepId, String(fitted({ type: 'string' }, text)), 'mcp-saga');
+    return text === undefined ? text : sampled(stepId, text, 'mcp-saga');
   }
   if (given.declined.has(stepId)) return { stepId, result: { action: 'decline' } };
   const content = contentOf(stepId, step.params, given);
@@ -98,24 +100,20 @@ function contentOf(stepId: string, params: ElicitationParams, given: GivenAnswer
   const { properties, required = [] } = params.requestedSchema;
   const names = Object.keys(properties);
   const whole = answers.get(stepId);
-  if (isRecord(whole)) return whole as FormContent;
+  const form = toValue(whole ?? '');
+  if (isRecord(form)) return form as FormContent;
   const [only = ''] = names;
-  if (answers.has(stepId) && names.length === 1) return { [only]: fitted(properties[only], whole) };
+  if (whole !== undefined && names.length === 1) return { [only]: fitted(properties[only], whole) as Value };
   const content: Record<string, Value> = {};
   for (const [name, field] of Object.entries(properties)) {
     const isRequired = required.includes(name);
     const own = yes ? (isRequired ? defaultOf(field) : field.default) : undefined;
-    const value = answers.has(name) ? fitted(field, answers.get(name)) : own;
+    const text = answers.get(name);
+    const value = text === undefined ? own : (fitted(field, text) as Value);
     if (value !== undefined) content[name] = value;
     else if (isRequired) return undefined;
   }
   return yes || names.some((name) => answers.has(name)) ? content : undefined;
-}
-
-/** Returns an answer in the type of its field: `--answer zip=1234` is a number in JSON, and a text in a field of text. */
-function fitted(field: FormField | undefined, value: unknown): Value {
-  if (field?.type === 'string' && typeof value !== 'string') return JSON.stringify(value);
-  return value as Value;
 }
 
 function defaultOf(field: FormField): Value | undefined {

@@ -3,7 +3,7 @@ import { didYouMean, nearestName } from '@mcp-saga/core/program';
 import { SAGA_EXTENSION as sagaExtension, startSaga, SuspendedSaga } from '@mcp-saga/client';
 import type { CallToolResult, ClientTurn, SagaStep } from '@mcp-saga/client';
 import type { Client, Progress, Tool } from '@modelcontextprotocol/client';
-import { toValue } from '../input/assignments.ts';
+import { fitted, toValue } from '../input/assignments.ts';
 import type { CommandIo } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import type { Answering } from '../terminal/person.ts';
@@ -19,6 +19,8 @@ export interface ToolCall {
   readonly name: string;
   readonly way: CallWay;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** Arguments that the schema of the tool types. */
+  readonly texts: ReadonlyMap<string, string>;
   readonly answer: Answering;
   /** File that stores the saga while it is open, and from which it continues. */
   readonly keep?: string | undefined;
@@ -41,9 +43,11 @@ function offers(client: Client, extension: string): boolean {
 }
 
 /** Calls a tool to its end. */
-export async function callTool(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
-  const { way } = call;
-  const tool = await toolNamed(client, call.name, io);
+export async function callTool(client: Client, given: ToolCall, io: CommandIo): Promise<CallToolResult> {
+  const { way, texts } = given;
+  const tool = await toolNamed(client, given.name, io);
+  const read = Array.from(texts, ([name, text]) => [name, fitted(tool.inputSchema.properties?.[name], text)]);
+  const call = { ...given, arguments: { ...given.arguments, ...Object.fromEntries(read) } };
   for (const text of argumentAdvice(tool, call)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
   if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');

@@ -32,13 +32,11 @@ export const call: Command = defineCommand({
       yes: values.yes === true,
     };
     const { answer, unused } = answering(answers, io);
-    const args = {
-      ...(values.args === undefined ? {} : readObject('args', values.args)),
-      ...Object.fromEntries(readAssignments('arg', values.arg)),
-    };
+    const args = values.args === undefined ? {} : readObject('args', values.args);
+    const texts = readAssignments('arg', values.arg);
     return await withServer(values, declaredFor(as), io, async (client) => {
       const way = as ?? wayFor(client);
-      const given = { name, way, arguments: args, answer, keep: values.keep };
+      const given = { name, way, arguments: args, texts, answer, keep: values.keep };
       try {
         const result = await callTool(client, given, io);
         return { text: textOf(result), json: result, ok: result.isError !== true };
