@@ -111,6 +111,15 @@ describe('mcp-saga call', () => {
       expect(JSON.parse((await call(...given)).printed), given.join(' ')).toEqual(read);
   });
 
+  it.each(['--arg', '--answer'])('refuses a repeated name of %s', async (option) => {
+    const call = ['call', 'refund', '-u', urls[0] ?? '', option, 'sure=1', option, 'sure=2', '--json'];
+    const { code, printed } = await run(call);
+    expect({ code, ...JSON.parse(printed) }).toEqual({
+      code: 2,
+      error: { code: 'usage', message: `${option} sure: given more than once.` },
+    });
+  });
+
   it('answers a field of text with the text of the option', async () => {
     const call = ['call', 'place', '-u', urls[0] ?? '', '--answer', 'city=1e3', '--answer', 'zip=12.0'];
     expect(await run(call)).toMatchObject({ code: 0, printed: '{"city":"1e3","zip":"12.0"}' });

@@ -1,13 +1,14 @@
 import { isRecord } from '@mcp-saga/core/program';
 import { CliError } from '../model/errors.ts';
 
-/** Reads `name=value` options. Throws `usage` for an option without a name. */
+/** Reads `name=value` options. Throws `usage` for an option without a name, and for a repeated name. */
 export function readAssignments(option: string, given: readonly string[] = []): ReadonlyMap<string, string> {
   const read = new Map<string, string>();
   for (const text of given) {
     const at = text.indexOf('=');
     const name = text.slice(0, at);
     if (at < 1) throw new CliError('usage', `--${option} ${text}: expected name=value.`);
+    if (read.has(name)) throw new CliError('usage', `--${option} ${name}: given more than once.`);
     read.set(name, text.slice(at + 1));
   }
   return read;
