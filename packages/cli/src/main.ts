@@ -56,7 +56,7 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     const report = await run(command, args, line);
     if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
     else if (report.text !== '') line.print(report.text);
-    return report.ok === false ? 1 : 0;
+    return report.ok === false ? (report.exitCode ?? 1) : 0;
   } catch (error) {
     const isDev = command?.name === 'dev';
     const { aborted } = line.signal;

@@ -140,11 +140,29 @@ describe('mcp-saga with a module', () => {
   });
 
   it('tests a saga without arguments by its exported script only', async () => {
-    const { printed } = await run(['test', fixture('sagas.ts'), '--harmless=pay-back']);
+    const { code, printed } = await run(['test', fixture('sagas.ts'), '--harmless=pay-back']);
     expect(printed).toContain('ok    script: fork');
     expect(printed).not.toContain('refund:');
     // No script has arguments for the other saga of the file.
     expect(printed).toContain('FAIL  advise: crash');
+    expect(code).toBe(2);
+  });
+
+  it.each(['test', 'crash', 'graph'])(
+    '%s ends with exit code 2 for a saga without its arguments',
+    async (name) => {
+      const given = await run([name, fixture('charging.ts')]);
+      expect(given.printed + given.errors).toContain("Invalid arguments for 'charging'");
+      expect(given.code).toBe(2);
+    },
+  );
+
+  it('fails for a saga that lacks its arguments if another one fails, or the script lacks them', async () => {
+    const paying = `export { charging } from '${fixture('charging.ts')}'; export { paying } from '${fixture('losing.ts')}';`;
+    expect(await run(['crash', moduleWith(paying)])).toMatchObject({ code: 1 });
+    const scripted = `import { testSaga } from '@mcp-saga/testing'; import { charging } from '${fixture('charging.ts')}';
+export const script = testSaga(charging);`;
+    expect(await run(['crash', moduleWith(scripted)])).toMatchObject({ code: 1 });
   });
 
   it('tests one export', async () => {
@@ -165,7 +183,7 @@ describe('mcp-saga with a module', () => {
 
   it('prints a problem of all explorers once', async () => {
     const { code, printed } = await run(['test', fixture('charging.ts')]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(printed).toMatch(/^FAIL {2}charging: crash, fail, refuse, fork\n {6}.*amount: expected number.*$/);
     const { runs } = JSON.parse((await run(['test', fixture('charging.ts'), '--json'])).printed) as {
       readonly runs: readonly object[];

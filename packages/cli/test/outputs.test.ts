@@ -149,7 +149,7 @@ describe('the output of mcp-saga', () => {
       FAIL  charging: crash, fail, refuse, fork
             Invalid arguments for 'charging': amount: expected number. Pass the arguments of the saga as \`input\`: got none. Write testSaga(saga, { input: { … } }), sagaProperty(saga, { input: fc.record({ … }) }), or --input '{ … }' on the command line.
       --
-      → 1"
+      → 2"
     `);
     expect(await golden(['crash', fixture('losing.ts')])).toMatchInlineSnapshot(`
       "paying: crash …
@@ -225,7 +225,7 @@ describe('the output of mcp-saga', () => {
       1,
       { ok: false, runs: [expect.objectContaining({ explorer: 'crash' })] },
     ],
-    [['test', fixture('charging.ts')], 1, { ok: false, runs: expect.any(Array) }],
+    [['test', fixture('charging.ts')], 2, { ok: false, runs: expect.any(Array) }],
     [['replay', 'none', '--sagas', fixture('sagas.ts')], 2, { error: { code: 'no_file' } }],
   ])('of %j is one JSON document with --json', async (args, code, expected) => {
     const ran = await run([...args, '--json'], { environment: { SAGA_KEYS: keys } });

@@ -51,6 +51,15 @@ describe('mcp-saga', () => {
       expect(await run(args), args.join(' ')).toMatchObject({ code: 2, printed: '' });
   });
 
+  it.each(commands.filter(({ parameters }) => parameters.some((name) => !name.endsWith('?'))))(
+    'names the missing argument of $name',
+    async ({ name, parameters: [first] }) => {
+      const { code, errors } = await run(name.split(' '));
+      expect(errors).toContain(`Missing: <${first}>.\n`);
+      expect(code).toBe(2);
+    },
+  );
+
   it.each([
     [['inspcet', 'x'], "Unknown command 'inspcet'. Did you mean 'inspect'?"],
     [['keys', 'rotat'], "Unknown command 'keys rotat'. Did you mean 'keys rotate'?"],

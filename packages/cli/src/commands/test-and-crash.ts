@@ -1,6 +1,4 @@
-import type { Program } from '@mcp-saga/server';
 import { crashEverywhere, failEverywhere, forkEverywhere, refuseEverywhere } from '@mcp-saga/testing';
-import type { TestSaga } from '@mcp-saga/testing';
 import { defineCommand, type Command } from '../model/command.ts';
 import { exportsOf, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
@@ -11,6 +9,7 @@ const crash = { crash: crashEverywhere };
 const all = { ...crash, fail: failEverywhere, refuse: refuseEverywhere, fork: forkEverywhere };
 
 type Explorers = Partial<typeof all>;
+const isTried = (value: unknown) => isScript(value) || isSaga(value);
 
 const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' | 'example'>): Command =>
   defineCommand({
@@ -23,7 +22,7 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
     },
     run: async ({ export: wanted, input, harmless = [] }, [file = ''], { note }) => {
       const loaded = await loadModule(file);
-      const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isSagaOrScript, wanted);
+      const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isTried, wanted);
       const scripted = [...found.values()].filter(isScript).map(({ saga }) => saga);
       const rows: Row[] = [];
       for (const [name, value] of found) {
@@ -35,8 +34,12 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
           rows.push({ saga: name, explorer, ...(await judged(() => explore(script, { harmless }))) });
         }
       }
-      const ok = rows.every(({ problem }) => problem === undefined);
-      return { text: rows.flatMap((row) => linesOf(row, rows)).join('\n'), json: { ok, runs: rows }, ok };
+      const failed = rows.filter(({ problem }) => problem !== undefined);
+      // A saga without its arguments does not run.
+      const isUsage = failed.every(({ saga, code }) => code === 'script' && !isScript(found.get(saga)));
+      const text = rows.flatMap((row) => linesOf(row, rows)).join('\n');
+      const ok = failed.length === 0;
+      return { text, json: { ok, runs: rows }, ok, exitCode: isUsage ? 2 : 1 };
     },
   });
 
@@ -53,11 +56,7 @@ export const crashes: Command = exploring(crash, {
 });
 
 /** One line of the report. */
-type Row = Readonly<{ saga: string; explorer: string; cases?: number; problem?: string }>;
-
-function isSagaOrScript(value: unknown): value is Program | TestSaga {
-  return isScript(value) || isSaga(value);
-}
+type Row = Readonly<{ saga: string; explorer: string; cases?: number; problem?: string; code?: string }>;
 
 function linesOf(row: Row, rows: readonly Row[]): readonly string[] {
   const { saga, explorer, cases, problem } = row;

@@ -1,13 +1,13 @@
 import { SagaTestError } from '@mcp-saga/testing';
 
 /** Runs a check of the test kit, and returns its report, or its problem. */
-export async function judged<T>(check: () => Promise<T>): Promise<T | { readonly problem: string }> {
+export async function judged<T>(check: () => Promise<T>): Promise<T | Record<'problem' | 'code', string>> {
   try {
     return await check();
   } catch (error) {
     // A broken recording is a SyntaxError.
     if (!(error instanceof SagaTestError || error instanceof SyntaxError)) throw error;
-    return { problem: error.message };
+    return { problem: error.message, code: error instanceof SagaTestError ? error.code : 'failed' };
   }
 }
 

@@ -23,6 +23,8 @@ export interface Report {
   readonly json: object;
   /** `false` if the answer of the command is no: exit code 1. @default true */
   readonly ok?: boolean;
+  /** Exit code for no: 2 for wrong options. @default 1 */
+  readonly exitCode?: 1 | 2;
 }
 
 /** Option of a command, with its help. */
