@@ -214,6 +214,7 @@ export const script = testSaga(charging);`;
       [[...graph, '--input', '9'], 'expected an object'],
       [['graph', fixture('sagas.ts'), '-e', 'refund', '--input', '{"amount":9}'], 'Export a script'],
       [['graph', fixture('sagas.ts'), '-e', 'script', '--input', '{"amount":9}'], 'leave out --input'],
+      [['graph', fixture('machine.ts'), '--input', '{}'], 'takes no input: leave out --input.'],
     ] as const)
       expect(await run(args)).toMatchObject({ code: 2, errors: expect.stringContaining(advice) });
   });

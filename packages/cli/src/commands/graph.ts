@@ -11,8 +11,8 @@ import { CliError } from '../model/errors.ts';
 import { exportsOf, importFrom, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
 
-type Drawn = AnyStateMachine | Program | TestSaga;
 type Drawing = Pick<SagaRun, 'toMermaid' | 'toSvg'>;
+const isDrawn = (value: unknown) => isMachine(value) || isSaga(value) || isScript(value);
 
 export const graph: Command = defineCommand({
   name: 'graph',
@@ -29,16 +29,14 @@ export const graph: Command = defineCommand({
     const [drawn, other] = found.values();
     if (drawn === undefined || other !== undefined)
       throw new CliError('no_export', `Pass --export. There are: ${[...found.keys()].join(', ')}.`);
+    if (input !== undefined && !isSaga(drawn))
+      throw new CliError('usage', 'A machine or script (testSaga) takes no input: leave out --input.');
     // The body of a generator is opaque, but a run can be drawn.
     const drawing = await (isMachine(drawn) ? chartOf(file, drawn) : runOf(drawn, input));
     const text = svg === true ? drawing.toSvg() : drawing.toMermaid();
     return { text: text.trimEnd(), json: svg === true ? { svg: text } : { mermaid: text } };
   },
 });
-
-function isDrawn(value: unknown): value is Drawn {
-  return isMachine(value) || isSaga(value) || isScript(value);
-}
 
 /** Draws Mermaid by the package of the project, or by our own if the project has none. */
 async function chartOf(file: string, machine: AnyStateMachine): Promise<Drawing> {
@@ -52,8 +50,6 @@ async function chartOf(file: string, machine: AnyStateMachine): Promise<Drawing>
 }
 
 async function runOf(saga: Program | TestSaga, input: string | undefined): Promise<Drawing> {
-  if (isScript(saga) && input !== undefined)
-    throw new CliError('usage', 'A script (testSaga) has its own input: leave out --input.');
   const script = isScript(saga) ? saga : scriptOf(saga, input);
   try {
     return await script.run();
