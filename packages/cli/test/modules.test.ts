@@ -165,6 +165,37 @@ export const script = testSaga(charging);`;
     expect(await run(['crash', moduleWith(scripted)])).toMatchObject({ code: 1 });
   });
 
+  it.each(['test', 'crash'])(
+    '%s refuses an unknown step of --harmless, and names the known ones',
+    async (name) => {
+      const args = [name, fixture('sagas.ts'), '--export=script', '--json'];
+      const { code, printed } = await run([...args, '--harmless=pay-bck', '--harmless=pay-back']);
+      expect({ code, ...JSON.parse(printed) }).toEqual({
+        code: 2,
+        error: {
+          code: 'usage',
+          message: '--harmless pay-bck: no such step ran. Steps: pay-back.',
+        },
+      });
+      for (const known of ['pay-*', 'pay-back#2', '*'])
+        expect(await run([...args, `--harmless=${known}`]), known).not.toMatchObject({ code: 2 });
+    },
+  );
+
+  it('knows a step of --harmless that runs only after a failure', async () => {
+    const text = `import { saga, step } from '@mcp-saga/server';
+export const ship = saga({ name: 'ship', version: '1', commitFirst: true }, function* () {
+  try { yield* step('ship', ({ idempotencyKey }) => idempotencyKey); }
+  catch { yield* step('apologize', ({ idempotencyKey }) => idempotencyKey); }
+  return 'done';
+});`;
+    const args = [moduleWith(text), '--harmless=apologize'];
+    const { code, errors } = await run(['test', ...args]);
+    expect(errors).not.toContain('no such step');
+    expect(code).toBe(0);
+    expect(await run(['crash', ...args])).toMatchObject({ code: 2 });
+  });
+
   it('tests one export', async () => {
     const args = ['test', fixture('sagas.ts'), '--harmless=pay-back', '--export'];
     const { code, printed } = await run([...args, 'script']);

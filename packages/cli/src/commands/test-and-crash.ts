@@ -1,5 +1,7 @@
 import { crashEverywhere, failEverywhere, forkEverywhere, refuseEverywhere } from '@mcp-saga/testing';
+import { sagaCoverage, type SagaCoverage } from '@mcp-saga/testing';
 import { defineCommand, type Command } from '../model/command.ts';
+import { CliError } from '../model/errors.ts';
 import { exportsOf, loadModule } from '../input/load-module.ts';
 import { isSaga, isScript, scriptOf } from '../input/module-exports.ts';
 import { judged, verdictOf } from './verdicts.ts';
@@ -24,6 +26,7 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
       const loaded = await loadModule(file);
       const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isTried, wanted);
       const scripted = [...found.values()].filter(isScript).map(({ saga }) => saga);
+      const coverage = sagaCoverage();
       const rows: Row[] = [];
       for (const [name, value] of found) {
         // A script has the arguments of its saga.
@@ -34,9 +37,11 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
           rows.push({ saga: name, explorer, ...(await judged(() => explore(script, { harmless }))) });
         }
       }
+      coverage.stop();
       const failed = rows.filter(({ problem }) => problem !== undefined);
       // A saga without its arguments does not run.
       const isUsage = failed.every(({ saga, code }) => code === 'script' && !isScript(found.get(saga)));
+      if (failed.length === 0 || !isUsage) assertSteps(harmless, coverage);
       const text = rows.flatMap((row) => linesOf(row, rows)).join('\n');
       const ok = failed.length === 0;
       return { text, json: { ok, runs: rows }, ok, exitCode: isUsage ? 2 : 1 };
@@ -57,6 +62,17 @@ export const crashes: Command = exploring(crash, {
 
 /** One line of the report. */
 type Row = Readonly<{ saga: string; explorer: string; cases?: number; problem?: string; code?: string }>;
+
+/** Throws `usage` for a name that fits no step of the runs. A name may end with a key, a number, or `*`. */
+function assertSteps(names: readonly string[], { sagas }: SagaCoverage): void {
+  const steps = sagas.flatMap((saga) => saga.steps.filter(({ kind }) => kind === 'step' || kind === 'poll'));
+  const ids = [...new Set(steps.map(({ id }) => id))];
+  for (const name of names) {
+    const stem = name.replace(/[(#@*][^/]*$/, '');
+    if (ids.some((id) => (name.endsWith('*') ? id.startsWith(stem) : id === stem))) continue;
+    throw new CliError('usage', `--harmless ${name}: no such step ran. Steps: ${ids.join(', ') || 'none'}.`);
+  }
+}
 
 function linesOf(row: Row, rows: readonly Row[]): readonly string[] {
   const { saga, explorer, cases, problem } = row;
