@@ -118,7 +118,8 @@ describe('a server that fails after the connection', () => {
         stopped.abort();
         return await new Promise<never>(() => undefined);
       });
-      expect(await codeOf(calling('--as', way), { signal: stopped.signal })).toEqual([130, 'stopped']);
+      const { code, errors } = await run(calling('--as', way, '--json'), { signal: stopped.signal });
+      expect({ code, errors }).toEqual({ code: 130, errors: '' });
     }
   });
 
@@ -138,7 +139,7 @@ describe('a server that fails after the connection', () => {
 });
 
 describe('mcp-saga call after Ctrl-C', () => {
-  it('prints an error in JSON, and nothing as text', async () => {
+  it('prints an error in JSON, and says that the outcome is unknown', async () => {
     const stopping = (...more: readonly string[]): ReturnType<typeof run> => {
       const stop = new AbortController();
       answer = (method) => {
@@ -149,7 +150,8 @@ describe('mcp-saga call after Ctrl-C', () => {
     };
     const { code, printed } = await stopping('--json');
     expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 130, error: { code: 'stopped' } });
-    expect(await stopping()).toEqual({ code: 130, printed: '', errors: '' });
+    const errors = 'The request was interrupted. The outcome of its steps is unknown.';
+    expect(await stopping()).toEqual({ code: 130, printed: '', errors });
   });
 });
 

@@ -16,7 +16,7 @@ type CallWay = (typeof ways)[number];
 
 /** A call, and how its questions are answered. */
 export interface ToolCall {
-  readonly name: string;
+  readonly tool: Tool;
   readonly way: CallWay;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Arguments that the schema of the tool types. */
@@ -44,11 +44,10 @@ function offers(client: Client, extension: string): boolean {
 
 /** Calls a tool to its end. */
 export async function callTool(client: Client, given: ToolCall, io: CommandIo): Promise<CallToolResult> {
-  const { way, texts } = given;
-  const tool = await toolNamed(client, given.name, io);
+  const { tool, way, texts } = given;
   const read = Array.from(texts, ([name, text]) => [name, fitted(tool.inputSchema.properties?.[name], text)]);
   const call = { ...given, arguments: { ...given.arguments, ...Object.fromEntries(read) } };
-  for (const text of argumentAdvice(tool, call)) io.note(text);
+  for (const text of argumentAdvice(call)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
   if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');
   if (way !== 'tasks') return await callByTool(client, call, io);
@@ -58,7 +57,8 @@ export async function callTool(client: Client, given: ToolCall, io: CommandIo): 
   return await followTask(client, await callByTool(client, call, io), call.answer, io);
 }
 
-async function toolNamed(client: Client, name: string, { signal }: CommandIo): Promise<Tool> {
+/** Finds a tool of a server. Throws `no_tool`. */
+export async function toolNamed(client: Client, name: string, { signal }: CommandIo): Promise<Tool> {
   const { tools } = await client.listTools(undefined, { signal });
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
@@ -71,8 +71,8 @@ function lacking(sentence: string, name: string, known: readonly string[]): stri
 }
 
 /** Advice for arguments that the schema requires, or does not name. The server decides about them. */
-function* argumentAdvice({ name, inputSchema }: Tool, call: ToolCall): Generator<string> {
-  const { arguments: given, keep = '' } = call;
+function* argumentAdvice({ tool, arguments: given, keep = '' }: ToolCall): Generator<string> {
+  const { name, inputSchema } = tool;
   const { properties = {}, required = [], additionalProperties, patternProperties } = inputSchema;
   const missing = required.filter((argument) => !Object.hasOwn(given, argument));
   // A stored saga has its arguments.
@@ -95,7 +95,7 @@ function showProgress(note: CommandIo['note'], { progress, total, message = '' }
 }
 
 async function callBySagaMethods(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
-  const { name, arguments: args, answer, keep } = call;
+  const { tool, arguments: args, answer, keep } = call;
   const { note, signal } = io;
   const onprogress = (progress: Progress): void => showProgress(note, progress);
   const options = { signal, requestOptions: { ...unhurried, onprogress } };
@@ -109,10 +109,10 @@ async function callBySagaMethods(client: Client, call: ToolCall, io: CommandIo):
   };
   let turn: ClientTurn = kept
     ? { status: 'suspended', saga: SuspendedSaga.from(client, toValue(kept)) }
-    : await startSaga(client, { name, arguments: args }, options);
+    : await startSaga(client, { name: tool.name, arguments: args }, options);
   while (turn.status === 'suspended') {
     let saga: SuspendedSaga = turn.saga;
-    if (saga.name !== name)
+    if (saga.name !== tool.name)
       throw new CliError('usage', `--keep ${keep}: the file has a saga of '${saga.name}'.`);
     note(`turn ${saga.turn}: the token has ${saga.tokenBytes} bytes`);
     for (const block of saga.content ?? []) if (block.type === 'text') note(block.text);
@@ -148,7 +148,7 @@ function readKept(file: string): string {
 
 /** Calls by `tools/call`. A server that cannot ask returns a token, as to a model: the call repeats with the answers. */
 async function callByTool(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
-  const { name, way, arguments: args, answer } = call;
+  const { tool, way, arguments: args, answer } = call;
   const { note, signal } = io;
   const onprogress = (progress: Progress): void => showProgress(note, progress);
   const options = { ...unhurried, signal, onprogress };
@@ -157,7 +157,7 @@ async function callByTool(client: Client, call: ToolCall, io: CommandIo): Promis
   let more: { readonly resumeToken?: string; readonly answers?: object } = {};
   try {
     for (let round = 1; ; round += 1) {
-      const called = client.callTool({ name, arguments: { ...args, ...more } }, options);
+      const called = client.callTool({ name: tool.name, arguments: { ...args, ...more } }, options);
       const result = (await Promise.race([called, failed])) as CallToolResult;
       const { nextResumeToken: resumeToken, _meta: meta } = result;
       if (typeof resumeToken !== 'string') return result;

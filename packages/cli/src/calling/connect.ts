@@ -25,7 +25,7 @@ export type ServerValues = ValuesOf<typeof serverOptions>;
 export async function withServer<T>(
   values: ServerValues,
   capabilities: Readonly<Record<string, object>>,
-  { signal, environment, note }: CommandIo,
+  { signal, environment }: CommandIo,
   use: (client: Client) => Promise<T>,
 ): Promise<T> {
   const transport = transportOf(values, environment);
@@ -41,9 +41,6 @@ export async function withServer<T>(
     isConnected = true;
     return await use(client);
   } catch (cause) {
-    // A wait between requests ends with this code, too.
-    if (signal.aborted && isConnected && Object(cause).code !== 'ABORT_ERR')
-      note('The request was interrupted. The outcome of its steps is unknown.');
     throw unusable(values, cause, isConnected);
   } finally {
     await client.close().catch(() => undefined);

@@ -2,7 +2,7 @@ import type { CallToolResult } from '@mcp-saga/client';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
 import { answering } from '../calling/answer.ts';
-import { callTool, declaredFor, wayFor, ways } from '../calling/call-tool.ts';
+import { callTool, declaredFor, toolNamed, wayFor, ways } from '../calling/call-tool.ts';
 import { serverOptions, withServer } from '../calling/connect.ts';
 import { readAssignments, readObject } from '../input/assignments.ts';
 
@@ -36,11 +36,15 @@ export const call: Command = defineCommand({
     const texts = readAssignments('arg', values.arg);
     return await withServer(values, declaredFor(as), io, async (client) => {
       const way = as ?? wayFor(client);
-      const given = { name, way, arguments: args, texts, answer, keep: values.keep };
+      const tool = await toolNamed(client, name, io);
+      const given = { tool, way, arguments: args, texts, answer, keep: values.keep };
       try {
         const result = await callTool(client, given, io);
         return { text: textOf(result), json: result, ok: result.isError !== true };
       } catch (error) {
+        // A wait between requests ends with this code, too.
+        if (io.signal.aborted && Object(error).code !== 'ABORT_ERR')
+          io.note('The request was interrupted. The outcome of its steps is unknown.');
         // Another user, or the server of another address, may still continue the saga.
         if (values.keep !== undefined && /^(?:saga_gone|kept_saga_invalid)$/.test(Object(error).code))
           io.note(`${values.keep} stays. To start a new saga, delete the file or pass another one.`);
