@@ -11,6 +11,19 @@ function missing(name: string): string {
   return `export function ${name}() { throw new Error('${name} is not in the playground.'); }`;
 }
 
+/** Parts of sucrase for other languages than TypeScript, for other modules than CommonJS, and for source maps. */
+const ofOtherCode =
+  /\/sucrase\/dist\/esm\/(?:computeSourceMap|util\/formatTokens|parser\/plugins\/(?:flow|jsx\/index)|transformers\/(?:ESMImport|Flow|JSX|JestHoist|ReactDisplayName|ReactHotLoader)Transformer)\.js$/;
+
+/** Replaces all functions and classes that a file exports. */
+function missingIn(id: string): string {
+  const exported = readFileSync(id, 'utf8').matchAll(/^export (default )?(?:function|class) (\w+)/gm);
+  return Array.from(exported, ([, isDefault = '', name = '']) => {
+    const code = missing(name);
+    return isDefault === '' ? code : code.replace('export', 'export default');
+  }).join('\n');
+}
+
 /** A schema that zod cannot compile is the same schema, with the usual parser. */
 const uncompiled = `
 export const INVALID = Symbol.for('zod.compile.invalid');
@@ -22,7 +35,7 @@ export const withParser = compile;
 
 /**
  * Replaces what a page does not use: MCP servers, answer pages, and of zod the messages in other languages, the reader of JSON Schema,
- * and the compiler.
+ * and the compiler. Of sucrase, the parts for other code.
  */
 function withoutUnused(): Plugin {
   return {
@@ -34,6 +47,8 @@ function withoutUnused(): Plugin {
       const [, file] = ofServers.exec(id) ?? [];
       if (file !== undefined)
         return missing(file.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
+      if (ofOtherCode.test(id)) return missingIn(id);
+      if (id.endsWith('/sucrase/dist/esm/Options.js')) return 'export function validateOptions() {}';
       if (id.endsWith('/zod/v4/core/compile.js')) return uncompiled;
       if (id.endsWith('/zod/v4/classic/from-json-schema.js')) return missing('fromJSONSchema');
       return id.endsWith('/zod/v4/locales/index.js') ? "export { default as en } from './en.js';" : undefined;
