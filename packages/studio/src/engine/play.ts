@@ -127,12 +127,10 @@ export class SessionPlayer {
   async #playTo(start: Start, run: () => Promise<unknown>): Promise<void> {
     const trace = machines.trace?.(start.world, start.machine);
     this.#history = () => [];
-    let error: unknown;
-    try {
-      await run();
-    } catch (thrown) {
-      error = thrown;
-    }
+    const error = await run().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
     const isWaiting =
       error instanceof Paused || (error instanceof SagaTestError && error.code === 'unanswered');
     const found = { isWaiting, error: isWaiting ? undefined : error, machine: trace?.() };
