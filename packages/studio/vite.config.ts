@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Plugin } from 'vite';
+import { build, defineConfig, type Plugin, type Rolldown } from 'vite';
 import { readExamples } from './examples/examples.ts';
 
 /** Parts of a server that code in the page cannot use. Each file exports the function of its name. */
@@ -107,6 +107,28 @@ function readMachines(): Readonly<Record<string, string>> {
   );
 }
 
+/** Bundles the modules for machines as a CommonJS module, which imports the engine of the worker. */
+async function bundleMachines(): Promise<string> {
+  const input = fileURLToPath(new URL('src/engine/saga-modules.ts', import.meta.url));
+  const built = await build({
+    configFile: false,
+    logLevel: 'warn',
+    plugins: [withGuardNames()],
+    build: {
+      write: false,
+      target: 'es2023',
+      rolldownOptions: {
+        input,
+        external: /^@mcp-saga\/core/,
+        preserveEntrySignatures: 'strict',
+        output: { format: 'cjs' },
+      },
+    },
+  });
+  const [{ output }] = [built].flat() as readonly [Rolldown.RolldownOutput];
+  return output[0].code;
+}
+
 const [first, ...others] = readExamples();
 
 export default defineConfig({
@@ -115,6 +137,7 @@ export default defineConfig({
   define: {
     FIRST_EXAMPLE: JSON.stringify(first),
     OTHER_EXAMPLES: JSON.stringify(others),
+    MACHINE_MODULES: JSON.stringify(await bundleMachines()),
     MACHINES: JSON.stringify(readMachines()),
   },
   plugins: [withoutUnused(), withGuardNames(), contentPolicy()],

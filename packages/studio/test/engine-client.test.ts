@@ -22,8 +22,13 @@ async function ask(messages: readonly (readonly [afterMs: number, type: string])
         );
     },
   };
+  const engine = Promise.resolve({
+    default: vi.fn(function () {
+      return worker;
+    }) as never,
+  });
   const types: string[] = [];
-  const asked = new EngineClient<object, Sent>(() => worker, 5_000).ask({}, ({ type }) => types.push(type));
+  const asked = new EngineClient<object, Sent>(engine, 5_000).ask({}, ({ type }) => types.push(type));
   await vi.runAllTimersAsync();
   await asked;
   return types;

@@ -23,6 +23,7 @@ import { explore, playCase } from '../src/engine/explore.ts';
 import { loaderOf } from '../src/engine/load-files.ts';
 import { unnamed, type Playground } from '../src/engine/playground.ts';
 import { upgrade } from '../src/engine/upgrade.ts';
+import type * as Machines from '../src/engine/saga-modules.ts';
 import { SessionPlayer } from '../src/engine/play.ts';
 import { looks } from '@mcp-saga/testing/internal';
 import { isRedacted, redactAnswers } from '../src/parts/link.ts';
@@ -34,7 +35,9 @@ const examples = readExamples();
 const [refund] = examples.map(({ files }) => files) as [readonly SourceFile[]];
 const twenty: Given = { id: 'amount', action: 'accept', content: { euros: 20 } };
 
-const of = async (files: readonly SourceFile[]): Promise<Playground> => (await evaluate(compile(files)))[0];
+const loadMachines = (): Promise<typeof Machines> => import('../src/engine/saga-modules.ts');
+const of = async (files: readonly SourceFile[]): Promise<Playground> =>
+  (await evaluate(loadMachines, compile(files)))[0];
 
 async function play(
   session: Partial<Session>,
@@ -680,10 +683,13 @@ describe('the next version', () => {
   const edited = (change: (text: string) => string): readonly SourceFile[] =>
     refund.map((file) => (file.name === 'refund.ts' ? { ...file, text: change(file.text) } : file));
   const misfits = async (next: readonly SourceFile[], answers: Session['answers'] = [twenty]) =>
-    await upgrade(...((await evaluate(compile(refund), compile(next))) as [Playground, Playground]), {
-      answers,
-      forks: [],
-    });
+    await upgrade(
+      ...((await evaluate(loadMachines, compile(refund), compile(next))) as [Playground, Playground]),
+      {
+        answers,
+        forks: [],
+      },
+    );
 
   it('continues every token if only the outcome differs', async () => {
     expect(await misfits(edited((text) => text.replace('Refunded', 'Paid back')))).toEqual([]);

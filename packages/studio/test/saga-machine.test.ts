@@ -4,12 +4,14 @@ import { evaluate } from '../src/engine/evaluate.ts';
 import { explore, playCase } from '../src/engine/explore.ts';
 import { SessionPlayer } from '../src/engine/play.ts';
 import type { Playground } from '../src/engine/playground.ts';
+import type * as Machines from '../src/engine/saga-modules.ts';
 import type { Act, Fork, Given } from '../src/model/session.ts';
 import type { Cell, Lane, MachineTrace } from '../src/model/view.ts';
 import { machineSaga as refund } from './machine-saga.ts';
 
+const loadMachines = (): Promise<typeof Machines> => import('../src/engine/saga-modules.ts');
 const load = async (text: string = refund): Promise<Playground> =>
-  (await evaluate(compile([{ name: 'refund.ts', text }])))[0];
+  (await evaluate(loadMachines, compile([{ name: 'refund.ts', text }])))[0];
 
 async function play(
   answers: readonly Act[],

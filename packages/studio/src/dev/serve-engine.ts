@@ -7,7 +7,7 @@ import { isScript, loadSagas, type LoadedSagas } from 'mcp-saga/internal';
 import type * as XState from 'xstate';
 import { watchMachines } from '../engine/machines.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
-import { playgroundOf, unnamed, type Playground } from '../engine/playground.ts';
+import { machines, playgroundOf, unnamed, type Playground } from '../engine/playground.ts';
 import type { LastReply, Reply, Request } from '../model/messages.ts';
 import type { LoadedCode } from '../model/session.ts';
 
@@ -31,7 +31,7 @@ function engineFor(old: Asked['old']): Engine {
       const loaded = await loadSagas(isOld ? await copyFiles(old) : file);
       // Without XState, or with a version before 5, the file has no machines.
       const xstate = loaded.importFor<typeof XState>('xstate');
-      await xstate.then(({ Actor }) => watchMachines(Actor)).catch(() => undefined);
+      await xstate.then(({ Actor }) => (machines.trace = watchMachines(Actor))).catch(() => undefined);
       playgrounds.push(toPlayground(loaded, code));
     }
     return playgrounds;

@@ -1,17 +1,16 @@
 import { activeIds, isMachine, readChart } from '@mcp-saga/xstate/internal';
 import type * as xstate from 'xstate';
 import type { MachineTrace } from '../model/view.ts';
-import { machines } from './playground.ts';
+import type { machines } from './playground.ts';
 
 let report: ((snapshot: xstate.AnyMachineSnapshot) => void) | undefined;
 
 /** Prototypes of actors that report. Versions of a file may share their XState. */
 const watched = new WeakSet<object>();
 
-/** Traces machines of a copy of XState. XState has no inspector for all actors, so each machine without a parent reports its snapshots. */
-export function watchMachines({ prototype }: typeof xstate.Actor): void {
-  machines.trace = trace;
-  if (watched.has(prototype)) return;
+/** Returns the tracer of machines for a copy of XState. XState has no inspector for all actors, so each machine without a parent reports its snapshots. */
+export function watchMachines({ prototype }: typeof xstate.Actor): typeof trace {
+  if (watched.has(prototype)) return trace;
   watched.add(prototype);
   // oxlint-disable-next-line typescript/unbound-method -- called with its actor below
   const { start } = prototype;
@@ -22,6 +21,7 @@ export function watchMachines({ prototype }: typeof xstate.Actor): void {
       this.subscribe({ next: (snapshot) => report?.(snapshot), error: () => undefined });
     return start.call(this);
   };
+  return trace;
 }
 
 const trace: NonNullable<typeof machines.trace> = (world, earlier) => {

@@ -10,7 +10,6 @@ export function Statechart({ machine }: { readonly machine: MachineTrace }): JSX
   const { chart, changes } = machine;
   const drawer = useSignal<typeof Drawer | undefined>(undefined);
   const change = changes.findLast(({ traced }) => traced <= shownEvents.value) ?? changes[0];
-  // The code that draws loads with the first machine.
   useEffect(() => void import('../parts/drawing.tsx').then((loaded) => (drawer.value = loaded)), []);
   return (
     <details class="states" open>

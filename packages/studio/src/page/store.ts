@@ -4,7 +4,7 @@ import type { Reply, Request, Results, Run } from '../model/messages.ts';
 import type { Act, Code, Example, LoadedCode, Session, SourceFile } from '../model/session.ts';
 import type { CaseView, Cell, EntryView, Lane, LensView, Misfit } from '../model/view.ts';
 import { watchFocus } from '../parts/controls.tsx';
-import { EngineClient, type EngineWorker } from '../parts/engine-client.ts';
+import { EngineClient, type Engine } from '../parts/engine-client.ts';
 import { fromFragment, redactAnswers, toFragment, type Shared } from '../parts/link.ts';
 import { shownEvents } from './panels/time-slider.tsx';
 
@@ -14,8 +14,8 @@ export type ShownCase = { readonly cell: Cell; readonly run?: CaseView | undefin
 /** Where the page is: on a site, or served by `mcp-saga dev`. */
 export interface Home {
   readonly examples: readonly Example[];
-  readonly startWorker: () => EngineWorker;
-  /** Loads other examples, too. Absent if the code is on a disk: the page only reads it, and its steps may have real effects. */
+  readonly engine: Engine;
+  /** Loads everything that the page needs later, too. Absent if the code is on a disk: the page only reads it, and its steps may have real effects. */
   readonly loadCompiler?: () => Promise<typeof Built | undefined>;
 }
 
@@ -48,7 +48,7 @@ export class Store {
   readonly pinned: Signal<Code | undefined> = signal(undefined);
   /** Tokens that the next version cannot continue; undefined before the comparison. */
   readonly misfits: Signal<readonly Misfit[] | undefined> = signal(undefined);
-  /** Resolves when the page has something to show, and the compiler: an edit must not make a request. */
+  /** Resolves when the page has something to show, and all code but the editor: no action may make a request. */
   readonly ready: Promise<unknown>;
   readonly #loadCompiler: NonNullable<Home['loadCompiler']>;
   readonly #player: EngineClient<Request, Reply>;
@@ -62,7 +62,7 @@ export class Store {
   /** Case of a link, as text. Opens when the explorers find it, unless the person opens something before. */
   #case: string | undefined;
 
-  constructor({ examples, startWorker, loadCompiler }: Home) {
+  constructor({ examples, engine, loadCompiler }: Home) {
     this.isDev = loadCompiler === undefined;
     this.examples = signal(examples);
     this.#loadCompiler = async () => {
@@ -76,10 +76,9 @@ export class Store {
       });
     });
     this.ready = shown.then(this.#loadCompiler);
-    // Starts while the page is drawn.
-    this.#player = new EngineClient<Request, Reply>(startWorker, 5_000).start();
-    this.#explorer = new EngineClient<Request, Reply>(startWorker, 20_000);
-    this.#upgrader = new EngineClient<Request, Reply>(startWorker, 20_000);
+    this.#player = new EngineClient<Request, Reply>(engine, 5_000);
+    this.#explorer = new EngineClient<Request, Reply>(engine, 20_000);
+    this.#upgrader = new EngineClient<Request, Reply>(engine, 20_000);
   }
 
   /** Opens the run of a link, or the first example. */

@@ -3,21 +3,19 @@ import type { Failed, LastReply } from '../model/messages.ts';
 /** Worker of a page, or a process that acts as one. */
 export type EngineWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>;
 
+/** Module whose default starts a worker, without a request. */
+export type Engine = Promise<{ readonly default: new () => EngineWorker }>;
+
 /** Runs requests in a worker, one at a time. A newer request, or code without a reply in time, terminates the worker. A start has a minute. */
 export class EngineClient<Request, Reply extends { readonly type: string }> {
-  readonly #makeWorker: () => EngineWorker;
+  readonly #engine: Engine;
   readonly #timeoutMs: number;
   #worker: EngineWorker | undefined;
   #abandon: (() => void) | undefined;
 
-  constructor(makeWorker: () => EngineWorker, timeoutMs: number) {
-    this.#makeWorker = makeWorker;
+  constructor(engine: Engine, timeoutMs: number) {
+    this.#engine = engine;
     this.#timeoutMs = timeoutMs;
-  }
-
-  start(): this {
-    this.#worker ??= this.#makeWorker();
-    return this;
   }
 
   /** Ends the current request, which never resolves. */
@@ -27,8 +25,10 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
 
   /** Resolves with the result; undefined after a failure. A replaced request never resolves. */
   async ask(request: Request, onReply: (reply: Reply | Failed) => void): Promise<unknown> {
+    const engine = await this.#engine.catch(() => undefined);
+    if (engine === undefined) return onReply({ type: 'failed', message: 'The engine did not load.' });
     this.#abandon?.();
-    const worker = (this.#worker ??= this.#makeWorker());
+    const worker = (this.#worker ??= new engine.default());
     return await new Promise<unknown>((resolve) => {
       const kill = (): void => {
         clearTimeout(timer);
@@ -59,11 +59,4 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
       worker.postMessage(request);
     });
   }
-}
-
-/** Starts a worker from a blob. The worker inherits the content policy of the page, so the code reaches no network. */
-export function startWorker(workerUrl: string): EngineWorker {
-  const source = `import ${JSON.stringify(new URL(workerUrl, location.href).href)};`;
-  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
-  return new Worker(url, { type: 'module' });
 }

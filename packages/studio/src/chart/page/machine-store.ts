@@ -1,13 +1,12 @@
 import { computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
-// oxlint-disable-next-line import/default -- Vite makes the URL
-import workerUrl from '../engine/machine-worker.ts?worker&url';
 import type * as Compiler from '../../engine/compile.ts';
-import { EngineClient, startWorker } from '../../parts/engine-client.ts';
+import { EngineClient } from '../../parts/engine-client.ts';
 import type { Failed } from '../../model/messages.ts';
 import { watchFocus } from '../../parts/controls.tsx';
 import { fromFragment, toFragment } from '../../parts/link.ts';
 import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
 
+const engine = import('../engine/machine-worker.ts?worker&inline');
 declare const MACHINES: Readonly<Record<string, string>>;
 
 type Shared = Pick<MachineRequest, 'steps'> & Readonly<Record<'code' | 'input', string>>;
@@ -32,7 +31,7 @@ export class MachineStore {
   readonly failure: Signal<string | undefined> = signal(undefined);
   /** `true` if the code of a link waits for the consent of the person. */
   readonly waits: Signal<boolean> = signal(false);
-  readonly #engine = new EngineClient<MachineRequest, Failed>(() => startWorker(workerUrl), 5_000);
+  readonly #engine = new EngineClient<MachineRequest, Failed>(engine, 5_000);
   /** Steps of the last request, which may still run. */
   #wanted: readonly MachineStep[] = [];
   #edited: ReturnType<typeof setTimeout> | undefined;

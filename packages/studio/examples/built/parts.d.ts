@@ -1,0 +1,1 @@
+export declare const program: Readonly<Record<string, unknown>>;
