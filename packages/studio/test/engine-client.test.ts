@@ -41,3 +41,10 @@ it('stops code after its time, without the time in which the worker starts', asy
   expect(await ask([started, [44_000, 'cell'], [48_000, 'done']])).toEqual(['cell']);
   expect(await ask([[61_000, 'done']])).toEqual(['failed']);
 });
+
+it('says that the engine did not load, without a thrown error', async () => {
+  const messages: unknown[] = [];
+  const client = new EngineClient<object, Sent>(Promise.reject(new TypeError('Failed to fetch')), 5_000);
+  expect(await client.ask({}, (reply) => void messages.push(reply))).toBeUndefined();
+  expect(messages).toEqual([{ type: 'failed', message: 'The engine did not load.' }]);
+});

@@ -1,1 +1,0 @@
-export declare const program: Readonly<Record<string, unknown>>;
