@@ -1,12 +1,12 @@
-import * as server from '@mcp-saga/server';
-import { program } from '#examples/parts.js';
+import * as core from '@mcp-saga/core';
+import * as program from '@mcp-saga/core/program';
 import { createEngine } from './engine.ts';
 import { evaluate, machineFile } from './evaluate.ts';
 import { loaderOf, type Exports } from './load-files.ts';
 import type { Evaluate } from './playground.ts';
 import { serveRequests } from './serve-requests.ts';
 
-const parts = { '@mcp-saga/core': server, '@mcp-saga/core/program': program };
+const parts = { '@mcp-saga/core': core, '@mcp-saga/core/program': program };
 const loaded = new Map<string, Exports>();
 const evaluateAll = evaluate.bind(undefined, (files) => {
   const hasMachines = files.some(({ name }) => name === machineFile);
