@@ -1,7 +1,7 @@
 import type { Chart } from '@mcp-saga/xstate/internal';
 import { drawChart, layOutChart, type DrawChartOptions, type SvgElement } from 'mcp-saga/internal';
 import { cloneElement, h, type JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 type DrawingProps = Pick<DrawChartOptions, 'buttons'> & Readonly<{ chart: Chart; active: readonly string[] }>;
 
@@ -9,7 +9,7 @@ type DrawingProps = Pick<DrawChartOptions, 'buttons'> & Readonly<{ chart: Chart;
 export function Drawing({ chart, active, buttons }: DrawingProps): JSX.Element {
   const layout = layOutChart(chart);
   const drawing = useRef<Element>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const canvas = drawing.current?.parentElement;
     const box = canvas?.getBoundingClientRect();
     const state = drawing.current?.querySelector('.state.active:not(.group)')?.getBoundingClientRect();
