@@ -54,11 +54,13 @@ describe.skipIf(isSkipped)(isSkipped ? 'the site (skipped: no Chromium on PATH)'
   /** Visits pages in several tabs at once. */
   async function visitAll(all: readonly string[]): Promise<readonly Visit[]> {
     const waiting = [...all];
+    const sectionOf = (path: string): string | undefined => path.split('/')[1];
+    const isFirst = (path: string): boolean => all.find((one) => sectionOf(one) === sectionOf(path)) === path;
     const done: Visit[] = [];
     const work = async (): Promise<void> => {
       for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
         // oxlint-disable-next-line no-await-in-loop -- one page after the other in each tab
-        done.push(await visitPage(browser, site.origin, path));
+        done.push(await visitPage(browser, site.origin, path, isFirst(path)));
     };
     await Promise.all(Array.from({ length: tabs }, work));
     return done;

@@ -34,8 +34,20 @@ const blocksForAxe = 250;
 const desktop = { width: 1280, height: 800 };
 const mobile = { width: 390, height: 844 };
 
-/** Opens a page at two widths and in two color schemes, and returns its problems. */
-export async function visitPage(browser: BrowserContext, origin: string, path: string): Promise<Visit> {
+/** Parts that all pages of a section share. */
+const navigation = ['.VPNav', '.VPSidebar'];
+
+/**
+ * Opens a page at two widths and in two color schemes, and returns its problems.
+ *
+ * @param isFirst - `true` for the first page of a section: axe also checks the navigation
+ */
+export async function visitPage(
+  browser: BrowserContext,
+  origin: string,
+  path: string,
+  isFirst: boolean,
+): Promise<Visit> {
   const page = await browser.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
@@ -65,10 +77,11 @@ export async function visitPage(browser: BrowserContext, origin: string, path: s
     await page.evaluate((count) => {
       for (const block of [...document.querySelectorAll('.vp-doc > div > *')].slice(count)) block.remove();
     }, blocksForAxe);
-    const violations = await runAxe(page, 'light', {});
+    const exclude = isFirst ? [] : navigation;
+    const violations = await runAxe(page, 'light', {}, exclude);
     await page.evaluate(() => document.documentElement.classList.add('dark'));
     // Colors are the only difference.
-    violations.push(...(await runAxe(page, 'dark', { runOnly: ['color-contrast'] })));
+    violations.push(...(await runAxe(page, 'dark', { runOnly: ['color-contrast'] }, exclude)));
     return {
       path,
       errors,
@@ -99,12 +112,21 @@ export async function findOverflow(page: Page, window: string): Promise<string[]
   return wide === undefined ? [] : [`${window}: ${wide}`];
 }
 
-/** Runs axe on the page as it is. */
-export async function runAxe(page: Page, scheme: string, options: object): Promise<string[]> {
+/** Runs axe on the page as it is, without the elements of some selectors. */
+export async function runAxe(
+  page: Page,
+  scheme: string,
+  options: object,
+  exclude: readonly string[] = [],
+): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
   const { violations } = await page.evaluate(
-    (rules) => globalThis.axe.run(document as unknown as object, { resultTypes: ['violations'], ...rules }),
-    options,
+    ([rules, without]) =>
+      globalThis.axe.run(
+        { include: [document], exclude: without },
+        { resultTypes: ['violations'], ...rules },
+      ),
+    [options, exclude] as const,
   );
   return violations.map(
     ({ id, nodes }) => `${scheme}: ${id}: ${nodes[0]?.html.slice(0, 200)} (${nodes.length})`,
