@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { looks } from '@mcp-saga/testing/internal';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { SourceFile } from '../model/session.ts';
 import type { EntryView } from '../model/view.ts';
 import type { CodeEditor } from './code-editor.ts';
@@ -30,7 +30,8 @@ export function CodePane(props: CodePaneProps): JSX.Element {
         if (place.current !== null) editor.value = new Editor(place.current);
       });
   }, []);
-  useEffect(() => {
+  // Before the next key: a later effect would put an older text over the newer one.
+  useLayoutEffect(() => {
     editor.value?.show(name, text, onEdit);
     // The chunk of the editor has no own copy of the table.
     editor.value?.mark(entries ?? [], looks);
