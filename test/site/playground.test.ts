@@ -179,7 +179,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
       const careless = await copySource();
 
       await hand.selectLine(editor, undoes);
-      await page.keyboard.insertText(lines[undoes] ?? '');
+      await page.keyboard.type(lines[undoes] ?? '');
       await holds(page);
       // The answer of the person is still there.
       await ends(page, 'The run: completed');
