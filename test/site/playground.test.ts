@@ -299,6 +299,20 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
+  it('explores again after a stop', async () => {
+    const page = await open();
+    const matrix = page.locator('.matrix');
+    await matrix.getByText(/hold$/).waitFor();
+    const found = await matrix.locator('.badge').textContent();
+    await matrix.getByRole('button', { name: 'Explore again' }).click();
+    await matrix.getByRole('button', { name: 'Stop' }).click();
+    await matrix.getByRole('button', { name: 'Explore again' }).click();
+    await matrix.getByRole('button', { name: 'Stop' }).waitFor();
+    await matrix.getByRole('button', { name: 'Explore again' }).waitFor();
+    expect(await matrix.locator('.badge').textContent()).toBe(found);
+    await page.close();
+  });
+
   it('keeps the run and its settings while the code has a mistake', async () => {
     const page = await open('#example=refund');
     await page.locator('.run > .question').getByRole('button', { name: 'Accept' }).click();
@@ -634,8 +648,9 @@ export const script = testSaga(order);`;
     const page = await open();
     await page.getByRole('button', { name: 'Accept' }).click();
     await ends(page, 'completed');
-    await page.getByRole('button', { name: 'Pin this version' }).click();
+    await page.getByRole('button', { name: 'Pin this version' }).press('Enter');
     await page.getByText('The next version can continue every token.').waitFor();
+    await page.locator('button:focus[aria-pressed=true]', { hasText: 'Pin this version' }).waitFor();
     await replaceSource(page, (text) => text.replace("elicit('amount'", "elicit('sum'"));
     await page.locator('.token > .failure').waitFor();
     expect(await page.locator('.token > .failure').textContent()).toContain("now asks: elicit 'sum'");
@@ -895,14 +910,18 @@ export const script = testSaga(order);`;
     const page = await openLong(62, 62);
     await page.getByRole('button', { name: /^Show more of/ }).waitFor({ timeout: 100_000 });
     await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
+    await page.locator('button:focus', { hasText: 'Explore again' }).waitFor();
     expect(await page.locator('.matrix tr').count()).toBe(60);
     // A case in a row that is not drawn leaves the matrix to the keyboard.
     for (const key of ['End', 'Home']) {
       await page.getByRole('slider', { name: 'Faults in time' }).press(key);
       expect(await page.locator('.cell[tabindex="0"]').count()).toBe(1);
     }
-    await page.getByRole('button', { name: /^Show more of/ }).click();
+    await page.getByRole('button', { name: /^Show more of/ }).press('Enter');
+    await page.locator('button:focus', { hasText: 'Show fewer rows' }).waitFor();
     expect(await page.locator('.matrix tr').count()).toBeGreaterThan(60);
+    await page.locator('button:focus').press('Enter');
+    expect(await page.locator('.matrix tr').count()).toBe(60);
     await page.locator('.cell').first().click();
     await ends(page, 'When ');
     await page.locator('.event').first().waitFor();

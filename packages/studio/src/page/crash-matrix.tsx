@@ -13,21 +13,23 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
   const cells = store.cells.value;
   const failing = cells.filter(isBad).length;
   const limit = useSignal(rowsOfPage);
-  const { shown, exploring, baseline } = store;
-  const look = failing > 0 || baseline.value !== undefined ? 'bad' : exploring.value ? '' : 'ok';
+  const { shown, baseline } = store;
+  const { value: isBusy } = store.exploring;
+  const look = failing > 0 || baseline.value !== undefined ? 'bad' : isBusy ? '' : 'ok';
   const open = 'cell' in shown.value ? shown.value.cell : undefined;
   const inTime = cells.toSorted((one, other) => one.at - other.at);
   const rows = rowsOf(cells);
   const drawn = rows.slice(0, limit.value);
+  const rest = rows.length - drawn.length;
   // The slider also opens cells of rows that are not drawn.
   const focused = drawn.flatMap(([, row]) => row).find((cell) => cell === open) ?? drawn[0]?.[1][0];
 
   return (
-    <section class="matrix" aria-label="Crash matrix" aria-busy={exploring.value}>
+    <section class="matrix" aria-label="Crash matrix" aria-busy={isBusy}>
       <h2>
         Crash matrix
         <span role="status" class={`badge ${look}`}>
-          {exploring.value
+          {isBusy
             ? `exploring… ${cells.length} cases, ${failing} fail`
             : failing > 0
               ? `${failing} of ${cells.length} fail`
@@ -35,12 +37,12 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
                 ? `${cells.length} hold`
                 : baseline.value && 'fails without a fault'}
         </span>
-        {exploring.value && (
-          <Button class="quiet" onClick={() => store.stopExploring()}>
-            Stop
+        {(isBusy || cells.length > 0) && (
+          <Button class="quiet" onClick={() => void (isBusy ? store.stopExploring() : store.explore())}>
+            {isBusy ? 'Stop' : 'Explore again'}
           </Button>
         )}
-        {exploring.value && <small>{cells.at(-1)?.when}</small>}
+        {isBusy && <small>{cells.at(-1)?.when}</small>}
       </h2>
       {baseline.value !== undefined && <p class="failure">{baseline.value}</p>}
       {cells.length > 0 && (
@@ -77,9 +79,9 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
           ))}
         </tbody>
       </table>
-      {rows.length > drawn.length && (
-        <Button class="more" onClick={() => (limit.value += rowsOfPage)}>
-          Show more of {rows.length - drawn.length} other rows
+      {rows.length > rowsOfPage && (
+        <Button class="more" onClick={() => (limit.value = rest > 0 ? limit.value + rowsOfPage : rowsOfPage)}>
+          {rest > 0 ? `Show more of ${rest} other rows` : 'Show fewer rows'}
         </Button>
       )}
     </section>

@@ -77,7 +77,7 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
         <p class="note pinned">
           This run uses the pinned version. The editor contains the next version.{' '}
           {at === 0 && misfitsOf(store.misfits.value)}{' '}
-          <Button onClick={() => store.unpin()}>Run the next version</Button>
+          <Button onClick={() => void store.togglePin()}>Run the next version</Button>
         </p>
       )}
       <TimeSlider entries={lane.entries} run={lane} />

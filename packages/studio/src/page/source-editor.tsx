@@ -17,11 +17,12 @@ export function SourceEditor({ store }: { readonly store: Store }): JSX.Element 
             {own}
           </Button>
         ))}
-        {store.pinned.value === undefined && !store.waits.value && (
+        {!store.waits.value && (
           <Button
             class="quiet"
+            aria-pressed={store.pinned.value !== undefined}
             title="Keeps the run of this version, and compares the next version while you edit"
-            onClick={() => void store.pin()}
+            onClick={() => void store.togglePin()}
           >
             Pin this version
           </Button>

@@ -138,18 +138,14 @@ export class Store {
   runAll(change: Partial<Session> = {}): void {
     this.stopExploring();
     this.cells.value = [];
-    void this.#go(change).then(() => (this.failure.value === undefined ? this.#explore() : undefined));
+    void this.#go(change).then(() => (this.failure.value === undefined ? this.explore() : undefined));
   }
 
-  /** Keeps the run of the current code, to compare it with the next version. */
-  async pin(): Promise<void> {
-    this.pinned.value = await this.#compiled();
-    void this.#compare();
-  }
-
-  unpin(): void {
-    this.pinned.value = undefined;
-    this.runAll({ forks: [] });
+  /** Keeps the run of the current code, to compare it with the next version; and again: runs the next version. */
+  async togglePin(): Promise<void> {
+    this.pinned.value = this.pinned.value ? undefined : await this.#compiled().catch(this.#fail);
+    if (this.pinned.value) void this.#compare();
+    else this.runAll({ forks: [] });
   }
 
   /** Changes the answers, the client, or the clock, and plays again. Forks do not stay, as their tokens differ. */
@@ -270,7 +266,7 @@ export class Store {
     this.exploring.value = false;
   }
 
-  async #explore(): Promise<void> {
+  async explore(): Promise<void> {
     const cells: Cell[] = [];
     let frame = 0;
     this.baseline.value = undefined;
