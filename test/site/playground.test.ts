@@ -340,6 +340,19 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
     await page.close();
   });
 
+  it('says that a part of the page did not load, until it does', async () => {
+    const page = await browser.newPage();
+    await page.route('**/compile-*.js', (route) => route.abort());
+    await page.goto(`${site.origin}/index.html`);
+    const failure = page.locator('.source .failure');
+    await failure.filter({ hasText: 'The page did not load completely.' }).waitFor();
+    await page.unroute('**/compile-*.js');
+    await page.reload();
+    await page.locator('.cm-content').waitFor();
+    expect(await failure.count()).toBe(0);
+    await page.close();
+  });
+
   it('names an example of a link that the page does not have', async () => {
     const page = await browser.newPage();
     // The second link is cut.

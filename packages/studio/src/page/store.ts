@@ -21,6 +21,7 @@ export interface Home {
 
 type RequestOf<Type> = Request & { readonly type: Type };
 
+const notLoaded = 'The page did not load completely. Check the network, and load the page again.';
 const nothing: Pick<Session, 'answers' | 'forks'> = { answers: [], forks: [] };
 
 export class Store {
@@ -66,7 +67,7 @@ export class Store {
     this.isDev = loadCompiler === undefined;
     this.examples = signal(examples);
     this.#loadCompiler = async () => {
-      const loaded = await loadCompiler?.();
+      const loaded = await loadCompiler?.().catch(() => Promise.reject(Error(notLoaded)));
       if (this.examples.value === examples) this.examples.value = [...examples, ...(loaded?.others ?? [])];
       return loaded;
     };
@@ -75,7 +76,7 @@ export class Store {
         if (this.lanes.value.length > 0 || this.failure.value !== undefined || this.waits.value) resolve();
       });
     });
-    this.ready = shown.then(this.#loadCompiler);
+    this.ready = shown.then(this.#loadCompiler).catch(this.#fail);
     this.#player = new EngineClient<Request, Reply>(engine, 5_000);
     this.#explorer = new EngineClient<Request, Reply>(engine, 20_000);
     this.#upgrader = new EngineClient<Request, Reply>(engine, 20_000);
