@@ -5,8 +5,8 @@ export function Button(props: ButtonHTMLAttributes): JSX.Element {
   return <button type="button" {...props} />;
 }
 
-/** Shows the run, which a phone has below the clicked list. */
-export const scrollToRun = (): void => document.querySelector('.run')?.scrollIntoView({ block: 'nearest' });
+/** Shows the run, which is out of view on a phone after a click in a list. */
+export const scrollToRun = (): void => document.querySelector('.run')?.scrollIntoView();
 
 /** Watches the control with the focus. The result moves the focus to the open question, the outcome, or the chart if it has left. */
 export function watchFocus(): () => void {
