@@ -23,7 +23,6 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   const at = lanes.value.indexOf(lane);
   const { sagaId, saga: name, version } = saga.value;
   const { args } = lanes.value[0]?.turns[0] ?? {};
-  const { turn: first = 0 } = lane.turns[0] ?? {};
   const { status, uncompensated = [], startedAt, durationMs = 0 } = lane.turns.at(-1) as SeenTurn;
   const isOver = status === 'completed' || status === 'failed';
   const duration = isOver && durationOf(startedAt + durationMs - (lane.path[0]?.startedAt ?? 0));
@@ -49,7 +48,7 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         )}
       </div>
       <p class={`verdict ${status}`} role="status" tabIndex={-1}>
-        {at === 0 ? name : `Fork ${at} of token ${first - 1}`}:{' '}
+        {at === 0 ? name : `Fork ${at} of token ${(lane.turns[0]?.turn ?? 0) - 1}`}:{' '}
         {[statusLabels[status], ...uncompensated.map((id) => `${id} is not undone`)].join(' · ')}
         <span> {[`version ${version}`, sagaId, duration].filter(Boolean).join(' · ')}</span>
       </p>

@@ -139,12 +139,11 @@ function Case({ cell, run }: ShownCase): JSX.Element {
 function summaryOf({ entries }: Lane): string {
   if (entries.at(-1)?.type === 'repeated') return 'the stored response of an earlier request';
   const of = (type: EntryView['type']): readonly EntryView[] => entries.filter((each) => each.type === type);
-  const left = of('uncompensated').map(({ id }) => id);
   return [
     counted(entries.at(-1)?.turn ?? 0, 'turn'),
     counted(of('ran').length, 'effect'),
     `${of('undone').length} undone`,
-    ...(left.length === 0 ? [] : [`not undone: ${left.join(', ')}`]),
+    ...of('uncompensated').map(({ id }) => `${id} is not undone`),
   ].join(' · ');
 }
 

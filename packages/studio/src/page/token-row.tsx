@@ -14,7 +14,6 @@ type TokenRowProps = Readonly<{ store: Store; lane: number; number: number; toke
 export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Element {
   const { answers: acts } = store.session.value;
   const [question] = token.questions;
-  const isOutside = question?.type === 'approval' || question?.type === 'event';
   const current = store.lanes.value[lane];
   const misfit = lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
   const isLast = number === (current?.tokens.length ?? 0) - 1 && current?.status === 'waiting';
@@ -37,7 +36,7 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
           </p>
           {question === undefined && <Button onClick={() => store.fork(lane, number)}>Send as a fork</Button>}
           {forms('Send as a fork', (given) => store.fork(lane, number, given))}
-          {question !== undefined && lane === 0 && !isOutside && (
+          {question !== undefined && lane === 0 && !/^(?:approval|event)$/.test(question.type) && (
             <Fold summary="Change an answer instead">
               <p>Starts a new run up to this token, and discards the old run.</p>
               {forms('Run again', (given) => store.set({ answers: [...acts.slice(0, token.acts), given] }))}
@@ -58,12 +57,11 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
   useEffect(() => load(false), [lane, number, store.lanes.value]);
   if (lens.value === undefined) return null;
   const { token, keyId, ttlMs, parts, timeline, refusal } = lens.value;
-  const texts = token.split('.');
   return (
     <div class="lens">
       <h4>The client sees</h4>
       <ul class="raw">
-        {texts.map((text, at) => (
+        {token.split('.').map((text, at) => (
           <li key={at} class={pieces[at]} hidden={text === ''}>
             <b>{pieces[at]}</b> {text.length} bytes <code>{text}</code>
           </li>

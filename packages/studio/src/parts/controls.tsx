@@ -63,6 +63,9 @@ export function Fold({ summary, children }: FoldProps): JSX.Element {
   );
 }
 
+/** Writes nested states, which are JSON, as `on: playing`. */
+export const toStates = (json: string): string => json.replaceAll(/[{}"]/g, '').replaceAll(/[:,]/g, '$& ');
+
 /** Greatest size of a token. */
 export const limitBytes = 65_536;
 

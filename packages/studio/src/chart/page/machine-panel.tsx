@@ -2,7 +2,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { InputHTMLAttributes, JSX } from 'preact';
 import type { MachineView, RunningMachine, WaitingActor } from '../model/machine-view.ts';
 import type { MachineStore } from './machine-store.ts';
-import { Button } from '../../parts/controls.tsx';
+import { Button, toStates } from '../../parts/controls.tsx';
 
 const submitTo =
   (act: () => void) =>
@@ -47,7 +47,7 @@ export function MachinePanel({ store }: Part): JSX.Element | null {
                 aria-current={index === view.history.length - 1 ? 'step' : undefined}
                 onClick={() => store.goBack(index)}
               >
-                <b>{what}</b> <span>{value}</span>
+                <b>{what}</b> <span>{toStates(value)}</span>
               </Button>
             </li>
           ))}
