@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { answering } from '../src/calling/answer.ts';
 import type { CommandIo } from '../src/model/command.ts';
-import { askForm, type FormContent, type FormSchema } from '../src/terminal/form.ts';
+import { askForm, type FormContent } from '../src/terminal/form.ts';
 import { askPerson } from '../src/terminal/person.ts';
 import { RunLeft, type Terminal } from '../src/terminal/prompter.ts';
 
@@ -33,6 +33,7 @@ function typing(...typed: readonly string[]): { terminal: Terminal; shown: () =>
   return { terminal: { input, output }, shown: () => stripVTControlCharacters(shown) };
 }
 
+type FormSchema = Parameters<typeof askForm>[0];
 type Fields = FormSchema['properties'];
 
 const form = (properties: Fields, ...required: readonly string[]): FormSchema => ({

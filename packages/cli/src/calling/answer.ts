@@ -22,13 +22,8 @@ export interface GivenAnswers {
 
 type Value = FormContent[string];
 
-/** Answers from options, and the options that no question used. */
-export interface AnsweringByOptions {
-  /** Without a terminal, throws `question_unanswered`, or `answer_refused` for a repeated question. */
-  readonly answer: Answering;
-  /** Sentence with the unused options and the IDs of all questions. Undefined if every option fits a question. */
-  readonly unused: () => string | undefined;
-}
+/** Without a terminal, `answer` throws `question_unanswered` or `answer_refused`. `unused` is a sentence about unused options. */
+type AnsweringByOptions = Readonly<{ answer: Answering; unused: () => string | undefined }>;
 
 /** Answers the steps of a saga: from the options, otherwise by a person. */
 export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOptions {

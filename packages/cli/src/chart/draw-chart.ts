@@ -19,6 +19,7 @@ export function drawChart(layout: ChartLayout, options: DrawChartOptions = {}): 
   const { active = new Set(), buttons } = options;
   const size = { width: round(layout.width), height: round(layout.height) };
   const draw = (placed: PlacedState): SvgElement => drawState(layout, placed, active);
+  const isLit = ({ transition = -1 }: PlacedLine) => active.has(chart.transitions[transition]?.source ?? '');
   const title = `Statechart of ${chart.root.name}`;
   // The buttons inside an image would not reach assistive technology.
   const role = buttons === undefined ? 'img' : 'group';
@@ -33,9 +34,7 @@ export function drawChart(layout: ChartLayout, options: DrawChartOptions = {}): 
       svg('rect', { class: 'back', ...size }),
       ...states.filter(isGroup).map(draw),
       ...starts.map(({ x, y }) => svg('circle', { class: 'start', cx: round(x), cy: round(y), r: 5 })),
-      ...lines.flatMap((line) =>
-        drawLine(line, active.has(chart.transitions[line.transition ?? -1]?.source ?? '')),
-      ),
+      ...lines.flatMap((line) => drawLine(line, isLit(line))),
       // A line into a group passes behind the states there.
       ...states.filter((placed) => !isGroup(placed)).map(draw),
       ...labels.map((label) => drawLabel(label, chart, buttons?.get(label.transition)?.label)),
@@ -62,10 +61,8 @@ function drawState({ states }: ChartLayout, placed: PlacedState, active: Readonl
   if (head === undefined) {
     const [cx, cy] = [round(width / 2), round(height / 2)];
     const middle = { class: 'name', x: cx, y: cy + 5, 'text-anchor': 'middle' };
-    children.push(
-      svg('circle', { cx, cy, r: round(width / 2 - 1) }),
-      svg('text', middle, [state.isDeep ? 'H*' : 'H']),
-    );
+    children.push(svg('circle', { cx, cy, r: round(width / 2 - 1) }));
+    children.push(svg('text', middle, [state.isDeep ? 'H*' : 'H']));
   } else {
     const frame = { width: round(width), height: round(height), rx: 8 };
     const inner = { x: 4, y: 4, width: round(width - 8), height: round(height - 8), rx: 5, class: 'inner' };
@@ -87,8 +84,7 @@ function drawHead(id: string, { name, activities }: Head): readonly SvgElement[]
   );
   let y = margin + 8 + name.length * nameLine;
   for (const [index, lines] of activities.entries()) {
-    const mark = `M${margin + 1} ${y - 8}l6 4l-6 4z`;
-    drawn.push(svg('path', { class: 'mark', d: mark }, [], `${id} ${index}`));
+    drawn.push(svg('path', { class: 'mark', d: `M${margin + 1} ${y - 8}l6 4l-6 4z` }, [], `${id} ${index}`));
     for (const line of lines) {
       drawn.push(svg('text', { class: 'activity', x: margin + activityIndent, y }, [line]));
       y += textLine;

@@ -115,22 +115,15 @@ function layOutState(state: ChartState, chart: Chart, paths: Paths): Parts & Siz
   const width = Math.max(head.width, level.width + 2 * padding);
   const size = { width, height: head.height + level.height + 2 * padding };
   const corner = { x: (width - level.width) / 2 - level.x, y: head.height + padding - level.y };
-  const inside = moveParts(
-    {
-      states: inner.flatMap(({ states }) => states),
-      labels: [...placed, ...inner.flatMap((each) => each.labels)],
-      lines: [
-        ...inner.flatMap(({ lines }) => lines),
-        ...toMachine,
-        ...edges.map((edge, index) => ({ ...edge, points: level.routes[index] ?? [] })),
-      ],
-      starts: [
-        ...inner.flatMap(({ starts }) => starts),
-        ...(state.initial === undefined ? [] : [centerOf(boxOf(startNode))]),
-      ],
-    },
-    corner,
-  );
+  const routed = edges.map((edge, index) => ({ ...edge, points: level.routes[index] ?? [] }));
+  const starts = state.initial === undefined ? [] : [centerOf(boxOf(startNode))];
+  const parts: Parts = {
+    states: inner.flatMap((each) => each.states),
+    labels: [...placed, ...inner.flatMap((each) => each.labels)],
+    lines: [...inner.flatMap((each) => each.lines), ...toMachine, ...routed],
+    starts: [...inner.flatMap((each) => each.starts), ...starts],
+  };
+  const inside = moveParts(parts, corner);
   return {
     ...size,
     ...inside,

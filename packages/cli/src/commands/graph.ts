@@ -51,12 +51,10 @@ async function chartOf(file: string, machine: AnyStateMachine): Promise<Drawing>
 
 async function runOf(saga: Program | TestSaga, input: string | undefined): Promise<Drawing> {
   const script = isScript(saga) ? saga : scriptOf(saga, input);
-  try {
-    return await script.run();
-  } catch (error) {
+  return await script.run().catch((error: unknown) => {
     if (!(error instanceof SagaTestError) || isScript(saga)) throw error;
     throw new CliError('usage', adviceFor(error), { cause: error });
-  }
+  });
 }
 
 function adviceFor({ code, message }: SagaTestError): string {

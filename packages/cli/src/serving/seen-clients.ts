@@ -2,10 +2,9 @@ import type { SeenClient } from '../studio/seen-turns.ts';
 import type { Say } from './turn-log.ts';
 
 const prefix = 'io.modelcontextprotocol/';
+const maxClients = 100;
 
 type Facts = Readonly<Record<string, unknown>>;
-
-const maxClients = 100;
 
 /** Lists each client with its capabilities, from requests, or `initialize` before MCP 2026-07-28. Returns the name of a request's client. */
 export function seenClients(

@@ -51,10 +51,8 @@ async function askTyped(asked: Asked, field: NumberField | TextField): Promise<s
 
 async function askBoolean(asked: Asked): Promise<boolean | undefined> {
   const { terminal, message, required, initial } = asked;
-  if (required)
-    return await prompt(terminal, (common) =>
-      confirm({ ...common, message, initialValue: initial === true }),
-    );
+  const shown = { message, initialValue: initial === true };
+  if (required) return await prompt(terminal, (common) => confirm({ ...common, ...shown }));
   const choices = [true, false].map((value) => ({ value: String(value), label: value ? 'Yes' : 'No' }));
   const answer = await askOne({ ...asked, initial: String(initial) }, choices);
   return answer === undefined ? undefined : answer === 'true';

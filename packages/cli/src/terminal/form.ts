@@ -2,15 +2,12 @@ import type { ElicitationResult, FormElicitation, FormField } from '@mcp-saga/cl
 import { askField, type FieldValue } from './field.ts';
 import type { Terminal } from './prompter.ts';
 
-/** Schema of a form: the `requestedSchema` of an elicitation. */
-export type FormSchema = FormElicitation['requestedSchema'];
-
 /** Content of a filled form, for the answer to an elicitation. */
 export type FormContent = NonNullable<ElicitationResult['content']>;
 
 /** Asks field by field, and fills `content`, which has the initial values. Throws `question_left`, or RunLeft. */
 export async function askForm(
-  schema: FormSchema,
+  schema: FormElicitation['requestedSchema'],
   terminal: Terminal,
   content: Record<string, FieldValue> = {},
 ): Promise<FormContent> {
@@ -25,7 +22,7 @@ export async function askForm(
 }
 
 /** Shows a filled form, one line for each field. */
-export function showForm(schema: FormSchema, content: FormContent): string {
+export function showForm(schema: FormElicitation['requestedSchema'], content: FormContent): string {
   return Object.entries(schema.properties)
     .map(([name, field]) => `${labelled(name, field).title}: ${showValue(content[name])}`)
     .join('\n');

@@ -83,9 +83,8 @@ async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
 
 /** Returns a choice; undefined for Esc, and to ask again. */
 async function choose(message: string, choices: readonly Choice[], terminal: Terminal): Promise<Chosen> {
-  const chosen = await unlessLeft(
-    prompt(terminal, (common) => select({ ...common, message, options: [...choices] })),
-  );
+  const shown = { message, options: [...choices] };
+  const chosen = await unlessLeft(prompt(terminal, (common) => select({ ...common, ...shown })));
   return chosen === 'again' ? undefined : chosen;
 }
 
@@ -112,10 +111,8 @@ export function sampled(stepId: string, answer: string, model: string): Complete
 
 /** Returns the answer, or undefined if the person left the question with Esc. */
 async function unlessLeft<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
+  return await asked.catch((error: unknown) => {
     if (error instanceof CliError && error.code === 'question_left') return undefined;
     throw error;
-  }
+  });
 }
