@@ -290,6 +290,7 @@ export const order = saga({ name: 'order', version: '1' }, function* () {
         ],
       },
     ]);
+    await dev.printed(/ turn 1  request interrupted  pay succeeded, outcome of ship unknown  \d+ ms\n/);
   });
 
   it('names the MCP SDK at the start if the project does not have it', async () => {

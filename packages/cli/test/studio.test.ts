@@ -289,6 +289,34 @@ describe('the studio of mcp-saga dev', () => {
     expect((await turnsOf(sagaId)).at(-1)).toMatchObject({ uncompensated: ['charge(secret card)'] });
   });
 
+  it('logs an interrupted turn, and none of its steps with the next turn', async () => {
+    const { feed } = new DevStudio();
+    const request = new AbortController();
+    const pay = saga({ name: 'pay', version: '1', forks: 'accept' }, function* () {
+      yield* elicit('confirm', { message: 'Sure?', schema: z.object({}) });
+      yield* step('charge', () => 'charged');
+      yield* step('ship', ({ signal }) => {
+        request.abort();
+        signal.throwIfAborted();
+        return 'shipped';
+      });
+      return 'done';
+    });
+    const lines: string[] = [];
+    const hooks = withTurnLog({}, (_, text) => lines.push(text.replace(/\w+ {2}turn/, 'ID  turn')), feed);
+    const telemetry = feed.telemetry();
+    const host = createSagaHost({ sagas: [pay], audience: 'shop', keys, telemetry, hooks });
+    const { token } = suspended(await host.start('pay', {}));
+    const answers = [{ stepId: 'confirm', result: { action: 'accept', content: {} } }] as const;
+    await expect(host.resume(token, answers, { signal: request.signal })).rejects.toThrow('aborted');
+    await host.resume(token, [{ stepId: 'confirm', result: { action: 'cancel' } }]);
+    expect(lines.map((line) => line.replaceAll(/ {2}(?:token|\d+ ms).*/g, ''))).toEqual([
+      'pay ID  turn 1  suspended  confirm asked',
+      'pay ID  turn 2  request interrupted  confirm answered, charge succeeded, outcome of ship unknown',
+      'pay ID  turn 2  failed  confirm answered',
+    ]);
+  });
+
   it('cuts a problem of changed code, which a page repeats in a URL', async () => {
     const studio = new DevStudio();
     studio.changed('x'.repeat(20_000));

@@ -1,4 +1,5 @@
-import type { HostHooks } from '@mcp-saga/server';
+import type { HostHooks, TurnFacts } from '@mcp-saga/server';
+import { isUnknownOutcome } from '@mcp-saga/server/internal';
 import type { TurnFeed } from '../studio/turn-feed.ts';
 
 /** Reports an event: an object for programs, and a text for people. */
@@ -7,6 +8,27 @@ export type Say = (event: { readonly type: string; readonly [fact: string]: unkn
 /** Adds hooks that report each turn, and events without a hook of the server. Adds errors, which telemetry omits, to the feed. */
 export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): HostHooks {
   const steps = new Map<string, Map<string, string>>();
+  const report = (turn: Omit<TurnFacts, 'status'>, status: string, facts: object, ...more: string[]) => {
+    const ran = [...(steps.get(turn.sagaId) ?? [])];
+    steps.delete(turn.sagaId);
+    const texts = ran.map(([path, type]) =>
+      type === 'unknown' ? `outcome of ${path} unknown` : `${path} ${type}`,
+    );
+    const parts = [
+      `${turn.saga} ${turn.sagaId.slice(0, 6)}  turn ${turn.turn}  ${status}`,
+      texts.join(', '),
+      turn.tokenBytes === 0 ? '' : `token of ${turn.tokenBytes} bytes`,
+      `${Math.round(turn.durationMs)} ms`,
+      ...more,
+    ];
+    const event = { type: 'turn', ...turn, steps: ran.map(([path, type]) => ({ path, type })), ...facts };
+    say(event, parts.filter((part) => part !== '').join('  '));
+  };
+  // No hook reports a turn without a response.
+  feed.onRejected = ({ saga, sagaId }, { turn, status, tokenBytes, errorType, durationMs = 0 }) => {
+    const end = errorType === 'turn_aborted' ? 'request interrupted' : `request failed: ${errorType}`;
+    report({ saga, sagaId, turn, tokenBytes, durationMs }, end, { status, errorType });
+  };
   return {
     onReject: ({ reason }) => say({ type: 'rejected', reason }, `rejected a token: ${reason}`),
     onWarning: (message) => say({ type: 'warning', message }, `warning: ${message}`),
@@ -14,29 +36,17 @@ export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): Ho
     ...hooks,
     onStep: (event) => {
       const ofSaga = steps.get(event.sagaId) ?? new Map<string, string>();
-      steps.set(event.sagaId, ofSaga.set(event.path, event.type));
+      const isUnknown = event.type === 'failed' && isUnknownOutcome(event.error);
+      steps.set(event.sagaId, ofSaga.set(event.path, isUnknown ? 'unknown' : event.type));
       hooks.onStep?.(event);
     },
     onTurn: (facts) => {
       const { error, uncompensated = [], ...turn } = facts;
-      const ran = [...(steps.get(turn.sagaId) ?? [])];
-      steps.delete(turn.sagaId);
       const left = uncompensated.map(({ stepId }) => stepId);
       const failure = error === undefined ? {} : { error: messageOf(error), uncompensated: left };
       feed.explain(failure);
-      say(
-        { type: 'turn', ...turn, steps: ran.map(([path, type]) => ({ path, type })), ...failure },
-        [
-          `${turn.saga} ${turn.sagaId.slice(0, 6)}  turn ${turn.turn}  ${turn.status}`,
-          ran.map(([path, type]) => `${path} ${type}`).join(', '),
-          turn.tokenBytes === 0 ? '' : `token of ${turn.tokenBytes} bytes`,
-          `${Math.round(turn.durationMs)} ms`,
-          left.length === 0 ? '' : `not undone: ${left.join(', ')}`,
-          error === undefined ? '' : traceOf(error),
-        ]
-          .filter((part) => part !== '')
-          .join('  '),
-      );
+      const undone = left.length === 0 ? '' : `not undone: ${left.join(', ')}`;
+      report(turn, turn.status, failure, undone, error === undefined ? '' : traceOf(error));
       hooks.onTurn?.(facts);
     },
   };

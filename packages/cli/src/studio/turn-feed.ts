@@ -13,10 +13,7 @@ type Turn = Mutable<SeenTurn> & { events: Mutable<SeenEvent>[] };
 type Saga = Readonly<{ facts: TracedTurn; first: RequestFacts; turns: Turn[] }>;
 
 /** Request and turn of the running code. */
-interface Running extends RequestFacts {
-  readonly sagaId?: string;
-  turn?: Turn;
-}
+type Running = RequestFacts & { readonly sagaId?: string; turn?: Turn };
 
 const maxTurns = 200; // the first, which has the arguments, and the newest
 const maxEvents = 500;
@@ -26,6 +23,8 @@ export class TurnFeed {
   readonly #sagas = new Map<string, Saga>();
   readonly #rejections: SeenRejection[] = [];
   readonly #maxSagas: number;
+  /** Called when a turn ends without a response. */
+  onRejected: ((facts: TracedTurn, turn: SeenTurn) => void) | undefined;
   readonly #running = new AsyncLocalStorage<Running>();
   // Higher than the revisions of an earlier process, whose page may still be open.
   #revision = Date.now();
@@ -47,7 +46,7 @@ export class TurnFeed {
   /** Observes the turns of a host. All facts also reach `inner`. */
   telemetry(inner?: SagaTelemetry): SagaTelemetry {
     return {
-      turn: (facts) => this.#observed(facts.sagaId, this.#begin(facts), inner?.turn(facts)),
+      turn: (facts) => this.#observed(facts, this.#begin(facts), inner?.turn(facts)),
       refused: (rejection) => {
         const { request } = this.#running.getStore() ?? {};
         this.#rejections.unshift({ reason: rejection.reason, ...present({ request }) });
@@ -107,13 +106,13 @@ export class TurnFeed {
     return begun;
   }
 
-  #observed(sagaId: string, turn: Turn, inner: TurnSpan | undefined): TurnSpan {
+  #observed(facts: TracedTurn, turn: Turn, inner: TurnSpan | undefined): TurnSpan {
     return {
       get parent() {
         return inner?.parent;
       },
       within: (work) =>
-        this.#running.run({ ...this.#running.getStore(), sagaId, turn }, () =>
+        this.#running.run({ ...this.#running.getStore(), sagaId: facts.sagaId, turn }, () =>
           inner === undefined ? work() : inner.within(work),
         ),
       event: (event) => {
@@ -138,11 +137,12 @@ export class TurnFeed {
         };
       },
       end: (end) => {
-        const { isFault: _, ...facts } = end;
+        const { isFault: _, ...ended } = end;
         // `explain` has the whole IDs of uncompensated steps.
-        const { uncompensated = facts.uncompensated } = turn;
-        Object.assign(turn, facts, present({ uncompensated }), { durationMs: Date.now() - turn.startedAt });
+        const { uncompensated = ended.uncompensated } = turn;
+        Object.assign(turn, ended, present({ uncompensated }), { durationMs: Date.now() - turn.startedAt });
         this.touch();
+        if (end.status === 'rejected') this.onRejected?.(facts, turn);
         inner?.end(end);
       },
     };
