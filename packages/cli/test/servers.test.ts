@@ -211,7 +211,10 @@ describe('mcp-saga call', () => {
     const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
     const call = ['call', 'both', '-u', urls[0] ?? '', '--keep', file];
     expect(await run([...call, '--answer', 'one=1'])).toMatchObject({ code: 1 });
-    expect(await run([...call, '--answer', 'two=2'])).toMatchObject({ code: 0, printed: '1 2' });
+    const { code, printed, errors } = await run([...call, '--answer', 'one=1', '--answer', 'two=2']);
+    expect({ code, printed }).toEqual({ code: 0, printed: '1 2' });
+    // The call before used the other answer.
+    expect(errors).not.toContain('No question');
   });
 
   it('names an argument that the tool does not have', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { CallToolResult } from '@mcp-saga/client';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
@@ -35,6 +36,7 @@ export const call: Command = defineCommand({
     const args = values.args === undefined ? {} : readObject('args', values.args);
     const texts = readAssignments('arg', values.arg);
     return await withServer(values, declaredFor(as), io, async (client) => {
+      const isContinued = existsSync(values.keep ?? '');
       const way = as ?? wayFor(client);
       const tool = await toolNamed(client, name, io);
       const given = { tool, way, arguments: args, texts, answer, keep: values.keep };
@@ -50,7 +52,8 @@ export const call: Command = defineCommand({
           io.note(`${values.keep} stays. To start a new saga, delete the file or pass another one.`);
         throw error;
       } finally {
-        const advice = unused();
+        // Earlier calls may have used the other options.
+        const advice = isContinued ? undefined : unused();
         if (advice !== undefined) io.note(advice);
       }
     });
