@@ -182,6 +182,13 @@ export const script = testSaga(charging);`;
     },
   );
 
+  it.each(['test', 'crash'])('%s refuses --input if only scripts are tried', async (name) => {
+    const args = [name, fixture('sagas.ts'), '--export=script', '--input={"amount":9}'];
+    const { code, printed, errors } = await run(args);
+    expect({ code, printed }).toEqual({ code: 2, printed: '' });
+    expect(errors).toMatch(/^A script \(testSaga\) has its own input: leave out --input\.\n/);
+  });
+
   it('knows a step of --harmless that runs only after a failure', async () => {
     const text = `import { saga, step } from '@mcp-saga/server';
 export const ship = saga({ name: 'ship', version: '1', commitFirst: true }, function* () {

@@ -26,6 +26,8 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
       const loaded = await loadModule(file);
       const found = exportsOf(file, loaded, 'saga and no script (testSaga)', isTried, wanted);
       const scripted = [...found.values()].filter(isScript).map(({ saga }) => saga);
+      if (input !== undefined && scripted.length === found.size)
+        throw new CliError('usage', 'A script (testSaga) has its own input: leave out --input.');
       const coverage = sagaCoverage();
       const rows: Row[] = [];
       for (const [name, value] of found) {
