@@ -170,13 +170,16 @@ export const script = testSaga(charging);`;
     async (name) => {
       const args = [name, fixture('sagas.ts'), '--export=script', '--json'];
       const { code, printed } = await run([...args, '--harmless=pay-bck', '--harmless=pay-back']);
-      expect({ code, ...JSON.parse(printed) }).toEqual({
+      const message = '--harmless pay-bck: no such step ran. Steps: pay-back.';
+      expect({ code, ...JSON.parse(printed) }).toMatchObject({
         code: 2,
-        error: {
-          code: 'usage',
-          message: '--harmless pay-bck: no such step ran. Steps: pay-back.',
-        },
+        ok: false,
+        error: { code: 'usage', message },
+        runs: expect.arrayContaining([{ saga: 'script', explorer: 'crash', cases: 4 }]),
       });
+      const read = await run([...args.slice(0, -1), '--harmless=pay-bck', '--harmless=pay-back']);
+      expect(read).toMatchObject({ code: 2, printed: expect.stringContaining('ok    script: crash') });
+      expect(read.errors.split('\n').at(-1)).toBe(message);
       for (const known of ['pay-*', 'pay-back#2', '*'])
         expect(await run([...args, `--harmless=${known}`]), known).not.toMatchObject({ code: 2 });
     },

@@ -1,3 +1,4 @@
+import { present } from '@mcp-saga/core/program';
 import { crashEverywhere, failEverywhere, forkEverywhere, refuseEverywhere } from '@mcp-saga/testing';
 import { sagaCoverage, type SagaCoverage } from '@mcp-saga/testing';
 import { defineCommand, type Command } from '../model/command.ts';
@@ -43,10 +44,12 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
       const failed = rows.filter(({ problem }) => problem !== undefined);
       // A saga without its arguments does not run.
       const isUsage = failed.every(({ saga, code }) => code === 'script' && !isScript(found.get(saga)));
-      if (failed.length === 0 || !isUsage) assertSteps(harmless, coverage);
+      const message = failed.length > 0 && isUsage ? undefined : unknownStep(harmless, coverage);
+      if (message !== undefined) note(message);
+      const error = message && { code: 'usage', message };
       const text = rows.flatMap((row) => linesOf(row, rows)).join('\n');
-      const ok = failed.length === 0;
-      return { text, json: { ok, runs: rows }, ok, exitCode: isUsage ? 2 : 1 };
+      const ok = failed.length === 0 && error === undefined;
+      return { text, json: present({ ok, error, runs: rows }), ok, exitCode: isUsage || error ? 2 : 1 };
     },
   });
 
@@ -65,15 +68,16 @@ export const crashes: Command = exploring(crash, {
 /** One line of the report. */
 type Row = Readonly<{ saga: string; explorer: string; cases?: number; problem?: string; code?: string }>;
 
-/** Throws `usage` for a name that fits no step of the runs. A name may end with a key, a number, or `*`. */
-function assertSteps(names: readonly string[], { sagas }: SagaCoverage): void {
+/** Returns the problem of a name that fits no step of the runs. A name may end with a key, a number, or `*`. */
+function unknownStep(names: readonly string[], { sagas }: SagaCoverage): string | undefined {
   const steps = sagas.flatMap((saga) => saga.steps.filter(({ kind }) => kind === 'step' || kind === 'poll'));
   const ids = [...new Set(steps.map(({ id }) => id))];
-  for (const name of names) {
-    const stem = name.replace(/[(#@*][^/]*$/, '');
-    if (ids.some((id) => (name.endsWith('*') ? id.startsWith(stem) : id === stem))) continue;
-    throw new CliError('usage', `--harmless ${name}: no such step ran. Steps: ${ids.join(', ') || 'none'}.`);
-  }
+  const name = names.find((each) => {
+    const stem = each.replace(/[(#@*][^/]*$/, '');
+    return !ids.some((id) => (each.endsWith('*') ? id.startsWith(stem) : id === stem));
+  });
+  if (name === undefined) return undefined;
+  return `--harmless ${name}: no such step ran. Steps: ${ids.join(', ') || 'none'}.`;
 }
 
 function linesOf(row: Row, rows: readonly Row[]): readonly string[] {
