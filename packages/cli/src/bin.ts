@@ -11,28 +11,29 @@ if (output.columns === 0) output.columns = 80;
 globalThis.console = new Console(stderr);
 const print = (text: string): unknown => output.write(`${text}\n`);
 const printError = (text: string): unknown => stderr.write(`${text}\n`);
+const [, , name = ''] = process.argv;
+const isJson = process.argv.includes('--json');
 let isDone = false;
 process.on('exit', (status) => {
   if (isDone || status !== 0) return;
   const message = 'The code in the file ended the process, so the command has no result.';
-  if (process.argv.includes('--json')) print(JSON.stringify({ error: { code: 'failed', message } }));
+  if (isJson) print(JSON.stringify({ error: { code: 'failed', message } }));
   else printError(message);
   process.exitCode = 1;
 });
 const stopped = new AbortController();
-// Other commands have nothing to close, and end at once, also in endless code of the user.
-if (/^(?:call|dev)$/.test(process.argv[2] ?? ''))
+// Commands that run code of the user have nothing to close, and end at once, also in endless code.
+if (/^(?:call|dev)$/.test(name) || (isJson && !/^(?:test|crash|replay|graph)$/.test(name)))
   process.once('SIGINT', () => {
     stopped.abort();
     // A task of `call` is cancelled within five seconds. Another Ctrl-C ends at once.
-    setTimeout(() => process.exit(130), process.argv[2] === 'dev' ? 1_000 : 6_000).unref();
+    setTimeout(() => process.exit(130), name === 'dev' ? 1_000 : 6_000).unref();
   });
 // The terminal sends Ctrl-C to a second process, too, to end endless code in `dev`. NODE_OPTIONS may load code of the user.
 const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));
 process.stdin.resume().on('end', () => process.exit())`;
 const env = { ...environment, NODE_OPTIONS: '' };
-if (process.argv[2] === 'dev')
-  spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'], env });
+if (name === 'dev') spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'], env });
 // The reader has gone, as with `mcp-saga … | head`.
 output.on('error', () => process.exit(141));
 const code = await main(process.argv.slice(2), {

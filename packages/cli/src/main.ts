@@ -86,6 +86,7 @@ async function run(command: Command, args: readonly string[], line: CommandLine)
   return await new Promise((resolve, reject) => {
     // Code of the user may reject a promise without a handler. `dev` reports the error, and continues.
     if (command.name !== 'dev') process.on('uncaughtException', reject);
+    if (!/^(?:call|dev)$/.test(command.name)) line.signal.addEventListener('abort', reject);
     const end = (): unknown => process.off('uncaughtException', reject);
     command
       .run(values, positionals, { ...line, note: line.printError })

@@ -314,6 +314,16 @@ describe('mcp-saga in a terminal', () => {
     expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 130, error: { code: 'stopped' } });
   });
 
+  it.each([['--json'], []])('ends the doctor by Ctrl-C while a server never answers: %s', async (...more) => {
+    const url = await web(() => process.kill(doctor.pid, 'SIGINT'));
+    const args = ['--import', 'tsx', 'packages/cli/src/bin.ts', 'doctor', '-u', url, ...more];
+    const doctor = start(process.execPath, args);
+    const { code, signal } = await doctor.ended;
+    expect(code ?? signal).toBe(more.length > 0 ? 130 : 'SIGINT');
+    const error = { error: { code: 'stopped', message: 'Stopped.' } };
+    expect(doctor.output).toBe(more.length > 0 ? `${JSON.stringify(error, undefined, 2)}\n` : '');
+  });
+
   it('reports a server that accepts requests and never answers', async () => {
     expect(await typed('doctor', '-u', await web(silent))).toBe(
       'No server answers at http://server/mcp. Start the server, or check the address.\n→ 3',

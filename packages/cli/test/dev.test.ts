@@ -408,8 +408,8 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     vi.unstubAllEnvs();
   });
 
-  it('ends endless code of the user by Ctrl-C', async () => {
-    const crash = start(process.execPath, [...bin, 'crash', fixture('endless.ts')]);
+  it.each([[], ['--json']])('ends endless code of the user by Ctrl-C: %s', async (...more) => {
+    const crash = start(process.execPath, [...bin, 'crash', fixture('endless.ts'), ...more]);
     await crash.printed(/endless: crash/);
     process.kill(crash.pid, 'SIGINT');
     expect(await crash.ended).toMatchObject({ signal: 'SIGINT' });

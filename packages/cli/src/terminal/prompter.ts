@@ -13,7 +13,7 @@ export interface Terminal {
 /** The person pressed Ctrl-C or Ctrl-D to stop the run. */
 export class RunLeft extends CliError {
   constructor() {
-    super('stopped', 'Stopped');
+    super('stopped', 'Stopped.');
   }
 }
 
