@@ -25,7 +25,7 @@ export interface Studio {
  * Creates a page for operators that shows the turns of this process live: steps, attempts, questions, outcomes, token sizes, and kinds
  * of errors. Shows no arguments, answers, results, error messages, tokens, or keys, and cannot act. Requires a file system: Node, Bun,
  * or Deno.
- * @throws RangeError if `maxSagas` is not a positive integer
+ * @throws TypeError for an unknown option, and RangeError if `maxSagas` is not a positive integer
  * @example
  * ```ts
  * import { createSagaHost, saga, step } from '@mcp-saga/server';
@@ -40,7 +40,10 @@ export interface Studio {
  * console.log(await answer(new Request('https://greeter.example/ops/studio/')));
  * ```
  */
-export function createStudio({ maxSagas = 100 }: StudioOptions = {}): Studio {
+export function createStudio(options: StudioOptions = {}): Studio {
+  const { maxSagas = 100, ...others } = options;
+  for (const name of Object.keys(others))
+    throw optionError(`createStudio has no option '${name}', only maxSagas.`, { code: 'unknown_option' });
   if (!Number.isInteger(maxSagas) || maxSagas < 1)
     throw optionError('maxSagas must be a positive integer.', { type: RangeError });
   const feed = new TurnFeed(maxSagas);

@@ -167,6 +167,8 @@ describe('createStudio', () => {
     const again = await studio.fetch(new Request(`${url}/state?after=${revision}`));
     expect(again.status).toBe(204);
     expect(() => createStudio({ maxSagas: 0 })).toThrow(RangeError);
+    const misspelled = { maxSaga: 2 } as object;
+    expect(() => createStudio(misspelled)).toThrow(expect.objectContaining({ code: 'unknown_option' }));
   });
 
   it('shows the doctor how the sagas were started', async () => {
