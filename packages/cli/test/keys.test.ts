@@ -14,6 +14,9 @@ describe('mcp-saga keys', () => {
   });
 
   it('refuses an invalid ID', async () => {
+    const { printed } = await run(['keys', 'new', 'a b', '--json']);
+    const message = 'The ID of a key must have 1 to 64 letters, digits, and . _ ~ -.';
+    expect(JSON.parse(printed)).toEqual({ error: { code: 'usage', message } });
     expect(await run(['keys', 'new', 'a b'])).toMatchObject({ code: 2 });
   });
 
@@ -171,6 +174,13 @@ describe('mcp-saga keys', () => {
     expect(await run(['keys', 'check', '--keys-env', 'SHOP_KEYS'])).toMatchObject({
       code: 2,
       errors: expect.stringContaining('SHOP_KEYS'),
+    });
+  });
+
+  it('refuses a folder instead of a file of variables', async () => {
+    expect(await run(['keys', 'check', '--env-file', tmpdir()])).toMatchObject({
+      code: 2,
+      errors: `There is no file ${tmpdir()}.`,
     });
   });
 

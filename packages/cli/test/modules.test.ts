@@ -123,6 +123,7 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund] });`;
     expect(await run(['inspect', token, ...args], { environment })).toMatchObject({ code: 1, printed: '' });
     expect(await run(['inspect', token.slice(0, -9), ...args], { environment })).toMatchObject({ code: 1 });
     expect(await run(['inspect', 'text'])).toMatchObject({ code: 2 });
+    expect(await run(['inspect', token, '--audience='], { environment })).toMatchObject({ code: 2 });
   });
 });
 

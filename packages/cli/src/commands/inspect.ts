@@ -26,6 +26,7 @@ export const inspect: Command = defineCommand({
     const { host, audience, values: isShown = false } = values;
     if (isShown && (audience === undefined || host !== undefined))
       throw new CliError('usage', '--values needs --audience, and no --host.');
+    if (audience === '') throw new CliError('usage', '--audience: expected the name of the service.');
     const token = (given === '-' ? await text(io.input) : given).trim();
     if (token === '') throw new CliError('usage', 'The token is empty.');
     const outside = readOutside(token);

@@ -125,7 +125,7 @@ function newKeyOf(id: string): string {
   try {
     return generateKey(id);
   } catch (cause) {
-    throw new CliError('usage', (cause as Error).message, { cause });
+    throw new CliError('usage', (cause as Error).message.replace(/\n.*/, '.'), { cause });
   }
 }
 

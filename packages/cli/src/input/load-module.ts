@@ -74,7 +74,7 @@ function namesIn(module: Module): Module {
   return whole?.['__esModule'] === true ? whole : module;
 }
 
-function urlOf(file: string): URL {
+export function urlOf(file: string): URL {
   const path = resolve(file);
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
   if (isFile !== true) throw new CliError('no_file', `There is no file ${file}.`);

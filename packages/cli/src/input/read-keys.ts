@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { CommandIo, ValuesOf } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
+import { urlOf } from './load-module.ts';
 
 /** Options of commands that need keys. */
 export const keyOptions = {
@@ -21,8 +22,7 @@ export function findKeys(
   if (process.env[name] === '') delete process.env[name];
   const own = environment[name] === '' ? undefined : environment[name];
   if (file === undefined) return own;
-  if (!existsSync(file)) throw new CliError('no_file', `There is no file ${file}.`);
-  const variables = parseEnv(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
+  const variables = parseEnv(readFileSync(urlOf(file), 'utf8').replace(/^\uFEFF/, ''));
   if (variables[name] === '') delete variables[name];
   // Modules read their settings when they are imported.
   for (const [each, value] of Object.entries(variables)) process.env[each] ??= value;
