@@ -23,7 +23,9 @@ process.on('exit', (status) => {
 });
 const stopped = new AbortController();
 // Commands that run code of the user have nothing to close, and end at once, also in endless code.
-if (/^(?:call|dev)$/.test(name) || (isJson && !/^(?:test|crash|replay|graph)$/.test(name)))
+const runsFile =
+  /^(?:test|crash|replay|graph)$/.test(name) || process.argv.some((arg) => /^--host\b/.test(arg));
+if (/^(?:call|dev)$/.test(name) || (isJson && !runsFile))
   process.once('SIGINT', () => {
     stopped.abort();
     // A task of `call` is cancelled within five seconds. Another Ctrl-C ends at once.

@@ -69,6 +69,8 @@ export const refund = saga({ name: 'refund', version: '1', forks: 'accept' }, fu
 });
 `;
 
+const endless = "console.log('loading'); for (;;);";
+
 /** Replaces what differs from run to run. */
 function normalized(output: string): string {
   return output
@@ -408,11 +410,15 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     vi.unstubAllEnvs();
   });
 
-  it.each([[], ['--json']])('ends endless code of the user by Ctrl-C: %s', async (...more) => {
-    const crash = start(process.execPath, [...bin, 'crash', fixture('endless.ts'), ...more]);
-    await crash.printed(/endless: crash/);
-    process.kill(crash.pid, 'SIGINT');
-    expect(await crash.ended).toMatchObject({ signal: 'SIGINT' });
+  it.each([
+    ['crash', [fixture('endless.ts')], /endless: crash/],
+    ['crash', [fixture('endless.ts'), '--json'], /endless: crash/],
+    ['doctor', ['--json', `--host=${newProject({ 'a.ts': endless })}/a.ts`], /loading/],
+  ])('ends endless code of the user by Ctrl-C: %s %s', async (command, args, printed) => {
+    const running = start(process.execPath, [...bin, command, ...args], withoutKeys);
+    await running.printed(printed);
+    process.kill(running.pid, 'SIGINT');
+    expect(await running.ended).toMatchObject({ signal: 'SIGINT' });
   });
 
   it('reports a file without sagas, and a port in use', async () => {
