@@ -415,10 +415,11 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     ['crash', [fixture('endless.ts'), '--json'], /endless: crash/],
     ['doctor', ['--json', `--host=${newProject({ 'a.ts': endless })}/a.ts`], /loading/],
   ])('ends endless code of the user by Ctrl-C: %s %s', async (command, args, printed) => {
-    const running = start(process.execPath, [...bin, command, ...args], withoutKeys);
-    await running.printed(printed);
-    process.kill(running.pid, 'SIGINT');
-    expect(await running.ended).toMatchObject({ signal: 'SIGINT' });
+    const started = start(process.execPath, [...bin, command, ...args], withoutKeys);
+    running.push(started);
+    await started.printed(printed);
+    process.kill(started.pid, 'SIGINT');
+    expect(await started.ended).toMatchObject({ signal: 'SIGINT' });
   });
 
   it('reports a file without sagas, and a port in use', async () => {
