@@ -17,8 +17,8 @@ import type { Release } from './server/sagas.ts';
 /** Options of a chaos run. */
 export interface ChaosOptions {
   /**
-   * Duration of the faults. On a slow machine they continue until as many calls have ended as are in flight, at most four times
-   * as long. Calls in flight then finish without faults.
+   * Duration of the faults. On a slow machine they continue until as many calls have ended as are in flight, and each dialect has
+   * completed one, at most four times as long. Calls in flight then finish without faults.
    */
   readonly seconds: number;
   /** Seed of the faults, the users, and their answers. Their timing depends on the machine. */

@@ -31,7 +31,7 @@ export class Crowd {
   readonly #slots: readonly Way[];
   readonly #users = new Set<User>();
   readonly #took: number[] = [];
-  /** Resolves when the number of ended calls reaches the number of clients. */
+  /** Resolves when as many calls have ended as there are clients, and each dialect has completed one. */
   readonly isAround: Promise<void>;
   #onAround: () => void = () => undefined;
   #callers: Promise<unknown> = Promise.resolve();
@@ -99,9 +99,11 @@ export class Crowd {
       const { ending, text } = await this.#called(way, user, draw, over);
       this.#users.delete(user);
       if (ending === 'completed') this.#took.push(performance.now() - began);
-      if (this.reports.length + 1 === this.#slots.length) this.#onAround();
       const isHonest = user.habit !== 'goes back';
       this.reports.push({ dialect: way.dialect, ending, asked: user.asked, text, isHonest });
+      const { dialects } = this.figures();
+      if (this.reports.length >= this.#slots.length && dialects.every(({ completed }) => completed > 0))
+        this.#onAround();
     }
   }
 
