@@ -76,8 +76,8 @@ function namesIn(module: Module): Module {
 
 export function urlOf(file: string): URL {
   const path = resolve(file);
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
-  if (isFile !== true) throw new CliError('no_file', `There is no file ${file}.`);
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder !== false) throw new CliError('no_file', `There is no file ${file}.`);
   return pathToFileURL(path);
 }
 
