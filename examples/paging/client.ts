@@ -26,9 +26,7 @@ async function callToTheEnd(name: string, args: Record<string, unknown>): Promis
   let more: { readonly resumeToken?: string } = {};
   for (;;) {
     const server = servers[turns.length % 2 === 0 ? 0 : 1];
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const client = await connect(server.url, {});
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const result = await client.callTool({ name, arguments: { ...args, ...more } });
     assert(result.isError !== true);
     const { nextResumeToken: token } = result as { readonly nextResumeToken?: string };
@@ -40,7 +38,6 @@ async function callToTheEnd(name: string, args: Record<string, unknown>): Promis
     turns.push({ shown: texts.join('\n'), token });
     console.log(`${server.name} says: ${turns.at(-1)?.shown.replace(/\n[^]*\n/, ' … ')}`);
     if (token === undefined) return turns;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     await delay(retryAfterOf(result));
   }
 }

@@ -61,7 +61,6 @@ async function advance(ms: number): Promise<void> {
 
 /** Waits for the queue, which continues the saga in the background. */
 async function until(isDone: () => boolean): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- until the world has changed
   while (!isDone()) await delay(20);
 }
 

@@ -37,7 +37,6 @@ it('[E3] releases the goods when the payment arrives after a day, is incomplete,
     placed.silent.event('payment'),
   ];
   for (const script of runs) {
-    // oxlint-disable-next-line no-await-in-loop -- one run after the other
     const run = await script.run();
     expect([run.status, run.compensated]).toEqual(['failed', ['reserve']]);
     expect([reserved.standing, shipped.standing]).toEqual([[], []]);

@@ -23,7 +23,6 @@ async function provision(answer: ElicitationResult, times = 1): Promise<string> 
   const onB = await connect(b.url);
   let text = '';
   for (let time = 0; time < times; time += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- the same answer again, as after a lost response
     const end = await SuspendedSaga.from(onB, turn.saga).resume([
       { stepId: question.stepId, result: answer },
     ]);

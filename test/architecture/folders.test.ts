@@ -1,13 +1,6 @@
 import { expect, it } from 'vitest';
 import { describedFolders, importsOfFolders, sourceFolders } from './folders.ts';
 
-const mostFiles = 15;
-
-it(`holds at most ${mostFiles} source files in a folder`, () => {
-  const full = [...sourceFolders()].filter(([, files]) => files.length > mostFiles);
-  expect(full.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
-});
-
 it('has one row in the table of AGENTS.md for each folder', () => {
   expect([...describedFolders().keys()].toSorted()).toEqual([...sourceFolders().keys()].toSorted());
 });

@@ -46,7 +46,6 @@ for (const name of names) {
   const found: (readonly Finding[])[] = [];
   for (let count = 1; count <= runs; count += 1) {
     process.stderr.write(`${name}, ${count} of ${runs} …\n`);
-    // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
     found.push(await run(name));
   }
   results.push(...toResults(found));

@@ -61,12 +61,10 @@ export class Timings {
 export async function measure(candidates: readonly Candidate[], effort: Effort): Promise<Timings> {
   const measured: { readonly candidate: Candidate; readonly times: number; readonly rounds: Timing[] }[] = [];
   for (const candidate of candidates) {
-    // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
     measured.push({ candidate, times: await warmUp(candidate, effort), rounds: [] });
   }
   for (let round = 0; round < effort.rounds; round += 1) {
     for (const { candidate, times, rounds } of measured) {
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const { cpu, wall } = await timed(candidate, times);
       rounds.push({ cpu: cpu / times, wall: wall / times });
     }
@@ -79,7 +77,6 @@ async function warmUp(candidate: Candidate, effort: Effort): Promise<number> {
   const until = performance.now() + effort.warmUpMs;
   let times = 1;
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- the next number depends on this one
     const { wall } = await timed(candidate, times);
     const ms = wall / 1000;
     const isOver = performance.now() >= until;

@@ -15,7 +15,6 @@ export async function journalOf(
   let state = await program.begin(args);
   let answers = new Map<string, ClientAnswer>();
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- turn after turn
     const outcome = await program.advance(state, answers, runtime);
     if (outcome.status !== 'suspended') return { state: fromToken(state), runtime };
     ({ state } = outcome);

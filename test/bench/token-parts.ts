@@ -40,7 +40,6 @@ async function measure({ key, tokens }: MeasuredTokens): Promise<Measured> {
   let header = 0;
   let characters = 0;
   for (const token of tokens) {
-    // oxlint-disable-next-line no-await-in-loop -- token by token
     const plaintext = await decrypt(key, token);
     const { claims, streams } = unpack(plaintext, defaultLimits);
     const [own, structure, client] = streams;

@@ -155,7 +155,6 @@ export async function chaos({
   } finally {
     // Ends everything in reverse order of its start.
     for (const end of ends.toReversed()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await end();
     }
   }
@@ -175,17 +174,14 @@ async function deliverAll(
   const reports: CancelReport[] = [];
   const known = new Set<string>();
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- until the queue has no new messages
     const left = (await queued()).filter(({ cancelToken }) => !known.has(cancelToken));
     if (left.length === 0) return reports;
     const worker = async (): Promise<void> => {
       for (let row = left.pop(); row !== undefined; row = left.pop()) {
         known.add(row.cancelToken);
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         reports.push(await delivered(url, row));
       }
     };
-    // oxlint-disable-next-line no-await-in-loop -- until the queue has no new messages
     await Promise.all(Array.from({ length: 16 }, worker));
   }
 }
@@ -196,17 +192,14 @@ const mostDeliveries = 300;
 /** Delivers a message until the response says that it is done. */
 async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<CancelReport> {
   for (let times = 1; ; times += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- again, until it is done
     const response = await fetch(new URL('/cancel', url), {
       method: 'POST',
       body: JSON.stringify({ cancelToken }),
     });
-    // oxlint-disable-next-line no-await-in-loop -- again, until it is done
     const answer = (await response.json()) as CancelAnswer;
     const { status, reason = '', compensated = [], uncompensated = [] } = answer;
     if (status !== 'later') return { sagaId, status, compensated, uncompensated };
     if (times === mostDeliveries) throw new Error(`A message of the queue is never done: ${reason}`);
-    // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
     await after(250);
   }
 }

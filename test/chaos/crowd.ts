@@ -95,7 +95,6 @@ export class Crowd {
       const user = new User(draw);
       this.#users.add(user);
       const began = performance.now();
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other
       const { ending, text } = await this.#called(way, user, draw, over);
       this.#users.delete(user);
       if (ending === 'completed') this.#took.push(performance.now() - began);
@@ -119,7 +118,6 @@ export class Crowd {
       this.#calls += 1;
       const calling = { proxy: this.#proxy, tool, arguments: { call: `call ${this.#calls}` }, user, draw };
       try {
-        // oxlint-disable-next-line no-await-in-loop -- repeats a lost call
         const { text, isError } = await way.see(calling);
         return { ending: isError ? 'failed' : 'completed', text };
       } catch (error) {
@@ -131,7 +129,6 @@ export class Crowd {
         if (error instanceof RefusedCall) return { ending: 'refused', text };
         if (tries === mostRestarts) return { ending: 'unfinished', text };
         this.#restarts += 1;
-        // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
         await backOff(draw, tries);
       }
     }

@@ -87,12 +87,10 @@ export class Monkey {
       this.#isDeploying = true;
     }, deployAfter);
     while (!until.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- pauses between kills
       await pause(between(this.#draw, 300, 1_600), until);
       if (until.aborted) break;
       const luck = this.#draw();
       if (luck < 0.3) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await this.#disturb(luck / 0.3);
       } else if (this.#running.size > this.#places.length - 2) {
         const restart = this.#restart(this.#next());
@@ -102,7 +100,6 @@ export class Monkey {
         if (this.#draw() < 0.25) {
           this.figures.outages += 1;
           // Longer than the retries of a step: the retry of a killed turn also reaches a provider that refuses.
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           await this.#services.refuseEffects(between(this.#draw, 2_500, 4_500));
         }
       }
@@ -111,7 +108,6 @@ export class Monkey {
     clearTimeout(deploy);
     this.#isDeploying = true;
     for (const place of this.#places) {
-      // oxlint-disable-next-line no-await-in-loop -- the rest of the rolling deploy
       if (!this.#deployed.has(place.name)) await this.#restart(place);
     }
   }

@@ -171,7 +171,6 @@ it('runs long work as a task', async () => {
   const states: unknown[] = [];
   for (let round = 0; round < 10 && states.at(-1) !== 'completed'; round += 1) {
     time += 5_000;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const task = await send('tasks/get', { taskId }, taskId);
     states.push(task.result?.['status']);
     if (states.at(-1) === 'completed') expect(JSON.stringify(task.result)).toContain('1200 rows');

@@ -208,7 +208,6 @@ describe('keys of tenants', () => {
         ['service', 'orders'],
       ]);
       const ciphertext = kms.encrypt(`alias/${tenant}`, pairs, key).toString('base64');
-      // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
       await writeFile(join(folder, `${tenant}.json`), JSON.stringify([{ kid: 'k1', ciphertext }]));
     }
     const host = hostOf(keysOfTenants(folder, decryptFor));

@@ -107,9 +107,7 @@ describe('the examples of effects that wait for answers from outside', () => {
   it('asks two people with `approval`', async () => {
     const host = hostOf(hire);
     const result = await started(host, 'hire');
-    for (const link of links.splice(0))
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      expect((await post(host, link, 'approve')).status).toBe(200);
+    for (const link of links.splice(0)) expect((await post(host, link, 'approve')).status).toBe(200);
     expect(await result()).toContain('Hired.');
   });
 

@@ -45,7 +45,6 @@ describe('the page on queues', () => {
     while (stored.size > 0) {
       const [job] = stored.values();
       now = job!.runAt.getTime();
-      // oxlint-disable-next-line no-await-in-loop -- one job after the other
       await handlers[0]!(job!.data);
     }
     expect(mails).toEqual(['Our offer', 'A reminder', 'The offer is over']);

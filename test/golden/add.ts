@@ -21,7 +21,6 @@ const sealedAt = Date.now();
 const tokens: Record<string, GoldenFile['tokens'][string]> = {};
 for (const [name, story] of Object.entries(what === 'machines' ? machineStories : stories)) {
   const host = goldenHost(key, () => sealedAt, what === 'traced' ? { telemetry: tracing } : {});
-  /* oxlint-disable no-await-in-loop -- one turn after the other */
   let turn = await host.start(story.saga.name, story.args);
   for (const answers of story.before) {
     if (turn.status !== 'suspended') throw new Error(`'${name}' has ended`);

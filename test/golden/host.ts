@@ -58,7 +58,6 @@ export function goldenHost(
 export async function finish(host: SagaHost, story: GoldenStory, token: string): Promise<unknown> {
   let turn: SagaTurn | undefined;
   for (const answers of story.after) {
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     turn = await host.resume(turn?.status === 'suspended' ? turn.token : token, answers);
   }
   if (turn?.status === 'completed') return turn.result;

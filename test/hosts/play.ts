@@ -68,7 +68,6 @@ async function over(scenario: Scenario, { model, wire }: World): Promise<void> {
     // A task continues after the first result.
     const isTask = wire.frames.some(({ message }) => message.result?.['resultType'] === 'task');
     if (model.hasSpoken && !isTask) last = Math.min(last, Date.now() + graceMs);
-    // oxlint-disable-next-line no-await-in-loop -- polls
     await elapsed(lookMs);
   }
 }

@@ -44,7 +44,6 @@ const isLong = (scenario: Scenario): boolean => scenario.isLong === true;
 
 const reports: HostReport[] = [];
 for (const host of chosenHosts) {
-  // oxlint-disable-next-line no-await-in-loop -- one host at a time
   reports.push(
     await drive(
       host,
@@ -74,7 +73,6 @@ async function drive(host: Host, list: readonly Scenario[]): Promise<HostReport>
     const installed = await installHost(host.packages);
     world = await startWorld(host.needsHandles === true);
     for (const scenario of list) {
-      // oxlint-disable-next-line no-await-in-loop -- one scenario after the other
       const one = await play(host, installed, scenario, world);
       played.push(one);
       console.error(`${host.title}, ${scenario.title}: ${one.problem ?? 'right'}`);

@@ -56,7 +56,6 @@ const ways: readonly Way[] = [
       let result = await send('tools/callSaga', { name: 'work', arguments: {} });
       while (result['state'] === 'suspended') {
         const [{ stepId }] = result['steps'] as [{ stepId: string }];
-        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
         result = await send('tools/resumeSaga', {
           sagaToken: result['sagaToken'],
           completedSteps: [{ stepId, result: accept }],
@@ -75,7 +74,6 @@ const ways: readonly Way[] = [
       while (result['resultType'] === 'input_required') {
         const [key] = Object.keys(result['inputRequests'] as object) as [string];
         const { requestState } = result;
-        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
         result = await send('tools/call', { ...call, requestState, inputResponses: { [key]: accept } });
       }
       return result;
@@ -89,7 +87,6 @@ const ways: readonly Way[] = [
       let result = await send('tools/call', { name: 'work', arguments: {} });
       for (const key of ['first', 'second']) {
         const { nextResumeToken: resumeToken } = result;
-        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
         result = await send('tools/call', {
           name: 'work',
           arguments: { resumeToken, answers: { [key]: accept } },

@@ -74,7 +74,6 @@ async function bySagaMethods(wire: Wire, call: ToolCall, answers: Answers): Prom
   while (result['state'] === 'suspended') {
     const steps = result['steps'] as readonly { readonly stepId: string; readonly type: string }[];
     completedSteps.push(...steps.map(({ stepId, type }) => ({ stepId, result: answerTo(type, answers) })));
-    // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
     result = await wire.send('tools/resumeSaga', { sagaToken: result['sagaToken'], completedSteps });
   }
   return result;
@@ -88,7 +87,6 @@ async function inRounds(wire: Wire, call: ToolCall, answers: Answers): Promise<u
     const inputResponses = Object.fromEntries(
       requests.map(([key, { method }]) => [key, answerTo(method, answers)]),
     );
-    // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
     result = await wire.send('tools/call', { ...call, requestState, inputResponses });
   }
   return result;

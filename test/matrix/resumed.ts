@@ -12,7 +12,6 @@ export async function resumed(
     const text = result.content.map((block) => block.text).join('');
     const stepId = /"(keep|step-[\w-]+)"/.exec(text)?.[1] ?? '';
     const answer = stepId === 'step-sampling-B' ? answers.text : answers.form;
-    // oxlint-disable-next-line no-await-in-loop -- each call depends on the previous one
     result = (await ask({
       ...args,
       resumeToken: result.nextResumeToken,

@@ -26,7 +26,6 @@ export async function compileProjects(
   // The compiler in Go has no such API. Several threads check the same types several times.
   const flags = ['--singleThreaded', '-p'];
   for (const project of projects) {
-    // oxlint-disable-next-line no-await-in-loop -- several at once need as much memory each
     await run(process.execPath, [join(folder, 'bin/tsc'), ...flags, project], cwd, collectRarely);
   }
 }

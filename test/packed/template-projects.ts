@@ -98,7 +98,6 @@ export async function checkTypes(root: string, projects: readonly Project[]): Pr
 export async function callTools(projects: readonly Project[]): Promise<void> {
   for (const template of templates) {
     const ofTemplate = projects.filter((project) => project.template === template);
-    // oxlint-disable-next-line no-await-in-loop -- more at once take longer on two cores
     await Promise.all(ofTemplate.map((project) => callTool(project)));
   }
 }

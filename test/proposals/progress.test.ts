@@ -48,7 +48,6 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = served([reporting(1)]);
       for (const progressToken of ['7', 7, 0]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const messages = await exchange(server, era, { ...call('reporting'), progressToken });
         expect(toldIn(messages)).toEqual([{ progressToken, progress: 1 }]);
       }
@@ -83,7 +82,6 @@ testStatements(proposal, [
         params: { name: 'moving' },
       };
       for (const progressToken of ['a', 'b', 'c']) {
-        // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous answer
         const messages = await exchange(server, era, { ...sent, progressToken });
         told.push(...toldIn(messages));
         const { sagaToken, steps = [] } = (messages.at(-1)?.result ?? {}) as {

@@ -74,7 +74,6 @@ testStatements(proposal, [
       const { server } = servedResumably([working()]);
       const declaring = [capabilities, { experimental: capabilities }];
       for (const declared of declaring) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const messages = await exchange(server, era, call('working', { capabilities: declared }));
         expect(policiesIn(messages)).not.toEqual([]);
       }
@@ -111,7 +110,6 @@ testStatements(proposal, [
       let sent = call('working');
       let last: RawMessage | undefined;
       for (let count = 0; count < 10 && last?.result === undefined; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one connection after the other
         const messages = await exchange(server, era, sent, isPolicy);
         last = messages.at(-1);
         const [told] = policiesIn(messages);
@@ -126,7 +124,6 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = servedResumably([working(), waiting]);
       for (const name of ['working', 'waiting']) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const messages = await exchange(server, era, call(name));
         expect(messages.some((message) => isPolicy(message) || message.id === id)).toBe(true);
       }
@@ -152,7 +149,6 @@ testStatements(proposal, [
       const token = await cut(server, era, 'working');
       for (const wrong of [tampered(token), `${token}A`, 'abc', '']) {
         for (const sent of [resume(wrong), status(wrong)]) {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           expect(await respond(server, era, sent)).toMatchObject(refused);
         }
       }
@@ -265,11 +261,8 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = servedResumably([working()]);
       for (const requestId of ['a-request', 7]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const token = await cut(server, era, 'working', { id: requestId });
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await respond(server, era, status(token, requestId))).toMatchObject({ result: { requestId } });
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await respond(server, era, resume(token, { id: requestId }))).toMatchObject({ id: requestId });
       }
     },

@@ -66,7 +66,6 @@ testStatements(proposal, [
       let answer = await call(server, era, { arguments: args });
       for (const part of [1, 2, 3]) {
         expect(answer.result).toMatchObject({ content: [{ text: `part ${part}` }, {}] });
-        // oxlint-disable-next-line no-await-in-loop -- each token depends on the previous one
         answer = await resume(server, era, tokenOf(answer), args);
       }
       expectComplete(answer, 'part 4');
@@ -133,7 +132,6 @@ testStatements(proposal, [
         { ...given, more: true },
         { param_str: 'value' },
       ]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await resume(server, era, token, args)).toMatchObject(refused);
       }
       expect(ran).toEqual(['part 1']);
@@ -168,7 +166,6 @@ testStatements(proposal, [
       const { server } = servedWith();
       const token = tokenOf(await call(server, era));
       for (const changed of [tampered(token), `${token}A`, token.slice(1), 'adef50', '']) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await resume(server, era, changed)).toMatchObject(refused);
       }
     },
@@ -237,7 +234,6 @@ testStatements(proposal, [
         { resumeToken: token, arguments: { ...given, resumeToken: another } },
         { resumeToken: token, _meta: { resumeToken: another } },
       ]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await call(server, era, more)).toMatchObject({ error: { code: -32_602 } });
       }
       expect(ran).toEqual(['part 1', 'part 1']);

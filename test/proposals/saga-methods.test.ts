@@ -139,7 +139,6 @@ testStatements(proposal, [
       const { server } = served([complexTool()]);
       const token = tokenOf(await call(server, era, started));
       for (const changed of [tampered(token), `${token}A`, '', 'another']) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await resume(server, era, changed, [answerA])).toMatchObject(refusal('invalid_saga_token'));
       }
     },
@@ -199,7 +198,6 @@ testStatements(proposal, [
       const failed = await resume(server, era, token, [{ stepId: 'ask', error }]);
       expect(failed).toMatchObject(textIn('-1: No model here'));
       for (const neither of [{ stepId: 'ask' }, { stepId: 'ask', result: answerB.result, error }]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await resume(server, era, token, [neither])).toMatchObject({ error: { code: -32_602 } });
       }
     },
@@ -238,7 +236,6 @@ testStatements(proposal, [
         { name: 'at_once', arguments: { secret: 7 } },
         { name: 'at_once', arguments: 'kq' },
       ]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await call(server, era, params)).toMatchObject({ error: { code: -32_602 } });
       }
     },

@@ -102,7 +102,6 @@ async function expectSizes(column: string, { store, bytes }: Measured): Promise<
   const grow = async (what: string, add: (index: number) => unknown): Promise<void> => {
     const before = await bytes();
     for (let index = 0; index < entries; index += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, as SQLite has one connection
       await add(index);
     }
     measured[what] = ((await bytes()) - before) / entries;

@@ -114,7 +114,6 @@ describeWithRedis('the page on fleets', () => {
       [2, JSON.stringify(three.status === 'completed' && three.result)],
     ] as const) {
       const counted = Number(fixed.replace(',', '')) + Number(factor) * response.length;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const taken = await sizes(`sizes:*:[tr]*:${turn}`);
       expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeGreaterThan(0.95);
       expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeLessThan(1.4);

@@ -100,12 +100,10 @@ describe.each(wireWays)('a rolling deploy for clients of $dialect, $era', (way) 
           balancer.route = (request) => (request + offset) % 2;
           const client = rawClient(testHost(balancer.host), { ...way, answers });
           const name = releases[0]?.[0]?.name ?? '';
-          // oxlint-disable-next-line no-await-in-loop -- one call after the other
           const result = await client.call(name);
           expect(result).toMatchObject({ content: [{ text: 'On its way' }] });
           expect(client.exchanges.filter(({ error }) => error !== undefined && !isAsked(error))).toEqual([]);
           expect(parcels.filter((sent) => sent.endsWith('Rome'))).toHaveLength(1);
-          // oxlint-disable-next-line no-await-in-loop -- its session
           await client.close();
         }
       }

@@ -140,7 +140,6 @@ describe('sessions that clients leave open', () => {
   it('are limited to 1,000, and new ones may open after others have ended', async () => {
     const fetch = await served();
     for (let count = 0; count < 1_000; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await opened(fetch)).not.toBeNull();
     }
     expect((await post(fetch, 'initialize', {})).status).toBe(503);

@@ -87,7 +87,6 @@ it(
     onTestFinished(close);
     const statements = readFileSync('migrations/0001_sagas.sql', 'utf8').split(';\n').slice(0, -1);
     for (const statement of statements) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await database.prepare(statement).bind().all();
     }
     const { default: worker } = await import('./d1.ts');

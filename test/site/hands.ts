@@ -38,9 +38,7 @@ function keyboardOf(page: Page): Hand {
   /** Presses a key until a condition is true. */
   async function pressUntil(key: string, limit: number, isDone: () => Promise<boolean>): Promise<void> {
     for (let presses = 0; presses < limit; presses += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one key after the other
       if (await isDone()) return;
-      // oxlint-disable-next-line no-await-in-loop -- the same
       await page.keyboard.press(key);
     }
     throw new Error(`${limit} times ${key} do not reach the control.`);

@@ -260,9 +260,7 @@ describeWith('the playground', executablePath === undefined ? 'no Chromium on PA
   it('goes back to a token with several questions, and changes any of them', async () => {
     const page = await open('#example=parallel');
     for (const id of ['dates', 'hotel/choice']) {
-      // oxlint-disable-next-line no-await-in-loop -- one question after the other
       const form = page.locator(`.run > form[aria-label="Question ${id}"]`);
-      // oxlint-disable-next-line no-await-in-loop -- the same
       await form.getByRole('button', { name: 'Accept' }).click();
     }
     await ends(page, 'completed');
@@ -748,13 +746,9 @@ export const script = testSaga(order);`;
     // One visit to all examples is enough.
     for (const { name: other, files } of name === 'refund' ? listed.toReversed() : listed.slice(0, 4)) {
       const [file = ''] = Object.keys(files);
-      // oxlint-disable-next-line no-await-in-loop -- in the order of a person
       await select.selectOption(other);
-      // oxlint-disable-next-line no-await-in-loop -- the same
       await page.getByRole('button', { name: file, exact: true }).waitFor();
-      // oxlint-disable-next-line no-await-in-loop -- the same
       await (['careless', 'once'].includes(other) ? fails(page) : holds(page));
-      // oxlint-disable-next-line no-await-in-loop -- the same
       if ((await page.locator('.statechart').count()) > 0) drawn.push(other);
     }
     await page.close();

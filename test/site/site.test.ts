@@ -59,7 +59,6 @@ describe.skipIf(isSkipped)(isSkipped ? 'the site (skipped: no Chromium on PATH)'
     const done: Visit[] = [];
     const work = async (): Promise<void> => {
       for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
-        // oxlint-disable-next-line no-await-in-loop -- one page after the other in each tab
         done.push(await visitPage(browser, site.origin, path, isFirst(path)));
     };
     await Promise.all(Array.from({ length: tabs }, work));

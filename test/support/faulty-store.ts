@@ -56,7 +56,6 @@ export async function expectSoundUnderFaults(
       expiresAt,
       request: `request ${turn}`,
     };
-    /* oxlint-disable no-await-in-loop -- one after the other */
     const first = leased(await under(() => store.guard.begin(claim)));
     // The client repeats its request, at another process.
     const second = await direct.guard.begin(claim);
@@ -99,7 +98,6 @@ export async function expectSoundUnderFaults(
     if (written !== true)
       expect(await direct.tasks.write('task', `version ${turn}`, turn - 1, expiresAt)).toBe(true);
     expect(await direct.tasks.read('task')).toEqual({ version: turn, sealed: `version ${turn}` });
-    /* oxlint-enable no-await-in-loop */
   }
   expect(seen.finished).toBe(rounds);
   // Most calls under a fault must fail, otherwise the proxy does not work.

@@ -10,10 +10,8 @@ export async function startOnFreePort<T>(
   start: (port: number) => Promise<T>,
 ): Promise<{ readonly port: number; readonly started: T }> {
   for (let tries = 1; ; tries += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- usually runs once
     const port = await freePort();
     try {
-      // oxlint-disable-next-line no-await-in-loop -- usually runs once
       return { port, started: await start(port) };
     } catch (error) {
       if (tries === 5) throw error;

@@ -16,7 +16,6 @@ export async function drawDiagrams(isDark: boolean): Promise<void> {
   mermaid.initialize({ startOnLoad: false, theme: isDark ? 'dark' : 'neutral' });
   for (const figure of figures) {
     figure.dataset['source'] ??= figure.textContent;
-    // oxlint-disable-next-line no-await-in-loop -- Mermaid draws one diagram at a time
     const { svg } = await mermaid.render(`diagram-${(count += 1)}`, figure.dataset['source']);
     figure.innerHTML = svg;
   }

@@ -35,7 +35,6 @@ async function roll(keys: string): Promise<void> {
   for (const [index, server] of fresh.entries()) {
     const ordered = orderUmbrellas(ada);
     const [old] = servers.splice(index, 1, server);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
     await Promise.all([old?.stop(), ordered]);
   }
 }

@@ -61,7 +61,6 @@ describe('answers from options', () => {
       form({ sure: { type: 'boolean' } }, 'sure'),
       form({ city: { type: 'string' } }, 'city'),
     ])
-      // oxlint-disable-next-line no-await-in-loop -- in the order of the questions
       await answer({
         type: 'elicitation',
         stepId: 'elicitation',

@@ -62,9 +62,7 @@ export function objectsOf(
         // A stub is broken after an error.
         const stub = namespace.get(namespace.idFromName(object) as never);
         const init = { method: 'POST', body, signal: AbortSignal.timeout(timeoutMs) };
-        // oxlint-disable-next-line no-await-in-loop -- until an attempt succeeds
         const response = await stub.fetch('https://saga.invalid/', init);
-        // oxlint-disable-next-line no-await-in-loop -- until an attempt succeeds
         return resultOf(await response.json()) as never;
       } catch (error) {
         const { retryable, overloaded } = Object(error) as { readonly [name: string]: unknown };

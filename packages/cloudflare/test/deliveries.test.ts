@@ -104,7 +104,6 @@ describe('the alarm of a saga', () => {
       throw new Error('down');
     };
     for (let count = 0; count < 5; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one hour after the other
       await objects.pass(hour + minute);
     }
     expect(attempts).toBe(5);
@@ -142,7 +141,6 @@ describe('a queue of alarms', () => {
       return { status: 'ended', sagaId };
     };
     for (const turn of [1, 5, 2, 4, 3]) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await queue.send(message(turn), objects.now() + minute);
     }
     await objects.pass(hour);
@@ -176,7 +174,6 @@ describe('a queue of alarms', () => {
     };
     await queue.send(message(1), objects.now());
     for (let count = 0; count < 60; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one step after the other
       await objects.pass(30_000);
     }
     const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));

@@ -134,10 +134,8 @@ describe('a repeated call', () => {
     for (const mark of [{}, { retryable: true, overloaded: true }]) {
       const { objects, tasks } = setUp();
       const lossy = durableObjectStore(forgetful(objects.namespace, mark));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(async () => lossy.tasks.write('t', 'one', 0, objects.now() + hour)).rejects.toThrow(Error);
       // The write is done: the error says nothing about that.
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await tasks.read('t')).toEqual({ version: 1, sealed: 'one' });
     }
   });

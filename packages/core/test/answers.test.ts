@@ -219,7 +219,6 @@ describe('answers of a turn', () => {
       answered(null),
       { error: { code: 1, message: 'm' }, provenance: 'client' as const },
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(turn(three(), second.state, { c: of('C'), a: conflict })).rejects.toMatchObject({
         code: 'answer_conflict',
         stepId: 'a',
@@ -265,7 +264,6 @@ describe('answers of a turn', () => {
     };
     let { state } = suspended(await start(program));
     for (const id of ['parsed', 'refused', 'error']) {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       state = suspended(await turn(program, state, { [id]: given[id] as ClientAnswer })).state;
     }
     const outcome = await turn(program, state, given);

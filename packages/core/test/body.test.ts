@@ -421,9 +421,7 @@ describe('commands that are never yielded', () => {
       return 'done';
     });
     for (let run = 0; run < 2; run += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(program, {}, world));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(completed(await turn(program, state, {}, world))).toBe('done');
     }
     expect(world.warnings).toEqual([1, 2].map(() => expect.stringContaining("step('b')") as string));

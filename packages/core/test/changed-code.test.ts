@@ -216,7 +216,6 @@ describe('code that fails before the sealed position', () => {
         const settings = { budget: 1_000, maxHold: 0 };
         const { state } = suspended(await start(make(false), {}, world, settings));
         for (const answers of [{}, { sure: accepted({ word: 'w' }) }]) {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const { cause } = assertLeft(await turn(make(true), state, answers, world, settings), did, ['a']);
           expect(cause).toMatchObject({ message: 'broken' });
         }
@@ -251,9 +250,7 @@ describe('code that fails before the sealed position', () => {
           if (!ends) yield* waiting();
         });
       const world = new World();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(make(false), {}, world, { budget: 1_000, maxHold: 0 }));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       assertLeft(await turn(make(true), state, {}, world), did, ['a']);
     }
   });
@@ -292,12 +289,10 @@ describe('code that fails before the sealed position', () => {
     const settings = { replace: { ...endsAtCommits(), commitsEach: true } };
     let { state } = suspended(await start(unchanged, {}, world, settings));
     for (let index = 0; !did.includes('undo b') && index < 9; index += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       ({ state } = suspended(await turn(unchanged, state, {}, world, settings)));
     const undone = ['a', 'b', 'c', 'undo c', 'undo b'];
     expect(did).toEqual(undone);
     for (const undoes of [['a'], ['a', 'b'], ['a', 'c'], ['b', 'c']])
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       assertLeft(await turn(make(undoes), state, {}, world, settings), did, undone);
     expect(await turn(unchanged, state, {}, world)).toMatchObject({
       error: { message: 'no' },
@@ -320,9 +315,7 @@ describe('a mismatch with the policy `compensate`', () => {
           if (isNew && !isMiddle) yield* pivot('paid');
           yield* ask('sure');
         }, 'compensate');
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(make(false)));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const outcome = await turn(make(true), state, sure);
       expect(failed(outcome)).toBeInstanceOf(ReplayMismatch);
       expect(did.filter((what) => what === 'undo a')).toEqual(['undo a']);
@@ -350,9 +343,7 @@ describe('a mismatch with the policy `compensate`', () => {
     for (const guarded of [false, true]) {
       did.length = 0;
       const settings = { replace: { ...(guarded ? endsAtCommits() : {}) } };
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       let outcome = await turn(make('renamed'), state, sure, new World(), settings);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (guarded) outcome = await turn(make('renamed'), suspended(outcome).state, {}, new World(), settings);
       expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'first' }] });
       const uncompensated = outcome.status === 'failed' ? outcome.uncompensated : [];
@@ -389,9 +380,7 @@ describe('a mismatch with the policy `compensate`', () => {
           }
           yield* checkpoint();
         }, policy);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(make(false)));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const outcome = await make(true).advance(state, new Map(), runtimeOf(new World()), {
         error: new SagaCancelled('enough'),
       });
@@ -417,7 +406,6 @@ describe('a saga that exceeds a limit', () => {
       let outcome = await start(program, {}, world, settings);
       for (let turns = 0; outcome.status === 'suspended' && turns < 20; turns += 1) {
         const maxCommands = outcome.undoes === true ? later : limit;
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         outcome = await turn(program, outcome.state, {}, world, { replace, limits: { maxCommands } });
       }
       expect(failed(outcome)).toMatchObject({ code: 'limit_exceeded' });
@@ -427,9 +415,7 @@ describe('a saga that exceeds a limit', () => {
       [2, ['undo one', 'undo a']],
       [4, ['undo three', 'undo two', 'undo one', 'undo a']],
     ] as const) {
-      for (const later of [limit, 1_000])
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
-        expect(await ran(limit, later)).toEqual(['a', ...undone]);
+      for (const later of [limit, 1_000]) expect(await ran(limit, later)).toEqual(['a', ...undone]);
     }
   });
 
@@ -458,13 +444,11 @@ describe('a saga that exceeds a limit', () => {
           limits: { maxJournalEntries: limit },
           replace: { ...(guarded ? endsAtCommits() : {}) },
         };
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         let outcome = await start(program, {}, world, settings);
         for (let turns = 0; outcome.status === 'suspended' && turns < 20; turns += 1) {
           const answers = Object.fromEntries(
             outcome.steps.map(({ stepId }) => [stepId, accepted({ word: 'w' })]),
           );
-          // oxlint-disable-next-line no-await-in-loop -- one turn after the other
           outcome = await turn(program, outcome.state, answers, world, settings);
         }
         if (limit >= 5) {

@@ -140,10 +140,8 @@ describe('a turn that commits', () => {
           ? Promise.resolve({ turn: 3, tokenBytes: 1, deadline: undefined })
           : Promise.reject(large);
       };
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const state = await asked(program);
       const replace = { commit, commitsEach: true };
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const outcome = await turn(program, state, ok, new World(), { replace });
       expect(failed(outcome)).toMatchObject({ message: 'too large' });
       expect(outcome).toMatchObject({ compensated: [{ stepId: 'a' }], uncompensated: [] });

@@ -9,7 +9,6 @@ const ends: Record<string, Record<string, number>> = {};
 const wrong: number[] = [];
 for (let seed = Number(first); seed < Number(first) + Number(count); seed += 1) {
   const drawn = caseOf(seed);
-  // oxlint-disable-next-line no-await-in-loop -- one after the other
   const { kind, end, problems } = await runCase(drawn).catch((error: unknown) => ({
     kind: drawn.edited.kind,
     end: 'thrown' as const,
@@ -20,7 +19,6 @@ for (let seed = Number(first); seed < Number(first) + Number(count); seed += 1) 
   if (problems.length === 0) continue;
   wrong.push(seed);
   console.error(seed, kind, JSON.stringify(drawn.mode), problems.join('\n  '));
-  // oxlint-disable-next-line no-await-in-loop -- one after the other
   if (count === '1') console.error(JSON.stringify(await shrink(drawn), null, 1));
 }
 if (count !== '1') console.table(ends);

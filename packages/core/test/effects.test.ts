@@ -375,7 +375,6 @@ describe('a backoff longer than the turn', () => {
     let outcome = await start(flaky(world, 9, notes), {}, world, { budget: 1 });
     while (outcome.status === 'suspended') {
       world.time += outcome.retryAfterMs ?? 0;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = await turn(flaky(world, 9, notes), outcome.state, {}, world, { budget: 1 });
     }
     expect((failed(outcome) as Error).message).toBe('down 4');
@@ -386,7 +385,6 @@ describe('a backoff longer than the turn', () => {
     for (const budget of [undefined, 10_000]) {
       const world = new World();
       const settings = budget === undefined ? {} : { budget };
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const outcome = await start(flaky(world, 1, []), {}, world, settings);
       if (budget === undefined) expect(completed(outcome)).toBe('done 2');
       // The time of the attempt is the end of the turn: it waits, and the next attempt is made in time.

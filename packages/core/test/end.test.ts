@@ -305,7 +305,6 @@ describe('cancelling', () => {
     );
     for (let turns = 0; outcome.status === 'suspended' && turns < 20; turns += 1) {
       const error = new SagaCancelled(`again ${turns}`);
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = await end(program(done), outcome, error, world, tick);
     }
     expect(failed(outcome)).toMatchObject({ reason: 'bored' });

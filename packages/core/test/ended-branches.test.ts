@@ -147,7 +147,6 @@ describe('a mismatch while a saga is being undone', () => {
       const world = new World();
       let outcome = await start(make(true), {}, world, settings);
       for (let turns = 0; !did.includes('refund') && turns < 9; turns += 1)
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         outcome = await turn(make(true), suspended(outcome).state, {}, world, settings);
       const ended = await turn(make(false), suspended(outcome).state, {}, world);
       const listed = ended.status === 'failed' ? [...ended.compensated, ...ended.uncompensated] : [];

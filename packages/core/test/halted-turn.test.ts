@@ -25,7 +25,6 @@ async function toEnd([first, later]: readonly [Program, Program], world: World):
   let outcome = await start(first, {}, world, settings);
   for (let turns = 1; outcome.status === 'suspended' && turns < 10; turns += 1) {
     world.time += 60_000;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     outcome = await turn(later, outcome.state, {}, world, settings);
   }
   return outcome;

@@ -85,7 +85,6 @@ async function playThroughCrashes(piece: Piece, mode: Mode, stage: Stage): Promi
     const settings = { ...settingsOf(stage, mode, number), signal: controller.signal };
     let outcome: Outcome;
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = await turn(sagaOfPiece(piece, stage), state, answers, stage.world, settings);
     } catch (error) {
       if (!(error instanceof TurnAborted)) throw error;
@@ -325,7 +324,6 @@ describe('a random saga with undos', () => {
         let state = await sagaOfPiece(piece, stage).begin({});
         for (const [number, { answers }] of whole.turns.slice(0, index).entries()) {
           stage.world.time = whole.times[number] as number;
-          // oxlint-disable-next-line no-await-in-loop -- one turn after the other
           const outcome = await turn(
             sagaOfPiece(piece, stage),
             state,

@@ -278,7 +278,6 @@ describe('a turn that ends after a server step', () => {
       world.time += retryAfterMs ?? 0;
       now = [];
       const answers = Object.fromEntries(steps.map(({ stepId }) => [stepId, accepted({ ok: true })]));
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = await turn(program(run), state, answers, world, more);
       turns.push(now.join(' '));
     }

@@ -52,7 +52,6 @@ const bodies: Record<string, (did: Did) => Steps<unknown>> = {
     yield* book(did, 'a');
     const slow = async (): Promise<void> => {
       for (let ticks = 0; ticks < 50; ticks += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- later than what is done at once
         await Promise.resolve();
       }
       did.push('b');
@@ -160,7 +159,6 @@ async function run(
     expect(outcome).toMatchObject({ steps: [], retryAfterMs: 0 });
     const isMet = reasons.at(-1) === 'undo';
     if (isMet) before ??= [...did];
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     outcome = await turn(program, outcome.state, {}, world, { ...settings, limits: isMet ? later : limits });
   }
   return { did, outcome, before };
@@ -185,9 +183,7 @@ describe('a saga that exceeds a limit', () => {
     async (_, body) => {
       let met = 0;
       for (const limit of limits) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const { did, outcome, before } = await run(body, limit, { isGuarded: true });
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const atOnce = await run(body, limit, { isGuarded: false });
         const told = JSON.stringify(limit);
         expect([told, did]).toEqual([told, atOnce.did]);
@@ -199,7 +195,6 @@ describe('a saga that exceeds a limit', () => {
         expect(hasUndone(before ?? [])).toBe(false);
         // The journal limit of the next turn does not matter.
         const later = { ...limit, maxJournalEntries: 1_000 };
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const elsewhere = await run(body, limit, { isGuarded: true, later });
         expect([told, elsewhere.did]).toEqual([told, did]);
         expect([told, resultOf(elsewhere.outcome)]).toEqual([told, resultOf(outcome)]);
@@ -222,9 +217,7 @@ describe('a saga that exceeds a limit', () => {
       yield* abort('over');
     }
     for (let maxJournalEntries = 1; maxJournalEntries <= 6; maxJournalEntries += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { did, outcome } = await run(body, { maxJournalEntries }, { isGuarded: true });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const atOnce = await run(body, { maxJournalEntries }, { isGuarded: false });
       expect([maxJournalEntries, did, resultOf(outcome)]).toEqual([
         maxJournalEntries,
@@ -267,7 +260,6 @@ test('[R3] a step that was undone by a mismatch is not undone again by another m
   let outcome = await start(trip(true), {}, world, settings);
   while (outcome.status === 'suspended') {
     world.time += 60_000;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     outcome = await turn(trip(false), outcome.state, {}, world, settings);
   }
   expect(did).toEqual(['undo b', 'undo a', 'undo first']);

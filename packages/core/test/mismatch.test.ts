@@ -404,7 +404,6 @@ describe('a removed question', () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
     for (const answers of [{ sure: refusedTo }, {}]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const error = failed(await turn(make(false, did), state, answers));
       expect(error).toBeInstanceOf(ReplayMismatch);
       expect(error).toMatchObject({
@@ -424,17 +423,14 @@ describe('a removed question', () => {
   it("[R3] leads to an undo with onMismatch: 'compensate', over several turns", async () => {
     for (const isGuarded of [false, true]) {
       const did: string[] = [];
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(make(true, did, 'compensate')));
       const reasons: CommitReason[] = [];
       const settings = { replace: isGuarded ? endsAtCommits(reasons) : {} };
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       let outcome = await turn(make(false, did, 'compensate'), state, {}, new World(), settings);
       if (isGuarded) {
         expect(outcome).toMatchObject({ status: 'suspended', undoes: true });
         expect(reasons).toEqual(['undo']);
         expect(did).toEqual(['charge']);
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         outcome = await turn(
           make(false, did, 'compensate'),
           suspended(outcome).state,

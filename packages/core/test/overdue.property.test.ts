@@ -45,12 +45,10 @@ describe('a random saga of waits, questions, and groups that race or fail', () =
           world.time += retryAfterMs + late;
           const receivedAt = world.time;
           model.turn(receivedAt, new Set(given.map((stepId) => stepId.split('/').at(-1) as string)));
-          // oxlint-disable-next-line no-await-in-loop -- one turn after the other
           outcome = await turn(sagaOfWaits(tree), state, answers, world, settings);
           // The turn may be lost, and repeated later.
           world.time = receivedAt + repeated;
           const again = { ...settings, replace: { receivedAt } };
-          // oxlint-disable-next-line no-await-in-loop -- one turn after the other
           const other = await turn(sagaOfWaits(tree), state, answers, world, again);
           expect(other.status).toBe(outcome.status);
           if (other.status === 'suspended' && outcome.status === 'suspended') {

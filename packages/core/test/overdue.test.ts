@@ -166,7 +166,6 @@ describe('a poll with a late client', () => {
   ])('[W6] runs once more before it times out (done: %s), and before late answers', async (done, end) => {
     for (const answers of [true, false]) {
       asked.length = 0;
-      // oxlint-disable-next-line no-await-in-loop -- one saga after the other
       const { outcome } = await later(
         polls(() => done),
         60 * minute,
@@ -210,7 +209,6 @@ describe('a wait of fractional milliseconds', () => {
     while (outcome.steps.length === 0) {
       waits.push(outcome.retryAfterMs);
       world.time += outcome.retryAfterMs ?? Number.NaN;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = suspended(await turn(program, outcome.state, {}, world, unheld));
     }
     expect(waits.map((ms) => Number.isInteger(ms))).toEqual([true, true, true]);

@@ -81,7 +81,6 @@ async function replayed(names: readonly string[]): Promise<unknown> {
     const { steps, state } = suspended(outcome);
     outcomes.push(outcome);
     const answers = steps.map(({ stepId }) => [stepId, accepted({ word: stepId })]);
-    // oxlint-disable-next-line no-await-in-loop -- turn after turn
     outcome = await turn(program, state, Object.fromEntries(answers));
   }
   return { got, outcomes, outcome };

@@ -72,7 +72,6 @@ describe('a result', () => {
     let turns = 0;
     while (outcome.status === 'suspended') {
       turns += 1;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = await turn(tripOf(done, 'wrong'), outcome.state, {}, world, {
         budget: 1,
         replace: { ...replace, now: () => (world.time += 0.4) },

@@ -382,7 +382,6 @@ describe('the error of a server step', () => {
       },
     };
     for (const make of [() => step('s', () => 1), () => random(), () => uuid()]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { first, replayed } = await gotTwice(make, {}, settings);
       expect(facts(first)).toMatchObject({ step: true, name: 'OwnError' });
       expect(facts(replayed)).toStrictEqual(facts(first));
@@ -421,7 +420,6 @@ describe('an answer of the client', () => {
     let { state } = suspended(await start(make()));
     state = suspended(await turn(make(), state, { form: accepted({ word: 'a' }) })).state;
     for (const id of ['x', 'y']) {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       state = suspended(
         await turn(make(), state, { [id]: accepted({ word: 'w' }), form: accepted({ word: 'a' }) }),
       ).state;

@@ -431,7 +431,6 @@ describe('the provenance of an answer', () => {
       const given = {
         [stepId]: { ...answers[stepId], result: { action: 'accept', content: { target: '' } } },
       };
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = await turn(program, outcome.state, given, undefined, settings);
       if (number > 5) throw new Error('it does not end');
     }

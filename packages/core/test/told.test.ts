@@ -59,7 +59,6 @@ describe('progress and logs', () => {
     const { state } = suspended(await start(make()));
     for (let time = 0; time < 2; time += 1) {
       const world = new World();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       suspended(await turn(make(), state, { go: word }, world));
       expect(world.told).toHaveLength(4);
     }
@@ -97,7 +96,6 @@ describe('progress and logs', () => {
         yield* checkpoint();
         return 'never';
       });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const error = failed(await start(program));
       expect(error).toBeInstanceOf(AuthoringError);
     }

@@ -77,9 +77,7 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
       return make().advance(overTheWire(state), new Map(Object.entries(answers)), runtimeOf(world, all), end);
     };
     turns.push({ state, answers, calls: ledger.calls.length });
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     if (draw !== undefined) await crashed(take, { ledger, world, draw });
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const outcome = await take();
     if (outcome.status !== 'suspended') return { outcome, ledger, turns };
     if (end !== undefined && !(end.error instanceof SagaCancelled))
@@ -215,7 +213,6 @@ describe('a random saga that ends with an undo', () => {
           const whole = await driven(tree, { ...mode, salt: drawn.salt });
           for (const key of new Set(whole.ledger.calls.filter((call) => /^(do:|undo:)/.test(call)))) {
             const faults = new Map([[key, fault]]);
-            // oxlint-disable-next-line no-await-in-loop -- one drive after the other
             const each = await driven(tree, {
               ...mode,
               salt: drawn.salt,
@@ -239,7 +236,6 @@ describe('a random saga that ends with an undo', () => {
           const { parallel, tree, mode } = drawn;
           for (let limit = 1; limit <= 16; limit += 1) {
             const plan = { ...mode, salt: drawn.salt, limits: { [name]: limit } };
-            // oxlint-disable-next-line no-await-in-loop -- one drive after the other
             assertAccounted(tree, await driven(tree, plan), { parallel: parallel || name === 'maxCommands' });
           }
         },
@@ -254,7 +250,6 @@ describe('a random saga that ends with an undo', () => {
         const whole = await driven(tree, { ...mode, salt: drawn });
         for (let turn = 1; turn <= Math.min(whole.turns.length, 12); turn += 1) {
           const error = cancelled ? new SagaCancelled('bored') : new Error('too large');
-          // oxlint-disable-next-line no-await-in-loop -- one drive after the other
           const each = await driven(tree, { ...mode, salt: drawn, end: { turn, request: { error } } });
           assertAccounted(tree, each, { parallel });
         }
@@ -282,7 +277,6 @@ describe('a random saga that ends with an undo', () => {
               answerBy('other')({ stepId: id, type: 'elicitation', params: {} }),
             ]),
           );
-          // oxlint-disable-next-line no-await-in-loop -- one fork after the other
           await driven(tree, {
             ...mode,
             salt: 'other',

@@ -49,7 +49,6 @@ async function crawl(
   while (last.status === 'suspended') {
     turns += 1;
     if (turns > 50) throw new Error('it does not end');
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     last = await turn(program, last.state, {}, world, oneEffect(world));
   }
   return { outcome: last, turns };

@@ -43,7 +43,6 @@ async function finish(
   let outcome = before;
   for (let number = 1; outcome.status === 'suspended'; number += 1) {
     if (number > 30) throw new Error('it does not end');
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     outcome = await turn(make(number) as Program, outcome.state, {}, world, tick(world));
   }
   return outcome;
@@ -228,12 +227,9 @@ describe('onMismatch', () => {
     for (const later of ['renamed', 'c', 'renamed once more']) {
       const done: string[] = [];
       const world = new World();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(steps(done, 'c'), {}, world));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const first = await turn(steps(done, 'renamed'), state, { end: word }, world, { budget: 0 });
       expect(first.status).toBe('suspended');
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const outcome = await finish(() => steps(done, later.replaceAll(' ', '-')), first, world);
       expect(outcome).toMatchObject({
         compensated: [{ stepId: 'b' }, { stepId: 'a' }],
@@ -397,9 +393,7 @@ describe('named compensators', () => {
       [false, true],
     ] as const) {
       done.length = 0;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { state } = suspended(await start(make(before), {}, world));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await turn(make(after), state, { end: refused() }, world)).toMatchObject({
         compensated: [{ stepId: 'charge' }],
       });

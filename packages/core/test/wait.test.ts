@@ -34,7 +34,6 @@ async function patient(
     const { retryAfterMs = Number.NaN } = outcome;
     waits.push(retryAfterMs);
     world.time += retryAfterMs;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     outcome = await turn(program, outcome.state, {}, world, settings);
     if (waits.length > 50) throw new Error('it does not end');
   }
@@ -167,7 +166,6 @@ describe('poll', () => {
     });
     let { state } = suspended(await start(program, {}, world, { budget: 60_000, maxHold: 0 }));
     for (let index = 0; index < 5; index += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       ({ state } = suspended(await turn(program, state, {}, world, { budget: 60_000, maxHold: 0 })));
     }
     expect(asked).toBe(1);
@@ -183,7 +181,6 @@ describe('poll', () => {
     for (let index = 0; index < 2; index += 1) {
       reports.push(outcome.content);
       world.time += outcome.retryAfterMs ?? 0;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       outcome = suspended(await turn(program, outcome.state, {}, world, { budget: 60_000, maxHold: 0 }));
     }
     expect(reports).toEqual([['asked 1 in 0'], ['asked 2 in 100']]);

@@ -24,7 +24,6 @@ function waiting(body: (does: Does) => Steps<string>) {
         error: new SagaCancelled(),
       });
       while (outcome.status === 'suspended') {
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         outcome = await turn(program, outcome.state, {}, world, { replace: slow });
       }
       return outcome;

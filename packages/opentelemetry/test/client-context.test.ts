@@ -145,11 +145,9 @@ describe('[W1] a client finds its trace in the _meta of its requests', () => {
         },
       };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/callSaga', params });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const response = await server.fetch(
         new Request('http://localhost/mcp', { method: 'POST', headers, body }),
       );
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await response.text()).toContain('"state":"suspended"');
     }
     expect([0, 1, 2].map((nth) => linksOf(traced.span('saga asking', nth)))).toEqual([[spanId], [], []]);

@@ -207,7 +207,6 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
             other: () => host.resume(token, last, {}),
             cancel: () => host.cancel(token, { caller, reason: `${mark}-reason` }),
           };
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           await quietly(acts[next.do]());
         }
         for (const { attributes } of traced.spans())

@@ -94,10 +94,8 @@ export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions): Saga
     wake: async (sagaId) => {
       for (;;) {
         // The job in delivery, too: the next job of the saga replaces its copy.
-        // oxlint-disable-next-line no-await-in-loop -- once, unless another process sends a message of a newer turn
         const jobs = await jobsOf(sagaId);
         const newest = newestOf(jobs.filter((job) => isWaiting(job) || job.state === 'active'));
-        // oxlint-disable-next-line no-await-in-loop -- see above
         if (newest === undefined || (await store(messageOf(newest), 'woken'))) return;
       }
     },

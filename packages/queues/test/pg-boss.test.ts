@@ -69,7 +69,6 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
     });
     await queue.send(message('one', 1), now());
     for (let turn = 1; turn < 4; turn += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one delivery after the other
       await pass(0);
     }
     expect(delivered).toEqual([1, 2, 3]);
@@ -86,7 +85,6 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
     await queue.send(message('woken', 1), now() + 60_000);
     await elsewhere.wake?.('woken');
     for (let days = 0; days < 20; days += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- the maintenance of each day
       await pass(24 * 3_600_000);
     }
     const data = (await boss.findJobs<QueueMessage>(name)).map((job) => job.data);

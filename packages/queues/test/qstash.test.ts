@@ -78,9 +78,7 @@ describe('a queue of QStash', () => {
   it('reads a message that is signed with the current key or the next key', async () => {
     const { queue, now } = await makeQstash();
     for (const key of [currentSigningKey, nextSigningKey]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const signature = await sign(body, now(), { key });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await queue.receive(requestOf(body, signature))).toEqual(message);
     }
   });
@@ -127,7 +125,6 @@ describe('a queue of QStash', () => {
       `${none}.${payload}.${mac}`,
       `${header}.${payload}`,
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await refuse(changed);
     }
     await refuse(`${signature}.${mac}`);

@@ -58,25 +58,18 @@ export function bullmqQueue<Queue extends BullmqQueueLike>(queue: Queue): SagaQu
     const { sagaId, turn } = message;
     for (;;) {
       // A deduplication key names the newest job of the saga. BullMQ alone would keep the first job, or the last one sent.
-      // oxlint-disable-next-line no-await-in-loop -- once, unless another process sends a message of the same saga
       const last = await queue.getDeduplicationJobId(sagaId);
       if (last !== null && Number.parseInt(last, 10) > turn) return false;
-      // oxlint-disable-next-line no-await-in-loop -- see above
       const job = last === null ? undefined : await queue.getJob(last);
       // A wake lasts until a delivery begins after it: the running turn may have read its mailbox before.
-      // oxlint-disable-next-line no-await-in-loop -- see above
       const replacesWoken = job !== undefined && isWokenId(last) && !(await job.isActive());
       // The key may name a job of another process by now.
-      // oxlint-disable-next-line no-await-in-loop -- see above
       if (job !== undefined && !(await job.removeDeduplicationKey())) continue;
-      // oxlint-disable-next-line no-await-in-loop -- see above
       if (job === undefined && last !== null) await queue.removeDeduplicationKey(sagaId);
       const jobId = `${turn}-${isWoken || replacesWoken ? 'woken-' : ''}${crypto.randomUUID()}`;
       const time = replacesWoken ? Math.min(at, Date.now()) : at;
-      // oxlint-disable-next-line no-await-in-loop -- see above
       const { id } = await queue.add('saga', message, jobOptions(jobId, sagaId, time));
       if (id !== jobId) continue;
-      // oxlint-disable-next-line no-await-in-loop -- see above
       if (last !== null) await queue.remove(last);
       return true;
     }
@@ -89,15 +82,11 @@ export function bullmqQueue<Queue extends BullmqQueueLike>(queue: Queue): SagaQu
     },
     wake: async (sagaId) => {
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- once, unless another process sends a message of a newer turn
         const last = await queue.getDeduplicationJobId(sagaId);
-        // oxlint-disable-next-line no-await-in-loop -- see above
         const job = last === null ? undefined : await queue.getJob(last);
         if (job === undefined) return;
         // The running turn sends its next message by then, which replaces the woken job.
-        // oxlint-disable-next-line no-await-in-loop -- see above
         const wait = (await job.isActive()) ? runningMs : 0;
-        // oxlint-disable-next-line no-await-in-loop -- see above
         if (await store(job.data, Date.now() + wait, true)) return;
       }
     },

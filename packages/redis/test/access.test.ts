@@ -48,10 +48,8 @@ describeWithRedis('a user of Redis', () => {
     await redis.sendCommand(['ACL', 'SETUSER', 'sagas', 'on', '>PASSWORD', ...rule]);
     const url = server.url.replace('redis://', 'redis://sagas:PASSWORD@');
     for (const [name, connect] of Object.entries(clients)) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { client, close } = await connect(url);
       onTestFinished(() => void close());
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await useAll(client, name);
     }
     const client = createClient({ url });
@@ -60,13 +58,10 @@ describeWithRedis('a user of Redis', () => {
     // Each command is needed; `eval` only where Redis has forgotten a script, `info` by ioredis alone.
     for (const word of rule.filter((one) => /^\+(?!@|eval$|info)/.test(one))) {
       const command = word.slice(1);
-      // oxlint-disable-next-line no-await-in-loop -- one user
       await redis.sendCommand(['ACL', 'SETUSER', 'sagas', `-${command}`]);
-      // oxlint-disable-next-line no-await-in-loop -- one user
       await expect(useAll(client, `without-${command}`), command).rejects.toThrow(
         /can't run this command|permissions/,
       );
-      // oxlint-disable-next-line no-await-in-loop -- one user
       await redis.sendCommand(['ACL', 'SETUSER', 'sagas', word]);
     }
   });

@@ -31,7 +31,6 @@ describe('a queue of BullMQ', () => {
     const busy = Object.assign(new Error('secret', { cause: 'secret' }), { code: 'busy' });
     await expect(reject(busy)).rejects.toThrow('busy');
     for (const error of [busy, new Error('secret'), 'secret', { code: 'a secret' }, undefined]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const thrown: unknown = await reject(error).catch((caught: unknown) => caught);
       expect(thrown).toBeInstanceOf(Error);
       expect(`${(thrown as Error).stack} ${String((thrown as Error).cause)}`).not.toContain('secret');
@@ -49,7 +48,6 @@ describeWithRedis('what every queue does, in BullMQ', () => {
   afterEach(async () => {
     // Workers close before the queues that they read.
     for (const close of closes.splice(0).toReversed()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await close();
     }
   });
@@ -105,9 +103,7 @@ describeWithRedis('what every queue does, in BullMQ', () => {
         // A busy machine may deliver several times before the test looks.
         const delays = new Map<number, number>();
         while (delays.size < 9) {
-          // oxlint-disable-next-line no-await-in-loop -- one delivery after the other
           await pass(60_000);
-          // oxlint-disable-next-line no-await-in-loop -- see above
           for (const { attemptsMade, delay } of await queue.getDelayed()) delays.set(attemptsMade, delay);
         }
         for (const [attempts, delay] of delays) {

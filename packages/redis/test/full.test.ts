@@ -43,7 +43,6 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     const request = 'x'.repeat(16_384);
     const refusals: unknown[] = [];
     for (let turn = 1; turn <= 512; turn += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- until Redis is full, and long after
       await Promise.resolve(guard.begin(claim({ turn, request }))).catch((error: unknown) =>
         refusals.push(error),
       );

@@ -178,9 +178,7 @@ describeWithRedis('after Redis has lost its data', () => {
       guard: { store: { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) } },
     });
     for (const older of [first, second]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(careful.resume(older, accept('ship'))).rejects.toThrow(TokenRefused);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(careful.cancel(older)).rejects.toThrow(TokenRefused);
     }
     expect(did).toHaveLength(1);

@@ -203,12 +203,10 @@ describeWithRedis('in Redis', () => {
     const guard = redisGuard(redis, { prefix: 'clocks:' });
     for (const seconds of [-40, 40]) {
       const asked = claim({ turn: 1, now: Date.now() + seconds * 1_000 });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(guard.begin(asked)).rejects.toThrow('differ by more than 30 s');
     }
     expect(await redis.keys('clocks:*')).toEqual([]);
     for (const [turn, seconds] of [-20, 0, 20].entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await guard.begin(claim({ turn, now: Date.now() + seconds * 1_000 }))).toHaveProperty('run');
     }
   });

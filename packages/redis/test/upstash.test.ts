@@ -64,17 +64,11 @@ describeWithRedis('a client of @upstash/redis', () => {
       'OK',
       '12345678901234567890',
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const verdict = await guard.begin(claim({ sagaId: sealed }));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await guard.finish(fenceOf(verdict), sealed)).toBe(true);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await guard.begin(claim({ sagaId: sealed }))).toEqual({ response: sealed, wentOn: false });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await tasks.write(sealed, sealed, 0, Date.now() + hour);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await tasks.read(sealed)).toEqual({ version: 1, sealed });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await mailbox.put('a', sealed, sealed, { expiresAt: Date.now() + hour, maxAnswers: 20 });
     }
     const { answers } = await mailbox.list('a');
@@ -104,26 +98,20 @@ describeWithRedis('a client of @upstash/redis', () => {
 
   it('sends a script again after the database lost the script, alone and in a pipeline', async () => {
     for (const enableAutoPipelining of [true, false]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { tasks } = redisStore(await clientWith({ enableAutoPipelining }), { prefix: 'scripts:' });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await redis.script('FLUSH');
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await Promise.all([tasks.read('a'), tasks.read('b')])).toEqual([undefined, undefined]);
     }
   });
 
   it('[T13] an error contains no sealed value', async () => {
     for (const enableAutoPipelining of [true, false]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { guard, tasks } = redisStore(await clientWith({ token: 'wrong', enableAutoPipelining }));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const calls = [
         async () => await tasks.write('a', 'SEALED', 0, Date.now() + hour),
         async () => await guard.begin(claim({ sagaId: 'a', request: 'SEALED' })),
       ];
       for (const call of calls) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const error = await call().then(
           () => new Error('It was accepted.'),
           (thrown: unknown) => thrown as Error,

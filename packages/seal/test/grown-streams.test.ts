@@ -23,12 +23,10 @@ describe.each(pairs)('growing streams, $from to $to', ({ from, to }) => {
         let text = '';
         for (const made of changes) {
           text = 'cut' in made ? text.slice(made.cut) : text + made.add;
-          // oxlint-disable-next-line no-await-in-loop -- one token after the other
           const token = await sealer.seal('token', sid, claimsWith(), [
             { bytes: text, compress: 1, grows },
             { bytes: 'other', compress: false },
           ]);
-          // oxlint-disable-next-line no-await-in-loop -- as above
           const { streams } = await opener.open(token, expectations);
           expect(streams.map(textOf)).toStrictEqual([
             new TextDecoder().decode(new TextEncoder().encode(text)),
@@ -49,9 +47,7 @@ describe('a growing stream', () => {
     let bytes = '';
     for (let index = 0; index < 600; index += 1) {
       bytes += `"charge(",${index * 7919},`;
-      // oxlint-disable-next-line no-await-in-loop -- one token after the other
       const grown = await sealer.seal('token', sid, claimsWith(), [{ bytes, compress: 256, grows }]);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const whole = await sealer.seal('token', sid, claimsWith(), [{ bytes, compress: 256 }]);
       expect(grown.length - whole.length).toBeLessThan(2048);
     }
@@ -86,9 +82,7 @@ it('[T10] compresses streams as a whole on a runtime that cannot continue a stre
   const sealer = sealerWith({ implementation: 'fast' });
   const grows = {};
   for (const bytes of ['a'.repeat(3000), 'a'.repeat(6000), 'a'.repeat(6001)]) {
-    // oxlint-disable-next-line no-await-in-loop -- one token after the other
     const token = await sealer.seal('token', sid, claimsWith(), [{ bytes, compress: true, grows }]);
-    // oxlint-disable-next-line no-await-in-loop -- as above
     expect((await sealer.open(token, expectations)).streams.map(textOf)).toStrictEqual([bytes]);
   }
 });

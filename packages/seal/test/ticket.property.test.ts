@@ -25,7 +25,6 @@ it('[T3] a ticket nonce repeats for equal contents of one saga only, in both imp
         for (const { sid, claims, streams } of made) {
           const content = JSON.stringify([sid, claims, streams]);
           for (const implementation of implementations) {
-            // oxlint-disable-next-line no-await-in-loop -- one ticket after the other
             const text = await sealerWith({ implementation }).seal(
               'ticket',
               sid === 0 ? one : other,

@@ -110,17 +110,14 @@ describe('a turn that is committed in place', () => {
     };
     for (const down of ['finish', 'begin'] as const) {
       isDown = true;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { did, clock, host, token } = await served((guard) => ({
         finish: (fence, response) => (isDown && down === 'finish' ? dies() : guard.finish(fence, response)),
         begin: (claim) => (isDown && down === 'begin' && claim.turn === 2 ? dies() : guard.begin(claim)),
       }));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
       expect(did.splice(0)).toEqual(['a']);
       isDown = false;
       clock.now += 120_000;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await host.resume(token, [sure])).toMatchObject({ result: 'done' });
       expect(did).toEqual(down === 'finish' ? ['a', 'b', 'c'] : ['b', 'c']);
     }

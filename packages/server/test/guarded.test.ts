@@ -78,9 +78,7 @@ describe('a guard', () => {
         guard: { store, onDown },
         hooks: { ...hooks, onError: (error) => void errors.push(error) },
       });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { token } = waiting(await host.start('ship', {}));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.resume(token, answer(true))).rejects.toMatchObject({ code: 'guard_down' });
     }
     expect(did).toEqual([]);
@@ -201,7 +199,6 @@ describe('a guard', () => {
     await host.resume(token, answer(true));
     for (const wait of [facts?.cancelAfter ?? 0, (facts?.cancelAfter ?? 0) + 29 * 24 * 3_600_000]) {
       time = wait;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.cancel(facts?.cancelToken ?? '')).rejects.toThrow(TokenRefused);
     }
     expect(undone).toEqual([]);
@@ -364,7 +361,6 @@ describe('continueAs', () => {
     let turn = await host.start('loop', { n: 20 });
     while (turn.status === 'suspended') {
       time += 10 * 60_000;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       turn = await host.resume(turn.token, answer(true, turn.steps[0]?.stepId));
     }
     expect(turn).toMatchObject({ status: 'completed', result: 'end' });

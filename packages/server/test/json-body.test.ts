@@ -57,7 +57,6 @@ describe.each(eras)('a posted body of the %s era', (era) => {
     const told = nothingTold();
     const big = { ...call, arguments: { initial_arg: 'x'.repeat(limit) } };
     for (const length of [limit + 1, limit, 400]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { status } = await server(told).fetch(post(era, method, big, 1, declared(length)));
       expect(status).toBe(413);
     }

@@ -58,15 +58,12 @@ describe.each(carrying)('a key rotation during sagas by $name', (way) => {
       const hosts = fleet(ran, clock, first, second);
       for (const [index, token] of inFlight.entries()) {
         // Each saga continues at another host than the one that began it.
-        // oxlint-disable-next-line no-await-in-loop -- phase after phase
         expect(await outcome(way, hosts[index % 2 === 0 ? 1 : 0], token)).toBe('done');
         done += 1;
       }
-      // oxlint-disable-next-line no-await-in-loop -- phase after phase
       inFlight = [await way.begin(hosts[0]), await way.begin(hosts[1])];
       // Sealed on one host, opened on the other, within the phase.
       for (const [index, token] of inFlight.entries()) {
-        // oxlint-disable-next-line no-await-in-loop -- phase after phase
         expect(await outcome(way, hosts[index === 0 ? 1 : 0], token)).toBe('done');
       }
       expect(hosts.flatMap(({ told }) => told.rejections)).toEqual([]);
@@ -81,7 +78,6 @@ describe.each(carrying)('a key rotation during sagas by $name', (way) => {
       [`${newKey},${oldKey}`, 'new'],
     ] as const) {
       const host = hostForAll([deploys()], { keys });
-      // oxlint-disable-next-line no-await-in-loop -- one order after the other
       expect(kidOf(await way.begin(host))).toBe(kid);
     }
     const old = await way.begin(hostForAll([deploys()], { keys: oldKey }));
@@ -158,9 +154,7 @@ describe.each(carrying)('a key rotation during sagas by $name', (way) => {
     ];
     const hosts = forms.map((keys) => hostForAll([deploys()], { keys: keys as string }));
     for (const from of hosts) {
-      // oxlint-disable-next-line no-await-in-loop -- form after form
       const token = await way.begin(from);
-      // oxlint-disable-next-line no-await-in-loop -- form after form
       const outcomes = await Promise.all(hosts.map((to) => outcome(way, to, token)));
       expect(outcomes).toEqual(forms.map(() => 'done'));
     }

@@ -168,7 +168,6 @@ test.each(eras)(
           await send('tools/callSaga', { name: 'secretive', arguments: start });
           let token = await send('tools/callSaga', { name: 'secretive', arguments: {} });
           for (const [completedSteps, mangled] of turns) {
-            // oxlint-disable-next-line no-await-in-loop -- turn after turn
             token =
               (await send('tools/resumeSaga', { sagaToken: mangled(token ?? ''), completedSteps })) ?? token;
           }

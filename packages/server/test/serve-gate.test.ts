@@ -62,11 +62,9 @@ describe('a server that listens on an address', () => {
     'refuses foreign hosts on %s, and serves loopback hosts',
     async (address) => {
       for (const host of foreign) {
-        // oxlint-disable-next-line no-await-in-loop -- host after host
         expect(await statusOf(address, host)).toBe(403);
       }
       for (const host of mine) {
-        // oxlint-disable-next-line no-await-in-loop -- host after host
         expect(await statusOf(address, host)).not.toBe(403);
       }
     },
@@ -90,10 +88,8 @@ describe('a server that listens on an address', () => {
     const refusals: boolean[] = [];
     for (let sent = 0; sent < 5; sent += 1) {
       const outgoing = send({ port, host: '127.0.0.1', agent }).end();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
       refusals.push(answer.resume().statusCode === 403);
-      // oxlint-disable-next-line no-await-in-loop -- the connection is free then
       await once(answer, 'end');
     }
     agent.destroy();
@@ -116,7 +112,6 @@ test.each([
   const bun = { address: { address, family: 'IPv4', port: 3000 }, requestIP: () => null };
   const bySrvx = Object.assign(to('mcp.example'), { runtime: { name: 'bun', bun: { server: bun } } });
   for (const answer of [serve().fetch(to('mcp.example'), bun), serve().fetch(bySrvx)]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect((await answer).status === 403).toBe(isRefused);
   }
 });
@@ -153,7 +148,6 @@ describe('authenticate that returns no user', () => {
           auth: { principal, authenticate: () => found as undefined },
           hooks: hooksInto(told),
         });
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const refused = await server.fetch(post('modern', 'tools/callSaga', { name: 'asking' }));
         expect(refused.status).toBe(401);
         expect(refused.headers.get('www-authenticate')).toBe('Bearer');

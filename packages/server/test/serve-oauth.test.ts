@@ -87,7 +87,6 @@ describe('protected resource metadata', () => {
     expect(await challengeTo(serve())).toBe(`Bearer ${named}`);
     const gated = serve({ auth: { authenticate: gate } });
     for (const authorization of ['', 'Bearer bad', 'Bearer scopeless']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const challenge = await challengeTo(gated, authorization === '' ? {} : { authorization });
       expect(challenge).toMatch(/^Bearer error="(invalid_token|insufficient_scope)", /);
       expect(challenge).toContain(`, ${named}`);

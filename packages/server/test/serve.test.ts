@@ -205,10 +205,8 @@ describe('serveSagas', () => {
   test('answers 404 for other paths, and names the MCP path', async () => {
     const server = serve();
     for (const path of ['/', '/mcp/', '/MCP', '/mcp/x', '/x?/mcp']) {
-      // oxlint-disable-next-line no-await-in-loop -- a few paths
       const response = await server.fetch(new Request(`http://localhost${path}`, { method: 'POST' }));
       expect([path, response.status]).toEqual([path, 404]);
-      // oxlint-disable-next-line no-await-in-loop -- a few paths
       expect(await response.text()).toContain('/mcp');
     }
     const elsewhere = serve({ http: { path: '/sagas' } });
@@ -289,7 +287,6 @@ describe('serveSagas', () => {
       [plain, 'two'],
       [made, 'three'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await server.fetch(post('modern', 'tools/callSaga', { name: 'contextual' }), env);
     }
     expect(seen).toEqual(['one', 'two', { method: 'POST', env: 'three' }]);
@@ -343,7 +340,6 @@ describe('serveSagas', () => {
       completedSteps: [accept('target', { target: 'x' })],
     };
     for (const other of ['eve', undefined]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await as(other, 'tools/resumeSaga', resume)).last.error).toMatchObject({ code: -32602 });
     }
     expect((await as('ada', 'tools/resumeSaga', resume)).last.result).toMatchObject({

@@ -31,10 +31,8 @@ export function sqlGuard(database: Database): SagaGuard {
       const fresh = await freshTurn(claim, saga, call);
       const respondsUntil = fresh[respondsUntilAt] ?? null;
       for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- until a statement decides
         const begun = fenceOf(await run(statements.insert, fresh));
         if (begun !== undefined) return { run: begun };
-        // oxlint-disable-next-line no-await-in-loop -- until a statement decides
         const [row = {}] = await run(statements.read, [saga, turn]);
         const now = Number(row['now']);
         assertClocks(claim, now);
@@ -45,7 +43,6 @@ export function sqlGuard(database: Database): SagaGuard {
         if (used === undefined) return 'full';
         if (used.verdict !== undefined) return used.verdict;
         const values = [saga, turn, used.fence, Math.ceil(claim.leaseMs), call, used.isAwaited ? 1 : 0];
-        // oxlint-disable-next-line no-await-in-loop -- until a statement decides
         const taken = fenceOf(await run(statements.takeOver, [...values, respondsUntil]));
         if (taken !== undefined) return { run: taken, ...used.interrupted };
       }

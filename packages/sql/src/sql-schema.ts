@@ -62,11 +62,9 @@ function index(table: string): string {
 export async function createTables({ tables, define }: Database): Promise<void> {
   for (const statement of migrationsOf(tables).flat()) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await define(statement);
     } catch {
       // If two processes create a table of PostgreSQL at once, one fails, and finds the table the next time.
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await define(statement);
     }
   }

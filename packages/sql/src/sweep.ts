@@ -16,7 +16,6 @@ export function sweeper(
   return async () => {
     count += 1;
     if (count % calls !== 1) return;
-    // oxlint-disable-next-line no-await-in-loop -- one connection is enough
     for (const statement of statements(rows)) await run(statement, []);
   };
 }

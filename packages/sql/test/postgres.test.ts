@@ -64,7 +64,6 @@ describeWithPostgres('in PostgreSQL', () => {
         return { mailbox: store.mailbox, elsewhere: store.mailbox, ...time };
       }),
     ];
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     for (const { run } of cases) await run();
   });
 
@@ -83,7 +82,6 @@ describeWithPostgres('in PostgreSQL', () => {
     const prefix = 'billing.saga_';
     await pool.query('CREATE SCHEMA billing');
     for (const sql of [...postgresMigrations({ prefix }), ...postgresMigrations({ prefix })]) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await pool.query(sql);
     }
     const { rows } = await pool.query(

@@ -191,10 +191,8 @@ describe.each(databases)('in %s', (_, open) => {
     await store.createTables();
     const numbers: number[] = [];
     for (let count = 0; count < 20; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const fence = fenceOf(await store.guard.begin(claim()));
       numbers.push(fence.number);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await store.guard.forget(fence)).toBe(true);
     }
     expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other));
@@ -205,7 +203,6 @@ describe.each(databases)('in %s', (_, open) => {
     await store.createTables();
     for (const seconds of [-40, 40]) {
       const asked = claim({ now: Date.now() + seconds * 1_000 });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(store.guard.begin(asked)).rejects.toThrow();
     }
     expect(await rows(`SELECT * FROM ${prefix}turns`)).toHaveLength(0);
@@ -236,7 +233,6 @@ describe.each(databases)('in %s', (_, open) => {
     await store.createTables();
     for (const table of ['turns', 'tasks', 'boxes']) {
       const column = { turns: 'digest', tasks: 'sealed', boxes: 'answers' }[table];
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await rows(`ALTER TABLE ${prefix}${table} RENAME COLUMN ${column} TO other`);
     }
     const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
@@ -269,7 +265,6 @@ describe.each(databases)('in %s', (_, open) => {
       Number((await rows(`SELECT COUNT(*) AS count FROM ${prefix}${table}`))[0]?.['count']);
     const expiresAt = Date.now() + hour;
     for (let turn = 0; turn < 300; turn += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await store.guard.begin(claim({ turn }));
     }
     const writes = Array.from(
@@ -283,11 +278,8 @@ describe.each(databases)('in %s', (_, open) => {
     expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([300, 3, 1, 1]);
     // As many calls as lead to the next sweep of each store.
     for (let count = 0; count < 50; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await store.guard.claim(`saga:${count}`, Date.now() + hour);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await store.tasks.write('new', `${count}`, count, Date.now() + hour);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await store.mailbox.put('new', `${count}`, 'x', { expiresAt: Date.now() + hour, maxAnswers: 99 });
     }
     expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([100, 1, 1, 50]);
@@ -303,7 +295,6 @@ describe.each(databases)('in %s', (_, open) => {
     );
     await pass(rows, prefix, 2 * hour);
     for (let count = 0; count < 50; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await store.guard.claim(`saga:${count}`, Date.now() + hour);
     }
     const kept = await rows(`SELECT response, request, bytes FROM ${prefix}turns ORDER BY turn`);

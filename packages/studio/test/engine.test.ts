@@ -268,7 +268,6 @@ const expectedFailures: Readonly<Record<string, readonly string[]>> = {
 async function playToEnd(files: readonly SourceFile[]): Promise<readonly Lane[]> {
   const runs: Lane[] = [];
   for (const answers: Act[] = []; answers.length < 10;) {
-    // oxlint-disable-next-line no-await-in-loop -- each run has one more answer
     const [run] = (await play({ answers }, files)) as [Lane];
     runs.push(run);
     if (run.status !== 'waiting') break;

@@ -38,7 +38,6 @@ describe('arguments of the test kit', () => {
   it.each(explorers)('%s refuses a value that is not a script', async (name, explore) => {
     const run = await script.run();
     for (const given of [agree, run, () => script.run(), undefined, {}]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const error = await errorOf(Promise.resolve().then(() => explore(given)));
       expect(error.code).toBe('script');
       expect(error.message).toContain(`${name}(testSaga(saga)…)`);

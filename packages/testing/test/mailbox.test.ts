@@ -56,7 +56,6 @@ const mailboxWith =
 async function failuresOf(make: () => Promise<MailboxUnderTest>): Promise<readonly string[]> {
   const failures: string[] = [];
   for (const { title, run } of mailboxConformance(make)) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const error: unknown = await run().catch((thrown: unknown) => thrown);
     if (error === undefined) continue;
     expect(error).toMatchObject({ name: 'SagaTestError', code: 'violated' });

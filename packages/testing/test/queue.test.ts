@@ -6,7 +6,6 @@ import { referenceQueue, type QueueMistakes } from './support/reference-queue.ts
 async function failuresOf(cases: readonly ConformanceCase[]): Promise<ReadonlyMap<string, string>> {
   const failures = new Map<string, string>();
   for (const { title, run } of cases) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const error: unknown = await run().catch((thrown: unknown) => thrown);
     if (error === undefined) continue;
     expect(error).toMatchObject({ name: 'SagaTestError', code: 'violated' });

@@ -78,7 +78,6 @@ describe.each(withTokens)('a token on the wire: $dialect, $era', (way) => {
     const [token = ''] = honest.tokens;
     for (const { how, token: forged } of tamper(token, honest.tokens.at(-1))) {
       const mallory = rawClient(wire, { ...way, user: 'alice', answers, token: () => forged });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const error: unknown = await call(mallory).catch((thrown: unknown) => thrown);
       expect({ how, error }).toMatchObject({ how, error: { name: 'WireError', rpcCode: -32602 } });
     }

@@ -35,7 +35,6 @@ async function taken(program: Program, options: Parameters<typeof recordSagas>[1
     const given = turn.steps.map(({ stepId }) => {
       return { stepId, result: { action: 'accept', content: answers[stepId.replace(/@.*/, '')] } };
     });
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     turn = await host.resume(turn.token, given as never);
   }
   return turn;

@@ -132,9 +132,7 @@ describe('the effects of a machine', () => {
     for (const error of [new SagaCancelled('enough'), new Error('too large')]) {
       const { told, program } = shop();
       const drive = new Drive(program);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await drive.start();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const outcome = failureOf(await drive.end(error));
       expect(outcome.error).toBe(error);
       expect(outcome.compensated).toHaveLength(2);

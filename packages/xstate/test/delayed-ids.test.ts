@@ -72,7 +72,6 @@ async function ofSaga(machine: AnyStateMachine, seconds: number, each: number): 
   await drive.start();
   for (let at = 0; at < seconds; at += each) {
     drive.world.time += each * second;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     await drive.resume();
   }
   const [{ m }] = JSON.parse(`[${drive.suspended.state.server}]`) as [{ m: { c: { heard: string } } }];

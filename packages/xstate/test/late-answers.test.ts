@@ -63,10 +63,8 @@ describe('an answer that comes after the delay beside its question', () => {
 
   it('[W6] a request without an answer to the question has no grace', async () => {
     for (const answers of [{}, { other: accept({ n: 1 }) }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one saga after the other
       const drive = await started(asking);
       drive.world.time += minute;
-      // oxlint-disable-next-line no-await-in-loop -- one saga after the other
       await drive.resume(answers);
       expect(drive.asked).toEqual(['expired@2']);
     }

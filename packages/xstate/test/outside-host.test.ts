@@ -160,7 +160,6 @@ describe('an approval of a machine at a host', () => {
     });
     suspended(await test.host.start('refund', {}, { caller }));
     while (outbox.sent.length < 3) {
-      // oxlint-disable-next-line no-await-in-loop -- one message after the other
       expect((await test.next(test.restart())).status).not.toBe('ended');
     }
     const body = new URLSearchParams({ decision: 'approve' });

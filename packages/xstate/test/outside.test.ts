@@ -102,7 +102,6 @@ describe('an approval of a machine', () => {
     await test.start();
     for (const hours of [4, 2, 18]) {
       test.drive.world.time += hours * hour;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       await test.resume();
     }
     expect(test.outbox.sent.map(({ by, isReminder }) => [by, isReminder])).toEqual([
@@ -188,7 +187,6 @@ describe('an approval of a machine', () => {
     await test.start();
     for (let turns = 0; turns < 2; turns += 1) {
       test.drive.world.time += 1_000;
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
       await test.resume();
     }
     const failure = failureOf(test.drive.outcome as never);

@@ -111,7 +111,6 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
     for (const end of ends) {
       drive.outcome = outcome;
       told.length = 0;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { compensated, uncompensated } = failureOf(await end());
       expect({ compensated, uncompensated }).toEqual({
         compensated: [{ stepId: 'charge' }],

@@ -161,17 +161,13 @@ describe('the undo of a machine under a guard', () => {
       const messages = [];
       for (const forks of ['accept', 'refuse'] as const) {
         const { host, errors } = shop(fault, forks);
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const first = await tokenOf(host.start('shop', {}));
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const token = await tokenOf(host.resume(first, yes('sure')));
         const answers =
           fault === 'refused' ? [{ stepId: 'really@2', result: { action: 'decline' } }] : yes('really@2');
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const end = await host.resume(token, answers);
         expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
         reasons.push(outline(errors.at(-1)));
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         if (forks === 'refuse') messages.push(outline(toError(await host.resume(token, answers))).message);
         else messages.push(publicMessageOf('shop', errors.at(-1)));
       }

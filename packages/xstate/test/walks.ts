@@ -20,7 +20,6 @@ for (let seed = Number(first); seed < Number(first) + Number(count); seed += 1) 
   const numbers = draw(600);
   const changes = draw(12);
   try {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const walked = await walk(numbers);
     const end = walked?.figures.ended ?? 'too long';
     ended[end] = (ended[end] ?? 0) + 1;
@@ -31,7 +30,6 @@ for (let seed = Number(first); seed < Number(first) + Number(count); seed += 1) 
     console.error(seed, error);
   }
   try {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const walked = await walkChanged(numbers, changes);
     const end = walked?.end ?? 'nothing to change';
     changed[end] = (changed[end] ?? 0) + 1;

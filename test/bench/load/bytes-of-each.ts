@@ -27,9 +27,7 @@ export async function bytesOfEach(
   const found: number[] = [];
   let before = { size: 0, heap: Number.NaN };
   for (const size of sizes) {
-    // oxlint-disable-next-line no-await-in-loop -- the fleet grows step by step
     await fleet.growTo(size);
-    // oxlint-disable-next-line no-await-in-loop -- as above
     const { heap } = await server.memory();
     if (before.size > 0) found.push((heap - before.heap) / (size - before.size));
     before = { size, heap };

@@ -27,7 +27,6 @@ export class Fleet {
     await together(boardsAtOnce, async () => {
       while (missing > 0) {
         missing -= 1;
-        // oxlint-disable-next-line no-await-in-loop -- sequential within each of the concurrent loops
         this.#waiting.push(await this.#board(this.#url));
       }
     });
@@ -47,7 +46,6 @@ export class Fleet {
         const flight = this.#waiting.shift();
         // There are fewer users than allowed concurrent requests.
         if (flight === undefined) return;
-        // oxlint-disable-next-line no-await-in-loop -- as above
         const progress = await flight.next();
         this.#waiting.push(flight);
         requests += progress.requests;

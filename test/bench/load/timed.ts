@@ -22,7 +22,6 @@ export async function warmUp(fleets: readonly Fleet[], { warmUpMs }: Effort): Pr
   const sent = new Map(fleets.map((fleet) => [fleet, 0]));
   await inTurn(fleets, async (fleet) => await fleet.growTo(16));
   while (Math.min(...sent.values()) < warmUpMs * 67) {
-    // oxlint-disable-next-line no-await-in-loop -- until the servers are warm
     await inTurn(fleets, async (fleet) => {
       const { requests } = await fleet.drive(100);
       sent.set(fleet, (sent.get(fleet) ?? 0) + requests);
@@ -33,7 +32,6 @@ export async function warmUp(fleets: readonly Fleet[], { warmUpMs }: Effort): Pr
 /** Runs a function for each item in sequence, because concurrent runs would distort each other. */
 export async function inTurn<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
   for (const item of items) {
-    // oxlint-disable-next-line no-await-in-loop -- sequential by design
     await run(item);
   }
 }

@@ -23,7 +23,6 @@ async function running(steps: number): Promise<Candidate> {
     name: `${steps}`,
     run: async (times) => {
       for (let count = 0; count < times; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- sequential
         const { status } = await program.advance(await program.begin({}), new Map(), runtime);
         if (status !== 'suspended') throw new Error(`The turn ${status}`);
       }

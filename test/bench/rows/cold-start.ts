@@ -10,7 +10,6 @@ export const coldStart: Row = async ({ effort }) => {
   const timings = servers.map((): Timing[] => []);
   for (let round = 0; round < Math.ceil(effort.rounds / 4); round += 1) {
     for (const [index, server] of servers.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
       timings[index]?.push(await startAndAnswer(server));
     }
   }

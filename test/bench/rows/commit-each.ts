@@ -29,10 +29,8 @@ function candidate(steps: number, commits: boolean): Candidate {
     name: nameOf(steps, commits),
     run: async (times) => {
       for (let count = 0; count < times; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const begun = await host.start('bench', {});
         if (begun.status !== 'suspended') throw new Error(`The turn ${begun.status}`);
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const { status } = await host.resume(begun.token);
         if (status !== 'completed') throw new Error(`The saga ${status}`);
       }

@@ -42,7 +42,6 @@ async function underRedis(effort: Effort): Promise<Finding> {
     const trips: Candidate = {
       name: 'two round trips',
       run: async (times) => {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         for (let count = 0; count < 2 * times; count += 1) await client.ping();
       },
     };
@@ -69,7 +68,6 @@ function turns(name: string, store?: SagaGuard): Candidate {
   return {
     name,
     run: async (times) => {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       for (let count = 0; count < times; count += 1) await finish(host, await begin(host));
     },
   };
@@ -82,9 +80,7 @@ async function heldBy({ rounds }: Effort, finished: boolean): Promise<number> {
   const before = heap();
   const tokens: string[] = [];
   for (let count = 0; count < sagas; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const token = await begin(host);
-    // oxlint-disable-next-line no-await-in-loop -- as above
     if (finished) await finish(host, token);
     else tokens.push(token);
   }

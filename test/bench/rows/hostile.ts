@@ -24,7 +24,6 @@ function refusing(): Candidate {
     name: 'refused',
     run: async (times) => {
       for (let count = 0; count < times; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const refused = await host.start('bench', JSON.parse(text)).catch((error: unknown) => error);
         if (!(refused instanceof Error)) throw new Error('The call was not refused');
       }

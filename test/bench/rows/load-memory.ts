@@ -34,9 +34,7 @@ interface Subject {
 export const loadMemory: Row = async ({ effort }) => {
   const subjects: Subject[] = [];
   for (const { name, serves, board } of contenders) {
-    // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
     const memory = await memoryOf(serves, board, effort);
-    // oxlint-disable-next-line no-await-in-loop -- as above
     subjects.push({ name, memory, each: await heldForEach(serves, board, effort) });
   }
   const finding = (figure: FigureId, valueOf: (subject: Subject) => number): Finding => {
@@ -56,11 +54,8 @@ async function memoryOf(serves: ServerName, board: Board, effort: Effort): Promi
     const fleet = new Fleet(server.url, board);
     const found: Partial<Record<Size, Usage>> = {};
     for (const size of sizes) {
-      // oxlint-disable-next-line no-await-in-loop -- the fleet grows step by step
       await fleet.growTo(Math.min(size, effort.rounds * 50));
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await fleet.drive(effort.turnMs * 60, 16);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       found[size] = await server.memory();
     }
     return found as Record<Size, Usage>;

@@ -122,7 +122,6 @@ async function ready(made: AnyStateMachine): Promise<Ready> {
 function turnOf({ program, state, runtime, answers }: Ready): Candidate['run'] {
   return async (times) => {
     for (let count = 0; count < times; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { status } = await program.advance(state, answers, runtime);
       if (status !== 'suspended') throw new Error(`The turn ${status}`);
     }
@@ -171,7 +170,6 @@ async function tokenBytes({ program }: Ready): Promise<number> {
     if (turn.status !== 'suspended') throw new Error(`The turn ${turn.status}`);
     const [asked] = turn.steps as readonly [ClientStep];
     if (asked.stepId.replace(/@\d+$/, '') === 'last') return turn.token.length;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     turn = await host.resume(turn.token, [{ stepId: asked.stepId, result: accepted }]);
   }
 }

@@ -24,7 +24,6 @@ export const outside: Row = async ({ effort }) => {
   const findings: Finding[] = [];
   try {
     for (const name of storeNames.filter(hasDatabase)) {
-      // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
       findings.push(await findingWith(name, file, effort));
     }
   } finally {
@@ -47,11 +46,8 @@ async function findingWith(name: StoreName, file: string, { rounds }: Effort): P
       // pg-boss polls, so the pauses spread the answers evenly over the polling interval.
       const pause = name === 'postgres' && round >= 0 ? (pollingMs * (round + 0.5)) / rounds : 0;
       child.send('start');
-      // oxlint-disable-next-line no-await-in-loop -- concurrent runs would distort each other
       const { link = '' } = await nextMessage(child);
-      // oxlint-disable-next-line no-await-in-loop -- see above
       const answer = await timeOf(child, link, pause);
-      // oxlint-disable-next-line no-await-in-loop -- see above
       const message = await timeOf(child, bare, pause);
       if (round < 0) continue;
       answers.push(answer);

@@ -63,10 +63,8 @@ async function sumOf(
   const plain = createSealer({ ring, audience, limits: { maxTokenBytes: 1024 * 1024 } });
   let uncompressed = 0;
   for (const token of tokens) {
-    // oxlint-disable-next-line no-await-in-loop -- turn by turn
     const { sid, claims, streams } = await plain.open(token, { purpose: 'token' });
     const stored = streams.map((bytes) => ({ bytes, compress: false }));
-    // oxlint-disable-next-line no-await-in-loop -- turn by turn
     uncompressed += (await plain.seal('token', sid, claims, stored)).length;
   }
   const compressed = tokens.reduce((sum, { length }) => sum + length, 0);
@@ -110,7 +108,6 @@ async function tokensOf(results: readonly Json[], ask: () => Steps<void>): Promi
   let turn: SagaTurn = await host.start('bench', {});
   const tokens = results.length === 0 ? [tokenOf(turn)] : [];
   for (const result of results) {
-    // oxlint-disable-next-line no-await-in-loop -- turn by turn
     turn = await host.resume(tokenOf(turn), [{ stepId: stepOf(turn), result }]);
     tokens.push(tokenOf(turn));
   }

@@ -47,13 +47,11 @@ async function seen(client: Client, calling: Calling): Promise<ToolText> {
       if (token === undefined || needed !== undefined) {
         const params = { ...call, ...needed };
         needed = undefined;
-        // oxlint-disable-next-line no-await-in-loop -- resumes after each failure
         result = await client.callTool(params, options);
       } else {
         // A resumed request keeps its ID, but the SDK counts IDs itself.
         Reflect.set(client, '_requestMessageId', id);
         const resume = { method: 'requests/resume', params: { resumeToken: token } };
-        // oxlint-disable-next-line no-await-in-loop -- resumes after each failure
         result = await client.request(resume, anything as never, options);
       }
       const { nextResumeToken: resumeToken } = result as { readonly nextResumeToken?: string };
@@ -65,13 +63,11 @@ async function seen(client: Client, calling: Calling): Promise<ToolText> {
       user.left.throwIfAborted();
       const { data } = Object(error) as { readonly data?: Needed };
       if (data?.reason === 'input_required') {
-        // oxlint-disable-next-line no-await-in-loop -- waits for the user
         needed = { requestState: data.requestState, inputResponses: await answered(calling, data) };
         continue;
       }
       const problem = judged(error);
       if (problem !== error || tries === mostTries) throw problem;
-      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await backOff(draw, tries);
     }
   }

@@ -47,7 +47,6 @@ async function resumed(
     const { nextResumeToken, _meta: meta } = result as Interim;
     if (nextResumeToken === undefined) return textOf(result);
     const { steps = [] } = meta?.['io.github.mcp-saga/saga'] ?? {};
-    // oxlint-disable-next-line no-await-in-loop -- one call after the other
     const answered = await Promise.all(
       steps.map(async ({ stepId, type, params }) => [
         stepId,
@@ -56,7 +55,6 @@ async function resumed(
           : await user.fill(params.message ?? ''),
       ]),
     );
-    // oxlint-disable-next-line no-await-in-loop -- one call after the other
     result = await call({
       ...args,
       resumeToken: nextResumeToken,

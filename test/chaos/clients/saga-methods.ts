@@ -50,7 +50,6 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
   let drawer: SuspendedSaga | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- resumes after each failure
       return textOf(
         drawer === undefined
           ? await callSaga(client, { name, arguments: args }, options)
@@ -61,10 +60,8 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
       if (error instanceof SagaGone) throw new RefusedCall('the token', { cause: error });
       if (!(error instanceof SagaClientError) || tries === mostTries) throw judged(error);
       drawer = error.saga;
-      // oxlint-disable-next-line no-await-in-loop -- retries until the saga is undone
       if (drawer !== undefined && error.code === 'saga_on_turn_failed')
         return await givenUp(client, drawer, calling);
-      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await backOff(draw, tries);
     }
   }
@@ -85,12 +82,10 @@ async function givenUp(
 ): Promise<ToolText> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- retries until the saga is undone
       return textOf(await cancelSaga(client, saga, { requestOptions, signal: user.left, reason: 'enough' }));
     } catch (error) {
       if (error instanceof SagaGone) throw new RefusedCall('the token, to cancel', { cause: error });
       if (tries === mostTries) throw error;
-      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await backOff(draw, tries);
     }
   }

@@ -18,14 +18,12 @@ export function steadyFetch(draw: Draw): typeof fetch {
     if (init?.method === 'GET') return await fetch(input, init);
     for (let tries = 1; ; tries += 1) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- again, until it is answered
         const { status, headers, body } = await whole(input, init);
         if (status >= 502 && status <= 504) throw new Error(`The proxy answers ${status}.`);
         if (isForLater(body)) throw new Error('The server asks to send it again later.');
         return new Response(body, { status, headers });
       } catch (error) {
         if (init?.signal?.aborted === true || tries === mostTries) throw error;
-        // oxlint-disable-next-line no-await-in-loop -- again, until it is answered
         await backOff(draw, tries);
       }
     }

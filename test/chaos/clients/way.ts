@@ -47,7 +47,6 @@ export async function calledToTheEnd(
   for (;;) {
     const { nextResumeToken: resumeToken } = result as { readonly nextResumeToken?: string };
     if (resumeToken === undefined) return textOf(result);
-    // oxlint-disable-next-line no-await-in-loop -- one call after the other
     result = await call({ ...args, resumeToken });
   }
 }

@@ -37,10 +37,8 @@ export class Messages {
   /** Disturbs deliveries until the signal aborts. */
   async disturb(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- pauses between disturbances
       await pause(between(this.#draw, 300, 900));
       // A job may have started or ended meanwhile.
-      // oxlint-disable-next-line no-await-in-loop -- see above
       await this.#disturbOnce().catch(() => undefined);
     }
   }
@@ -79,19 +77,15 @@ export class Messages {
       const left = leftOf(job);
       if (this.#known.length < most) this.#known.push(job.data);
       else this.#known[between(this.#draw, 0, most)] = job.data;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (left > graceMs) await job.changeDelay(between(this.#draw, 0, 2_000)).catch(() => undefined);
       else if (luck < 0.05) {
         this.figures.twice += 1;
-        // oxlint-disable-next-line no-await-in-loop -- see above
         await this.#copy(job.data, 0);
       } else if (luck < 0.12) {
         this.figures.late += 1;
-        // oxlint-disable-next-line no-await-in-loop -- see above
         await job.changeDelay(Math.max(0, left) + between(this.#draw, 200, 2_500)).catch(() => undefined);
       } else if (luck < 0.18) {
         this.figures.early += 1;
-        // oxlint-disable-next-line no-await-in-loop -- see above
         await promote(job);
       }
     }
@@ -124,9 +118,7 @@ export class Messages {
 
   async #until(isDone: () => Promise<boolean>): Promise<boolean> {
     for (let tries = 0; tries < 300; tries += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- until the queue is empty
       if (await isDone().catch(() => false)) return true;
-      // oxlint-disable-next-line no-await-in-loop -- see above
       await pause(200);
     }
     return false;

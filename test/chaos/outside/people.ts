@@ -35,7 +35,6 @@ export class People {
   /** Answers delivered links until the signal aborts. */
   async answer(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- polls for new links
       const notes = await this.#notesAfter(this.#last).catch(() => []);
       for (const note of notes) {
         this.#last = Math.max(this.#last, note.id);
@@ -43,7 +42,6 @@ export class People {
         this.#answering.add(answering);
         void answering.finally(() => this.#answering.delete(answering));
       }
-      // oxlint-disable-next-line no-await-in-loop -- see above
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
     await Promise.all(this.#answering);
@@ -113,19 +111,16 @@ export class People {
     let status = 0;
     for (let tries = 1; tries <= mostTries && told === 'no response'; tries += 1) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- retries until a response arrives
         const response = await fetch(new URL(new URL(url).pathname, this.#proxy), {
           method: 'POST',
           ...request,
         });
-        // oxlint-disable-next-line no-await-in-loop -- see above
         const text = await response.text();
         ({ status } = response);
         if (status < 500) told = toldBy(status, text);
       } catch {
         // The connection was cut, or no process serves: tries again.
       }
-      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       if (told === 'no response') await backOff(draw, tries);
     }
     this.reports.push({ purchase, person, wanted, told, status, from, to: Date.now() });

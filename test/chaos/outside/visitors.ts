@@ -44,9 +44,7 @@ export class Visitors {
   async #keepCalling(over: AbortSignal): Promise<void> {
     const draw = seeded(between(this.#draw, 0, 2 ** 31));
     while (!over.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other
       await this.#visit(draw, over);
-      // oxlint-disable-next-line no-await-in-loop -- see above
       await new Promise((resolve) => setTimeout(resolve, between(draw, 300, 2_500)));
     }
   }
@@ -63,10 +61,8 @@ export class Visitors {
     // Most clients disconnect after the saga has asked the people, some at once, and some stay.
     const most = habit < 0.1 ? 0 : habit < 0.75 ? between(draw, 1, 3) : 200;
     for (let turns = 0; turns < most && turn?.token !== undefined; turns += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       turn = await this.#ask('/outside/resume', { token: turn.token }, draw);
       if (most === 200 && over.aborted) break;
-      // oxlint-disable-next-line no-await-in-loop -- see above
       await new Promise((resolve) => setTimeout(resolve, between(draw, 50, turns === 0 ? 100 : 1_000)));
     }
     if (turn === undefined) this.figures.unheard += 1;
@@ -78,17 +74,14 @@ export class Visitors {
   async #ask(path: string, body: object, draw: Draw): Promise<Turn | undefined> {
     for (let tries = 1; tries <= mostTries; tries += 1) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- retries until a response arrives
         const response = await fetch(new URL(path, this.#proxy), {
           method: 'POST',
           body: JSON.stringify(body),
         });
-        // oxlint-disable-next-line no-await-in-loop -- see above
         if (response.status < 500) return (await response.json()) as Turn;
       } catch {
         // The connection was cut, or no process serves: tries again.
       }
-      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await backOff(draw, tries);
     }
     return undefined;

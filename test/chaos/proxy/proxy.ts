@@ -160,7 +160,6 @@ export class Proxy {
   async #passed(count: number): Promise<void> {
     const goal = this.figures.requests + count;
     for (let waited = 0; this.figures.requests < goal && waited < 1_000; waited += 20) {
-      // oxlint-disable-next-line no-await-in-loop -- polls
       await this.#wait(20);
     }
   }

@@ -29,12 +29,10 @@ await redis.connect();
 async function queue(path: string, body: object): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- retries until the queue is notified
       await ask(path, body);
       return;
     } catch (error) {
       if (tries === 600) throw error;
-      // oxlint-disable-next-line no-await-in-loop -- pauses before the retry
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -67,7 +67,6 @@ export async function checkExamples(
       for (const [index, code] of examplesIn(one.docstring).entries()) {
         const file = `${one.package}.${one.name}.${index + 1}.ts`;
         owners.set(file, one);
-        // oxlint-disable-next-line no-await-in-loop -- small files
         await writeFile(join(folder, file), toModule(code, entries));
       }
     }

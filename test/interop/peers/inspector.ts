@@ -51,7 +51,6 @@ export async function connectMcpdo(
           if (pending === undefined) return called(said);
           asked.push(pending.message);
           const answer = JSON.stringify(userAnswers[pending.message]);
-          // oxlint-disable-next-line no-await-in-loop -- each question depends on the previous answer
           said = await mcpdo(['elicitation/respond', pending.elicitationId, answer]);
         }
       },

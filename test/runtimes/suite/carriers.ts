@@ -95,7 +95,6 @@ export const tasks: Carrier = {
     let status = result?.['status'];
     // The first turn runs in the background.
     while (status === 'working')
-      // oxlint-disable-next-line no-await-in-loop -- until the task asks
       status = (await ask(url, 'tasks/get', { taskId }, { capabilities: knowsTasks })).result?.['status'];
     return taskId;
   },

@@ -52,12 +52,10 @@ export function fleetSuite(subjects: readonly Subject[]): void {
     const results = new Set<string>();
     const keys: Effect[] = [];
     for (const subject of subjects) {
-      // oxlint-disable-next-line no-await-in-loop -- need not run at once
       const { drawn } = JSON.parse(await goOn(subject, last, subjects.length)) as {
         readonly drawn: unknown[];
       };
       results.add(JSON.stringify(drawn));
-      // oxlint-disable-next-line no-await-in-loop -- see above
       keys.push(...(await subject.effects(label)).filter(({ what }) => what === `pass ${subjects.length}`));
     }
     expect(results.size).toBe(1);
@@ -73,7 +71,6 @@ async function relay(subjects: readonly Subject[], label: string): Promise<{ rea
   const args = { label, stops: subjects.length };
   let { result } = await ask(first.mcp(), 'tools/callSaga', { name: 'relay', arguments: args });
   for (const [index, subject] of subjects.slice(0, -1).entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- each request depends on the previous one
     ({ result } = await ask(subject.mcp(), 'tools/resumeSaga', {
       sagaToken: result?.['sagaToken'],
       completedSteps: completed(idOf(index + 1), accepted({ place: subject.name })),

@@ -61,9 +61,7 @@ export function refusalsSuite(subject: Subject): void {
     const answers: Record<string, unknown> = {};
     const others = carriers.filter((carrier) => carrier !== sagaMethods);
     for (const other of others) {
-      // oxlint-disable-next-line no-await-in-loop -- need not run at once
       const token = await other.begin(subject.mcp(), label);
-      // oxlint-disable-next-line no-await-in-loop -- see above
       answers[other.name] = (await sagaMethods.goOn(subject.mcp(), label, token)).error;
     }
     expect(answers).toEqual(Object.fromEntries(others.map(({ name }) => [name, sagaMethods.refused])));
@@ -79,7 +77,6 @@ export function refusalsSuite(subject: Subject): void {
     const before = await subject.effects(label);
     const answers: Record<string, unknown> = {};
     for (const { how, token } of tokens) {
-      // oxlint-disable-next-line no-await-in-loop -- a hundred at once would be a test of the network
       answers[how] = (await carrier.goOn(url, label, token)).error;
     }
     expect(answers).toEqual(Object.fromEntries(tokens.map(({ how }) => [how, carrier.refused])));

@@ -22,7 +22,6 @@ export function rotationSuite(subject: Subject): void {
         seals.push(kidOf(sagaToken));
         const stepId = index === 0 ? 'stop' : `stop#${index + 1}`;
         const completedSteps = completed(stepId, accepted({ place: keys }));
-        // oxlint-disable-next-line no-await-in-loop -- phase by phase
         const turn = await ask(subject.mcp({ keys }), 'tools/resumeSaga', { sagaToken, completedSteps });
         ({ result } = turn);
       }

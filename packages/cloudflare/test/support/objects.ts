@@ -119,7 +119,6 @@ export async function startObjects(entry = 'worker.ts', bindings: object = {}): 
       const stopped = stop.then(() => true);
       for (;;) {
         const ring = nextRing().then(() => false);
-        // oxlint-disable-next-line no-await-in-loop -- one alarm after the other
         if ((await busy()).length === 0 || (await Promise.race([ring, stopped]))) return;
       }
     };

@@ -170,7 +170,6 @@ export class Answers extends AnswerCheck {
       } else if (task.spec.kind === 'checkpoint') {
         this.#pass(task);
       } else if (answer !== undefined) {
-        // oxlint-disable-next-line no-await-in-loop -- answers are delivered in the order asked
         await this.#answer(task, answer);
       }
     }

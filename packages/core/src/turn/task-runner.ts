@@ -98,11 +98,9 @@ export class TaskRunner {
   /** Runs all due tasks, and the tasks that follow. */
   async runAll(): Promise<void> {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- it comes before the next wait
       await this.#runDue();
       const reason = this.budget.canSuspend ? this.#reason : undefined;
       if (reason !== undefined && this.#holdsEffect) {
-        // oxlint-disable-next-line no-await-in-loop -- nothing runs meanwhile
         if (this.budget.mayCommit(reason) && (await this.#options.commit(reason))) continue;
         return;
       }
@@ -116,7 +114,6 @@ export class TaskRunner {
       const wait = this.budget.waitUntil(due, now, this.#isStepUncommitted, hasUndos, isWait);
       if (wait === undefined) return;
       if (wait === 'hopeless') this.#execution.record(first, { type: 'cannot' }, undefined);
-      // oxlint-disable-next-line no-await-in-loop -- a short wait is held
       else await this.budget.hold(wait);
     }
   }
@@ -141,7 +138,6 @@ export class TaskRunner {
       const done = this.#ends.shift();
       if (done !== undefined) this.#finish(done.task, done.end);
       else if (this.#running.size === 0) return;
-      // oxlint-disable-next-line no-await-in-loop -- results are taken in the order of completion
       else await this.#nextEnd();
     }
   }
@@ -167,7 +163,6 @@ export class TaskRunner {
   async stop(reason: unknown): Promise<void> {
     this.abort(reason);
     while (this.#running.size > this.#ends.length) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other ends
       await this.#woken();
     }
     this.#running = new Set();

@@ -64,7 +64,6 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
       deadline = Math.max(deadline, dueAt(task));
       continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- a few questions at the most
     asked[task.path] = await digestOfStep(runtime.questions, step);
     const reason = reasons.get(task.path);
     runtime.observer.observe({ type: 'asked', kind: task.spec.kind, path: task.path });

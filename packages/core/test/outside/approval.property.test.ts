@@ -118,7 +118,6 @@ class Run {
         continue;
       }
       this.states.push(state);
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const outcome = await turn(this.#program, state, {}, this.world, this.#settings);
       if (outcome.status !== 'suspended')
         return JSON.parse(completed(outcome) as string) as Approval<unknown>;
@@ -146,9 +145,7 @@ it('an approval depends on the answers only, whenever the client calls, also on 
         expected.by,
       );
       expect(run.outside.open).toBe(0);
-      for (const state of run.states)
-        // oxlint-disable-next-line no-await-in-loop -- one fork after the other
-        expect(await run.fork(state)).toEqual(decision);
+      for (const state of run.states) expect(await run.fork(state)).toEqual(decision);
     }),
   );
 });

@@ -161,7 +161,6 @@ describe('approval', () => {
     waiting = await stubborn.start(stubborn.saga());
     for (let turns = 0; turns < 20; turns += 1) {
       stubborn.answer({ content: { comment: 'x' } }, stubborn.sent.length - 1);
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       waiting = suspended(await stubborn.next(stubborn.saga(), waiting));
     }
     expect(stubborn.sent.length).toBeGreaterThan(2);
@@ -267,7 +266,6 @@ describe('approval', () => {
     for (const late of [0, 24 * hour]) {
       const test = new Case();
       const program = test.saga();
-      // oxlint-disable-next-line no-await-in-loop -- one case after the other
       const first = await test.start(program);
       if (late === 0) test.answer();
       const close = test.outside.close.bind(test.outside);
@@ -281,10 +279,8 @@ describe('approval', () => {
         await close(box);
       };
       test.world.time += late;
-      // oxlint-disable-next-line no-await-in-loop -- one case after the other
       const decision = decided(await test.next(program, first));
       expect(decision.approved).toBe(true);
-      // oxlint-disable-next-line no-await-in-loop -- one case after the other
       expect(decided(await test.next(program, first))).toEqual(decision);
     }
   });
@@ -324,7 +320,6 @@ describe('approval', () => {
     test.outside.isDown = true;
     for (let turns = 0; turns < 3; turns += 1) {
       test.world.time += hour;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       waiting = suspended(await test.next(changed, waiting));
     }
     const reminder = test.sent.length - 1;
@@ -383,12 +378,10 @@ describe('approval', () => {
     const gone = orphan('test', new Error('gone'));
     for (const changed of [new Case().saga({ message: 'Other?' }), gone]) {
       const test = new Case();
-      // oxlint-disable-next-line no-await-in-loop -- one case after the other
       const { state } = await test.start(test.saga({ remindEveryMs: hour }));
       expect(test.outside.open).toBe(1);
       const runtime = runtimeOf(test.world, { ...test.settings, turn: 2 });
       const end = { error: new SagaCancelled() };
-      // oxlint-disable-next-line no-await-in-loop -- one case after the other
       failed(await changed.advance(overTheWire(state), new Map(), runtime, end));
       expect(test.answer()).toBe(false);
     }
@@ -417,7 +410,6 @@ describe('approval', () => {
   it.each([0, -1, 1.5, 257, Number.NaN])('refuses %d as a number of answers', async (count) => {
     for (const options of [{ of: count }, { denials: count }]) {
       const test = new Case();
-      // oxlint-disable-next-line no-await-in-loop -- one case after the other
       const outcome = await start(test.saga(options), {}, test.world, test.settings);
       expect(failed(outcome)).toMatchObject({ message: expect.stringContaining('from 1 to 256') });
     }
@@ -436,7 +428,6 @@ describe('approval', () => {
       let outcome: Awaited<ReturnType<typeof turn>> = await test.start(program);
       while (outcome.status === 'suspended') {
         test.world.time += 10;
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         outcome = await test.next(program, outcome);
       }
       for (const { key, isReminder } of test.sent)

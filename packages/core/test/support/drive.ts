@@ -115,7 +115,6 @@ export async function drive(options: DriveOptions): Promise<Drive> {
   let state = options.from ?? (await make().begin(options.args ?? {}));
   let answers: ReadonlyMap<string, ClientAnswer> = new Map();
   for (let number = 1; number <= maxTurns; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const outcome = await turn(make(), state, answers, world, settings?.(number));
     const taken = { before: state, answers, outcome };
     turns.push(taken);

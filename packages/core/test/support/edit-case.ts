@@ -148,7 +148,6 @@ async function live(
   let state: ProgramState = from?.outcome.state ?? (await programOfTree(tree, life).begin({}));
   let given = from === undefined ? undefined : nextOf(from.outcome, client, world);
   for (let turns = 1; turns <= 200; turns += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const outcome = await turn(
       programOfTree(tree, life),
       state,
@@ -445,7 +444,6 @@ export async function shrink(found: EditCase): Promise<EditCase> {
       };
       if (isDeepStrictEqual(tried, best)) continue;
       for (const cut of [0, 1, 2, 3, 4]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const { problems } = await runCase({ ...tried, cut });
         if (problems.length === 0 || wayOf(problems) !== way) continue;
         best = { ...tried, cut };

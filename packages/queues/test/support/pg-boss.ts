@@ -64,11 +64,8 @@ export async function startPgBoss(connectionString: string): Promise<StartedPgBo
         // Jumps: the workers would poll each half second of the time between.
         await alone(() => clock.setTime(clock.now() + ms));
         for (;;) {
-          // oxlint-disable-next-line no-await-in-loop -- pg-boss says nothing when it has nothing to do
           await alone(() => clock.tick(500));
-          // oxlint-disable-next-line no-await-in-loop -- see above
           await setImmediate();
-          // oxlint-disable-next-line no-await-in-loop -- see above
           if (await isIdle()) return;
         }
       },

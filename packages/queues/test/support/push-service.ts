@@ -61,7 +61,6 @@ export function startService({ push, retryAfter }: PushRules): PushService {
         const [next] = stored.toSorted((one, other) => one.at - other.at);
         if (next === undefined || next.at > end) break;
         time = Math.max(time, next.at);
-        // oxlint-disable-next-line no-await-in-loop -- one message at a time
         await tryOnce(next);
       }
       time = end;

@@ -125,16 +125,12 @@ export function makeBullQueue(
         ahead += ms;
         for (let index = 0; index < delayed.length; index += 2) {
           const left = Math.ceil(Number(delayed[index + 1]) / 0x1000 - ms - Date.now());
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const job = await bull.getJob(delayed[index] ?? '');
           // The job may have started meanwhile.
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           await job?.changeDelay(Math.max(0, left)).catch(() => undefined);
         }
         for (;;) {
-          // oxlint-disable-next-line no-await-in-loop -- BullMQ says nothing when it has nothing to do
           if (!isConsumed || (await isIdle())) return;
-          // oxlint-disable-next-line no-await-in-loop -- see above
           await new Promise((resolve) => setTimeout(resolve, 5));
         }
       },

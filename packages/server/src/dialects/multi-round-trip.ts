@@ -76,7 +76,6 @@ export async function takeRound(
     const known = turn.steps.flatMap(({ stepId }) => left.get(stepId) ?? []);
     if (known.length === 0) break;
     for (const { stepId } of known) left.delete(stepId);
-    // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await host.resume(turn.token, known, caller, request);
   }
   const { sagaId } = turn;

@@ -200,14 +200,11 @@ async function continueTurns(
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
     // The client keeps the token before the page: if the response is lost, resuming shows the page again.
     if (turn.hasPage === true) return turn;
-    // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await bindToRequest(host, turn, call.id);
-    // oxlint-disable-next-line no-await-in-loop -- it knows of each turn before the next one
     await reportToken(host, call, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, dialect, turn, began);
     const isDue = turn.due !== undefined && turn.due <= host.timing.clock();
     if (dialect.runs === false || (isDone && !isDue)) return turn;
-    // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
     turn = await host.resume(turn.token, [], call.caller, next);
   }
   return turn;

@@ -7,12 +7,10 @@ export async function limitedText({ body }: Request, maxBytes: number): Promise<
   let length = 0;
   let text = '';
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- chunk after chunk
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     length += value.length;
     if (length > maxBytes) {
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
       await reader.cancel();
       return undefined;
     }

@@ -100,7 +100,6 @@ async function delivered(host: HostParts, first: OpenWake, caller: Caller): Prom
   for (let woken = first; ;) {
     let taken: GuardedTurn;
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       taken = await takeAbsent(host, woken, caller);
     } catch (error) {
       if (!isUsed(error)) throw error;
@@ -109,7 +108,6 @@ async function delivered(host: HostParts, first: OpenWake, caller: Caller): Prom
     }
     const { turn, isCommitted, wentOn = false, hasWaited = false } = taken;
     if (turn.status !== 'suspended') return { status: 'ended', sagaId };
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     woken = await nextOf(host, woken, turn);
     // A turn that ran while the message waited may have read its mailbox before the answer that woke the saga.
     const isWoken = hasWaited && woken.due !== undefined;

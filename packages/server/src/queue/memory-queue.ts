@@ -101,7 +101,6 @@ export function memoryQueue(): SagaQueue & { readonly size: number; deliverDue()
     },
     deliverDue: async () => {
       for (let found = due(); found.length > 0; found = due())
-        // oxlint-disable-next-line no-await-in-loop -- a delivered saga may be due again
         await Promise.all(found.map(({ message }) => give(message, 0)));
     },
   };

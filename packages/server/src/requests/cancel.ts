@@ -43,13 +43,11 @@ export async function cancelOpened(
   let idle = 0;
   for (;;) {
     const began = host.timing.clock();
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const { turn, ran } = await takenAt(host, opened, caller, request);
     // A suspended saga has not ended: an interrupted turn was finished first, or the saga continued past its pivot.
     if (turn.status !== 'suspended') return turn;
     // Looking up stored turns does not count as running time.
     if (ran) until ??= began + host.limits.turnBudgetMs;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const next = await nextOf(host, opened, turn, until);
     idle = ran && isSameJournal(opened, next) ? idle + 1 : 0;
     // A finished interrupted turn may record nothing.

@@ -22,7 +22,6 @@ export async function takeNewest(host: HostParts, first: Resumption, caller: Cal
     let isMoved = false;
     let taken: GuardedTurn;
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       taken = await take(host, current, caller);
     } catch (error) {
       if (!isUsed(error)) throw error;
@@ -30,18 +29,15 @@ export async function takeNewest(host: HostParts, first: Resumption, caller: Cal
       if (current.news.size === 0 && newest !== undefined) return withUnused(newest, unused);
       if (current.news.size === 0) throw error;
       // A queue sends no answers. This throws if the client has sent others.
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       taken = await take(host, { ...current, answers: nothing, news: nothing }, caller);
       isMoved = true;
     }
     const { turn, isCommitted } = taken;
     const isNewest = turn.status !== 'suspended' || (!isCommitted && !leadsOn(taken));
     let next: Resumption | undefined;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     if (turn.status === 'suspended' && (isMoved || !isNewest)) next = await behind(host, current, turn);
     if (isMoved) unused.push(...reportUnused(host, current, next?.news));
     if (next === undefined || (isNewest && next.news.size === 0) || (!isMoved && isCommitted))
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
       return withUnused(await withRest(host, taken), unused);
     current = isMoved ? next : { ...next, answers: nothing, news: nothing };
     newest = taken;

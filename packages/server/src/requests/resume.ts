@@ -28,15 +28,12 @@ export async function resume(
     let unknown: SagaTurn['unknown'];
     const takes = host.guard?.queue === undefined ? take : takeNewest;
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const { turn, isCommitted } = await takes(host, current, caller);
       unknown ??= turn.unknown;
       if (!isCommitted || turn.status !== 'suspended') {
-        // oxlint-disable-next-line no-await-in-loop -- the last time round
         return await sealedAs(host, request.method, unknown === undefined ? turn : { ...turn, unknown });
       }
       // A repeated request continues after the commit.
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       current = await committed(host, turn.token, request);
     }
   } catch (error) {

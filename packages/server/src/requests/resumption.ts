@@ -66,15 +66,12 @@ export async function take(host: HostParts, current: Resumption, caller: Caller)
   const needsWake = host.guard?.queue !== undefined && current.isWake !== true;
   const lease = new Lease(host, current.saga, await leaseRequest(host, current, caller));
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
     const claimed = await lease.claim();
     if ('turn' in claimed) return claimed;
     if (lease.isGuarded && needsWake && !onlyWaits(current)) {
       const client = { dialect: current.request.dialect ?? {}, capabilities: caller.capabilities };
-      // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
       await sendBegunWake(host, current.saga, client);
     }
-    // oxlint-disable-next-line no-await-in-loop -- an interrupted request runs first
     const taken = await runTurn(host, turnRequest(host, current, caller, lease.isGuarded, claimed), lease);
     if (!claimed.isAwaited) return taken;
     lease.runsBehind(taken.turn);

@@ -7,7 +7,6 @@ export const longestTimerMs: number = 2 ** 31 - 1;
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   let left = ms;
   for (; left > longestTimerMs && !signal.aborted; left -= longestTimerMs) {
-    // oxlint-disable-next-line no-await-in-loop -- one part after the other
     await waited(longestTimerMs, signal);
   }
   await waited(left, signal);

@@ -85,11 +85,9 @@ class TurnRun {
       const runtime = this.#runtime(ids);
       const { inner, older } = ids.fromWire(answers);
       this.#older = older;
-      // oxlint-disable-next-line no-await-in-loop -- it starts over
       const outcome = await advanceFrom(program, saga.state.program, inner, runtime, end);
       this.#noteIgnored(outcome.ignored, ids);
       if (outcome.status !== 'continued') {
-        // oxlint-disable-next-line no-await-in-loop -- the last time round
         const ended = await this.#concluded(outcome, runtime);
         const turn = this.#withUnknown(ended);
         // A rollback, or another process, can still continue it.
@@ -102,14 +100,12 @@ class TurnRun {
             `The saga started over more than ${maxContinuations} times in one turn.`,
           );
         }
-        // oxlint-disable-next-line no-await-in-loop -- it starts over
         const next = await continuedSaga(this.#host, this.#request, outcome);
         this.#request = { ...this.#request, ...next, answers: new Map(), mayStay: false };
       } catch (error) {
         const ended = { ...factsOf(this.#request.saga), compensated: [], uncompensated: [] };
         return this.#reported({ status: 'failed', error, ...ended });
       }
-      // oxlint-disable-next-line no-await-in-loop -- it starts over
       await this.#request.beforeContinueAs?.(this.#request.program as Program);
     }
   }

@@ -113,31 +113,26 @@ export class Lease {
     }
     for (; ; this.#waits += 1) {
       const awaits = request.awaits === true && this.#waits < mostAwaits;
-      // oxlint-disable-next-line no-await-in-loop -- waits for its turn
       const verdict = await this.#begin(guard, awaits ? { awaits, ...this.#claim } : this.#claim);
       if (verdict === 'down') return { isAwaited: false, isBehind };
       if (verdict === 'conflict') throw new TokenRefused('used');
       if (verdict === 'full') throw guardFull(observer);
       if (verdict === 'busy') {
         if (request.signal.aborted || timing.clock() >= this.#giveUp) throw tooLate();
-        // oxlint-disable-next-line no-await-in-loop -- waits for its turn
         await sleep(busyWait(this.#waits), request.signal);
         continue;
       }
       if ('response' in verdict) {
-        // oxlint-disable-next-line no-await-in-loop -- the last time round
         const repeated = await repeatTurn(this.#host, this.#saga, verdict, request);
         return { ...repeated, hasWaited: this.#waits > 0 };
       }
       const { run: fence, interrupted: sealed, other: isAwaited = false } = verdict;
       if (sealed === undefined && (request.keptBytes ?? 0) >= limits.maxKeptBytesPerSaga) {
-        // oxlint-disable-next-line no-await-in-loop -- the last time round
         await askGuard(observer, () => guard.store.forget(fence));
         throw guardFull(observer);
       }
       this.#fence = fence;
       this.#isAwaited = isAwaited;
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
       const interrupted = sealed === undefined ? undefined : await this.#open(sealed);
       return { interrupted, isAwaited, isBehind };
     }

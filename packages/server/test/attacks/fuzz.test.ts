@@ -43,7 +43,6 @@ test('[T4] [T5] every method of a host rejects a value that is not a token with 
   await fc.assert(
     fc.asyncProperty(changed(token), async (text) => {
       for (const open of methodsOfHost) {
-        // oxlint-disable-next-line no-await-in-loop -- method after method
         const error: unknown = await open(text).then(
           () => undefined,
           (reason: unknown) => reason,
@@ -173,13 +172,11 @@ const goodOf: { readonly [method: string]: (token: string) => object } = {
 /** A token of each dialect, and of prompts and resources in rounds. */
 async function tokensOf(server: TestHost): Promise<{ readonly [of: string]: string }> {
   const tokens: Record<string, string> = {};
-  // oxlint-disable-next-line no-await-in-loop -- token after token
   for (const way of ways) tokens[way.name] = await way.begin(server);
   for (const [method, asks] of Object.entries({
     'prompts/get': { name: 'review', arguments: { language: 'ts' } },
     'resources/read': { uri: 'orders://eu/7' },
   })) {
-    // oxlint-disable-next-line no-await-in-loop -- token after token
     const { last } = await send(server, method, asks, { capabilities: { elicitation: {} } });
     tokens[method] = last.result?.['requestState'] as string;
   }

@@ -169,7 +169,6 @@ async function lengthsOf(plan: Plan, echoed: string, secret: string): Promise<re
   while (turn.status === 'suspended' && lengths.length < 30) {
     lengths.push(turn.token.length);
     if ((turn.retryAfterMs ?? 0) > 0) break;
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     turn = await host.resume(turn.token, [], { caller });
   }
   expect(turn.status === 'failed' ? turn.error : undefined).toSatisfy(isMeant);

@@ -176,11 +176,9 @@ async function digitsRead({ text, known, measure }: Channel): Promise<number> {
   for (let at = known; at < known + 4; at += 1) {
     // All guesses consist of the same characters: only a match with the text shortens a token.
     const guesses = digits.map((digit) => text.slice(0, at) + digit + digits.join('').replace(digit, ''));
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const edge = await edgeOf((size) => lengthWith(guesses[0] ?? '', size));
     const sums = digits.map(() => 0);
     for (let size = edge - 3; size <= edge + 3; size += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       for (const [digit, guess] of guesses.entries())
         sums[digit] = (sums[digit] ?? 0) + (await lengthWith(guess, size));
     }
@@ -199,7 +197,6 @@ async function edgeOf(lengthAt: (size: number) => Promise<number>): Promise<numb
   const shortest = await lengthAt(low);
   while (high - low > 1) {
     const middle = (low + high) >> 1;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     if ((await lengthAt(middle)) > shortest) high = middle;
     else low = middle;
   }

@@ -142,9 +142,7 @@ describe.each(Object.entries(malformed))(
         (host: SagaHost, token: string) => host.inspect(token),
       ]) {
         const { host } = guardedHost(hooks);
-        // oxlint-disable-next-line no-await-in-loop -- one host after the other
         const { token } = suspended(await coreOf(host).start('builds', {}, {}, { method }));
-        // oxlint-disable-next-line no-await-in-loop -- one host after the other
         thrown.push(await thrownBy(TokenRefused, use(host, await forged(token, change))));
       }
       for (const error of thrown) {

@@ -81,7 +81,6 @@ describe('in params', () => {
     const methods = ['tools/resumeSaga', 'tools/cancelSaga', 'requests/resume', 'requests/getStatus'];
     for (const method of methods) {
       const params = { [proto]: { [field]: token, requestId: 1 } };
-      // oxlint-disable-next-line no-await-in-loop -- method after method
       const { last } = await send(server, method, params);
       expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
     }
@@ -98,7 +97,6 @@ describe('in params', () => {
       { stepId: 'target', error: { [proto]: { code: 1, message: '' } } },
     ];
     for (const step of steps) {
-      // oxlint-disable-next-line no-await-in-loop -- step after step
       const { last } = await send(server, 'tools/resumeSaga', { sagaToken, completedSteps: [step] });
       expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
     }

@@ -82,10 +82,8 @@ describe.each(ways)('a token of $name', (way) => {
     async (environment) => {
       for (const program of [deploys(), fails()]) {
         const server = comparedHost([program], { hooks: {}, testing: { environment } });
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const token = await way.begin(server);
         for (const use of uses) {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const { last } = await way.goOn(server, use(token), answers);
           const { error } = last;
           // If a call continues, an error contains the next token. An error that refuses contains none.
@@ -108,10 +106,8 @@ describe.each(ways)('a token of $name', (way) => {
         hooks,
         guard: { store: memoryGuard({ clock: () => start }) },
       });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const token = await way.begin(server);
       for (const use of uses) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await way.goOn(server, use(token), answers);
       }
       expectNoSecret(told, [token]);

@@ -53,7 +53,6 @@ test('[T11] accepts arguments up to their limit, at the start and beside a token
   ];
   for (const call of calls) {
     const { counted, value } = countedMegabyte();
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await expect(call({ value })).rejects.toThrow('arguments: more than 65536 bytes');
     expect(counted.reads).toBeLessThanOrEqual(mostArguments);
   }
@@ -69,7 +68,6 @@ test('[T11] accepts an answer up to its limit, and asks again over the limit', a
   ];
   for (const body of bodies) {
     const { counted, value } = countedMegabyte();
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const again = suspended(await host.resume(token, [{ stepId: 'one', ...body(value) }] as never));
     expect(again.steps[0]?.reason).toBe('it has more than 262144 bytes');
     expect(counted.reads).toBeLessThanOrEqual(mostAnswers);
@@ -131,9 +129,7 @@ test('[T4] [T11] does not decode a long or malformed token', async () => {
   const large = 'A'.repeat(1_000_000);
   const tokens = [large, `${header}..${large}`, `${token}${large}`];
   for (const sent of tokens) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await expect(host.resume(sent, [])).rejects.toMatchObject({ code: 'refused' });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await expect(host.cancel(sent)).rejects.toMatchObject({ code: 'refused' });
   }
   expect(new Set(rejected.slice(0, 2))).toEqual(new Set(['too_large', 'malformed']));

@@ -135,7 +135,6 @@ describe('an instant refusal of a client', () => {
     '[W3] leads to the fallback if the host treats it as unsupported: after %i ms, %j',
     async (ms, instantRefusals, end, count) => {
       for (const guarded of [() => ({}), withGuard]) {
-        // oxlint-disable-next-line no-await-in-loop -- with a guard and without
         const made = await refusedAfter(ms, { answers: { instantRefusals }, ...guarded() });
         expect(made).toMatchObject({ end });
         expect(made.told.refusals.length).toBeGreaterThanOrEqual(count);

@@ -92,7 +92,6 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       const world = new World();
       const clock = testClock(Date.now());
       const guard = memoryGuard({ clock });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       // Hooks without a queue.
       const { onSuspended: _, onSettled: __, ...hooks } = hooksInto(nothingTold());
       const made = hostOf(holding(world, forks), { clock, guard: { store: guard }, hooks });
@@ -107,16 +106,11 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       const left = new AbortController();
       const options = way === 'times out' ? { timeout: 50 } : { signal: left.signal };
       const call = calling(connection, 'holding', options);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await asked.promise;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await leave(left, connection);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await call).toBeInstanceOf(Error);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await world.undone.promise;
       expect(world.log).toEqual(['held', 'released']);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await connection.close();
     }
   });
@@ -224,7 +218,6 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
           return message === leavesAt ? never() : { action: 'accept', content: {} };
         },
       });
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other
       const called = await calling(connection, 'paging', { signal: left.signal }, { resumeToken });
       expect(called).toBeInstanceOf(Error);
       // The token of the call still gives the question that the first call left.
@@ -329,7 +322,6 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       let args = {};
       for (;;) {
         const began = clock.now;
-        // oxlint-disable-next-line no-await-in-loop -- call for call
         const called = await connection.client.callTool({ name: 'slow', arguments: args });
         expect(clock.now - began).toBeLessThan(60_000);
         const { nextResumeToken: resumeToken } = called as { readonly nextResumeToken?: string };

@@ -163,7 +163,6 @@ describe('a state without requests', () => {
     let rounds = 0;
     while (last.result?.['resultType'] === 'input_required') {
       rounds += 1;
-      // oxlint-disable-next-line no-await-in-loop -- round for round
       ({ last } = await round(server, call(watching), { requestState: last.result['requestState'] }));
     }
     expect(rounds).toBe(3);
@@ -198,7 +197,6 @@ describe('the rounds of a client', () => {
         const { requestState, inputRequests } = last.result;
         const keys = Object.keys(inputRequests as object);
         const inputResponses = Object.fromEntries(keys.map((key) => [key, target]));
-        // oxlint-disable-next-line no-await-in-loop -- round for round
         ({ last } = await round(server, call(program), { requestState, inputResponses }));
       }
       expect(last.result).toMatchObject({ content: [{ text: 'known' }] });
@@ -228,7 +226,6 @@ describe('the rounds of a client', () => {
         const { requestState, inputRequests } = last.result ?? {};
         [stepId = ''] = Object.keys(inputRequests as object);
         const inputResponses = { [stepId]: { action: 'accept', content: { other: 1 } } };
-        // oxlint-disable-next-line no-await-in-loop -- round for round
         ({ last } = await round(server, call(program), { requestState, inputResponses }));
       }
       const said = told.warnings.filter((warning) => warning.includes('round 4'));

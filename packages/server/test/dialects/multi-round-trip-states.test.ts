@@ -82,7 +82,6 @@ describe('a request state is rejected with a JSON-RPC error', () => {
       { method: 'tools/call', name: 'asking' },
     ];
     for (const request of requests) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       refused(await round(server, request, { requestState, inputResponses }));
     }
     expect(told.rejections.map(({ reason }) => reason)).toEqual([
@@ -117,7 +116,6 @@ describe('a request state is rejected with a JSON-RPC error', () => {
     const requestState = await stateOf(host);
     for (const options of [{ keys: newKey }, { audience: 'other' }]) {
       const other = hostOf(asking(), options);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       refused(await round(handlerOf(other.host), call, { requestState, inputResponses }));
     }
   });

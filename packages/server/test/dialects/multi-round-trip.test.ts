@@ -215,7 +215,6 @@ describe('several questions in one round', () => {
     const { requestState } = asked(await round(server, gather));
     const inputResponses = { who: wrong, poem: said('rose'), roots };
     for (const options of [{ requestState, inputResponses }, { inputResponses }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { keys, requests } = asked(await round(server, gather, options));
       expect(keys).toEqual(['who']);
       expect(requests['who']?.params).toMatchObject({ message: expect.stringMatching(/^Who\?\n\n\(.+\)$/) });

@@ -77,7 +77,6 @@ test('[W2] a saga that requires tasks cannot be resumed outside of a task', asyn
     await round(server, call, { capabilities: { ...knowsTasks, ...resumable } }),
   );
   for (const capabilities of [{ elicitation: {} }, {}, knowsTasks]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await resumed(server, requestState, capabilities)).toMatchObject({
       error: { code: -32_602, data: { reason: 'invalid_resume_token' } },
     });

@@ -42,7 +42,6 @@ test.each(
   const [token] = messages.flatMap(({ params: sent }) => sent?.['resumeToken'] ?? []);
   ran.splice(0);
   for (const other of others) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await resumed(server, era, token, other)).toMatchObject({
       error: { code: -32602, data: { reason: 'invalid_resume_token' } },
     });

@@ -108,9 +108,7 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     let request = call(era, 'five');
     let count = 0;
     for (let last: RawMessage | undefined; last?.result === undefined; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- each connection meets another process
       const server = await listenTo(processOf(five(did, clock), { testing: { clock } }));
-      // oxlint-disable-next-line no-await-in-loop -- one connection after the other
       const messages = await postUntil(server, request, (came) => came.at(-1)?.method === policy);
       told.push(...messages);
       last = messages.at(-1);
@@ -234,10 +232,8 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
       [server, ofSagaMethods],
       [elsewhere, good],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await ask(at, era, 'requests/resume', { resumeToken: token })).last).toMatchObject(refused);
       const params = { requestId: 1, resumeToken: token };
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await ask(at, era, 'requests/getStatus', params)).last).toMatchObject(refused);
     }
     clock.now += 2 * 3_600_000;

@@ -106,7 +106,6 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     await host.cancel(token);
     const resumed = { method: 'requests/resume', params: { resumeToken: token } };
     for (const params of [resumed.params, { resumeToken: 'none' }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(
         await requests.request({ ...resumed, params }, anyResult).catch((e: unknown) => e),
       ).toMatchObject({ code: -32602, data: { reason: 'invalid_resume_token' } });
@@ -182,7 +181,6 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       readonly nextResumeToken?: unknown;
     };
     for (const _ of ['once', 'again'])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await client.callTool({ name: 'racing', arguments: { resumeToken } })).toMatchObject({
         content: [{ text: 'done' }],
       });

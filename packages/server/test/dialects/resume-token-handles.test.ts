@@ -94,7 +94,6 @@ describe.each(eras)('%s', (era) => {
     expect(await resumed(token, {}, 'other')).toMatchObject(refused);
     // An entry of the store is not a token.
     for (const entry of [...store.entries].flat()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await resumed(entry)).toMatchObject(refused);
     }
     const asSaga = await ask(server, era, 'tools/resumeSaga', { sagaToken: token });
@@ -271,7 +270,6 @@ test('[T6] a handle opens only for the user that started the saga', async () => 
   expect(token).toMatch(handle);
   const args = { resumeToken: token, answers: { target: { target: 'here' } } };
   for (const user of ['bob', undefined]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const other = await send(host, 'tools/call', { name: 'asking', arguments: args }, { user });
     expect(other.last).toMatchObject(refused);
   }

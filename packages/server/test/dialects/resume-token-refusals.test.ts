@@ -61,7 +61,6 @@ describe.each(eras)('%s', (era) => {
       { name: 'other', arguments: { a: 1, resumeToken: token, answers } },
     ];
     for (const call of calls) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await send(call)).toMatchObject({ error: frozen });
     }
     expect(runs).toEqual([]);
@@ -115,7 +114,6 @@ describe.each(eras)('%s', (era) => {
       refusal('arguments.answers: requires arguments.resumeToken'),
     );
     for (const wrong of [[], 'here', 7, null]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await send({ arguments: { ...args, answers: wrong } })).toMatchObject(
         refusal('arguments.answers: expected an object by step ID'),
       );
@@ -198,7 +196,6 @@ describe.each(eras)('%s', (era) => {
     await fc.assert(
       fc.asyncProperty(fc.array(tampered, { minLength: 1, maxLength: 4 }), async (calls) => {
         for (const call of calls) {
-          // oxlint-disable-next-line no-await-in-loop -- in this order
           expect((await send(call)).error?.code).toBe(-32602);
         }
         expect(runs).toEqual([]);
@@ -215,7 +212,6 @@ test('[T14] answers for the user are refused from a client that declared elicita
   const { token } = await called(server, 'modern', { name: 'asking' });
   const call = { name: 'asking', arguments: { resumeToken: token, answers } };
   for (const declared of [{ elicitation: {} }, { elicitation: {}, sampling: {} }]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await sent(server, 'modern', { ...call, capabilities: declared })).toMatchObject({
       error: { code: -32602, data: { reason: 'invalid_params' } },
     });
@@ -235,7 +231,6 @@ test('[T14] answers of a model in any form are not used, and the client asks its
       arguments: { resumeToken: token, answers: { target: answer } },
       capabilities,
     };
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await sent(server, 'modern', call)).toMatchObject({
       result: { resultType: 'input_required', inputRequests: { target: { method: 'elicitation/create' } } },
     });

@@ -26,7 +26,6 @@ describe.each(eras)('%s', (era) => {
     let token: string | undefined;
     do {
       const args = token === undefined ? {} : { resumeToken: token };
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const turn = await called(server, era, { name: 'paging', arguments: args });
       ({ token } = turn);
       texts.push(turn.text.replace(waiting('Call', token, clock), 'again'));

@@ -255,7 +255,6 @@ describe.each(eras)('%s, without a session', (era) => {
     const { server, told } = served([asking()], { testing: { environment: 'development' } });
     // Of two servers each says so.
     for (let count = 0; count < 6; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await called(server, era, { name: 'asking' });
     }
     const said = told.warnings.filter(
@@ -312,7 +311,6 @@ describe.each(eras)('%s, without a session', (era) => {
       for (const id of ['model', 'either']) {
         if (turn.token === undefined) break;
         const args = { resumeToken: turn.token, answers: { [id]: {} } };
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         turn = await called(server, era, { name: 'mixed', arguments: args });
       }
       return turn.text;

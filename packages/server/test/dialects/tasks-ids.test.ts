@@ -46,7 +46,6 @@ test('[W1] [T14] an ID with another saga or another secret opens no task', async
   const [, foreign = ''] = other.split('.');
   const forged = [flip(taskId, 0), flip(taskId, 30), `${sagaId}.${foreign}`, `${sagaId}.`, sagaId, secret];
   for (const id of forged) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await expect(client.get(id)).rejects.toMatchObject(unknown);
   }
 });
@@ -84,7 +83,6 @@ test('an unknown ID reaches the store only if it has the form of an ID', async (
   const store: TaskStore = { ...memoryTaskStore(), read: (id) => void reads.push(id) };
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
   for (const id of ['', 'x', '__proto__', `${'a'.repeat(22)}.${'b'.repeat(23)}`, 'a'.repeat(5_000)]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await expect(client.get(id)).rejects.toMatchObject(unknown);
   }
   expect(reads).toEqual([]);

@@ -157,7 +157,6 @@ describe('without a store', () => {
     const lengths: number[] = [];
     let isTask = true;
     for (let bytes = 2_000; isTask; bytes += 16) {
-      // oxlint-disable-next-line no-await-in-loop -- until it is too long
       const answer = await taskClient(storeless(sized(bytes)).host).call('sized');
       isTask = answer['resultType'] === 'task';
       if (isTask) lengths.push(String(answer['taskId']).length);

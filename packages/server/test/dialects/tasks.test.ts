@@ -252,7 +252,6 @@ describe('a task', () => {
     const { last } = await client.send('tasks/update', { taskId }, taskId);
     expect(last.error).toMatchObject({ code: -32602, data: { reason: 'invalid_params' } });
     for (const none of [null, 7, [], 'text', { target: 7 }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await client.update(taskId, none as unknown as object)).toEqual({ resultType: 'complete' });
     }
     await client.idle();
@@ -334,7 +333,6 @@ describe('the ID of a task', () => {
       await mine.idle();
       const params = { taskId, inputResponses: {} };
       for (const client of [taskClient(host, { clientId: 'theirs' }), taskClient(host)]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect((await client.send(method, params, taskId)).last.error).toEqual(unknown);
       }
       expect(told.rejections.map(({ reason }) => reason)).toEqual(['principal', 'principal']);
@@ -351,7 +349,6 @@ describe('the ID of a task', () => {
       const other = taskClient(foreign.host);
       for (const taskId of ['no such task', '', 'a'.repeat(4097), await other.start('asks')]) {
         const params = { taskId, inputResponses: {} };
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect((await client.send(method, params, taskId)).last.error).toEqual(unknown);
       }
       await other.idle();
@@ -374,14 +371,10 @@ describe('the ID of a task', () => {
     ] as const;
     await client.idle();
     for (const [taskId, reason] of ids) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.resume(taskId)).rejects.toMatchObject({ reason });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.cancel(taskId)).rejects.toMatchObject({ reason });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.inspect(taskId)).rejects.toMatchObject({ reason });
       const again = client.call('asks', {}, { requestState: taskId });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(again).rejects.toMatchObject({ data: { reason: 'invalid_request_state' } });
     }
     const turn = await host.start('asks', {});

@@ -139,7 +139,6 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     let last = await send();
     let calls = 1;
     for (; last.token !== undefined; calls += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- call for call
       last = await send({ resumeToken: last.token });
     }
     expect(last.text).toBe('waited');
@@ -161,7 +160,6 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     let last = await send();
     while (last.token !== undefined) {
       expect(last.text).not.toContain('Step "');
-      // oxlint-disable-next-line no-await-in-loop -- call for call
       last = await send({ resumeToken: last.token });
     }
     expect(last.text).toBe('known');
@@ -211,7 +209,6 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     const { call: send, questions, close } = await reached(program, accepting);
     const { token: resumeToken } = await send();
     for (const answer of [{ target: 'here' }, { action: 'accept', content: { target: 'here' } }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(send({ resumeToken, answers: { form: answer } })).rejects.toMatchObject({ code: -32602 });
     }
     expect([questions, ran]).toEqual([[], []]);
@@ -296,7 +293,6 @@ describe('rounds', () => {
       if (result['resultType'] !== 'input_required') return { ...toCallResult(result), rounds: count };
       const { keys, requestState } = asked(answer);
       const inputResponses = Object.fromEntries(keys.map((key) => [key, accepted({ target: 'moon' })]));
-      // oxlint-disable-next-line no-await-in-loop -- round for round
       answer = await round(server, request, { requestState, inputResponses });
     }
   }
@@ -320,7 +316,6 @@ describe('rounds', () => {
     const server = handlerOf(hostOf(program, { clock, guard: { store: memoryGuard({ clock }) } }).host);
     const { token: resumeToken } = await rounds(server, {});
     for (const _ of ['once', 'again'])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await rounds(server, { resumeToken })).toMatchObject({ text: 'known', token: undefined });
   });
 
@@ -365,7 +360,6 @@ describe('a token beside the arguments', () => {
       { resumeToken: 7 },
       { resumeToken: 'x' },
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await send(two)).toMatchObject({ error: { code: -32602 } });
     }
     expect(ran).toEqual(['work']);
@@ -438,7 +432,6 @@ describe('a resumable request', () => {
     for (; answer.last.result?.['nextResumeToken'] !== undefined; calls += 1) {
       time.clock.now += 280_000;
       const args = { resumeToken: answer.last.result['nextResumeToken'] };
-      // oxlint-disable-next-line no-await-in-loop -- call for call
       answer = await round(server, { ...request, arguments: args }, { capabilities });
     }
     expect(answer.last).toMatchObject({ result: { content: [{ text: 'done' }] } });

@@ -294,7 +294,6 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
           },
         };
         const other = createSagaHost({ ...common, guard: { store: mixed } });
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await expect(other.cancel(cancelToken)).rejects.toThrow(TokenRefused);
         expect(did).toEqual([]);
       }

@@ -67,9 +67,7 @@ describe('a deployment with code that does not match', () => {
         yield* book('ship');
       });
     const { token } = suspended(await make(false).start('order', {}));
-    for (let time = 0; time < 2; time += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await assertLeft(make(true).resume(token, []));
+    for (let time = 0; time < 2; time += 1) await assertLeft(make(true).resume(token, []));
     expect(did).toEqual(['charge']);
     expect(told).toEqual([]);
     expect(await make(false).resume(token, [])).toMatchObject({ status: 'completed' });

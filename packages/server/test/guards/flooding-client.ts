@@ -59,7 +59,6 @@ export async function floodingClient(
         result: { action: 'accept', content: { more: more(time) } },
       }));
       sent += token.length + JSON.stringify(answers).length;
-      // oxlint-disable-next-line no-await-in-loop -- each turn follows the one before
       ({ token, steps } = suspended(await host.resume(token, answers)));
     }
   };

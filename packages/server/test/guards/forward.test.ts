@@ -125,7 +125,6 @@ describe('an abandoned saga past its pivot', () => {
     });
     let token = cancelToken;
     for (let turn = 2; turn < 5; turn += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one message after the other
       await expect(host.cancel(token)).rejects.toMatchObject({ retryAfterMs: hour });
       const { cancelToken: next, ...when } = newest(facts);
       expect(when).toMatchObject({ turn, cancelAfter: clock.now + hour });
@@ -175,7 +174,6 @@ describe('an abandoned saga past its pivot', () => {
     // The first message follows all stored turns, and the remaining work still has the whole budget.
     for (let requests = 1; requests < 7; requests += 1) {
       clock.now += hour;
-      // oxlint-disable-next-line no-await-in-loop -- one message after the other
       await expect(host.cancel(cancelToken)).rejects.toBeInstanceOf(NotEnded);
     }
     clock.now += hour;

@@ -214,7 +214,6 @@ describe('a turn without progress', () => {
     const dialect = { maxHold: 0, maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY) };
     let { token } = suspended(await coreOf(host).start('sleeping', {}, {}, { dialect }));
     for (let round = 0; round < 3; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       ({ token } = suspended(await coreOf(host).resume(token, [], {}, { dialect })));
     }
     expect(kept).toEqual([]);
@@ -257,7 +256,6 @@ describe('limits of the bytes that a guard stores', () => {
     for (let index = 0; refusal === undefined && index < 20; index += 1) {
       const asked: [string, StepAnswer[]] = [turn.token, answer(idAt(index))];
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
         turn = suspended(await host.resume(...asked));
         request = asked;
       } catch (error) {
@@ -303,7 +301,6 @@ describe('limits of the bytes that a guard stores', () => {
     };
     const turns: unknown[] = [];
     for (let index = 0; index < 20; index += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one saga after the other
       turns.push(await began('eve'));
     }
     expect(turns.at(-1)).toMatchObject({ code: 'guard_full' });

@@ -94,7 +94,6 @@ describe.each(eras)('invalid input of a client of the %s era', (era) => {
     ['an object', { sagaToken: { toString: 'x' } }],
   ])('is reported as a sagaToken that is %s', async (_, params) => {
     for (const method of ['tools/resumeSaga', 'tools/cancelSaga']) {
-      // oxlint-disable-next-line no-await-in-loop -- two methods
       expect(await refused(method, params)).toStrictEqual({
         code: -32602,
         message: 'Invalid params: sagaToken: expected a string',

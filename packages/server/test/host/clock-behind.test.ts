@@ -23,7 +23,6 @@ describe('a host with a slow clock', () => {
     const { host, told } = hostOf(asking(), { clock, guard: { store: guard } });
     const token = await mint();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
-      // oxlint-disable-next-line no-await-in-loop -- one request after the other
       await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'clock_behind' });
     }
     expect(told.rejections.map(({ reason }) => reason)).toEqual(['not_yet_valid', 'not_yet_valid']);

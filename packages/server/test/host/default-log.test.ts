@@ -48,7 +48,6 @@ async function restlessTurns(
   for (let count = 0; count < turns; count += 1) {
     const token = turn.status === 'suspended' ? turn.token : '';
     const result = { action: 'accept', content: { card: '4711' } } as const;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     turn = await host.resume(token, [{ stepId: 'sure', result }]);
     after();
   }
@@ -73,7 +72,6 @@ test('[R2] logs the kind of an authoring error in production, and no message of 
   });
   const host = hostOf({ sagas: [wrong, cyclic, failing] });
   for (const name of ['wrong', 'cyclic', 'failing']) {
-    // oxlint-disable-next-line no-await-in-loop -- the lines come in this order
     await host.start(name, {});
   }
   const lines = error.mock.calls.map(([line]) => String(line));
@@ -199,7 +197,6 @@ describe('a host without hooks', () => {
     const token = turn.status === 'suspended' ? turn.token : '';
     for (const wait of [0, 1_000, 60_000]) {
       time += wait;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.resume(token)).rejects.toMatchObject({ code: 'refused' });
     }
     expect(warn.mock.calls.map(([message]) => String(message))).toEqual([
@@ -249,10 +246,8 @@ describe('a host without hooks', () => {
     for (const environment of ['production', 'test', undefined, 'development']) {
       const warn = vi.spyOn(console, 'warn').mockReturnValue();
       const host = hostOf({ testing: { environment } });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const turn = await host.start('asking', {});
       const token = turn.status === 'suspended' ? turn.token : '';
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(use(host, token)).rejects.toThrow(/^Invalid or expired sagaToken$/);
       const said = String(warn.mock.calls);
       if (environment === 'development') expect(said).toContain(why);
@@ -306,7 +301,6 @@ describe('a host without hooks', () => {
     const host = hostOf({ testing: { clock: () => time } });
     for (const wait of [0, -3_600_000, 59_999, 1]) {
       time += wait;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.resume('nonsense')).rejects.toMatchObject({ code: 'refused' });
     }
     expect(warn).toHaveBeenCalledTimes(3);

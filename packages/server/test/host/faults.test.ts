@@ -341,9 +341,7 @@ describe('a result', () => {
       });
     for (const forks of ['refuse', 'accept'] as const) {
       const { host } = hostOf(undoes(forks), { guard: { store: memoryGuard({ clock: () => 1_000 }) } });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { token } = suspended(await host.start('faulty', {}));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const turn = failed(await host.resume(token, [accept('sure', {})]));
       expect(turn).toMatchObject({ compensated: [{ stepId: 'charge' }], error: { code: 'invalid_result' } });
       expect(publicMessageOf('faulty', turn.error)).toBe("'faulty' failed.");

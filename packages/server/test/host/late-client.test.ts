@@ -63,7 +63,6 @@ describe('a wait', () => {
     while (turn.steps.length === 0) {
       expect(turn.retryAfterMs).toSatisfy(Number.isSafeInteger);
       clock.now += turn.retryAfterMs ?? 0;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       turn = suspended(await host.resume(turn.token));
     }
     expect(completed(await host.resume(turn.token, yes)).result).toBe('paid');

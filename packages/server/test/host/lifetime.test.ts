@@ -27,7 +27,6 @@ describe('the lifetime of a saga', () => {
     while (turn.status === 'suspended') {
       expect(turn.expiresAt).toBe(clock.now + hour);
       clock.now += minute;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       turn = await coreOf(host).resume(turn.token, [], {}, { dialect });
     }
     expect(completed(turn).result).toBe('charged');
@@ -55,7 +54,6 @@ describe('the lifetime of a saga', () => {
     let turn = suspended(await host.start('asking', {}));
     for (let index = 0; index < 8; index += 1) {
       clock.now += 20 * minute;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       turn = suspended(await host.resume(turn.token));
     }
     expect(turn.expiresAt).toBe(start + 3 * hour);

@@ -28,7 +28,6 @@ describe('a token of the next release of this library', () => {
     const { host, told } = hostOf(asking(), { clock: testClock() });
     const token = await tokenOfNextRelease();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
-      // oxlint-disable-next-line no-await-in-loop -- one request after the other
       await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'version_gone' });
     }
     expect(told.rejections.map(({ reason }) => reason)).toEqual(['engine', 'engine']);

@@ -167,9 +167,7 @@ describe('a command that is never yielded', () => {
     });
     // A saga that runs often must not fill the log.
     for (let runs = 0; runs < 2; runs += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one run after the other
       const { token } = suspended(await host.start('floating', {}));
-      // oxlint-disable-next-line no-await-in-loop -- one run after the other
       completed(await host.resume(token, [accept('go', {})]));
     }
     return warnings;

@@ -222,7 +222,6 @@ describe('telemetry', () => {
       const telemetry = recordingTelemetry();
       const { server } = served([asking()], { telemetry });
       for (const era of ['modern', 'legacy'] as const) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await sent(server, era, { name: 'asking', _meta: meta });
       }
       expect(telemetry.turns.map(({ begun }) => begun.client)).toEqual([client, client]);

@@ -80,7 +80,6 @@ describe('the trace parent in a token', () => {
         return 'done';
       });
       const traced = hostOf(named, { telemetry: recordingTelemetry(() => parent) });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const [without, withParent] = await Promise.all([
         hostOf(named).host.start(named.name, {}),
         traced.host.start(named.name, {}),

@@ -337,7 +337,6 @@ test.each(eras)('[T5] no thrown error is on the wire of the %s era, in developme
       keys: oldKey,
       testing: { environment },
     });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
     expect(text).toContain("'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.");
     expect(text).not.toMatch(new RegExp(`${mark}|no card|chargeCard|NoSuchCard|cause|stack`));
@@ -352,7 +351,6 @@ test('the log shows the stack of the failing step in development only, and no me
   for (const environment of ['development', 'test', 'production', undefined]) {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     const host = createSagaHost({ sagas: [program], keys: oldKey, audience: 'a', testing: { environment } });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await host.start('order', {});
     const shown = error.mock.calls
       .flat()

@@ -41,7 +41,6 @@ test.each(eras)(
         testing: { environment },
         hooks: { onWarning },
       });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { last, text } = await ask(server, era, 'tools/callSaga', { name: `clo\n${'x'.repeat(200)}` });
       expect(last.error).toMatchObject({ code: -32602, data: { reason: 'unknown_saga' } });
       expect(text).not.toMatch(/There are|'close'|open/);

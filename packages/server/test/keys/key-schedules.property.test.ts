@@ -178,9 +178,7 @@ test('[T7] a token of a cached key opens after any failures, rotations, and refr
       };
 
       for (const command of schedule) {
-        // oxlint-disable-next-line no-await-in-loop -- one command after the other
         await run(command);
-        // oxlint-disable-next-line no-await-in-loop -- one command after the other
         await settled();
       }
       // Each failure is reported once.

@@ -131,7 +131,6 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     const other = hostForAll([deploys()], { keys: newKey, clock, tasks });
     for (let times = 0; times < 30; times += 1) {
       clock.now += 1_000;
-      // oxlint-disable-next-line no-await-in-loop -- a flood
       expect(await outcome(way, host, await way.begin(other))).toBe('refused');
     }
     expect(source.loads).toBe(4);
@@ -215,7 +214,6 @@ describe('a host with a source of keys', () => {
           keys: async () => keys as string,
           testing: { environment },
         });
-        // oxlint-disable-next-line no-await-in-loop -- one environment after the other
         await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'keys_down' });
         expect(told.errors).toMatchObject([{ code: 'keys_down' }]);
       }

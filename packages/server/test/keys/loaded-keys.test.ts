@@ -150,10 +150,8 @@ describe('a refresh', () => {
     const delays: number[] = [];
     for (let failures = 0; failures < 9; failures += 1) {
       void keys.get();
-      // oxlint-disable-next-line no-await-in-loop -- one try after the other
       await settled();
       loads.at(-1)?.reject(new Error('down'));
-      // oxlint-disable-next-line no-await-in-loop -- one try after the other
       await settled();
       expect(errors).toHaveLength(failures + 1);
       const count = loads.length;
@@ -161,7 +159,6 @@ describe('a refresh', () => {
       while (loads.length === count) {
         clock.now += 500;
         expect(keys.get()).toEqual({ name: 'first' });
-        // oxlint-disable-next-line no-await-in-loop -- one try after the other
         await settled();
       }
       delays.push(clock.now - failedAt);
@@ -252,10 +249,8 @@ describe('a token with an unknown key', () => {
     for (let requests = 0; requests < 600; requests += 1) {
       clock.now += 100;
       const asked = keys.newerThan(known);
-      // oxlint-disable-next-line no-await-in-loop -- a flood
       await settled();
       loads.at(-1)?.resolve(known);
-      // oxlint-disable-next-line no-await-in-loop -- a flood
       expect(await asked).toBeUndefined();
     }
     expect(loads.length - 1).toBe(Math.floor((clock.now - began) / earlyLoadMs));
@@ -298,10 +293,8 @@ test('[T5] many unknown keys do not shorten the delay after failures', async () 
   clock.now += earlyLoadMs;
   for (let seconds = 0; seconds < 600; seconds += 1) {
     const asked = Promise.allSettled([keys.newerThan(known)]);
-    // oxlint-disable-next-line no-await-in-loop -- a flood
     await settled();
     loads.at(-1)?.reject(new Error('down'));
-    // oxlint-disable-next-line no-await-in-loop -- a flood
     expect(await asked).toMatchObject([{ reason: down }]);
     clock.now += 1_000;
   }

@@ -132,7 +132,6 @@ describe('a ticket of a tenant', () => {
     );
     const [url = ''] = all.urls;
     for (const user of ['ann@b', 'ann'])
-      // oxlint-disable-next-line no-await-in-loop -- one user after the other
       expect([user, (await post(all, url, user)).status]).toEqual([user, 403]);
     expect((await post(all, url, 'ann@a')).status).toBe(200);
   });
@@ -193,13 +192,11 @@ describe('links with forged names', () => {
   test('[T5] load no keys, and keep the links of tenants without loaded keys valid', async () => {
     const starting = tenants();
     for (const tenant of ['a', 'b'])
-      // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
       await starting.host.start('refund', {}, { caller: of(`caller@${tenant}`) });
     const [a = '', b = ''] = starting.urls;
     const pages = tenants();
     expect((await post(pages, a, 'ann@a')).status).toBe(200);
     for (let link = 0; link < 200; link += 1)
-      // oxlint-disable-next-line no-await-in-loop -- a flood
       expect((await post(pages, renamed(a, `unknown ${link}`))).status).toBe(404);
     expect(pages.loads).toEqual(['a']);
     expect((await post(pages, b, 'ann@b')).status).toBe(200);

@@ -79,7 +79,6 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
       ['tasks/get', { taskId: task }],
       ['tasks/cancel', { taskId: task }],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one method after the other
       const { last } = await send(host, method, params, { user: 'ada@b', capabilities: forms });
       expect([method, last.error?.code]).toEqual([method, -32_602]);
     }
@@ -185,7 +184,6 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
       const { host } = hostOfTenants(load);
       const { token } = suspended(await host.start('deploys', {}, of('a')));
       for (const tenant of ['a', 'b'])
-        // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
         await expect(host.cancel(renamed(`~${token}`, 'a'), of(tenant))).rejects.toMatchObject({
           code: 'refused',
         });
@@ -250,7 +248,6 @@ describe('a source of keys for tenants', () => {
     await host.start('asking', {}, of('b'));
     for (let times = 0; times < 25; times += 1) {
       clock.now += 1_000;
-      // oxlint-disable-next-line no-await-in-loop -- a flood
       await expect(host.resume(token, [], of('b'))).rejects.toMatchObject({ reason: 'unknown_key' });
     }
     expect(loads).toEqual(['a', 'b', 'b', 'b']);
@@ -264,7 +261,6 @@ describe('a source of keys for tenants', () => {
     };
     const { host } = hostOf(asking(), { keys: { load, tenantOf, maxTenants: 2 } });
     for (const tenant of ['a', 'b', 'a', 'c', 'a', 'c', 'b', 'c', 'a']) {
-      // oxlint-disable-next-line no-await-in-loop -- in this order
       await host.start('asking', {}, of(tenant));
     }
     expect(loads).toEqual(['a', 'b', 'c', 'b', 'a']);
@@ -329,9 +325,7 @@ describe('a source of keys for tenants', () => {
     for (const keys of [{ load: () => oldKey, tenantOf }, oldKey]) {
       const { host } = hostOfTenants(() => oldKey, { ...options, keys });
       for (const tenant of ['a', 'b']) {
-        // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
         const { token } = suspended(await host.start('deploys', {}, of(tenant)));
-        // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
         await host.resume(token, [accept('target', { target: 'here' })], of(tenant));
       }
     }

@@ -74,7 +74,6 @@ describe.each(connections)('$name', ({ connect }) => {
       [prompt, 'language'],
       [template, 'region'],
     ] as const)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(client.complete({ ref, argument: { name, value: '' } })).rejects.toMatchObject({
         code: -32_602,
       });

@@ -85,7 +85,6 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
       const { old, next, ran, settled } = fleetOf(change);
       const token = await way.begin(old, {}, user);
       for (let tries = 0; tries < 2; tries += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one request after the other
         const { last } = await request(way, next, token);
         expect(last).not.toHaveProperty('result');
         expect(last.error).toMatchObject({ code: -32_603, data: { reason } });
@@ -221,9 +220,7 @@ test('[E10] a status request for a saga whose version is not served does not rep
     ['compensate', 'failed'],
   ] as const) {
     const { old, next } = fleetOf('version', { onMismatch });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const resumeToken = await way.begin(old, {}, user);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const { last } = await send(next, 'requests/getStatus', { requestId: 1, resumeToken }, { user });
     expect(last.result).toMatchObject({ status, hasInputRequest: true });
   }
@@ -260,7 +257,6 @@ test('[E10] the log names the saga and the cause, once for each request', async 
   const { token } = suspended(await hostOf(asking('1', 'one'), { clock }).host.start('order', {}));
   for (const other of [asking('2', 'one'), asking('1', 'two')]) {
     const { host } = hostOf(other, { clock, hooks: {} });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await expect(host.resume(token)).rejects.toThrow();
   }
   expect(error.mock.calls).toEqual([

@@ -134,7 +134,6 @@ describe('a prompt', () => {
     const server = handlerOf(hostOf([reviewPrompt(), asking()]).host);
     const args = { language: 'Ada' };
     for (const era of ['modern', 'legacy'] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { last } = await ask(server, era, 'tools/callSaga', { name: 'review', arguments: args });
       expect(last.error).toMatchObject({ code: -32_602, message: 'Unknown tool: "review"' });
     }

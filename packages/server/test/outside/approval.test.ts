@@ -60,7 +60,6 @@ describe('an approval', () => {
     const test = new OutsideCase();
     await test.start();
     for (const by of [caller, user('caller'), user('caller', 'any issuer')])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await test.post(by)).status).toBe(403);
     const other = new OutsideCase({ allowCaller: true });
     await other.start();
@@ -194,7 +193,6 @@ describe('an approval in development', () => {
     let turn = await host.start('twice', {});
     while (turn.status === 'suspended') {
       clock.now += 4 * hour;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       turn = await host.resume(turn.token);
     }
     expect(JSON.stringify(completed(turn).result)).toContain('timeout,timeout');

@@ -47,9 +47,7 @@ describe('tickets from attackers', () => {
     expect(invalid).toMatch(/^404 /);
     for (const text of bad) {
       const url = `${base}/saga/answer/${text}`;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect([text, await seen(await test.get(ann, url))]).toEqual([text, invalid]);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect([text, await seen(await test.post(ann, undefined, { url }))]).toEqual([text, invalid]);
     }
     expect(test.test.told.rejections.length).toBeGreaterThan(0);
@@ -70,9 +68,7 @@ describe('tickets from attackers', () => {
     await test.post(ann);
     const { host } = test.test;
     for (const text of [ticketOf(test.url()), stored[0] ?? '']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.resume(text, [], { caller })).rejects.toMatchObject({ name: 'TokenRefused' });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(host.cancel(text, { caller })).rejects.toMatchObject({ name: 'TokenRefused' });
     }
     expect((await test.get(ann, `${base}/saga/answer/${stored[0]}`)).status).toBe(404);
@@ -112,11 +108,8 @@ describe('tickets from attackers', () => {
     const test = new OutsideCase({ link: 'accept' });
     const turn = await test.start();
     for (const query of ['', '?decision=approve', '?decision=deny&f0=fine']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await test.get(undefined, test.url() + query)).status).toBe(200);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const head = await test.get(undefined, test.url() + query, 'HEAD');
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect([head.status, await head.text()]).toEqual([200, '']);
     }
     expect((await test.get(undefined, test.url(), 'DELETE')).status).toBe(405);
@@ -136,9 +129,7 @@ describe('tickets from attackers', () => {
       { 'sec-fetch-site': 'cross-site' },
       { origin: 'http://shop.example' },
     ];
-    for (const headers of bad)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      expect((await test.post(ann, undefined, { headers })).status).toBe(403);
+    for (const headers of bad) expect((await test.post(ann, undefined, { headers })).status).toBe(403);
     suspended(await test.resume(turn));
     expect((await test.post(ann, undefined, { headers: { origin: base } })).status).toBe(200);
   });
@@ -191,7 +182,6 @@ describe('tickets from attackers', () => {
     const lengths = new Set<number>();
     for (const subject of ['a', 'b'.repeat(500)]) {
       const test = new OutsideCase();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await test.test.host.start('refund', {}, { caller: user(subject) });
       lengths.add(test.url().length);
     }

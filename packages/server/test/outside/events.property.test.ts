@@ -41,9 +41,7 @@ it('[E9] events of any content are refused, ignored, or received, and never fail
         host.answer(new Request(urls[0] ?? '', { method: 'POST', body: text }));
       let turn = suspended(await host.start('payment', {}));
       for (const text of bodies) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect([200, 202, 400]).toContain((await post(text)).status);
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const next = await host.resume(turn.token);
         expect(next.status).not.toBe('failed');
         if (next.status !== 'suspended') return;

@@ -175,14 +175,12 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
   const sendAll = async (): Promise<void> => {
     for (const token of [...secrets, ...messages].map((text) => text.split('/').at(-1) ?? '')) {
       for (const sent of [token, `${token}A`, token.slice(0, -5), token.replace(/.{4}$/, 'AAAA')]) {
-        /* oxlint-disable no-await-in-loop -- one after the other */
         await keepError(host.resume(`${sent}x`, [], { caller }));
         await keepError(host.cancel(`${sent}x`, { caller }));
         await keepError(host.deliver({ sagaId: 's', turn: 1, token: sent }));
         await keep(wake(`${sent}x`));
         await keep(host.answer(new Request(`${base}/saga/answer/${sent}x`), { caller: user('bob') }));
         await keep(event(`${base}/saga/event/${sent}x`, JSON.stringify({ x: canaries.event })));
-        /* oxlint-enable no-await-in-loop */
       }
     }
   };
@@ -190,7 +188,6 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
     for (let turns = 0; turns < 5; turns += 1) {
       clock.now += hour;
       const message = { sagaId: 's', turn: 1, token: messages.at(-1) ?? '' };
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       if (isDone((await host.deliver(message)).status)) return;
     }
     throw new Error('The saga does not continue.');
@@ -203,13 +200,11 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
     for (const what of ['store', 'provider'] as const) {
       down[what] = true;
       clock.now += hour;
-      /* oxlint-disable no-await-in-loop -- one after the other */
       await keep(post(link, 'ann', approve));
       await keep(wake(messages.at(-1) ?? ''));
       await keepError(host.deliver({ sagaId: 's', turn: 1, token: messages.at(-1) ?? '' }));
       await keepError(host.resume(token, [], { caller }));
       await sendAll();
-      /* oxlint-enable no-await-in-loop */
       down[what] = false;
     }
     expect((await post(link, 'ann', approve)).status).toBe(200);

@@ -25,7 +25,6 @@ it('host.inspect shows who answered, when, and the question, without the content
   for (const subject of ['ann', 'bob']) {
     const body = new URLSearchParams({ decision: 'approve', f0: 'a secret comment' });
     const request = new Request(urls[0] ?? '', { method: 'POST', body });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect((await host.answer(request, { caller: { principal: { subject, client: 'web' } } })).status).toBe(
       200,
     );

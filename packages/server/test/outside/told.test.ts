@@ -49,7 +49,6 @@ describe('the answer page', () => {
     const turn = await test.start();
     expect((await test.post(first)).status).toBe(200);
     for (const method of ['GET', 'HEAD'])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await test.get(second, test.url(), method)).status).toBe(410);
     expect((await test.post(second)).status).toBe(409);
     suspended(await test.resume(turn));

@@ -269,7 +269,6 @@ describe('a delivered message', () => {
       { sagaId, turn: 1, token: `${message.token}A` },
     ];
     for (const bad of nonsense) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(world.host.deliver(bad as never)).rejects.toThrow(TokenRefused);
     }
     world.clock.now += 40 * 24 * hour;

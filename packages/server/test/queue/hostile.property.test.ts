@@ -59,10 +59,8 @@ describe('any saga with a client, a hostile queue, and processes that die', () =
           isHere &&= draw() >= leaves && client.end === undefined;
           // A message for an old turn follows every later turn. With faults without end, it may never arrive.
           const isSafe = steps >= 1_000;
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           if (draw() < 0.1) await world.answer(draw, isSafe);
           if (isHere && draw() < 0.5) {
-            // oxlint-disable-next-line no-await-in-loop -- one after the other
             await client.act(isSafe);
             if (draw() < 0.3) world.clock.now += Math.floor(draw() * 3 * hour);
             continue;
@@ -72,7 +70,6 @@ describe('any saga with a client, a hostile queue, and processes that die', () =
           if (isHere && sent.at > world.clock.now + 10 * hour) continue;
           world.clock.now =
             Math.max(world.clock.now, sent.at) + (draw() < 0.2 ? Math.floor(draw() * longestDelay) : 0);
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const delivered = await world
             .attempt((host) => host.deliver(sent.message), isSafe)
             .catch(() => 'again' as const);
@@ -88,7 +85,6 @@ describe('any saga with a client, a hostile queue, and processes that die', () =
         // The last client may come at any time while its token is good.
         if (world.clock.now < client.expiresAt) {
           for (let tries = 0; tries < 20 && client.end === undefined; tries += 1) {
-            // oxlint-disable-next-line no-await-in-loop -- one after the other
             await client.act(true);
           }
           expect(world.problems, story).toEqual([]);

@@ -94,7 +94,6 @@ export function queued(sagas: Program | readonly Program[], changes: HostChanges
   };
   const drain = async (): Promise<DeliveryResult> => {
     for (let deliveries = 0; deliveries < 100; deliveries += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one message after the other
       const delivery = await next();
       if (delivery.status === 'ended') return delivery;
     }

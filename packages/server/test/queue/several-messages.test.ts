@@ -46,7 +46,6 @@ class Pool {
     this.stored = this.stored.filter((sent) => !due.includes(sent));
     const results: string[] = [];
     for (const [index, sent] of due.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { status } = await this.all.host.deliver(sent.message).catch(() => ({ status: 'rejected' }));
       if (status === 'rejected' || keeps(index)) this.stored.push(sent);
       results.push(status);
@@ -60,16 +59,12 @@ describe('a queue that stores several messages of a saga', () => {
     const pool = new Pool();
     await pool.start();
     for (let polls = 0; polls < 100; polls += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await pool.poll();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await pool.pass(10_000);
       // Those of the last minute, and the elected ones.
       expect(pool.stored.length).toBeLessThan(12);
     }
-    for (let minutes = 0; minutes < 5; minutes += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await pool.pass(minute);
+    for (let minutes = 0; minutes < 5; minutes += 1) await pool.pass(minute);
     expect(pool.stored.length).toBeLessThan(4);
     const request = new Request(pool.urls[0] ?? '', {
       method: 'POST',
@@ -84,19 +79,15 @@ describe('a queue that stores several messages of a saga', () => {
   it('[E8] never loses the last message while each is delivered twice and the queue fails', async () => {
     const pool = new Pool();
     await pool.start();
-    for (let polls = 0; polls < 5; polls += 1)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await pool.poll();
+    for (let polls = 0; polls < 5; polls += 1) await pool.poll();
     for (let minutes = 0; minutes < 20; minutes += 1) {
       pool.isDown = minutes % 3 === 1;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await pool.pass(minute, (index) => (minutes + index) % 4 === 0);
       expect(pool.stored.length).toBeGreaterThan(0);
     }
     pool.isDown = false;
     const results: string[] = [];
     while (pool.stored.length > 0 && pool.all.clock.now < Date.UTC(2026, 0, 1))
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       results.push(...(await pool.pass(6 * 60 * minute)));
     expect(results).toContain('ended');
   });

@@ -70,7 +70,6 @@ describe('stolen tokens of a saga that a queue drives', () => {
       const reasons: string[] = [];
       for (const token of world.tokens) {
         for (const [name, use, caller] of used) {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const error: unknown = await use(world, token, caller).catch((thrown: unknown) => thrown);
           expect(error, name).toBeInstanceOf(TokenRefused);
           expect(JSON.stringify(error)).not.toContain('refund');
@@ -99,13 +98,11 @@ describe('stolen tokens of a saga that a queue drives', () => {
     for (const { message } of world.queue.sent) {
       for (const caller of [victim, ...others]) {
         for (const [name, use] of uses.slice(0, 3)) {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const error: unknown = await use(world, message.token, caller).catch((thrown: unknown) => thrown);
           expect(error, name).toBeInstanceOf(TokenRefused);
         }
       }
       const page = new Request(`${base}/saga/answer/${message.token}`);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await world.host.answer(page, { caller: user('ann') })).status).toBe(404);
     }
     expect(world.did).toEqual(before);

@@ -232,7 +232,6 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
     ['tools/call', 'nextResumeToken', {}],
   ] as const)
     for (const name of ['deploys', 'guarded']) {
-      // oxlint-disable-next-line no-await-in-loop -- token after token
       const { text, isDirect } = await both.ask(() =>
         toRequest(toSent(toMessage(method, { name }, declared))),
       );

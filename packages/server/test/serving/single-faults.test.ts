@@ -151,7 +151,6 @@ describe.each(Object.entries(requests))('%s', (_method, message) => {
   });
 
   test.each(Object.entries(changes))('[W1] gets the answer of the SDK with another %s', async (_, all) => {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     for (const change of all) await ask(toSent(change(message)));
   });
 
@@ -161,7 +160,6 @@ describe.each(Object.entries(requests))('%s', (_method, message) => {
       const sent = toSent(message);
       for (const value of all) {
         const { [name]: _, ...others } = sent.headers;
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await ask({ ...sent, headers: value === undefined ? others : { ...others, [name]: value } });
       }
     },
@@ -174,7 +172,6 @@ describe.each(Object.entries(requests))('%s', (_method, message) => {
   test('[W1] gets the answer of the SDK in a batch, cut off, or too long', async () => {
     const { body, ...rest } = toSent(message);
     for (const other of [`[${body}]`, body.slice(1), '', 'null', '{}', body + ' '.repeat(5_000_000)])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await ask({
         ...rest,
         headers: { ...rest.headers, 'content-length': String(other.length) },
@@ -185,7 +182,6 @@ describe.each(Object.entries(requests))('%s', (_method, message) => {
   test.each(['region', encoded.name])('[W1] gets the answer of the SDK for the tool %j', async (name) => {
     const named = withParam('name', name)(withParam('arguments', { region: 'eu' })(message));
     for (const header of [undefined, 'eu', 'us'])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await ask({
         ...toSent(named),
         headers: {

@@ -59,7 +59,6 @@ export async function connectLibsql(): Promise<Connected> {
   const url = `file:${join(folder, 'sagas.db')}`;
   const [one, other] = [createClient({ url }), createClient({ url })];
   for (const client of [one, other]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await client.executeMultiple('PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF');
   }
   await one.execute('PRAGMA journal_mode = WAL');

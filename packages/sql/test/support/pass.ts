@@ -9,7 +9,6 @@ const columns: { readonly [table: string]: readonly string[] } = {
 export async function pass(run: (sql: string) => unknown, prefix: string, ms: number): Promise<void> {
   for (const [table, names] of Object.entries(columns)) {
     const sets = names.map((name) => `${name} = ${name} - ${Math.round(ms)}`).join(', ');
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await run(`UPDATE ${prefix}${table} SET ${sets}`);
   }
 }

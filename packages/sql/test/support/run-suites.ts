@@ -42,7 +42,6 @@ const cases = [
 ];
 const failed: string[] = [];
 for (const { title, run } of cases) {
-  // oxlint-disable-next-line no-await-in-loop -- one after the other
   await run().catch((error: unknown) => void failed.push(`${title}: ${String(error)}`));
 }
 console.log(JSON.stringify({ cases: cases.length, failed }));

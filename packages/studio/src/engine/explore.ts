@@ -1,4 +1,3 @@
-// oxlint-disable no-await-in-loop -- explorers run in sequence, as their cases share the fakes of the files
 import { crashEverywhere, failEverywhere, refuseEverywhere, TestSaga } from '@mcp-saga/testing';
 import type { Rule, TraceEntry } from '@mcp-saga/testing';
 import { decode, encode } from '@mcp-saga/server/internal';

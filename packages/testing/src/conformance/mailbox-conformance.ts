@@ -61,7 +61,6 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
     const answers = ['zoe', 'ada', 'eve'].map((slot) => ({ slot, sealed: `by ${slot}` }));
     for (const [index, { slot, sealed }] of answers.entries()) {
       const by = index % 2 === 0 ? mailbox : elsewhere;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       same(await by.put('a', slot, sealed, bounds()), 'stored');
     }
     await put('b', 'ada', 'other box');
@@ -191,7 +190,6 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
     );
     const answers = names.map((slot) => ({ slot, sealed: `by ${slot}` }));
     for (const { slot, sealed } of answers) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       same(await put('every slot', slot, sealed, { maxAnswers: names.length }), 'stored');
     }
     same(await put('every slot', 'a', 'again'), 'taken');
@@ -201,7 +199,6 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
   test('stores sealed text unchanged: empty, long, or outside of ASCII', async ({ mailbox, put }) => {
     const sealed = ['', `${'x'.repeat(1_000_000)} \u0000 € 🙂`, '{"a":1}', '1e3', 'null', 'OK'];
     for (const [index, one] of sealed.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       same(await put('a', `slot ${index}`, one), 'stored');
     }
     same(
@@ -216,7 +213,6 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
       sealed: `answer ${index}`,
     }));
     for (const { slot, sealed } of answers) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       same(await put('a', slot, sealed, { maxAnswers: 120 }), 'stored');
     }
     same(await put('a', 'one more', 'x', { maxAnswers: 120 }), 'full');

@@ -82,7 +82,6 @@ export function queueConformance(make: () => Promise<QueueUnderTest>): readonly 
     await send(messageOf('rejected', 1), 0);
     const others = Array.from({ length: 5 }, (_, index) => messageOf(`other-${index}`, 1));
     for (const [index, other] of others.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await send(other, index * minute);
     }
     await passUntil('deliver the other sagas', () => others.every((other) => times(other) > 0));
@@ -104,11 +103,9 @@ export function queueConformance(make: () => Promise<QueueUnderTest>): readonly 
     const { send, observe, passUntil, times, elsewhere } = queue;
     const [rising, falling, racing] = [turnsOf('rising'), turnsOf('falling'), turnsOf('racing')];
     for (const [index, message] of rising.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await send(message, (5 - index) * minute);
     }
     for (const [index, message] of falling.toReversed().entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await send(message, (5 - index) * minute);
     }
     await Promise.all(

@@ -80,7 +80,6 @@ export async function observeQueue(make: () => Promise<QueueUnderTest>): Promise
     for (let passed = 0; !holds(); passed += minute) {
       if (passed > 10 * hour)
         throw new SagaTestError('violated', `Expected the queue to ${what}, within 10 hours.`);
-      // oxlint-disable-next-line no-await-in-loop -- one minute after the other
       await pass(minute);
     }
   };

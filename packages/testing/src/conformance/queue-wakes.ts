@@ -57,11 +57,8 @@ export const wakeCases: readonly (readonly [
       });
       for (const sagaId of ['before', 'after']) {
         const first = messageOf(sagaId, 1);
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await queue.send(first, 0);
-        // oxlint-disable-next-line no-await-in-loop -- see above
         await passUntil('deliver the first turn', () => times(first) > 0);
-        // oxlint-disable-next-line no-await-in-loop -- see above
         await expectSoon(queue, messageOf(sagaId, 2));
       }
     },

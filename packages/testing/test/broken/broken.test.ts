@@ -193,7 +193,6 @@ describe('a saga that does too much or too little', () => {
   it('gets that advice from every run and explorer of one process', async () => {
     const script = testSaga(floatsEffect).on.elicit('sure', { sure: true });
     for (const explore of [() => script.run(), () => script.run(), ...explorers])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await messageOf(explore(script))).toContain("step('ship'), but never yielded it");
   });
 
@@ -206,7 +205,6 @@ describe('a saga that does too much or too little', () => {
   it('[W4] gets a programming error of the undisturbed run from every explorer', async () => {
     const script = testSaga(trustsNote).on.elicit('card', { name: 'Ann' });
     for (const explore of [...explorers, (each: typeof script) => upgradeEverywhere(each, trustsNote)]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const message = await messageOf(explore(script));
       expect(message).toMatch(
         /^In the undisturbed run: its body throws a TypeError: .*\(.*sagas\.ts:\d+:\d+\)/,

@@ -49,14 +49,12 @@ async function advance(
   const { turn: turnsBefore } = decodeHead(state.head);
   const budget = new TurnBudget({ runtime, turnsBefore, commitFirst: options.commitFirst });
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- one turn after the other
     const ended = await takeTurn(options, from, given, current, budget, request);
     if (!('reason' in ended)) return ended;
     const { reason, ...outcome } = ended;
     if (!budget.mayCommit(reason)) return outcome;
     request = undefined;
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       const next = await current.turn.commit?.({ ...outcome, reason });
       if (next === undefined) return outcome;
       current = runtimeAfter(current, next);

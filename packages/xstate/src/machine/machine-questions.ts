@@ -63,7 +63,6 @@ export class Questions extends AnswerCheck {
     for (const stepId of answers.keys()) if (!known.has(stepId)) this.ignore(stepId, 'unknown');
     for (const at of asks) {
       const answer = answers.get(this.#options.idOf(at));
-      // oxlint-disable-next-line no-await-in-loop -- in the order of the tree
       const ended = answer === undefined ? undefined : await this.#end(at, answer);
       if (ended !== undefined) ends.push({ at, ended });
     }
@@ -127,7 +126,6 @@ export class Questions extends AnswerCheck {
         continue;
       }
       const step = toClientStep(spec, stepId) as ClientStep;
-      // oxlint-disable-next-line no-await-in-loop -- few questions
       asked.push([stepId, await digestOfStep(runtime.questions, step)]);
       if (!Object.hasOwn(known, stepId) && hasInvokeId(stepId)) {
         runtime.observer.warn?.(

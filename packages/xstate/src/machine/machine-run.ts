@@ -110,7 +110,6 @@ export class MachineRun {
   /** Waits until all effects, deliveries, and reads of mailboxes have ended. */
   async drain(): Promise<void> {
     while (this.effects.running || this.waits.running) {
-      // oxlint-disable-next-line no-await-in-loop -- effects end one by one
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -125,7 +124,6 @@ export class MachineRun {
   /** Runs until only the client or the clock can continue. Awaits stopped effects too, since they may have had an effect. */
   async settle(isBusy: () => boolean = () => false): Promise<Survey> {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- lets pending microtasks of actions run
       await Promise.resolve();
       this.assertGoing();
       const next = this.#passesTime && this.active ? this.deadlines.next : undefined;
@@ -142,7 +140,6 @@ export class MachineRun {
         this.waits.running ||
         (this.active && (seen.promises.some((at) => this.promises.runs(at)) || isBusy()))
       ) {
-        // oxlint-disable-next-line no-await-in-loop -- events come one by one
         await this.#nextEnd(next);
       } else if (next !== undefined && this.#isReady(next)) {
         this.#clock.forwardTo(next.at);

@@ -131,18 +131,14 @@ export class MachineTurn {
     run.endGrace();
     await this.#questions.deliver(run.active ? asks : [], answers);
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- until the machine waits
       const seen = await run.settle(busy);
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (!run.active) return await this.#ended(run);
       if (
         this.#questions.route(seen.asks, () => this.#defers(), this.#budget.hasTime(this.#runtime.time.now()))
       )
         continue;
       const wait = this.#shortWait(run, seen);
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (wait === undefined) return await this.#suspended(run, seen);
-      // oxlint-disable-next-line no-await-in-loop -- a short wait is held
       await this.#budget.hold(wait);
     }
   }

@@ -54,7 +54,6 @@ export class Live {
       next.act();
       // Events that are due at the same time precede work that takes time.
       const isLast = !this.#timers.some(({ at }) => at <= this.#world.time);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (isLast) await this.#world.flush();
     }
     this.#world.time = time;

@@ -121,7 +121,6 @@ class SagaWalk {
     for (const move of moves) {
       if (outcome.status !== 'suspended') return undefined;
       this.#turns.push(turnOf(outcome));
-      // oxlint-disable-next-line no-await-in-loop -- one move after the other
       outcome = await this.#move(outcome, move);
     }
     return outcome.status === 'suspended' ? outcome : undefined;
@@ -135,7 +134,6 @@ class SagaWalk {
     for (const move of moves) {
       if (outcome.status !== 'suspended') break;
       this.#turns.push(turnOf(outcome));
-      // oxlint-disable-next-line no-await-in-loop -- one move after the other
       outcome = await this.#move(outcome, move);
     }
     if (outcome.status !== 'suspended') return { ...told, ...endedAs(outcome) };

@@ -42,7 +42,6 @@ export class WalkWorld {
    */
   async flush(): Promise<void> {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one gate at a time
       await this.breathe();
       if (this.trace.length > longest) throw new WalkTooLong();
       const [next] = this.#gates.toSorted((one, other) => (one.label < other.label ? -1 : 1));

@@ -141,7 +141,6 @@ async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> 
     moves.push(move);
     // Overdue events precede answers, which have a grace.
     const graced = move.answers.size === 0 ? move.time : move.time - answerGraceMs - 1;
-    // oxlint-disable-next-line no-await-in-loop -- one move after the other
     await live.passTo(Math.max(world.time, graced));
     world.time = move.time;
     for (const [path, actor] of live.pending()) {
@@ -150,7 +149,6 @@ async function walkLive(chart: Chart, tape: Tape, moves: Move[]): Promise<Told> 
       if (reply !== undefined && pending.get(path) === actor)
         live.answer(actor, endOf(reply, path, actor.logic));
     }
-    // oxlint-disable-next-line no-await-in-loop -- one move after the other
     await live.passTo(move.time);
   }
 }
@@ -259,7 +257,7 @@ export async function takeTurn(
   void outcome.finally(() => {
     isOver = true;
   });
-  // oxlint-disable-next-line no-unmodified-loop-condition, no-await-in-loop -- it is set when it has ended
+  // oxlint-disable-next-line no-unmodified-loop-condition -- it is set when it has ended
   while (!isOver) await world.flush();
   // Each effect has a name of its own, and so an idempotency key of its own.
   if (repeated.length > 0) throw new Error(`'${repeated.join()}' ran twice`);
@@ -313,12 +311,10 @@ async function walkSaga(
     turns.push(turnOf(outcome));
     const move = moves[turn - 2];
     if (move === undefined) {
-      // oxlint-disable-next-line no-await-in-loop -- the last time round
       if (end !== undefined) await advance(outcome.state, new Map(), turn, end);
       return { ...told, status: 'walking', result: undefined };
     }
     world.time = move.time;
-    // oxlint-disable-next-line no-await-in-loop -- one move after the other
     outcome = await advance(outcome.state, answersTo(outcome, move), turn);
   }
 }

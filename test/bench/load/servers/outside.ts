@@ -75,7 +75,6 @@ answer = async (request) => {
     calls = 0;
     return await host.answer(request);
   }
-  // oxlint-disable-next-line no-await-in-loop -- sequential, as in a turn
   for (let trip = 0; trip < trips; trip += 1) await ping?.();
   await queue.send(bare, Date.now());
   return new Response();

@@ -39,7 +39,6 @@ async function usage(question: Question): Promise<Usage> {
 /** Runs several garbage collections, because finalized objects are only freed in the next one. */
 async function collect(): Promise<void> {
   for (let round = 0; round < 4; round += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await setImmediate();
     globalThis.gc?.();
   }

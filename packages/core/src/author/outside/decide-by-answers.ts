@@ -42,7 +42,6 @@ export async function decide(
 ): Promise<Asked<Approval<unknown>> | undefined> {
   const counted: ApprovalAnswer<unknown>[] = [];
   for (const answer of withoutSharedTickets(answers)) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order of the answers
     const parsed =
       answer.approved && schema ? await parse(schema, answer, onError) : { value: answer.content };
     if (parsed === undefined) continue;
@@ -62,7 +61,6 @@ export async function firstEvent(
   onError: RuntimeOutside['failed'],
 ): Promise<ReceivedEvent | undefined> {
   for (const answer of answers) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order of the events
     const parsed = await parse(schema, answer, onError);
     if (parsed !== undefined) return { ...toReceipt(answer), event: parsed.value };
   }

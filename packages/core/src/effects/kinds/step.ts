@@ -82,7 +82,6 @@ export async function runStep(
     const facts = { kind: 'step', path: task.path, attempt };
     const given = { attempt, ...stepKey };
     runtime.observer.observe({ type: 'started', ...facts });
-    // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
     const tried = await tryOnce(task, spec, given, idempotencyKey, runtime, signal);
     if ('result' in tried) {
       // The effect has happened: if the result cannot be recorded, a retry would only repeat the effect.
@@ -103,7 +102,6 @@ export async function runStep(
     runtime.observer.observe({ type: isLast ? 'failed' : 'retrying', error, ...facts });
     if (isLast) return failed(task, error, runtime);
     if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
-    // oxlint-disable-next-line no-await-in-loop -- backoff
     await runtime.time.sleep(delay, signal);
     if (signal.aborted) return failed(task, error, runtime);
   }

@@ -169,7 +169,6 @@ async function inOrder(host: OverdueHost, overdue: Overdue): Promise<void> {
       // Waits with the same due time end before the work that follows. Without answers, so do all overdue waits.
       if (overdue.isAt(ends) || (!overdue.works && overdue.isOver)) continue;
     }
-    // oxlint-disable-next-line no-await-in-loop -- what was due first comes first
     await host.run(overdue);
     ran();
   }

@@ -38,15 +38,11 @@ export async function inOneRequest(
       if (caller.signal?.aborted === true) throw new TurnAborted(caller.signal.reason);
       const result = endWith?.(turn);
       if (result !== undefined) {
-        // oxlint-disable-next-line no-await-in-loop -- the last time round
         const withToken = await received(result, caller);
-        // oxlint-disable-next-line no-await-in-loop -- the last time round
         await sendWakeOf(host, turn, { capabilities: caller.capabilities, dialect: dialect() });
         return withToken;
       }
-      // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
       const answers = await answersTo(turn);
-      // oxlint-disable-next-line no-await-in-loop -- each turn follows from the one before
       turn = await host.resume(turn.token, answers, caller, { methods: [method], dialect: dialect() });
     }
     return call.toResult(turn);

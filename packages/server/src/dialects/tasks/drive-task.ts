@@ -22,11 +22,8 @@ export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> 
   const { host } = task;
   try {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one turn comes after the other
       const begun = await begin(task);
-      // oxlint-disable-next-line no-await-in-loop -- one turn comes after the other
       if (begun !== undefined) await run(task, begun, caller);
-      // oxlint-disable-next-line no-await-in-loop -- a short wait is waited out
       else if (!(await waited(task))) return;
     }
   } catch (error) {
@@ -95,10 +92,8 @@ async function renewing<T>(
   const done = new AbortController();
   const renew = async (): Promise<void> => {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- as long as it takes
       await sleep(leaseMs / 3, done.signal);
       if (done.signal.aborted) return;
-      // oxlint-disable-next-line no-await-in-loop -- as long as it takes
       const renewed = await changeRecord(task, (record) =>
         record.lease?.id === id && id !== undefined
           ? { ...record, lease: { id, until: clock() + leaseMs } }

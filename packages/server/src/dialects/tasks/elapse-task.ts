@@ -33,7 +33,6 @@ export async function elapse(
   for (let waits = 0; waits < maxWaits; waits += 1) {
     const now = at;
     const runtime = turnRuntime(silentAt(host, now), { ...quiet, program, saga }, Number.POSITIVE_INFINITY);
-    // oxlint-disable-next-line no-await-in-loop -- one wait comes after the other
     const outcome = await advanceFrom(program, state.program, new Map(), runtime);
     const end = overBy(outcome, saga);
     if (end !== undefined && isUntouchedMismatch(end, program))

@@ -108,19 +108,15 @@ export async function changeRecord(
   change: (record: TaskRecord) => TaskRecord | undefined,
 ): Promise<TaskRecord | undefined> {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     const stored = await task.store.read(task.sagaId);
     if (stored === undefined) throw new TokenRefused('used');
-    // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     const { record: before } = await open(task, stored.sealed);
     const changed = change(before);
     if (changed === undefined) return undefined;
     const status = statusOf(changed);
     const lastUpdatedAt = status === before.status ? before.lastUpdatedAt : task.host.timing.clock();
     const after = { ...changed, status, lastUpdatedAt };
-    // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     const sealed = await seal(task, after);
-    // oxlint-disable-next-line no-await-in-loop -- again, where another writer came first
     if (await task.store.write(task.sagaId, sealed, stored.version, after.expiresAt + margin)) return after;
   }
   throw new Error(`The task store rejected ${maxTries} writes in a row as outdated.`);

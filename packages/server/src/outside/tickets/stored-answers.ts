@@ -106,7 +106,6 @@ export async function readBox(
   const slots = new Set<string>();
   const read: (OutsideAnswer & { readonly slot: string })[] = [];
   for (const { slot, sealed } of answers) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order of the answers
     const answer = await openAnswer(host, box, slot, sealed);
     if (answer === undefined || slots.has(slot)) {
       host.observer.reject('answer');
