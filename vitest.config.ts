@@ -15,7 +15,8 @@ const packages = 'packages/*/test/**/*.test.ts';
 
 export default defineConfig({
   test: {
-    // Those that start processes wait for them much of the time: a second one goes on meanwhile, on the smallest machine too.
+    // Those that start processes wait for them much of the time: a second one goes on meanwhile, on
+    // the smallest machine too.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 120_000,
@@ -36,7 +37,12 @@ export default defineConfig({
       // Many small files: a shared process loads the packages, the SDK and zod once.
       {
         extends: true,
-        test: { name: 'shared', include: [packages], exclude: [...alone, ...system], isolate: false },
+        test: {
+          name: 'shared',
+          include: [packages],
+          exclude: [...alone, ...system],
+          isolate: false,
+        },
       },
     ],
   },

@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Unit tests of core, seal, and server: no property tests, no attacks, no processes. Under a minute on two cores. */
+/**
+ * Unit tests of core, seal, and server: no property tests, no attacks, no processes. Under a minute
+ * on two cores.
+ */
 export default defineConfig({
   test: {
     isolate: false,

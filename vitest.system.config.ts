@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that start servers, runtimes, platforms, databases, or browsers of their own: `pnpm test:system`. */
+/**
+ * Tests that start servers, runtimes, platforms, databases, or browsers of their own:
+ * `pnpm test:system`.
+ */
 export const system = [
   'examples/{examples,platforms/**/*,refund-approval/postgres}.test.ts',
   'packages/{cloudflare,queues,redis,sql}/test/**/*.test.ts',

@@ -8,7 +8,8 @@ import { bundleForNode, runBundles } from '../test/support/bundle-for-node.ts';
 const here = new URL('.', import.meta.url);
 const stories = readdirSync(here, { withFileTypes: true })
   .filter(
-    (entry) => entry.isDirectory() && readdirSync(new URL(`${entry.name}/`, here)).includes('client.ts'),
+    (entry) =>
+      entry.isDirectory() && readdirSync(new URL(`${entry.name}/`, here)).includes('client.ts'),
   )
   .map(({ name }) => name);
 
@@ -38,6 +39,8 @@ describe('the examples', () => {
 
   it.each(stories)('%s has a server, a client and a README', (story) => {
     const files = readdirSync(new URL(`${story}/`, here));
-    expect(files).toEqual(expect.arrayContaining(['server.ts', 'client.ts', 'README.md', 'package.json']));
+    expect(files).toEqual(
+      expect.arrayContaining(['server.ts', 'client.ts', 'README.md', 'package.json']),
+    );
   });
 });

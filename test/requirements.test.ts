@@ -22,7 +22,9 @@ function citations(): Map<string, string> {
   for (const file of listed.split('\n').filter(Boolean)) {
     const source = readFileSync(new URL(file, root), 'utf8');
     // Titles stand first in a call of it, test or describe, or of their `each` and `prop` forms.
-    for (const [, title] of source.matchAll(/\b(?:it|test|describe)\b[^\n'"`]*\(\s*['"`]([^\n]*)/g)) {
+    for (const [, title] of source.matchAll(
+      /\b(?:it|test|describe)\b[^\n'"`]*\(\s*['"`]([^\n]*)/g,
+    )) {
       for (const [, ids] of (title ?? '').matchAll(/\[([A-Z]\d+(?:, ?[A-Z]\d+)*)\]/g)) {
         for (const id of (ids ?? '').split(/, ?/)) cited.set(id, file);
       }

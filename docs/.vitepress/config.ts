@@ -13,7 +13,11 @@ const description =
   'Write a multi-step MCP tool once, as code that reads straight down. The server keeps no state between requests.';
 
 /** An item of the bar at the top, which leads to the first page of a folder. */
-function navItem(text: string, folder: string, activeMatch: string): DefaultTheme.NavItemWithLink[] {
+function navItem(
+  text: string,
+  folder: string,
+  activeMatch: string,
+): DefaultTheme.NavItemWithLink[] {
   const [first] = readPages(folder);
   return first === undefined ? [] : [{ text, link: linkTo(first.path), activeMatch }];
 }

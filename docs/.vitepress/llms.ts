@@ -7,10 +7,15 @@ import { leaveDocs } from './repository-links.ts';
 import { readPages, sections, type Page } from './pages.ts';
 
 /**
- * Writes the site for language models, beside the built pages: each page as Markdown, `llms.txt` with a line for each page,
- * and `llms-full.txt` with all pages. There, declarations with docstrings replace the pages of the API.
+ * Writes the site for language models, beside the built pages: each page as Markdown, `llms.txt`
+ * with a line for each page, and `llms-full.txt` with all pages. There, declarations with
+ * docstrings replace the pages of the API.
  */
-export async function writeForModels(outDir: string, title: string, summary: string): Promise<void> {
+export async function writeForModels(
+  outDir: string,
+  title: string,
+  summary: string,
+): Promise<void> {
   const pages = readPages('.');
   await Promise.all(
     pages.map(async (page) => {
@@ -43,7 +48,10 @@ export async function writeForModels(outDir: string, title: string, summary: str
   await writeFile(join(outDir, 'llms-full.txt'), [head, ...full, apiForModels()].join('\n'));
 }
 
-/** The declarations of each entry point. The fence has four backticks: examples of docstrings have three. */
+/**
+ * The declarations of each entry point. The fence has four backticks: examples of docstrings have
+ * three.
+ */
 function apiForModels(): string {
   const entryPoints = packageNames.flatMap((name) =>
     documentedApi(fileURLToPath(new URL(`../../packages/${name}`, import.meta.url))),
@@ -55,7 +63,10 @@ function apiForModels(): string {
   return `<!-- api -->\n\n# API\n\nThe public declarations of each entry point, with their docstrings.\n\n${parts.join('\n')}`;
 }
 
-/** The text of a page without the comments that name its regions, and without links that lead nowhere on the site. */
+/**
+ * The text of a page without the comments that name its regions, and without links that lead
+ * nowhere on the site.
+ */
 export function asMarkdown({ path, text }: Page): string {
   return `${text
     .replaceAll(/<!--[\s\S]*?-->\n*/g, '')

@@ -1,6 +1,8 @@
 import type { MarkdownRenderer } from 'vitepress';
 
-/** A markdown-it plugin that leaves diagrams to the browser: the theme draws each `figure.mermaid`. */
+/**
+ * A markdown-it plugin that leaves diagrams to the browser: the theme draws each `figure.mermaid`.
+ */
 export function mermaidFences(md: MarkdownRenderer): void {
   const { fence } = md.renderer.rules;
   md.renderer.rules.fence = (tokens, index, options, env, self) => {

@@ -17,7 +17,8 @@ const headings = {
 } as const;
 
 /** Folders in the order of the site, each with its heading. */
-export const sections: readonly (readonly [folder: string, heading: string])[] = Object.entries(headings);
+export const sections: readonly (readonly [folder: string, heading: string])[] =
+  Object.entries(headings);
 
 /** Folders that share a sidebar, by the paths that show it. */
 const sidebars = {
@@ -47,7 +48,10 @@ export interface SidebarItem {
   readonly items?: SidebarItem[];
 }
 
-/** Reads the pages below a folder of `docs`, sorted as in the sidebar; `index.md` is the first of its folder. */
+/**
+ * Reads the pages below a folder of `docs`, sorted as in the sidebar; `index.md` is the first of
+ * its folder.
+ */
 export function readPages(folder: string): readonly Page[] {
   const root = join(docs, folder);
   if (!existsSync(root)) return [];
@@ -78,7 +82,10 @@ function comparePages(a: Page, b: Page): number {
   return isIndex(a) - isIndex(b) || Math.sign(a.order - b.order || 0) || (a.path < b.path ? -1 : 1);
 }
 
-/** Builds the sidebar of each part of the site: a group for each folder, and one for each folder below it. */
+/**
+ * Builds the sidebar of each part of the site: a group for each folder, and one for each folder
+ * below it.
+ */
 export function sidebar(): Record<string, SidebarItem[]> {
   return Object.fromEntries(
     Object.entries(sidebars).map(([path, folders]) => [
@@ -93,7 +100,8 @@ export function sidebar(): Record<string, SidebarItem[]> {
 
 function group(folder: string, pages: readonly Page[]): SidebarItem[] {
   const item = ({ path, title }: Page): SidebarItem => ({ text: title, link: linkTo(path) });
-  const below = ({ path }: Page): string | undefined => /^([^/]+)\//.exec(path.slice(folder.length + 1))?.[1];
+  const below = ({ path }: Page): string | undefined =>
+    /^([^/]+)\//.exec(path.slice(folder.length + 1))?.[1];
   const folders = new Set(pages.map(below).filter((name) => name !== undefined));
   // A page `testing.md` beside a folder `testing` is the first item of that folder's group.
   const ownPage = (name: string): Page | undefined =>
@@ -112,8 +120,13 @@ function group(folder: string, pages: readonly Page[]): SidebarItem[] {
     };
   });
   const own = pages
-    .filter((page) => below(page) === undefined && ![...folders].some((name) => page === ownPage(name)))
-    .map((page) => ({ order: page.path === `${folder}/index.md` ? -1 : page.order, item: item(page) }));
+    .filter(
+      (page) => below(page) === undefined && ![...folders].some((name) => page === ownPage(name)),
+    )
+    .map((page) => ({
+      order: page.path === `${folder}/index.md` ? -1 : page.order,
+      item: item(page),
+    }));
   return [...own, ...groups]
     .toSorted((a, b) => Math.sign(a.order - b.order || 0))
     .map(({ item: one }) => one);

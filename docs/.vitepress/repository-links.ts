@@ -5,7 +5,10 @@ import { docs } from './pages.ts';
 
 const root = join(docs, '..');
 
-/** The address of a file in the repository, for the public; undefined while `package.json` has no `repository`. */
+/**
+ * The address of a file in the repository, for the public; undefined while `package.json` has no
+ * `repository`.
+ */
 function publicAddress(file: string): string | undefined {
   const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     repository?: string | { url?: string };
@@ -17,17 +20,22 @@ function publicAddress(file: string): string | undefined {
 }
 
 /**
- * Where a relative link leads that leaves `docs`: to the public repository. Without one the link is dropped, and its text stays.
- * Returns undefined for links that stay on the site.
+ * Where a relative link leads that leaves `docs`: to the public repository. Without one the link is
+ * dropped, and its text stays. Returns undefined for links that stay on the site.
  */
-export function leaveDocs(page: string, href: string): { readonly address: string | undefined } | undefined {
+export function leaveDocs(
+  page: string,
+  href: string,
+): { readonly address: string | undefined } | undefined {
   if (/^(?:[a-z]+:|#|\/)/i.test(href)) return undefined;
   const [path = '', anchor] = href.split('#');
   const file = join(docs, dirname(page), path);
   if (!relative(docs, file).startsWith('..')) return undefined;
   if (!existsSync(file)) throw new Error(`${page} links to ${href}, which does not exist.`);
   const address = publicAddress(file);
-  return { address: address === undefined || anchor === undefined ? address : `${address}#${anchor}` };
+  return {
+    address: address === undefined || anchor === undefined ? address : `${address}#${anchor}`,
+  };
 }
 
 /** A markdown-it plugin that turns links to files outside `docs` into links to the repository. */
@@ -37,7 +45,10 @@ export function repositoryLinks(md: MarkdownRenderer): void {
       let isDropped = false;
       for (const token of children ?? []) {
         if (token.type === 'link_open') {
-          const left = leaveDocs((env as { relativePath: string }).relativePath, token.attrGet('href') ?? '');
+          const left = leaveDocs(
+            (env as { relativePath: string }).relativePath,
+            token.attrGet('href') ?? '',
+          );
           isDropped = left !== undefined && left.address === undefined;
           if (left?.address !== undefined) token.attrSet('href', left.address);
         }

@@ -1,4 +1,7 @@
-/** The anchor of a heading, as GitHub makes it: the same links work on the site and in the repository. */
+/**
+ * The anchor of a heading, as GitHub makes it: the same links work on the site and in the
+ * repository.
+ */
 export function slugify(heading: string): string {
   return heading
     .trim()

@@ -37,7 +37,9 @@ export function load(app) {
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (_context, reflection) => {
     if (!reflection.kindOf(ReflectionKind.Module)) return;
     const found = entries.find(({ file }) =>
-      [`../packages/${reflection.name}.ts`, `../packages/${reflection.name}/index.ts`].includes(file),
+      [`../packages/${reflection.name}.ts`, `../packages/${reflection.name}/index.ts`].includes(
+        file,
+      ),
     );
     if (found !== undefined) reflection.name = found.name;
   });

@@ -1,4 +1,7 @@
-/** Books four trips: a success, a failed booking, a failure after the payment, and an old token used again. */
+/**
+ * Books four trips: a success, a failed booking, a failure after the payment, and an old token used
+ * again.
+ */
 import assert from 'node:assert/strict';
 import { callSaga, startSaga, type CallToolResult } from '@mcp-saga/client';
 import { connect, startServer } from '@mcp-saga/example-run-server';
@@ -25,7 +28,11 @@ async function book(city: string): Promise<string> {
   happened.length = 0;
   console.log(`A trip to ${city}`);
   const text = textOf(
-    await callSaga(client, { name: 'book_trip', arguments: { city } }, { handlers: { elicitation } }),
+    await callSaga(
+      client,
+      { name: 'book_trip', arguments: { city } },
+      { handlers: { elicitation } },
+    ),
   );
   console.log(`  -> ${text}\n`);
   return text;
@@ -46,7 +53,8 @@ assert(!happened.some((line) => line.startsWith('cancelled')));
 console.log('A paid trip to Oslo, whose user answers the old question again with no');
 const begun = await startSaga(client, { name: 'book_trip', arguments: { city: 'Oslo' } });
 assert(begun.status === 'suspended');
-// The first token precedes the first booking and asks nothing. A lost response therefore repeats no booking.
+// The first token precedes the first booking and asks nothing. A lost response therefore repeats no
+// booking.
 const turn = await begun.saga.resume();
 assert(turn.status === 'suspended');
 const answer = (sure: boolean) =>

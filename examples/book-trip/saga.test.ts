@@ -1,4 +1,10 @@
-import { Provider, crashEverywhere, failEverywhere, refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import {
+  Provider,
+  crashEverywhere,
+  failEverywhere,
+  refuseEverywhere,
+  testSaga,
+} from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import { bookTrip } from './saga.ts';
 

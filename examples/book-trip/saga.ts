@@ -13,7 +13,9 @@ function* book(what: string, city: string): Steps<string> {
   });
 }
 
-/** Books a hotel, a flight, and a car, or nothing. Asks the user, and pays. The payment is final. */
+/**
+ * Books a hotel, a flight, and a car, or nothing. Asks the user, and pays. The payment is final.
+ */
 export const bookTrip = saga(
   {
     name: 'book_trip',
@@ -22,7 +24,8 @@ export const bookTrip = saga(
     input: z.object({ city: z.string() }),
     // An older token must not undo a paid trip, so the host needs a guard.
     forks: 'refuse',
-    // Bookings precede the first question. A call whose first response is lost must not book everything twice.
+    // Bookings precede the first question. A call whose first response is lost must not book
+    // everything twice.
     commitFirst: true,
   },
   function* ({ city }) {

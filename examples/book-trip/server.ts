@@ -3,7 +3,8 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { bookTrip } from './saga.ts';
 
-// A guard in memory serves one process, and refuses older tokens after a restart. A fleet shares a guard.
+// A guard in memory serves one process, and refuses older tokens after a restart. A fleet shares a
+// guard.
 const sagas = serveSagas({
   name: 'book-trip',
   version: '1.0.0',

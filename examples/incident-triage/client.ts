@@ -11,7 +11,10 @@ const environment = { SAGA_KEYS: generateKey(), OPS_URL: operations.url };
 const [a, b, later] = await Promise.all([
   startServer('A', { folder, environment }),
   startServer('B', { folder, environment }),
-  startServer('B, ten minutes later,', { folder, environment: { ...environment, CLOCK_AHEAD: '600000' } }),
+  startServer('B, ten minutes later,', {
+    folder,
+    environment: { ...environment, CLOCK_AHEAD: '600000' },
+  }),
 ]);
 
 /** Prints the outcome of a turn. */
@@ -31,7 +34,11 @@ function textOf(turn: ClientTurn): string {
   return turn.result.content.map((block) => ('text' in block ? block.text : '')).join('');
 }
 
-async function report(server: ServerProcess, service: string, symptom: string): Promise<SuspendedSaga> {
+async function report(
+  server: ServerProcess,
+  service: string,
+  symptom: string,
+): Promise<SuspendedSaga> {
   console.log(`\n${service}: ${symptom}`);
   const call = { name: 'triage_incident', arguments: { service, symptom } };
   const turn = await startSaga(await connect(server.url), call);
@@ -82,7 +89,8 @@ assert.match(question?.stepId ?? '', /^manager/);
 const managed = await answer(later, escalated.saga, [decides(question?.stepId ?? '', 'taken')]);
 assert.equal(textOf(managed), 'search is taken care of in room-2, severity low.');
 
-// Incident 3: the person on call declines, the model gives no severity, and the manager reports a false alarm.
+// Incident 3: the person on call declines, the model gives no severity, and the manager reports a
+// false alarm.
 const mail = await report(b, 'mail', 'the queue is empty');
 const passed = await answer(a, mail, [declines('onCall'), classifies('That depends.')]);
 assert(passed.status === 'suspended');

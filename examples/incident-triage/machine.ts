@@ -16,11 +16,15 @@ const Severity = z.enum(['high', 'low']);
 
 const ask = (who: string) =>
   elicit({
-    message: ({ input }: { input: Incident }) => `${who}: ${input.service} says "${input.symptom}". Yours?`,
+    message: ({ input }: { input: Incident }) =>
+      `${who}: ${input.service} says "${input.symptom}". Yours?`,
     schema: Verdict,
   });
 
-/** Opens a room for an incident, and asks a person and the model at once. After five minutes, asks the manager. */
+/**
+ * Opens a room for an incident, and asks a person and the model at once. After five minutes, asks
+ * the manager.
+ */
 export const triage = setup({
   types: {
     input: {} as Incident,
@@ -38,7 +42,8 @@ export const triage = setup({
       {
         label: ({ input }) => `the room for ${input.service}`,
         retry: 3,
-        compensate: ({ result, idempotencyKey, signal }) => ops.close(result.room, idempotencyKey, signal),
+        compensate: ({ result, idempotencyKey, signal }) =>
+          ops.close(result.room, idempotencyKey, signal),
       },
     ),
     onCall: ask('On call'),
@@ -47,7 +52,10 @@ export const triage = setup({
       messages: ({ input }: { input: Incident }) => [
         {
           role: 'user',
-          content: { type: 'text', text: `${input.service}: ${input.symptom}. Severity, high or low?` },
+          content: {
+            type: 'text',
+            text: `${input.service}: ${input.symptom}. Severity, high or low?`,
+          },
         },
       ],
       maxTokens: 5,
@@ -117,7 +125,10 @@ export const triage = setup({
                 id: 'classify',
                 src: 'classify',
                 input: ({ context }) => context,
-                onDone: { target: 'known', actions: assign({ severity: ({ event }) => event.output }) },
+                onDone: {
+                  target: 'known',
+                  actions: assign({ severity: ({ event }) => event.output }),
+                },
                 // Without a valid answer, the severity stays unknown.
                 onError: 'known',
               },
@@ -133,7 +144,12 @@ export const triage = setup({
       ],
     },
     failingOver: {
-      invoke: { id: 'failOver', src: 'failOver', input: ({ context }) => context, onDone: 'handed' },
+      invoke: {
+        id: 'failOver',
+        src: 'failOver',
+        input: ({ context }) => context,
+        onDone: 'handed',
+      },
     },
     handed: { type: 'final' },
     // Fails the saga, which closes the room.

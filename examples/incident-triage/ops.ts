@@ -74,6 +74,10 @@ export const ops = {
 
 async function post(path: string, key: string, signal: AbortSignal): Promise<unknown> {
   const url = new URL(path, process.env['OPS_URL']);
-  const response = await fetch(url, { method: 'POST', headers: { 'idempotency-key': key }, signal });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'idempotency-key': key },
+    signal,
+  });
   return await response.json();
 }

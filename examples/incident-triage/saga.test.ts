@@ -23,7 +23,10 @@ it('[E3] closes the room after a false alarm', async () => {
 });
 
 it('asks the manager if the person on call declines', async () => {
-  const run = await taken.refuse.elicit('onCall').on.elicit('manager@2', { verdict: 'taken' }).run();
+  const run = await taken.refuse
+    .elicit('onCall')
+    .on.elicit('manager@2', { verdict: 'taken' })
+    .run();
   expect(run.result).toContain('is taken care of');
 });
 

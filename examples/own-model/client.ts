@@ -1,8 +1,14 @@
-/** Calls one tool with three clients: with a model and a user, with a user only, and with neither. */
+/**
+ * Calls one tool with three clients: with a model and a user, with a user only, and with neither.
+ */
 import assert from 'node:assert/strict';
 import { startServer } from '@mcp-saga/example-run-server';
 import { generateKey } from '@mcp-saga/server';
-import { Client, StreamableHTTPClientTransport, type ClientCapabilities } from '@modelcontextprotocol/client';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type ClientCapabilities,
+} from '@modelcontextprotocol/client';
 import { startFakeModel } from './fake-model.ts';
 
 const key = 'a key of the endpoint';
@@ -48,7 +54,10 @@ assert.equal(
 );
 assert.equal(model.asked, 0, "the client's own model comes first");
 
-assert.equal(await triage({ elicitation: { form: {} } }), 'The ticket is urgent and goes to security.');
+assert.equal(
+  await triage({ elicitation: { form: {} } }),
+  'The ticket is urgent and goes to security.',
+);
 assert.equal(model.asked, 1);
 
 assert.equal(await triage({}), 'The ticket is urgent and goes to support.');

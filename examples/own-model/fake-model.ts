@@ -25,7 +25,9 @@ export async function startFakeModel(key: string): Promise<FakeModel> {
         readonly model: string;
         readonly messages: readonly { readonly content: string }[];
       };
-      const content = messages.some((message) => message.content.includes('fire')) ? 'urgent' : 'normal';
+      const content = messages.some((message) => message.content.includes('fire'))
+        ? 'urgent'
+        : 'normal';
       return Response.json({
         model,
         choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }],

@@ -34,7 +34,9 @@ export function chatCompletions({ url, key, model }: ModelEndpoint): Sampling {
       role: 'assistant',
       content: { type: 'text', text: choice.message.content },
       model: used,
-      ...(choice.finish_reason === 'length' ? { stopReason: 'maxTokens' } : { stopReason: 'endTurn' }),
+      ...(choice.finish_reason === 'length'
+        ? { stopReason: 'maxTokens' }
+        : { stopReason: 'endTurn' }),
     };
   };
 }

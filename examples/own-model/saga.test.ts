@@ -12,7 +12,11 @@ it('[W3] asks a model and a person, or uses the fallbacks', async () => {
     input: { ticket: 'All is down' },
     host: {
       answers: {
-        sampling: () => ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'normal' } }),
+        sampling: () => ({
+          role: 'assistant',
+          model: 'own',
+          content: { type: 'text', text: 'normal' },
+        }),
       },
     },
   });

@@ -3,7 +3,9 @@ import { z } from 'zod';
 
 const Team = z.object({ team: z.enum(['billing', 'support', 'security']) });
 
-/** Asks a model for the urgency of a ticket, and a person for the team, if the client offers both. */
+/**
+ * Asks a model for the urgency of a ticket, and a person for the team, if the client offers both.
+ */
 export const triage = saga(
   {
     name: 'triage',

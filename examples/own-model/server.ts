@@ -10,7 +10,8 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [triage],
   answers: {
-    // For clients without sampling. The model of the client comes first, because the user pays for that model and sees its work.
+    // For clients without sampling. The model of the client comes first, because the user pays for
+    // that model and sees its work.
     sampling: chatCompletions({ url: MODEL_URL, key: MODEL_KEY, model: MODEL }),
   },
 });

@@ -44,7 +44,9 @@ async function callToTheEnd(name: string, args: Record<string, unknown>): Promis
 
 /** Wait in milliseconds before the next call, for hosts that do not parse the text. */
 function retryAfterOf({ _meta }: CallToolResult): number {
-  const hints = _meta?.['io.github.mcp-saga/saga'] as { readonly retryAfterMs?: number } | undefined;
+  const hints = _meta?.['io.github.mcp-saga/saga'] as
+    | { readonly retryAfterMs?: number }
+    | undefined;
   return hints?.retryAfterMs ?? 0;
 }
 

@@ -7,7 +7,8 @@ const sagas = serveSagas({
   version: '1.0.0',
   sagas: [listOrders, addProduct],
   limits: {
-    // Returns a token for each wait at once. By default, the host holds a wait for up to 20 seconds.
+    // Returns a token for each wait at once. By default, the host holds a wait for up to 20
+    // seconds.
     maxHoldMs: 0,
   },
 });

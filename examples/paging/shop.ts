@@ -1,7 +1,10 @@
 /** A shop with an API: orders in pages, and a search whose index lags behind new products. */
 import { serve } from 'srvx';
 
-const orders = Array.from({ length: 100 }, (_, index) => `order ${index + 1}: ${(index * 7) % 31} pieces`);
+const orders = Array.from(
+  { length: 100 },
+  (_, index) => `order ${index + 1}: ${(index * 7) % 31} pieces`,
+);
 const pageLength = 20;
 const searchesUntilFound = 4;
 
@@ -32,7 +35,9 @@ export async function startShop(): Promise<Shop> {
         return Response.json({ id: `product-${products.size}` });
       }
       if (pathname.startsWith('/search/')) {
-        return Response.json({ found: times >= searchesUntilFound && [...products.values()].includes(name) });
+        return Response.json({
+          found: times >= searchesUntilFound && [...products.values()].includes(name),
+        });
       }
       const after = Number(searchParams.get('after'));
       const end = after + pageLength;
@@ -52,7 +57,8 @@ export interface Page {
 
 /** Client of the shop, for server steps. */
 export const shop = {
-  orders: (after: number, signal: AbortSignal) => call(`/orders?after=${after}`, { signal }) as Promise<Page>,
+  orders: (after: number, signal: AbortSignal) =>
+    call(`/orders?after=${after}`, { signal }) as Promise<Page>,
   add: (name: string, idempotencyKey: string, signal: AbortSignal) =>
     call(`/products/${encodeURIComponent(name)}`, {
       method: 'POST',

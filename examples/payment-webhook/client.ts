@@ -1,4 +1,6 @@
-/** Two orders whose client never returns: the first is paid, and the second is paid a day too late. */
+/**
+ * Two orders whose client never returns: the first is paid, and the second is paid a day too late.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +18,10 @@ const server = await startServer('A', {
   environment: { SAGA_KEYS: generateKey(), WORLD_URL: world.url, WEBHOOK_SECRET: secret },
 });
 
-/** Orders until the provider has a checkout, and disconnects. Returns the saga as JSON, and the URL of its webhook. */
+/**
+ * Orders until the provider has a checkout, and disconnects. Returns the saga as JSON, and the URL
+ * of its webhook.
+ */
 async function place(order: string, cents: number): Promise<{ saga: string; webhook: string }> {
   const client = await connect(server.url, {});
   const first = await startSaga(client, { name: 'order', arguments: { order, cents } });

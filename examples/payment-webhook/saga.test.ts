@@ -1,4 +1,10 @@
-import { crashEverywhere, failEverywhere, Provider, refuseEverywhere, testSaga } from '@mcp-saga/testing';
+import {
+  crashEverywhere,
+  failEverywhere,
+  Provider,
+  refuseEverywhere,
+  testSaga,
+} from '@mcp-saga/testing';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { order } from './saga.ts';
 import { provider } from './world.ts';

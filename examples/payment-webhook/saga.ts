@@ -4,7 +4,10 @@ import { provider, warehouse } from './world.ts';
 
 const hour = 3_600_000;
 
-/** Reserves the goods, waits for the payment, and ships. Releases the goods if no payment arrives within a day. */
+/**
+ * Reserves the goods, waits for the payment, and ships. Releases the goods if no payment arrives
+ * within a day.
+ */
 export const order = saga(
   {
     name: 'order',
@@ -13,15 +16,20 @@ export const order = saga(
     input: z.object({ order: z.string(), cents: z.int().positive() }),
     // Required by the queue, which ships when the client is gone.
     forks: 'refuse',
-    // The client has a token before anything is reserved, so a repeated call reserves nothing twice.
+    // The client has a token before anything is reserved, so a repeated call reserves nothing
+    // twice.
     commitFirst: true,
   },
   function* ({ order: name, cents }) {
-    yield* step('reserve', ({ idempotencyKey, signal }) => warehouse.reserve(name, idempotencyKey, signal), {
-      retry: 3,
-      label: `the goods of ${name}`,
-      compensate: ({ idempotencyKey, signal }) => warehouse.release(name, idempotencyKey, signal),
-    });
+    yield* step(
+      'reserve',
+      ({ idempotencyKey, signal }) => warehouse.reserve(name, idempotencyKey, signal),
+      {
+        retry: 3,
+        label: `the goods of ${name}`,
+        compensate: ({ idempotencyKey, signal }) => warehouse.release(name, idempotencyKey, signal),
+      },
+    );
     try {
       yield* waitFor('payment', {
         // Other events, and payments of another amount, are ignored.

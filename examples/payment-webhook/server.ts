@@ -6,7 +6,8 @@ import { order } from './saga.ts';
 // A clock that client.ts advances by `POST /advance/MS`. A real server has neither.
 let ahead = 0;
 const clock = (): number => Date.now() + ahead;
-// Both serve one process, and forget everything after a restart. A fleet shares a store and a queue.
+// Both serve one process, and forget everything after a restart. A fleet shares a store and a
+// queue.
 const store = memoryStore({ clock });
 const queue = memoryQueue();
 
@@ -15,7 +16,8 @@ let sagas: SagaServer | undefined;
 const server = serve({
   fetch: async (request) => {
     const [, ms] = /\/advance\/(\d+)$/.exec(request.url) ?? [];
-    if (ms === undefined) return await (sagas?.fetch(request) ?? new Response(null, { status: 503 }));
+    if (ms === undefined)
+      return await (sagas?.fetch(request) ?? new Response(null, { status: 503 }));
     ahead += Number(ms);
     await queue.deliverDue();
     return new Response(null, { status: 204 });

@@ -1,4 +1,7 @@
-/** A minimal payment provider, which signs its webhooks by Standard Webhooks, and a warehouse. Both honor idempotency keys. */
+/**
+ * A minimal payment provider, which signs its webhooks by Standard Webhooks, and a warehouse. Both
+ * honor idempotency keys.
+ */
 import { createHmac, randomUUID } from 'node:crypto';
 import { serve } from 'srvx';
 
@@ -61,7 +64,14 @@ export async function startWorld(): Promise<World> {
     },
   });
   await server.ready();
-  return { url: server.url ?? '', checkouts, reserved, shipped, notify, stop: () => server.close(true) };
+  return {
+    url: server.url ?? '',
+    checkouts,
+    reserved,
+    shipped,
+    notify,
+    stop: () => server.close(true),
+  };
 }
 
 async function notify(webhook: string, event: object, secret: string): Promise<number> {
@@ -85,8 +95,11 @@ async function notify(webhook: string, event: object, secret: string): Promise<n
 
 /** Clients of the provider and of the warehouse, for server steps. */
 export const provider = {
-  checkout: (request: Omit<Checkout, 'checkout'>, key: string, signal: AbortSignal): Promise<unknown> =>
-    post('/checkouts', request, key, signal),
+  checkout: (
+    request: Omit<Checkout, 'checkout'>,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<unknown> => post('/checkouts', request, key, signal),
 };
 export const warehouse = {
   reserve: (order: string, key: string, signal: AbortSignal): Promise<unknown> =>
@@ -97,7 +110,12 @@ export const warehouse = {
     ((await post('/ship', { order }, key, signal)) as { readonly parcel: string }).parcel,
 };
 
-async function post(path: string, body: object, key: string, signal: AbortSignal): Promise<unknown> {
+async function post(
+  path: string,
+  body: object,
+  key: string,
+  signal: AbortSignal,
+): Promise<unknown> {
   const response = await fetch(new URL(path, process.env['WORLD_URL']), {
     method: 'POST',
     headers: { 'idempotency-key': key, 'content-type': 'application/json' },

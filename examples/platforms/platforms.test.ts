@@ -12,7 +12,8 @@ const here = new URL('.', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, here), 'utf8');
 const platforms = readdirSync(here, { withFileTypes: true })
   .filter(
-    (entry) => entry.isDirectory() && readdirSync(new URL(`${entry.name}/`, here)).includes('package.json'),
+    (entry) =>
+      entry.isDirectory() && readdirSync(new URL(`${entry.name}/`, here)).includes('package.json'),
   )
   .map(({ name }) => name)
   // The saga of all platforms.
@@ -94,7 +95,9 @@ const pairsWith = (wanted: (store: string) => boolean) =>
 const shared = '[T13] [P2] %s refuses a used token at another process, by %s';
 
 async function expectShared(platform: string, store: string): Promise<void> {
-  expect(await runClient(platform, (await stores[store]?.()) ?? {})).toContain('a used token was refused');
+  expect(await runClient(platform, (await stores[store]?.()) ?? {})).toContain(
+    'a used token was refused',
+  );
 }
 
 describeWithPostgres('the platforms that share PostgreSQL', () => {
@@ -106,9 +109,12 @@ describeWithRedis('the platforms that share Redis', () => {
 });
 
 describe('the platforms', { timeout }, () => {
-  it.each(platforms)('[P2] %s serves a saga in turns, with only the key shared', async (platform) => {
-    expect(await runClient(platform, {})).not.toBe('');
-  });
+  it.each(platforms)(
+    '[P2] %s serves a saga in turns, with only the key shared',
+    async (platform) => {
+      expect(await runClient(platform, {})).not.toBe('');
+    },
+  );
 
   it.each(platforms)('%s describes key, rotation, and users in the README', (platform) => {
     const text = read(`${platform}/README.md`);

@@ -1,4 +1,7 @@
-/** Three users on two servers: the first keeps the machine, the second declines, and the third answer is sent twice. */
+/**
+ * Three users on two servers: the first keeps the machine, the second declines, and the third
+ * answer is sent twice.
+ */
 import assert from 'node:assert/strict';
 import { startSaga, SuspendedSaga, type ElicitationResult } from '@mcp-saga/client';
 import { connect, startServer } from '@mcp-saga/example-run-server';
@@ -15,7 +18,10 @@ const [a, b] = await Promise.all([
 
 /** Asks server A for a machine, and answers server B. */
 async function provision(answer: ElicitationResult, times = 1): Promise<string> {
-  const turn = await startSaga(await connect(a.url), { name: 'provision', arguments: { size: 'small' } });
+  const turn = await startSaga(await connect(a.url), {
+    name: 'provision',
+    arguments: { size: 'small' },
+  });
   assert(turn.status === 'suspended');
   const [question] = turn.saga.steps;
   assert(question?.type === 'elicitation');
@@ -39,7 +45,10 @@ assert.deepEqual([...cloud.machines.keys()], ['machine-1']);
 assert.match(await provision({ action: 'decline' }), /Undone: 'create' \(the machine\)/);
 assert.deepEqual([...cloud.machines.keys()], ['machine-1'], 'the declined machine is gone');
 
-assert.match(await provision({ action: 'accept', content: { keep: false } }, 2), /machine-3 was not wanted/);
+assert.match(
+  await provision({ action: 'accept', content: { keep: false } }, 2),
+  /machine-3 was not wanted/,
+);
 assert.deepEqual([...cloud.machines.keys()], ['machine-1']);
 assert.equal(cloud.created, 3, 'each machine was created once');
 

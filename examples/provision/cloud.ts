@@ -31,7 +31,11 @@ export async function startCloud(): Promise<Cloud> {
       if (!answers.has(key)) {
         if (request.method === 'POST') {
           created += 1;
-          const machine = { id: `machine-${created}`, address: `10.0.0.${created}`, price: '0.12 EUR' };
+          const machine = {
+            id: `machine-${created}`,
+            address: `10.0.0.${created}`,
+            price: '0.12 EUR',
+          };
           machines.set(machine.id, machine);
           answers.set(key, machine);
         } else {
@@ -61,7 +65,12 @@ export const cloud = {
     call('DELETE', `/${id}`, idempotencyKey, signal),
 };
 
-async function call(method: string, path: string, key: string, signal: AbortSignal): Promise<unknown> {
+async function call(
+  method: string,
+  path: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<unknown> {
   const url = new URL(path, process.env['CLOUD_URL']);
   const response = await fetch(url, { method, headers: { 'idempotency-key': key }, signal });
   return await response.json();

@@ -15,14 +15,16 @@ export const provision = saga(
     forks: 'accept',
   },
   function* ({ size }) {
-    // The effect precedes the question, and runs once even if the question is asked again or by another process.
+    // The effect precedes the question, and runs once even if the question is asked again or by
+    // another process.
     const machine = yield* step(
       'create',
       ({ idempotencyKey, signal }) => cloud.create(size, idempotencyKey, signal),
       {
         retry: 3,
         label: 'the machine',
-        compensate: ({ result, idempotencyKey, signal }) => cloud.remove(result.id, idempotencyKey, signal),
+        compensate: ({ result, idempotencyKey, signal }) =>
+          cloud.remove(result.id, idempotencyKey, signal),
       },
     );
     const { keep } = yield* elicit('keep', {

@@ -24,7 +24,10 @@ export const answerByScript: Answering = async ({ type, stepId }) => {
 
 /** Answers as a client without the needed capability. */
 function notAnswered(stepId: string): CompletedStep {
-  return { stepId, error: { code: -32601, message: 'The quickstart does not answer this question' } };
+  return {
+    stepId,
+    error: { code: -32601, message: 'The quickstart does not answer this question' },
+  };
 }
 
 /** `true` if a person refused to answer: declined, dismissed, or kept the model from answering. */

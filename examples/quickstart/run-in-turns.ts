@@ -1,4 +1,9 @@
-import { type CallToolResult, type CompletedStep, startSaga, SuspendedSaga } from '@mcp-saga/client';
+import {
+  type CallToolResult,
+  type CompletedStep,
+  startSaga,
+  SuspendedSaga,
+} from '@mcp-saga/client';
 import { generateKey } from '@mcp-saga/server';
 import type { Answering } from './answering.ts';
 import { connect, startServer, type ServerProcess } from '@mcp-saga/example-run-server';
@@ -43,7 +48,10 @@ export async function runInTurns({ answer, show, signal }: RunOptions): Promise<
   }
 }
 
-async function startBoth(reports: TurnReports, signal: AbortSignal): Promise<[ServerProcess, ServerProcess]> {
+async function startBoth(
+  reports: TurnReports,
+  signal: AbortSignal,
+): Promise<[ServerProcess, ServerProcess]> {
   const keys = generateKey();
   const folder = new URL('.', import.meta.url);
   const start = (name: string): Promise<ServerProcess> =>

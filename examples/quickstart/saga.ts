@@ -20,14 +20,20 @@ export const complexTool = saga(
     });
     const verdict = yield* sample('step-sampling-B', {
       messages: [
-        { role: 'user', content: { type: 'text', text: `Is deploying to '${target}' safe right now?` } },
+        {
+          role: 'user',
+          content: { type: 'text', text: `Is deploying to '${target}' safe right now?` },
+        },
       ],
       maxTokens: 100,
     });
     if (verdict.content.type !== 'text' || !/\byes\b/i.test(verdict.content.text)) {
       return `Not deployed to ${target}: the model did not say yes.`;
     }
-    yield* step('deploy', async ({ idempotencyKey }) => ({ target, deployment: idempotencyKey.slice(0, 8) }));
+    yield* step('deploy', async ({ idempotencyKey }) => ({
+      target,
+      deployment: idempotencyKey.slice(0, 8),
+    }));
     return `Deployment to ${target} initiated successfully based on confirmation.`;
   },
 );

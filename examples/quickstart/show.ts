@@ -1,7 +1,13 @@
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { cancel, intro, log, outro } from '@clack/prompts';
-import type { CallToolResult, SagaCall, SagaStep, ClientTurn, CompletedStep } from '@mcp-saga/client';
+import type {
+  CallToolResult,
+  SagaCall,
+  SagaStep,
+  ClientTurn,
+  CompletedStep,
+} from '@mcp-saga/client';
 import type { Answering } from './answering.ts';
 import type { ServerProcess } from '@mcp-saga/example-run-server';
 import type { TurnReport } from './turn-reports.ts';
@@ -21,7 +27,10 @@ export interface Show {
   stopped(): void;
 }
 
-/** Creates a show in the style of clack: plain text if `output` is not a terminal or colors are disabled. */
+/**
+ * Creates a show in the style of clack: plain text if `output` is not a terminal or colors are
+ * disabled.
+ */
 export function createShow(output: Writable): Show {
   const to = { output };
   const request = (number: number, { name }: ServerProcess, what: string): void =>
@@ -31,7 +40,9 @@ export function createShow(output: Writable): Show {
     servers: (servers) =>
       log.step(
         servers
-          .map(({ name, url, pid }) => `${bold(name)} serves ${url.href} ${dim(`(process ${pid})`)}`)
+          .map(
+            ({ name, url, pid }) => `${bold(name)} serves ${url.href} ${dim(`(process ${pid})`)}`,
+          )
           .join('\n'),
         to,
       ),
@@ -81,7 +92,9 @@ function toText({ result, error }: CompletedStep): string {
 
 function textOf(content: object): string {
   const blocks: readonly object[] = Array.isArray(content) ? content : [content];
-  return blocks.map((block) => ('text' in block ? String(block.text) : JSON.stringify(block))).join('\n');
+  return blocks
+    .map((block) => ('text' in block ? String(block.text) : JSON.stringify(block)))
+    .join('\n');
 }
 
 function toQuestion(step: SagaStep): string {

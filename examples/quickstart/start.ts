@@ -64,7 +64,9 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function readOptions(args: readonly string[]): { readonly yes: boolean; readonly help: boolean } | string {
+function readOptions(
+  args: readonly string[],
+): { readonly yes: boolean; readonly help: boolean } | string {
   try {
     // `pnpm start -- --yes` passes on the dashes.
     const { values } = parseArgs({

@@ -9,8 +9,8 @@ export interface TurnReport {
 const patience = 5000;
 
 /**
- * Reads the reports that server processes print about their turns. The reports prove which process served a turn;
- * the address of a request does not.
+ * Reads the reports that server processes print about their turns. The reports prove which process
+ * served a turn; the address of a request does not.
  */
 export class TurnReports {
   readonly #running = new Map<string, string[]>();

@@ -1,4 +1,7 @@
-/** A client that continues a refund until the managers have their links, prints the saga as JSON, and then waits for its end. */
+/**
+ * A client that continues a refund until the managers have their links, prints the saga as JSON,
+ * and then waits for its end.
+ */
 import assert from 'node:assert/strict';
 import { SuspendedSaga } from '@mcp-saga/client';
 import { connect } from '@mcp-saga/example-run-server';

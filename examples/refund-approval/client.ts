@@ -1,6 +1,7 @@
 /**
- * Two refunds whose client is killed: the managers approve the first, and deny the second. With `DATABASE_URL`, store and queue are in
- * PostgreSQL. With `--browser`, you open the links of the managers.
+ * Two refunds whose client is killed: the managers approve the first, and deny the second. With
+ * `DATABASE_URL`, store and queue are in PostgreSQL. With `--browser`, you open the links of the
+ * managers.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,9 +22,14 @@ const server = await startServer('A', {
   folder,
   environment: { SAGA_KEYS: generateKey(), WORLD_URL: world.url },
 });
-console.log(`Answers and messages are ${process.env['DATABASE_URL'] ? 'in PostgreSQL' : 'in memory'}.`);
+console.log(
+  `Answers and messages are ${process.env['DATABASE_URL'] ? 'in PostgreSQL' : 'in memory'}.`,
+);
 
-/** Asks for a refund, and kills the client once the managers have their links. Returns the saga as JSON. */
+/**
+ * Asks for a refund, and kills the client once the managers have their links. Returns the saga as
+ * JSON.
+ */
 async function request(order: string, cents: number): Promise<string> {
   const client = await connect(server.url, {});
   const first = await startSaga(client, { name: 'refund', arguments: { order, cents } });
@@ -55,7 +61,10 @@ async function resultOf(saga: string): Promise<string> {
   return text;
 }
 
-/** Opens the link of the last mail to a manager, and submits the form, as a browser does. With `--browser`, waits for you to do so. */
+/**
+ * Opens the link of the last mail to a manager, and submits the form, as a browser does. With
+ * `--browser`, waits for you to do so.
+ */
 async function decide(manager: string, decision: 'approve' | 'deny'): Promise<void> {
   const mail = world.mails.findLast(({ to }) => to.startsWith(manager));
   const url = /http:\S+/.exec(mail?.text ?? '')?.[0] ?? '';
@@ -76,7 +85,10 @@ async function decide(manager: string, decision: 'approve' | 'deny'): Promise<vo
   });
   assert.equal(answer.status, 200);
   assert.match(await answer.text(), decision === 'approve' ? /You approved/ : /You denied/);
-  const again = await fetch(url, { method: 'POST', body: new URLSearchParams({ decision: 'approve' }) });
+  const again = await fetch(url, {
+    method: 'POST',
+    body: new URLSearchParams({ decision: 'approve' }),
+  });
   assert.equal(again.status, 409, 'the first answer counts');
   console.log(`${manager} opens the link, and clicks '${decision}'.`);
 }
@@ -93,7 +105,9 @@ async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
 
 const recipients = (): readonly string[] =>
   world.mails
-    .map(({ to, text }) => `${text.startsWith('Reminder') ? 'reminds' : 'asks'} ${to.split('@')[0]}`)
+    .map(
+      ({ to, text }) => `${text.startsWith('Reminder') ? 'reminds' : 'asks'} ${to.split('@')[0]}`,
+    )
     .toSorted();
 
 // Refund 1: one approval and one denial decide nothing. After four hours, only Cy is reminded.

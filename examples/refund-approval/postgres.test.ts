@@ -9,7 +9,9 @@ describeWithPostgres('a refund with its store and its queue in PostgreSQL', () =
   it('[E1] [E3] is paid once or released, without its client', async () => {
     const [server] = await Promise.all([
       startPostgres(),
-      bundleForNode(...['client', 'caller', 'server'].map((name) => `examples/refund-approval/${name}.ts`)),
+      bundleForNode(
+        ...['client', 'caller', 'server'].map((name) => `examples/refund-approval/${name}.ts`),
+      ),
     ]);
     onTestFinished(() => server.remove());
     const { stdout } = await promisify(execFile)(process.execPath, [...runBundles, 'client.ts'], {

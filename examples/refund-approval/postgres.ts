@@ -21,7 +21,8 @@ export async function openPostgres(connectionString: string): Promise<Backend> {
     ...time,
     store,
     queue: time.shift(pgBossQueue(boss, { queue: 'sagas' })),
-    startWorker: (sagas) => boss.work('sagas', { pollingIntervalSeconds: 0.5 }, pgBossHandler(sagas)),
+    startWorker: (sagas) =>
+      boss.work('sagas', { pollingIntervalSeconds: 0.5 }, pgBossHandler(sagas)),
   };
 }
 

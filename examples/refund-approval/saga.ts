@@ -26,7 +26,8 @@ export const refund = saga(
       {
         retry: 3,
         label: `the hold of ${euros}`,
-        compensate: ({ result, idempotencyKey, signal }) => bank.release(result.hold, idempotencyKey, signal),
+        compensate: ({ result, idempotencyKey, signal }) =>
+          bank.release(result.hold, idempotencyKey, signal),
       },
     );
     const decision = yield* approval('manager', {
@@ -47,7 +48,9 @@ export const refund = saga(
       return yield* abort(`The refund of order ${order} was not approved: ${decision.reason}.`);
     // From here on, a failed payment is repeated and never undone.
     yield* pivot('approved');
-    yield* step('pay', ({ idempotencyKey, signal }) => bank.pay(hold, idempotencyKey, signal), { retry: 10 });
+    yield* step('pay', ({ idempotencyKey, signal }) => bank.pay(hold, idempotencyKey, signal), {
+      retry: 10,
+    });
     return `${euros} for order ${order} are refunded.`;
   },
 );

@@ -15,7 +15,8 @@ const server = serve({
   fetch: async (request) => {
     // client.ts advances the clock. A real server has no such route.
     const [, ms] = /\/advance\/(\d+)$/.exec(request.url) ?? [];
-    if (ms === undefined) return await (sagas?.fetch(request) ?? new Response(null, { status: 503 }));
+    if (ms === undefined)
+      return await (sagas?.fetch(request) ?? new Response(null, { status: 503 }));
     await advance(Number(ms));
     return new Response(null, { status: 204 });
   },

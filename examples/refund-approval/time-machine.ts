@@ -12,7 +12,10 @@ export interface TimeMachine {
   advance(ms: number): Promise<void>;
 }
 
-/** Starts at the current time. Replaces `statement_timestamp()`, the clock of the store, on connections with `options`. */
+/**
+ * Starts at the current time. Replaces `statement_timestamp()`, the clock of the store, on
+ * connections with `options`.
+ */
 export async function startTimeMachine(connectionString: string): Promise<TimeMachine> {
   let ahead = 0;
   const client = new Client({ connectionString });
@@ -30,7 +33,9 @@ export async function startTimeMachine(connectionString: string): Promise<TimeMa
     shift: (queue) => ({ ...queue, send: (message, at) => queue.send(message, at - ahead) }),
     advance: async (ms) => {
       ahead += ms;
-      await client.query('UPDATE example.clock SET ahead = ahead + make_interval(secs => $1)', [ms / 1000]);
+      await client.query('UPDATE example.clock SET ahead = ahead + make_interval(secs => $1)', [
+        ms / 1000,
+      ]);
       await client.query(
         "UPDATE pgboss.job SET start_after = start_after - make_interval(secs => $1) WHERE state < 'active'",
         [ms / 1000],

@@ -73,10 +73,16 @@ export const bank = {
     post('/pay', { hold }, key, signal),
 };
 export const outbox = {
-  send: (mail: Mail, key: string, signal: AbortSignal): Promise<unknown> => post('/mail', mail, key, signal),
+  send: (mail: Mail, key: string, signal: AbortSignal): Promise<unknown> =>
+    post('/mail', mail, key, signal),
 };
 
-async function post(path: string, body: object, key: string, signal: AbortSignal): Promise<unknown> {
+async function post(
+  path: string,
+  body: object,
+  key: string,
+  signal: AbortSignal,
+): Promise<unknown> {
   const response = await fetch(new URL(path, process.env['WORLD_URL']), {
     method: 'POST',
     headers: { 'idempotency-key': key, 'content-type': 'application/json' },

@@ -1,6 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-/** Connects a client to a server process. By default, the client declares elicitation and sampling. */
+/**
+ * Connects a client to a server process. By default, the client declares elicitation and sampling.
+ */
 export async function connect(
   url: URL,
   capabilities: object = { elicitation: { form: {} }, sampling: {} },

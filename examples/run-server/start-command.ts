@@ -24,7 +24,10 @@ export interface CommandOptions {
   readonly onLine?: (line: string) => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
-  /** Signal that ends the server. Use `SIGTERM` for a server with child processes. @default 'SIGKILL' */
+  /**
+   * Signal that ends the server. Use `SIGTERM` for a server with child processes. @default
+   * 'SIGKILL'
+   */
   readonly end?: 'SIGTERM' | 'SIGKILL';
 }
 
@@ -36,7 +39,11 @@ export interface CommandOptions {
 export async function startCommand(name: string, options: CommandOptions): Promise<ServerProcess> {
   const { command, args, cwd, environment, onLine, signal, end = 'SIGKILL' } = options;
   signal?.throwIfAborted();
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...environment }, stdio: 'pipe' });
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, ...environment },
+    stdio: 'pipe',
+  });
   const kill = (): void => {
     child.kill(end);
   };

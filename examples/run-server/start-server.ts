@@ -4,7 +4,10 @@ import { type CommandOptions, type ServerProcess, startCommand } from './start-c
 export interface ServerOptions extends Pick<CommandOptions, 'onLine' | 'signal' | 'end'> {
   /** Folder with the `server.ts` to start, as a URL. */
   readonly folder: URL;
-  /** Environment variables, in addition to those of this process. Processes that serve one saga share `SAGA_KEYS`. */
+  /**
+   * Environment variables, in addition to those of this process. Processes that serve one saga
+   * share `SAGA_KEYS`.
+   */
   readonly environment: { readonly SAGA_KEYS: string; readonly [name: string]: string };
   /**
    * Options of Node.

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { build, defineConfig, type Plugin, type Rolldown } from 'vite';
 import { readExamples } from './examples/examples.ts';
 
-/** Parts of a server that code in the page cannot use. Each file exports the function of its name. */
+/**
+ * Parts of a server that code in the page cannot use. Each file exports the function of its name.
+ */
 const ofServers =
   /\/server\/src\/(?:queue|outside|dialects\/tasks)\/(memory-queue|memory-mailbox|memory-store|standard-webhook|memory-task-store)\.ts$/;
 
@@ -11,13 +13,18 @@ function missing(name: string): string {
   return `export function ${name}() { throw new Error('${name} is not in the playground.'); }`;
 }
 
-/** Parts of sucrase for other languages than TypeScript, for other modules than CommonJS, and for source maps. */
+/**
+ * Parts of sucrase for other languages than TypeScript, for other modules than CommonJS, and for
+ * source maps.
+ */
 const ofOtherCode =
   /\/sucrase\/dist\/esm\/(?:computeSourceMap|util\/formatTokens|parser\/plugins\/(?:flow|jsx\/index)|transformers\/(?:ESMImport|Flow|JSX|JestHoist|ReactDisplayName|ReactHotLoader)Transformer)\.js$/;
 
 /** Replaces all functions and classes that a file exports. */
 function missingIn(id: string): string {
-  const exported = readFileSync(id, 'utf8').matchAll(/^export (default )?(?:function|class) (\w+)/gm);
+  const exported = readFileSync(id, 'utf8').matchAll(
+    /^export (default )?(?:function|class) (\w+)/gm,
+  );
   return Array.from(exported, ([, isDefault = '', name = '']) => {
     const code = missing(name);
     return isDefault === '' ? code : code.replace('export', 'export default');
@@ -34,8 +41,8 @@ export const withParser = compile;
 `;
 
 /**
- * Replaces what a page does not use: MCP servers, answer pages, and of zod the messages in other languages, the reader of JSON Schema,
- * and the compiler. Of sucrase, the parts for other code.
+ * Replaces what a page does not use: MCP servers, answer pages, and of zod the messages in other
+ * languages, the reader of JSON Schema, and the compiler. Of sucrase, the parts for other code.
  */
 function withoutUnused(): Plugin {
   return {
@@ -43,15 +50,19 @@ function withoutUnused(): Plugin {
     enforce: 'pre',
     load(id) {
       if (id.endsWith('/server/src/mcp/attach.ts')) return 'export function attachSagas() {}';
-      if (id.endsWith('/server/src/outside/answer-request.ts')) return 'export function answerRequest() {}';
+      if (id.endsWith('/server/src/outside/answer-request.ts'))
+        return 'export function answerRequest() {}';
       const [, file] = ofServers.exec(id) ?? [];
       if (file !== undefined)
         return missing(file.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
       if (ofOtherCode.test(id)) return missingIn(id);
-      if (id.endsWith('/sucrase/dist/esm/Options.js')) return 'export function validateOptions() {}';
+      if (id.endsWith('/sucrase/dist/esm/Options.js'))
+        return 'export function validateOptions() {}';
       if (id.endsWith('/zod/v4/core/compile.js')) return uncompiled;
       if (id.endsWith('/zod/v4/classic/from-json-schema.js')) return missing('fromJSONSchema');
-      return id.endsWith('/zod/v4/locales/index.js') ? "export { default as en } from './en.js';" : undefined;
+      return id.endsWith('/zod/v4/locales/index.js')
+        ? "export { default as en } from './en.js';"
+        : undefined;
     },
   };
 }
@@ -60,7 +71,9 @@ const guards = ['isCancelled', 'isDeclined', 'isInvalid', 'isRefused'];
 
 /** Keeps the names of guards, which a statechart shows. Other names are shorter in the page. */
 function withGuardNames(): Plugin {
-  const keep = guards.map((name) => `Object.defineProperty(${name}, 'name', { value: '${name}' });`);
+  const keep = guards.map(
+    (name) => `Object.defineProperty(${name}, 'name', { value: '${name}' });`,
+  );
   return {
     name: 'with-guard-names',
     transform: (code, id) =>
@@ -107,7 +120,9 @@ function readMachines(): Readonly<Record<string, string>> {
   );
 }
 
-/** Bundles the modules for machines as a CommonJS module, which imports the engine of the worker. */
+/**
+ * Bundles the modules for machines as a CommonJS module, which imports the engine of the worker.
+ */
 async function bundleMachines(): Promise<string> {
   const input = fileURLToPath(new URL('src/engine/saga-modules.ts', import.meta.url));
   const built = await build({
@@ -148,7 +163,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2023',
     rollupOptions: {
-      input: ['index.html', 'machine.html'].map((page) => fileURLToPath(new URL(page, import.meta.url))),
+      input: ['index.html', 'machine.html'].map((page) =>
+        fileURLToPath(new URL(page, import.meta.url)),
+      ),
     },
   },
 });

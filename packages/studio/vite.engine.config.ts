@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-/** Builds the engine of `mcp-saga dev`, which runs in Node, beside its pages. Run it after the build of the pages. */
+/**
+ * Builds the engine of `mcp-saga dev`, which runs in Node, beside its pages. Run it after the build
+ * of the pages.
+ */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   publicDir: false,

@@ -13,7 +13,11 @@ export default defineConfig({
     target: 'es2023',
     rolldownOptions: {
       input: ['live.html', 'playground.html'],
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', assetFileNames: '[name].[ext]' },
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name].js',
+        assetFileNames: '[name].[ext]',
+      },
     },
   },
 });

@@ -148,7 +148,12 @@ function testApprovals(
     async (tool) => {
       const caller = await callerOf();
       const order = `D4-${tool}`;
-      await caller.startAndLeave(tool, { order, managers: ['ann', 'bob'], approvals: 1, isUrgent: true });
+      await caller.startAndLeave(tool, {
+        order,
+        managers: ['ann', 'bob'],
+        approvals: 1,
+        isUrgent: true,
+      });
       await Promise.all([linkTo(order, 'ann'), linkTo(order, 'bob')]);
       const reminders = (): number => fleet.ledger.of(order, 'reminder').length;
       // After each turn, the queue gives the client 30 s to return.
@@ -161,7 +166,9 @@ function testApprovals(
       const before = reminders();
       await fleet.start();
       await expect.poll(() => later(reminders), eventually).toBeGreaterThan(before);
-      await expect.poll(() => later(() => fleet.ledger.linkOf(order, 'dora')), eventually).toBeDefined();
+      await expect
+        .poll(() => later(() => fleet.ledger.linkOf(order, 'dora')), eventually)
+        .toBeDefined();
       const url = await linkTo(order, 'dora');
       expect(await ann.open(url)).toBe('You may not answer');
       const dora = await people.signIn('dora', fleet.url);
@@ -174,32 +181,38 @@ function testApprovals(
     },
   );
 
-  it.each(windows)('shows accessible pages in %s colors, %i px wide', async (colorScheme, width) => {
-    const caller = await callerOf();
-    const order = `E5-${colorScheme}-${width}`;
-    const refunded = caller.refund({ order, managers: ['eve'], approvals: 1 });
-    const url = await linkTo(order, 'eve');
-    const eve = await people.signIn('eve', fleet.url, { colorScheme, viewport: { width, height: 844 } });
-    const check = async (title: string): Promise<void> => {
-      expect(await eve.page.title()).toBe(title);
-      expect(await runAxe(eve.page, colorScheme, {})).toEqual([]);
-      const heights = await eve.page
-        .locator('button, input, textarea')
-        .evaluateAll((targets) => targets.map((target) => target.getBoundingClientRect().height));
-      expect(heights.filter((height) => height < 44)).toEqual([]);
-      const [scroll, client] = await eve.page.evaluate(() => {
-        const { scrollWidth, clientWidth } = document.documentElement;
-        return [scrollWidth, clientWidth] as const;
+  it.each(windows)(
+    'shows accessible pages in %s colors, %i px wide',
+    async (colorScheme, width) => {
+      const caller = await callerOf();
+      const order = `E5-${colorScheme}-${width}`;
+      const refunded = caller.refund({ order, managers: ['eve'], approvals: 1 });
+      const url = await linkTo(order, 'eve');
+      const eve = await people.signIn('eve', fleet.url, {
+        colorScheme,
+        viewport: { width, height: 844 },
       });
-      expect(scroll).toBeLessThanOrEqual(client);
-    };
-    await eve.open(url);
-    await check('Your decision is needed');
-    await eve.press('Deny');
-    await check('You denied');
-    await refunded;
-    await eve.open(`${url}x`);
-    await check('Invalid link');
-    expect(eve.errors).toEqual([]);
-  });
+      const check = async (title: string): Promise<void> => {
+        expect(await eve.page.title()).toBe(title);
+        expect(await runAxe(eve.page, colorScheme, {})).toEqual([]);
+        const heights = await eve.page
+          .locator('button, input, textarea')
+          .evaluateAll((targets) => targets.map((target) => target.getBoundingClientRect().height));
+        expect(heights.filter((height) => height < 44)).toEqual([]);
+        const [scroll, client] = await eve.page.evaluate(() => {
+          const { scrollWidth, clientWidth } = document.documentElement;
+          return [scrollWidth, clientWidth] as const;
+        });
+        expect(scroll).toBeLessThanOrEqual(client);
+      };
+      await eve.open(url);
+      await check('Your decision is needed');
+      await eve.press('Deny');
+      await check('You denied');
+      await refunded;
+      await eve.open(`${url}x`);
+      await check('Invalid link');
+      expect(eve.errors).toEqual([]);
+    },
+  );
 }

@@ -61,7 +61,9 @@ export async function startPostgresBackend(): Promise<Backend> {
   return {
     environment: { DATABASE_URL: server.url, REDIS_PORT: '' },
     passWaits: async () =>
-      void (await run("UPDATE pgboss.job SET start_after = now() WHERE name = $1 AND state < 'active'")),
+      void (await run(
+        "UPDATE pgboss.job SET start_after = now() WHERE name = $1 AND state < 'active'",
+      )),
     passDeliveries: async () => {
       // The database may still take a job for a process that was killed.
       while ((await countConnections()) > 1) await setTimeout(10);
@@ -70,7 +72,9 @@ export async function startPostgresBackend(): Promise<Backend> {
       );
     },
     countMessages: async () => {
-      const [row] = await run("SELECT count(*) FROM pgboss.job WHERE name = $1 AND state <= 'active'");
+      const [row] = await run(
+        "SELECT count(*) FROM pgboss.job WHERE name = $1 AND state <= 'active'",
+      );
       return Number(row?.count);
     },
     close: async () => {

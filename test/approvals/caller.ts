@@ -31,7 +31,8 @@ export async function connectCaller(user: string, origin: string): Promise<Calle
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', origin), { requestInit }));
   const toCall = (name: RefundTool, call: RefundCall) => ({ name, arguments: { ...call } });
   return {
-    refund: async (call) => textOf(await callSaga(client, toCall('refund', call), { handlers: {} })),
+    refund: async (call) =>
+      textOf(await callSaga(client, toCall('refund', call), { handlers: {} })),
     startAndLeave: async (tool, call) => {
       await startSaga(client, toCall(tool, call));
       await client.close();

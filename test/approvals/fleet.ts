@@ -38,7 +38,9 @@ export async function startFleet(startBackend: () => Promise<Backend>): Promise<
   let processes: readonly ServerProcess[] = [];
   const start = async (): Promise<void> => {
     processes = await Promise.all(
-      ['one', 'two', 'three'].map((name) => startServer(name, { folder, environment, execArgv: runBundles })),
+      ['one', 'two', 'three'].map((name) =>
+        startServer(name, { folder, environment, execArgv: runBundles }),
+      ),
     );
     gateway.route(processes.map(({ url }) => url));
   };

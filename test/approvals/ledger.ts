@@ -58,7 +58,8 @@ export async function startLedger(): Promise<Ledger> {
     attempts,
     of,
     linkOf: (order, to) => of(order, 'link').find((entry) => entry.to === to)?.url,
-    countEnds: (order) => of(order, 'hold').flatMap(({ sagaId = '' }) => attempts(sagaId, 'end')).length,
+    countEnds: (order) =>
+      of(order, 'hold').flatMap(({ sagaId = '' }) => attempts(sagaId, 'end')).length,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -12,7 +12,9 @@ it('AGENTS.md names only files that exist', () => {
     encoding: 'utf8',
   });
   const files = listed.split('\n').map((file) => `/${file}`);
-  const cited = [...agents.matchAll(/`([\w./-]+\.(?:ts|js|json|mjs))`/g)].map(([, name = '']) => name);
+  const cited = [...agents.matchAll(/`([\w./-]+\.(?:ts|js|json|mjs))`/g)].map(
+    ([, name = '']) => name,
+  );
   const missing = cited.filter((name) => !files.some((file) => file.endsWith(`/${name}`)));
   expect(missing).toEqual([]);
 });

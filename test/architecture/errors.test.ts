@@ -11,7 +11,8 @@ import { optionError as ofSeal } from '../../packages/seal/src/model/option-erro
 import { optionError as ofSql } from '../../packages/sql/src/database.ts';
 import { packages, repository } from './packages.ts';
 
-// `seal`, `client`, and `queues` load no other package, and `cli` prints its errors: their base classes have names of their own.
+// `seal`, `client`, and `queues` load no other package, and `cli` prints its errors: their base
+// classes have names of their own.
 const bases: { readonly [name: string]: string } = {
   seal: 'SealError',
   client: 'SagaClientError',
@@ -24,9 +25,11 @@ const names = packages.map((name) => ({
   api: readFileSync(join(repository, 'etc', `${name}.api.md`), 'utf8'),
 }));
 const declared = names.flatMap(({ name, api }) =>
-  [...api.matchAll(/^export (?:abstract )?class (\w+)(?:<[^\n]*>)? extends (\w+)[^\n]*\{\n(.*?)^\}/gms)].map(
-    ([, error = '', base = '', members = '']) => ({ name, error, base, members }),
-  ),
+  [
+    ...api.matchAll(
+      /^export (?:abstract )?class (\w+)(?:<[^\n]*>)? extends (\w+)[^\n]*\{\n(.*?)^\}/gms,
+    ),
+  ].map(([, error = '', base = '', members = '']) => ({ name, error, base, members })),
 );
 const errors = declared.filter(({ error }) => (ancestry(error).at(-1) ?? '').endsWith('Error'));
 
@@ -48,7 +51,9 @@ describe.each(errors)('the error $error of $name', ({ name, error, members }) =>
 
 it('has codes and reasons in snake_case', () => {
   for (const { api } of names) {
-    for (const [, codes = ''] of api.matchAll(/^export type \w+(?:Code|RefusalReason) = ([^;]*);/gm))
+    for (const [, codes = ''] of api.matchAll(
+      /^export type \w+(?:Code|RefusalReason) = ([^;]*);/gm,
+    ))
       assertSnakeCase(codes);
   }
 });
@@ -114,5 +119,6 @@ it('finds the errors of all packages that export errors', () => {
 });
 
 function assertSnakeCase(codes: string): void {
-  for (const [, code] of codes.matchAll(/["']([^"']*)["']/g)) expect(code).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
+  for (const [, code] of codes.matchAll(/["']([^"']*)["']/g))
+    expect(code).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
 }

@@ -11,13 +11,18 @@ export interface Figure {
   readonly target: number;
 }
 
-/** The object that all requests get, and the groups in it. There is no flat type of all settings. */
+/**
+ * The object that all requests get, and the groups in it. There is no flat type of all settings.
+ */
 const hostParts = ['HostParts', 'Keys', 'Gate', 'Timing', 'Observer', 'Answers', 'Offers'];
 
 /** What a host gives to a turn. `RuntimeQuestions` and the others are the parts of `Runtime`. */
 const runtimeParts = ['Saga', 'Turn', 'Request', 'Time', 'Questions', 'Effects', 'Observer'];
 
-/** The figures of the architecture, counted. Import cycles are an error of the lint; bundle sizes are counted by `test/packed`. */
+/**
+ * The figures of the architecture, counted. Import cycles are an error of the lint; bundle sizes
+ * are counted by `test/packed`.
+ */
 export function figures(): readonly Figure[] {
   const { files, frames } = oneResume();
   const core = join(repository, 'packages/core/src');
@@ -27,7 +32,11 @@ export function figures(): readonly Figure[] {
     { name: 'frames of the host before core is entered', value: frames.length, target: 5 },
     {
       name: 'members of the largest part of Runtime',
-      value: Math.max(memberCount(core, 'Runtime'), memberCount(core, 'ProgramLimits'), ...ofRuntime),
+      value: Math.max(
+        memberCount(core, 'Runtime'),
+        memberCount(core, 'ProgramLimits'),
+        ...ofRuntime,
+      ),
       target: 24,
     },
     {
@@ -37,7 +46,9 @@ export function figures(): readonly Figure[] {
     },
     {
       name: 'members of the largest part of a host',
-      value: Math.max(...hostParts.map((name) => memberCount(join(repository, 'packages/server/src'), name))),
+      value: Math.max(
+        ...hostParts.map((name) => memberCount(join(repository, 'packages/server/src'), name)),
+      ),
       target: 9,
     },
     {

@@ -7,6 +7,8 @@ it('has one row in the table of AGENTS.md for each folder', () => {
 
 it('imports only from folders further down in the table', () => {
   const order = [...describedFolders().keys()];
-  const upwards = importsOfFolders().filter(([, from, to]) => order.indexOf(from) > order.indexOf(to));
+  const upwards = importsOfFolders().filter(
+    ([, from, to]) => order.indexOf(from) > order.indexOf(to),
+  );
   expect(upwards.map(([file, , to]) => `${file} -> ${to}`)).toEqual([]);
 });

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { repository, sources } from './packages.ts';
 
-/** Source files of the packages by folder, with the names that AGENTS.md has for them: `core/src/turn`. */
+/**
+ * Source files of the packages by folder, with the names that AGENTS.md has for them:
+ * `core/src/turn`.
+ */
 export function sourceFolders(): ReadonlyMap<string, readonly string[]> {
   const folders = new Map<string, string[]>();
   for (const name of sources) {
@@ -24,7 +27,10 @@ export function describedFolders(): ReadonlyMap<string, string> {
   return new Map([...rows].map(([, folder = '', holds = '']) => [folder, holds]));
 }
 
-/** Each import within a package from one folder to another: `[file, folder of the file, folder imported]`. */
+/**
+ * Each import within a package from one folder to another:
+ * `[file, folder of the file, folder imported]`.
+ */
 export function importsOfFolders(): readonly (readonly [file: string, from: string, to: string])[] {
   return [...sourceFolders()].flatMap(([from, files]) =>
     files.flatMap((name) => {

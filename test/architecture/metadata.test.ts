@@ -18,7 +18,8 @@ interface Manifest {
   readonly exports?: { readonly [entry: string]: unknown };
 }
 
-const read = (...path: readonly string[]): string => readFileSync(join(repository, ...path), 'utf8');
+const read = (...path: readonly string[]): string =>
+  readFileSync(join(repository, ...path), 'utf8');
 const manifestOf = (...folder: readonly string[]): Manifest =>
   JSON.parse(read(...folder, 'package.json')) as Manifest;
 const root = manifestOf();
@@ -28,7 +29,9 @@ it('requires the Node version of .nvmrc', () => {
 });
 
 describe('changesets', () => {
-  const config = JSON.parse(read('.changeset/config.json')) as { readonly fixed: readonly string[][] };
+  const config = JSON.parse(read('.changeset/config.json')) as {
+    readonly fixed: readonly string[][];
+  };
   const names = packages.map((name) => manifestOf('packages', name).name).toSorted();
 
   it('raise the version of all published packages together, and of no other', () => {

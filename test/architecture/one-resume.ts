@@ -1,9 +1,18 @@
 /**
- * Prints what one guarded resume enters, as JSON: `files`, the source files of the packages whose functions run, and
- * `frames`, how many functions of the host are on the stack when core is entered. One answer, one step, one question.
+ * Prints what one guarded resume enters, as JSON: `files`, the source files of the packages whose
+ * functions run, and `frames`, how many functions of the host are on the stack when core is
+ * entered. One answer, one step, one question.
  */
 import { Session } from 'node:inspector/promises';
-import { createSagaHost, elicit, generateKey, memoryGuard, saga, step, type Program } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  step,
+  type Program,
+} from '@mcp-saga/server';
 import { z } from 'zod';
 
 const Name = z.object({ name: z.string() });
@@ -38,7 +47,8 @@ const run = async (): Promise<(name: string) => Promise<unknown>> => {
   const turn = await host.start('greet', {});
   if (turn.status !== 'suspended') throw new Error(`The saga is ${turn.status}`);
   const { token } = turn;
-  return (name) => host.resume(token, [{ stepId: 'first', result: { action: 'accept', content: { name } } }]);
+  return (name) =>
+    host.resume(token, [{ stepId: 'first', result: { action: 'accept', content: { name } } }]);
 };
 
 // Once before: what runs at first use only does not count.
@@ -58,9 +68,18 @@ const files = result
   .map(({ url }) => url.replace(/^.*\/packages\//, '').replace(/\?.*$/, ''));
 const onStack = frames.filter((line) => line.includes('/packages/server/src/'));
 console.log(
-  JSON.stringify({ files: files.toSorted(), frames: onStack.map((line) => line.trim().split(' (')[0]) }),
+  JSON.stringify({
+    files: files.toSorted(),
+    frames: onStack.map((line) => line.trim().split(' (')[0]),
+  }),
 );
 
-function entered({ functionName, ranges }: { functionName: string; ranges: { count: number }[] }): boolean {
+function entered({
+  functionName,
+  ranges,
+}: {
+  functionName: string;
+  ranges: { count: number }[];
+}): boolean {
   return functionName !== '' && ranges.some(({ count }) => count > 0);
 }

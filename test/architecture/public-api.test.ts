@@ -18,12 +18,16 @@ it('exports types for makers of stores and queues from public entries only', () 
   for (const name of ['redis', 'sql', 'queues']) {
     const folder = join(repository, 'packages', name, 'src');
     const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
-    const internal = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('/internal'));
+    const internal = files.filter((file) =>
+      readFileSync(join(folder, file), 'utf8').includes('/internal'),
+    );
     expect([name, internal]).toEqual([name, []]);
   }
 });
 
-/** Words for one thing in generators and in machines: a command in `core`, actor logic in `xstate`. */
+/**
+ * Words for one thing in generators and in machines: a command in `core`, actor logic in `xstate`.
+ */
 const words = ['approval', 'elicit', 'elicitUrl', 'listRoots', 'sample', 'step', 'waitFor'];
 
 it('uses each exported name for one thing, over all packages', () => {
@@ -32,6 +36,8 @@ it('uses each exported name for one thing, over all packages', () => {
     for (const [exported, origin] of publicNames(join(repository, 'packages', name)))
       declared.set(exported, (declared.get(exported) ?? new Set()).add(origin));
   }
-  const ambiguous = [...declared].filter(([, origins]) => origins.size > 1).map(([exported]) => exported);
+  const ambiguous = [...declared]
+    .filter(([, origins]) => origins.size > 1)
+    .map(([exported]) => exported);
   expect(ambiguous.toSorted()).toEqual(words);
 });

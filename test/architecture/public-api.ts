@@ -35,7 +35,10 @@ export function publicApi(folder: string): string {
 export interface EntryPoint {
   /** Specifier of the import: `@mcp-saga/server/serve`. */
   readonly entry: string;
-  /** Declarations with their docstrings, and one line for each package whose names the entry point exports again. */
+  /**
+   * Declarations with their docstrings, and one line for each package whose names the entry point
+   * exports again.
+   */
   readonly declarations: string;
 }
 
@@ -49,7 +52,9 @@ export function documentedApi(folder: string): readonly EntryPoint[] {
       if (name === undefined || from === undefined) declarations.push(declaration);
       else again.set(from, [...(again.get(from) ?? []), name]);
     }
-    const lines = [...again].map(([from, names]) => `export { ${names.join(', ')} } from '${from}';`);
+    const lines = [...again].map(
+      ([from, names]) => `export { ${names.join(', ')} } from '${from}';`,
+    );
     return { entry, declarations: [...lines, ...declarations].join('\n\n') };
   });
 }
@@ -64,7 +69,10 @@ export function publicNames(folder: string): ReadonlyMap<string, string> {
   return new Map(exportsOf(join(folder, main)).map(({ name, origin }) => [name, origin]));
 }
 
-/** An export of a package: the specifier of the entry point, the name, and the place of the declaration. */
+/**
+ * An export of a package: the specifier of the entry point, the name, and the place of the
+ * declaration.
+ */
 export interface PublicExport {
   readonly entry: string;
   readonly name: string;
@@ -78,11 +86,16 @@ export function publicExports(folder: string): readonly PublicExport[] {
   );
 }
 
-/** Specifiers and files of the entry points for authors and operators. `./program` is for makers of programs and hosts. */
+/**
+ * Specifiers and files of the entry points for authors and operators. `./program` is for makers of
+ * programs and hosts.
+ */
 function entriesForUsers(folder: string): readonly (readonly [specifier: string, file: string])[] {
   const { name, exports } = readManifest(folder);
   return Object.entries(exports)
-    .filter(([entry, file]) => file.endsWith('.ts') && entry !== './internal' && entry !== './program')
+    .filter(
+      ([entry, file]) => file.endsWith('.ts') && entry !== './internal' && entry !== './program',
+    )
     .map(([entry, file]) => [`${name}${entry.slice(1)}`, file]);
 }
 
@@ -104,7 +117,10 @@ function exportsOf(file: string): Exported[] {
   });
 }
 
-function reexports({ exportClause, moduleSpecifier }: ts.ExportDeclaration, file: string): Exported[] {
+function reexports(
+  { exportClause, moduleSpecifier }: ts.ExportDeclaration,
+  file: string,
+): Exported[] {
   if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return [];
   const from = moduleSpecifier.text;
   const target = exportsOf(from.startsWith('.') ? join(dirname(file), from) : entryOf(from));
@@ -120,12 +136,15 @@ function reexports({ exportClause, moduleSpecifier }: ts.ExportDeclaration, file
   return exportClause.elements.flatMap(({ name, propertyName }) => {
     const source = (propertyName ?? name).text;
     const found = target.filter((exported) => exported.name === source);
-    if (found.length === 0) throw new Error(`${file} exports ${source}, which ${from} does not have`);
+    if (found.length === 0)
+      throw new Error(`${file} exports ${source}, which ${from} does not have`);
     return found.map((exported) => asNamed(exported, name.text));
   });
 }
 
-/** The source file of an entry of one of our packages: `@mcp-saga/core`, `@mcp-saga/core/internal`. */
+/**
+ * The source file of an entry of one of our packages: `@mcp-saga/core`, `@mcp-saga/core/internal`.
+ */
 function entryOf(specifier: string): string {
   const [, name = '', entry = ''] = /^@mcp-saga\/([^/]+)(.*)$/.exec(specifier) ?? [];
   const folder = join(repository, 'packages', name);

@@ -9,10 +9,15 @@ it('gives each test of the packages a title of its own, so that a failure names 
   const places = new Map<string, string[]>();
   for (const name of packages) {
     const folder = join('packages', name, 'test');
-    for (const entry of readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })) {
+    for (const entry of readdirSync(join(repository, folder), {
+      recursive: true,
+      encoding: 'utf8',
+    })) {
       if (!entry.endsWith('.test.ts')) continue;
       const file = join(folder, entry);
-      for (const [, single, double] of readFileSync(join(repository, file), 'utf8').matchAll(title)) {
+      for (const [, single, double] of readFileSync(join(repository, file), 'utf8').matchAll(
+        title,
+      )) {
         const text = single ?? double ?? '';
         places.set(text, [...(places.get(text) ?? []), file]);
       }

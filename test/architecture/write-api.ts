@@ -6,4 +6,7 @@ import { publicApi } from './public-api.ts';
 
 mkdirSync(join(repository, 'etc'), { recursive: true });
 for (const name of packages)
-  writeFileSync(join(repository, 'etc', `${name}.api.md`), publicApi(join(repository, 'packages', name)));
+  writeFileSync(
+    join(repository, 'etc', `${name}.api.md`),
+    publicApi(join(repository, 'packages', name)),
+  );

@@ -21,8 +21,10 @@ describe('the bench', () => {
   });
 
   it('has a figure for every limit', () => {
-    // A developer's machine may lack a Redis or PostgreSQL server, and then skips those figures. CI may not.
-    const missing = process.env['CI'] === undefined ? storeNames.filter((name) => !hasDatabase(name)) : [];
+    // A developer's machine may lack a Redis or PostgreSQL server, and then skips those figures. CI
+    // may not.
+    const missing =
+      process.env['CI'] === undefined ? storeNames.filter((name) => !hasDatabase(name)) : [];
     const expected = Object.keys(figures).filter(
       (figure) => !missing.some((name) => figure.endsWith(`-${name}`)),
     );
@@ -30,7 +32,8 @@ describe('the bench', () => {
     expect(toTable(toResults([found]))).toContain('figures are reached');
   });
 
-  // Sizes in bytes are the same on every machine. Figures that miss their goal are left out here, and `pnpm bench` reports them.
+  // Sizes in bytes are the same on every machine. Figures that miss their goal are left out here,
+  // and `pnpm bench` reports them.
   it.each(['journal-bytes', 'machine-bytes-chain', 'machine-bytes-regions'] as const)(
     'reaches the figure for %s',
     (id) => {
@@ -51,13 +54,15 @@ describe('the bench', () => {
       runs: values.map((ours) => ({ figure, ours, peers: [{ name: 'by hand', value: 1 }] })),
     };
     expect(isReached(result)).toBe(isEnough);
-    if (values.length > 0) expect(toTable([result])).toMatch(isEnough ? / 0\.6x +yes/ : / 0\.6x +NO/);
+    if (values.length > 0)
+      expect(toTable([result])).toMatch(isEnough ? / 0\.6x +yes/ : / 0\.6x +NO/);
   });
 
   it('shows the medians, and the lowest and the highest ratio', () => {
     const figure = 'load-by-hand-100';
     const runs = [3, 1, 2].map(
-      (ours) => [{ figure, ours, wall: ours * 10, peers: [{ name: 'by hand', value: 4 }] }] as const,
+      (ours) =>
+        [{ figure, ours, wall: ours * 10, peers: [{ name: 'by hand', value: 4 }] }] as const,
     );
     expect(toTable(toResults(runs))).toMatch(
       / 2 us +20 us +4 us by hand +0\.500x +0\.250x +0\.750x +100 % +0\.6x/,

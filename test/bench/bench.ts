@@ -10,8 +10,9 @@ import { rows } from './rows/rows.ts';
 import { toResults, toTable, type Result } from './table.ts';
 import type { Finding } from './row.ts';
 
-// `pnpm bench`, or `pnpm bench <row> …`. With `--write`, the results go into docs/operate/performance.md. Node runs the rows from
-// bundles, because the TypeScript loader wraps functions to keep their names, and users of the library do not pay that cost.
+// `pnpm bench`, or `pnpm bench <row> …`. With `--write`, the results go into
+// docs/operate/performance.md. Node runs the rows from bundles, because the TypeScript loader wraps
+// functions to keep their names, and users of the library do not pay that cost.
 const folder = import.meta.dirname;
 const cache = join(folder, 'node_modules', '.cache');
 const { values: flags, positionals } = parseArgs({
@@ -21,11 +22,15 @@ const { values: flags, positionals } = parseArgs({
 const names = positionals.length === 0 ? Object.keys(rows) : positionals;
 const unknown = names.filter((name) => rows[name] === undefined);
 if (unknown.length > 0) {
-  console.error(`There is no row ${unknown.join(', ')}. There are: ${Object.keys(rows).join(', ')}.`);
+  console.error(
+    `There is no row ${unknown.join(', ')}. There are: ${Object.keys(rows).join(', ')}.`,
+  );
   process.exit(2);
 }
 
-const peers = names.some((name) => name === 'replay' || name === 'resume') ? installPeers(cache) : undefined;
+const peers = names.some((name) => name === 'replay' || name === 'resume')
+  ? installPeers(cache)
+  : undefined;
 const file = join(cache, 'run-row.mjs');
 await build({
   entryPoints: [join(folder, 'run-row.ts')],

@@ -1,4 +1,7 @@
-/** Prints the largest parts of the bundled server: `npx tsx test/bench/bundle-parts.ts`. Texts of errors count where they are thrown. */
+/**
+ * Prints the largest parts of the bundled server: `npx tsx test/bench/bundle-parts.ts`. Texts of
+ * errors count where they are thrown.
+ */
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { benchFolder } from './bench-folder.ts';
@@ -29,5 +32,7 @@ for (const { inputs } of Object.values(metafile.outputs)) {
   }
 }
 for (const [name, bytes] of [...parts].toSorted(([, one], [, other]) => other - one))
-  console.log(`${name}: ${bytes} bytes, ${((bytes / code.length) * (gzipped / 1000)).toFixed(1)} kB of gzip`);
+  console.log(
+    `${name}: ${bytes} bytes, ${((bytes / code.length) * (gzipped / 1000)).toFixed(1)} kB of gzip`,
+  );
 console.log(`all: ${code.length} bytes, ${(gzipped / 1000).toFixed(1)} kB of gzip`);

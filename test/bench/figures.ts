@@ -16,8 +16,14 @@ export const figures = {
   ...ofSizes('load-trivial', "a request over HTTP, beside the SDK's trivial tool", 0.9),
   'load-sessions': ratio('a request over HTTP, beside sessions, 100 at once', 1.15),
   'load-sagas': ratio('a request over HTTP with 1,000 registered sagas, beside 1', 1.1),
-  'cold-start': { ...ratio('cold start to the first answer, beside the tool by hand', 0.5), unit: 'ms' },
-  'two-questions': ratio('two-question tool call by attach(), both requests through createMcpHandler', 1),
+  'cold-start': {
+    ...ratio('cold start to the first answer, beside the tool by hand', 0.5),
+    unit: 'ms',
+  },
+  'two-questions': ratio(
+    'two-question tool call by attach(), both requests through createMcpHandler',
+    1,
+  ),
   'seal-open-gcm': ratio('seal + open, 1.35 kB, claims and digests included', 1.6),
   'seal-open-codec': ratio('the same', 0.27),
   'replay-step': ours('replay of a server step', 0.4),
@@ -35,7 +41,10 @@ export const figures = {
   'machine-regions-128': ratio('turn of a machine, 128 regions that ask', 2.5),
   'guarded-turn': ratio('turn under memoryGuard, beside no guard', 1.25),
   'guarded-redis': ours('what redisGuard adds to a turn, beyond two round trips', 100),
-  'guards-memory': ratio('a request over HTTP under a guard in memory, 20 at once, beside no guard', 1.25),
+  'guards-memory': ratio(
+    'a request over HTTP under a guard in memory, 20 at once, beside no guard',
+    1.25,
+  ),
   'guards-redis': guarded('Redis', 1.3),
   'guards-postgres': guarded('PostgreSQL', 1.3),
   'guards-sqlite': guarded('SQLite', 1.6),
@@ -91,7 +100,10 @@ function ofSizes<Id extends string>(
 }
 
 function guarded(where: string, atMost: number): Figure {
-  return ratio(`a request over HTTP under a guard in ${where}, 20 at once, beside bare round trips`, atMost);
+  return ratio(
+    `a request over HTTP under a guard in ${where}, 20 at once, beside bare round trips`,
+    atMost,
+  );
 }
 
 function outside(stores: string, atMost: number): Figure {

@@ -42,8 +42,8 @@ export class Timings {
   }
 
   /**
-   * Processor time of a peer, from the median ratio over all rounds. A disturbance of the machine affects both candidates of a
-   * round, so it does not change the ratio.
+   * Processor time of a peer, from the median ratio over all rounds. A disturbance of the machine
+   * affects both candidates of a round, so it does not change the ratio.
    */
   peerOf(name: string, peer: string): number {
     const peers = this.#rounds.get(peer) ?? [];
@@ -55,11 +55,15 @@ export class Timings {
 }
 
 /**
- * Measures one unit of work of each candidate, and returns the median of all rounds. The candidates take turns, so that a
- * disturbance of the machine affects all of them alike.
+ * Measures one unit of work of each candidate, and returns the median of all rounds. The candidates
+ * take turns, so that a disturbance of the machine affects all of them alike.
  */
 export async function measure(candidates: readonly Candidate[], effort: Effort): Promise<Timings> {
-  const measured: { readonly candidate: Candidate; readonly times: number; readonly rounds: Timing[] }[] = [];
+  const measured: {
+    readonly candidate: Candidate;
+    readonly times: number;
+    readonly rounds: Timing[];
+  }[] = [];
   for (const candidate of candidates) {
     measured.push({ candidate, times: await warmUp(candidate, effort), rounds: [] });
   }
@@ -92,12 +96,18 @@ async function timed(candidate: Candidate, times: number): Promise<Timing> {
   // A synchronous candidate does not pay for a promise.
   if (running !== undefined) await running;
   const { user, system } = process.cpuUsage(before);
-  return { cpu: Math.max(user + system, 1e-3), wall: Math.max((performance.now() - start) * 1000, 1e-3) };
+  return {
+    cpu: Math.max(user + system, 1e-3),
+    wall: Math.max((performance.now() - start) * 1000, 1e-3),
+  };
 }
 
 /** Medians of the processor times and of the wall-clock times. */
 export function medianOf(timings: readonly Timing[]): Timing {
-  return { cpu: median(timings.map(({ cpu }) => cpu)), wall: median(timings.map(({ wall }) => wall)) };
+  return {
+    cpu: median(timings.map(({ cpu }) => cpu)),
+    wall: median(timings.map(({ wall }) => wall)),
+  };
 }
 
 /** Median of some values. */

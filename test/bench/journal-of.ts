@@ -1,10 +1,15 @@
 import type { ClientStep, Json, Program } from '@mcp-saga/core';
-import { engineVersion, type ClientAnswer, type ProgramState, type Runtime } from '@mcp-saga/core/program';
+import {
+  engineVersion,
+  type ClientAnswer,
+  type ProgramState,
+  type Runtime,
+} from '@mcp-saga/core/program';
 import { digestText } from '@mcp-saga/seal';
 
 /**
- * Runs a program from its start up to the question named `last`, or to its end. `content` returns the answer to each form.
- * Returns the last state.
+ * Runs a program from its start up to the question named `last`, or to its end. `content` returns
+ * the answer to each form. Returns the last state.
  */
 export async function journalOf(
   program: Program,
@@ -26,11 +31,17 @@ export async function journalOf(
   }
 }
 
-/** Converts the strings of a state to flat strings like those of an opened token, without concatenation ropes. */
+/**
+ * Converts the strings of a state to flat strings like those of an opened token, without
+ * concatenation ropes.
+ */
 function fromToken(state: ProgramState): ProgramState {
-  const [head, structure, client, server] = [state.head, state.structure, state.client, state.server].map(
-    (text) => Buffer.from(text, 'utf8').toString('utf8'),
-  ) as [string, string, string, string];
+  const [head, structure, client, server] = [
+    state.head,
+    state.structure,
+    state.client,
+    state.server,
+  ].map((text) => Buffer.from(text, 'utf8').toString('utf8')) as [string, string, string, string];
   return { head, structure, client, server };
 }
 

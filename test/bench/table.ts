@@ -19,22 +19,37 @@ export function toResults(runs: readonly (readonly Finding[])[]): readonly Resul
   }));
 }
 
-const header = ['what', 'ours', 'on the clock', 'beside', 'ratio', 'lowest', 'highest', 'spread', 'goal', ''];
+const header = [
+  'what',
+  'ours',
+  'on the clock',
+  'beside',
+  'ratio',
+  'lowest',
+  'highest',
+  'spread',
+  'goal',
+  '',
+];
 
 /**
- * Formats results as a table: our median, the medians of the peers, and the range over all runs of the value that the goal
- * limits.
+ * Formats results as a table: our median, the medians of the peers, and the range over all runs of
+ * the value that the goal limits.
  */
 export function toTable(results: readonly Result[]): string {
   const lines = [header, ...results.flatMap(linesOf)];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const widths = header.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
   const table = lines.map((line) =>
     line
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );
-  const missed = results.filter((result) => !isReached(result)).map(({ figure }) => figures[figure].what);
+  const missed = results
+    .filter((result) => !isReached(result))
+    .map(({ figure }) => figures[figure].what);
   const summary =
     missed.length === 0
       ? `All ${results.length} figures are reached.`
@@ -65,7 +80,10 @@ function linesOf(result: Result): string[][] {
   const goal = figure.of === 'ours' ? format(figure.atMost, figure) : `${figure.atMost}x`;
   const [first, ...others] = (runs[0]?.peers ?? []).map(({ name }, index) => {
     const value = median(runs.map(({ peers }) => peers[index]?.value ?? Number.NaN));
-    return [`${format(value, figure)} ${name}`, value === 0 ? '-' : `${(ours / value).toPrecision(3)}x`];
+    return [
+      `${format(value, figure)} ${name}`,
+      value === 0 ? '-' : `${(ours / value).toPrecision(3)}x`,
+    ];
   });
   return [
     [

@@ -1,4 +1,7 @@
-/** Prints the bytes of each part of a token, for the page about performance: `npx tsx test/bench/token-parts.ts`. */
+/**
+ * Prints the bytes of each part of a token, for the page about performance:
+ * `npx tsx test/bench/token-parts.ts`.
+ */
 import { createDecipheriv } from 'node:crypto';
 import { defaultLimits, deriveTokenKey, fromBase64Url } from '@mcp-saga/seal';
 import { unpack } from '../../packages/seal/src/token/layout.ts';
@@ -58,7 +61,9 @@ async function measure({ key, tokens }: MeasuredTokens): Promise<Measured> {
 
 async function decrypt(key: string, token: string): Promise<Uint8Array> {
   const [kid = '', secret = ''] = key.split(':');
-  const [header = '', , nonce, text, tag] = token.split('.').map((part) => Buffer.from(part, 'base64url'));
+  const [header = '', , nonce, text, tag] = token
+    .split('.')
+    .map((part) => Buffer.from(part, 'base64url'));
   const { sid } = JSON.parse(String(header)) as { readonly sid: string };
   const binding = { purpose: 'token', audience, kid, sid } as const;
   const derived = await deriveTokenKey(fromBase64Url(secret) ?? new Uint8Array(), binding);

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** Programs of the chaos test, each bundled into one file, so that the frequent restarts are fast. */
+/**
+ * Programs of the chaos test, each bundled into one file, so that the frequent restarts are fast.
+ */
 export interface Programs {
   /** Folder of this run, which also contains the ledger. */
   readonly folder: string;

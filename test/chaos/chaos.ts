@@ -17,8 +17,9 @@ import type { Release } from './server/sagas.ts';
 /** Options of a chaos run. */
 export interface ChaosOptions {
   /**
-   * Duration of the faults. On a slow machine they continue until as many calls have ended as are in flight, and each dialect has
-   * completed one, at most four times as long. Calls in flight then finish without faults.
+   * Duration of the faults. On a slow machine they continue until as many calls have ended as are
+   * in flight, and each dialect has completed one, at most four times as long. Calls in flight then
+   * finish without faults.
    */
   readonly seconds: number;
   /** Seed of the faults, the users, and their answers. Their timing depends on the machine. */
@@ -65,7 +66,12 @@ export async function chaos({
     ends.push(() => programs.remove());
     const redis = await startRedis({ persists: true });
     ends.push(() => redis.kill());
-    const provider = new Provider(programs.provider, join(programs.folder, 'ledger.sqlite'), seed, onLine);
+    const provider = new Provider(
+      programs.provider,
+      join(programs.folder, 'ledger.sqlite'),
+      seed,
+      onLine,
+    );
     ends.push(() => provider.kill());
     await provider.start();
     const proxy = await Proxy.listen(seeded(seed));
@@ -135,7 +141,10 @@ export async function chaos({
 
     const keys = monkey.keys.join(',');
     const offset = String(nextWeek);
-    const drain = await startServer('drain', keys, { CLOCK_OFFSET: offset, OUTSIDE_OFFSET: offset });
+    const drain = await startServer('drain', keys, {
+      CLOCK_OFFSET: offset,
+      OUTSIDE_OFFSET: offset,
+    });
     ends.push(() => drain.kill());
     const cancelled = await deliverAll(drain.url, async () => (await provider.ledger()).queued);
     const drained = await outside.drained();
@@ -199,7 +208,8 @@ async function delivered(url: URL, { sagaId, cancelToken }: QueuedRow): Promise<
     const answer = (await response.json()) as CancelAnswer;
     const { status, reason = '', compensated = [], uncompensated = [] } = answer;
     if (status !== 'later') return { sagaId, status, compensated, uncompensated };
-    if (times === mostDeliveries) throw new Error(`A message of the queue is never done: ${reason}`);
+    if (times === mostDeliveries)
+      throw new Error(`A message of the queue is never done: ${reason}`);
     await after(250);
   }
 }

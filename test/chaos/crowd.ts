@@ -23,7 +23,9 @@ const mostRestarts = 25;
 const longestEnd = 240_000;
 const tools: readonly Tool[] = ['buy', 'buy', 'trip', 'errand', 'dash', 'dash', 'tour'];
 
-/** A fixed number of clients. Each client makes its next call as soon as the previous one has ended. */
+/**
+ * A fixed number of clients. Each client makes its next call as soon as the previous one has ended.
+ */
 export class Crowd {
   readonly reports: CallReport[] = [];
   readonly #draw: Draw;
@@ -31,7 +33,10 @@ export class Crowd {
   readonly #slots: readonly Way[];
   readonly #users = new Set<User>();
   readonly #took: number[] = [];
-  /** Resolves when as many calls have ended as there are clients, and each dialect has completed one. */
+  /**
+   * Resolves when as many calls have ended as there are clients, and each dialect has completed
+   * one.
+   */
   readonly isAround: Promise<void>;
   #onAround: () => void = () => undefined;
   #callers: Promise<unknown> = Promise.resolve();
@@ -67,11 +72,13 @@ export class Crowd {
   figures(): CrowdFigures {
     const names = [...new Set(this.#slots.map(({ dialect }) => dialect))];
     const took = this.#took.toSorted((one, other) => one - other);
-    const at = (share: number): number => Math.round(took[Math.floor((took.length - 1) * share)] ?? 0);
+    const at = (share: number): number =>
+      Math.round(took[Math.floor((took.length - 1) * share)] ?? 0);
     return {
       dialects: names.map((dialect) => {
         const reports = this.reports.filter((report) => report.dialect === dialect);
-        const count = (ending: Ending): number => reports.filter((report) => report.ending === ending).length;
+        const count = (ending: Ending): number =>
+          reports.filter((report) => report.ending === ending).length;
         return {
           dialect,
           calls: reports.length,
@@ -101,7 +108,10 @@ export class Crowd {
       const isHonest = user.habit !== 'goes back';
       this.reports.push({ dialect: way.dialect, ending, asked: user.asked, text, isHonest });
       const { dialects } = this.figures();
-      if (this.reports.length >= this.#slots.length && dialects.every(({ completed }) => completed > 0))
+      if (
+        this.reports.length >= this.#slots.length &&
+        dialects.every(({ completed }) => completed > 0)
+      )
         this.#onAround();
     }
   }
@@ -116,7 +126,13 @@ export class Crowd {
     const tool = oneOf(draw, tools);
     for (let tries = 1; ; tries += 1) {
       this.#calls += 1;
-      const calling = { proxy: this.#proxy, tool, arguments: { call: `call ${this.#calls}` }, user, draw };
+      const calling = {
+        proxy: this.#proxy,
+        tool,
+        arguments: { call: `call ${this.#calls}` },
+        user,
+        draw,
+      };
       try {
         const { text, isError } = await way.see(calling);
         return { ending: isError ? 'failed' : 'completed', text };

@@ -16,7 +16,8 @@ export function toTable({
 }: Chaos): string {
   const sum = (rows: readonly { readonly asked: number }[]): number =>
     rows.reduce((total, { asked }) => total + asked, 0);
-  const count = (status: string): number => cancelled.filter((report) => report.status === status).length;
+  const count = (status: string): number =>
+    cancelled.filter((report) => report.status === status).length;
   const { effects, undos } = ledger;
   const cuts = proxy['cut before'] + proxy['cut during'] + proxy['cut after'];
   const endings = ['calls', 'completed', 'failed', 'refused', 'vanished', 'unfinished'] as const;
@@ -24,7 +25,9 @@ export function toTable({
     crowd.dialects.reduce((all, dialect) => all + dialect[ending], 0);
   return [
     row(['', ...endings]),
-    ...crowd.dialects.map((dialect) => row([dialect.dialect, ...endings.map((ending) => dialect[ending])])),
+    ...crowd.dialects.map((dialect) =>
+      row([dialect.dialect, ...endings.map((ending) => dialect[ending])]),
+    ),
     row(['all', ...endings.map(total)]),
     '',
     `processes   ${monkey.kills} servers killed and restarted, ${monkey.deployed} with the new release; ${monkey.rotations} rotations of keys`,
@@ -55,7 +58,9 @@ function outsideRows(
   const told = (...kinds: readonly string[]): number =>
     answers.filter((one) => kinds.includes(one.told)).length;
   const sagas = new Set(notes.map(({ purchase }) => purchase));
-  const ended = [...sagas].filter((purchase) => settled.includes(purchase.split(':')[1] ?? '')).length;
+  const ended = [...sagas].filter((purchase) =>
+    settled.includes(purchase.split(':')[1] ?? ''),
+  ).length;
   return [
     `left to     ${sagas.size} sagas by ${visitors.started} calls, ${visitors.left} of which left for good: ${ended} ended; ${decided('approved')} approved, ${decided('denied')} denied, ${decided('timeout')} without an answer`,
     `people      ${sent('link')} links, ${sent('reminder')} reminders, ${sent('webhook')} webhooks; ${answers.length} answers: ${told('approved', 'denied', 'paid')} told as recorded, ${told('nothing recorded')} too late, ${told('refused')} refused`,
@@ -64,8 +69,15 @@ function outsideRows(
 }
 
 /** The number of purchases whose uncompensated steps include a whole interrupted turn. */
-function namedTurns({ calls, cancelled, ledger }: Pick<Chaos, 'calls' | 'cancelled' | 'ledger'>): number {
-  const labels = [...ledger.uncompensated, ...cancelled.flatMap(({ uncompensated }) => uncompensated)];
+function namedTurns({
+  calls,
+  cancelled,
+  ledger,
+}: Pick<Chaos, 'calls' | 'cancelled' | 'ledger'>): number {
+  const labels = [
+    ...ledger.uncompensated,
+    ...cancelled.flatMap(({ uncompensated }) => uncompensated),
+  ];
   const told = calls
     .filter(({ text }) => /'turn \d+'/.test(text))
     .map(({ text }) => `turn ${purchaseIn(text)}`);

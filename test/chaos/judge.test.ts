@@ -38,7 +38,10 @@ const bought = (['charge', 'ship', 'thank'] as const).map((kind) => effect('buy:
 const failed = "The call was declined. Undone: 'charge' (charge buy:2).";
 const uncompensated = "It failed. Not undone, and left as it is: 'charge' (charge buy:3).";
 
-/** Valid evidence: one completed purchase, one undone, one with uncompensated steps, and one that the queue cancels. */
+/**
+ * Valid evidence: one completed purchase, one undone, one with uncompensated steps, and one that
+ * the queue cancels.
+ */
 const sound: Evidence = {
   effects: [
     ...bought,
@@ -94,7 +97,9 @@ describe('the judge', () => {
     ],
     [
       'a step that was to be asked for once',
-      { effects: [...sound.effects, { ...effect('dash:8', 'stamp', 'stamp of dash:8'), asked: 2 }] },
+      {
+        effects: [...sound.effects, { ...effect('dash:8', 'stamp', 'stamp of dash:8'), asked: 2 }],
+      },
       'stamp was to be asked for once for dash:8, and was 2 times',
     ],
     [
@@ -111,7 +116,11 @@ describe('the judge', () => {
       { calls: [...sound.calls, { ...call('refused', ''), isHonest: false }] },
       'nobody says why',
     ],
-    ['a failure without a reason', { calls: [...sound.calls, call('failed', '')] }, 'nobody says why'],
+    [
+      'a failure without a reason',
+      { calls: [...sound.calls, call('failed', '')] },
+      'nobody says why',
+    ],
     [
       'an effect under two keys',
       { effects: [...sound.effects, effect('buy:1', 'charge', 'another')] },
@@ -159,7 +168,14 @@ describe('the judge', () => {
     ],
     [
       'a result of a purchase that lacks something',
-      { undos: [...sound.undos, undo('buy:1', 'charge'), undo('buy:1', 'ship'), undo('buy:1', 'thank')] },
+      {
+        undos: [
+          ...sound.undos,
+          undo('buy:1', 'charge'),
+          undo('buy:1', 'ship'),
+          undo('buy:1', 'thank'),
+        ],
+      },
       'told that buy:1 is done, without charge, ship, thank',
     ],
     [
@@ -202,7 +218,9 @@ describe('the judge', () => {
     expect(judge({ ...sound, effects })).toHaveLength(1);
     expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', text)] })).toEqual([]);
     const lie = text.replace('Not undone, and left as it is', 'Undone');
-    expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', lie)] })).toHaveLength(2);
+    expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', lie)] })).toHaveLength(
+      2,
+    );
   });
 
   it('accepts a reported interrupted turn for all of its effects', () => {

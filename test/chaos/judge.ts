@@ -15,7 +15,9 @@ export interface CallReport {
   readonly asked: readonly string[];
   /** Text of the result, the failure, or the refusal. */
   readonly text: string;
-  /** `true` if the client never reused an older token. The server must not refuse an honest client. */
+  /**
+   * `true` if the client never reused an older token. The server must not refuse an honest client.
+   */
   readonly isHonest: boolean;
 }
 
@@ -77,7 +79,10 @@ interface Purchase {
   readonly undos: UndoRow[];
 }
 
-/** Finds all problems. Every saga must have completed, been undone, or reported its uncompensated steps. */
+/**
+ * Finds all problems. Every saga must have completed, been undone, or reported its uncompensated
+ * steps.
+ */
 export function judge(evidence: Evidence): readonly string[] {
   const { effects, undos, uncompensated, calls, cancelled } = evidence;
   const purchases = grouped(effects, undos);
@@ -90,13 +95,21 @@ export function judge(evidence: Evidence): readonly string[] {
   return [
     ...calls.flatMap(unended),
     ...judgeOutside(evidence),
-    ...[...purchases.values()].flatMap((purchase) => [...twice(purchase), ...halfDone(purchase, named)]),
+    ...[...purchases.values()].flatMap((purchase) => [
+      ...twice(purchase),
+      ...halfDone(purchase, named),
+    ]),
     ...calls.flatMap((call) => untrue(call, purchases)),
-    ...cancelled.flatMap(({ compensated }) => compensated.flatMap((label) => notUndone(label, purchases))),
+    ...cancelled.flatMap(({ compensated }) =>
+      compensated.flatMap((label) => notUndone(label, purchases)),
+    ),
   ];
 }
 
-function grouped(effects: readonly EffectRow[], undos: readonly UndoRow[]): ReadonlyMap<string, Purchase> {
+function grouped(
+  effects: readonly EffectRow[],
+  undos: readonly UndoRow[],
+): ReadonlyMap<string, Purchase> {
   const purchases = new Map<string, Purchase>();
   const of = (name: string): Purchase => {
     const purchase = purchases.get(name) ?? { name, effects: [], undos: [] };
@@ -110,20 +123,32 @@ function grouped(effects: readonly EffectRow[], undos: readonly UndoRow[]): Read
 
 /** Finds calls without an ending, rejected honest calls, and endings without a reason. */
 function unended({ dialect, ending, text, isHonest }: CallReport): readonly string[] {
-  if (ending === 'refused' && isHonest) return [`An honest call by ${dialect} was refused: ${text}`];
+  if (ending === 'refused' && isHonest)
+    return [`An honest call by ${dialect} was refused: ${text}`];
   if (ending === 'unfinished') return [`A call by ${dialect} has not ended: ${text}`];
-  if (ending !== 'vanished' && text === '') return [`A call by ${dialect} ${ending}, and nobody says why.`];
+  if (ending !== 'vanished' && text === '')
+    return [`A call by ${dialect} ${ending}, and nobody says why.`];
   return [];
 }
 
-/** Finds duplicate effects and undos. They have different keys, because the ledger stores each key once. */
+/**
+ * Finds duplicate effects and undos. They have different keys, because the ledger stores each key
+ * once.
+ */
 function twice({ name, effects, undos }: Purchase): readonly string[] {
   return [
-    ...repeated(effects.map(({ kind }) => kind)).map((kind) => `${kind} happened twice for ${name}.`),
-    ...repeated(undos.map(({ kind }) => kind)).map((kind) => `${kind} was undone twice for ${name}.`),
+    ...repeated(effects.map(({ kind }) => kind)).map(
+      (kind) => `${kind} happened twice for ${name}.`,
+    ),
+    ...repeated(undos.map(({ kind }) => kind)).map(
+      (kind) => `${kind} was undone twice for ${name}.`,
+    ),
     ...effects
       .filter(({ kind, asked }) => once.includes(kind) && asked > 1)
-      .map(({ kind, asked }) => `${kind} was to be asked for once for ${name}, and was ${asked} times.`),
+      .map(
+        ({ kind, asked }) =>
+          `${kind} was to be asked for once for ${name}, and was ${asked} times.`,
+      ),
     ...undos
       .filter(({ kind, effectKey }) =>
         effects.some((effect) => effect.kind === kind && effect.key !== effectKey),
@@ -132,7 +157,10 @@ function twice({ name, effects, undos }: Purchase): readonly string[] {
   ];
 }
 
-/** Finds a purchase that is neither complete nor undone, apart from effects that are named as uncompensated. */
+/**
+ * Finds a purchase that is neither complete nor undone, apart from effects that are named as
+ * uncompensated.
+ */
 function halfDone(purchase: Purchase, named: ReadonlySet<string>): readonly string[] {
   const { name } = purchase;
   const standing = standingOf(purchase);
@@ -147,7 +175,11 @@ function halfDone(purchase: Purchase, named: ReadonlySet<string>): readonly stri
 }
 
 /** `true` if one alternative of a plan is complete, and all other remaining effects are named. */
-function isComplete({ ways, extras }: Plan, left: readonly Kind[], standing: readonly Kind[]): boolean {
+function isComplete(
+  { ways, extras }: Plan,
+  left: readonly Kind[],
+  standing: readonly Kind[],
+): boolean {
   return ways.some(
     (way) =>
       way.every((kind) => standing.includes(kind)) &&
@@ -162,7 +194,10 @@ function missingOf({ ways }: Plan, standing: readonly Kind[]): readonly Kind[] {
 }
 
 /** Finds reports to a client that the ledger contradicts. */
-function untrue({ ending, text }: CallReport, purchases: ReadonlyMap<string, Purchase>): readonly string[] {
+function untrue(
+  { ending, text }: CallReport,
+  purchases: ReadonlyMap<string, Purchase>,
+): readonly string[] {
   if (ending === 'completed') {
     const [, name = ''] = /^done (\S+?)(?::? |:?$)/.exec(text) ?? [];
     const purchase = purchases.get(name);
@@ -183,7 +218,8 @@ function untrue({ ending, text }: CallReport, purchases: ReadonlyMap<string, Pur
 function notUndone(label: string, purchases: ReadonlyMap<string, Purchase>): readonly string[] {
   const [kind = '', name = ''] = label.split(' ');
   const purchase = purchases.get(name);
-  if (purchase === undefined || !standingOf(purchase).some((standing) => standing === kind)) return [];
+  if (purchase === undefined || !standingOf(purchase).some((standing) => standing === kind))
+    return [];
   return [`${kind} for ${name} is said to be undone, and stands.`];
 }
 
@@ -210,7 +246,10 @@ function undoneIn(text: string): readonly string[] {
   return labelsIn(text, /Undone: (.*?)(?:Not undone|$)/.exec(text)?.[1]);
 }
 
-/** The labels of steps in a list. A step without a label is named by its ID and the purchase in the text. */
+/**
+ * The labels of steps in a list. A step without a label is named by its ID and the purchase in the
+ * text.
+ */
 function labelsIn(text: string, list = ''): readonly string[] {
   const purchase = purchaseIn(text) ?? '';
   return [...list.matchAll(/'([^']+)'(?: \(([^)]*)\))?/g)].map(([, id = '', label]) =>

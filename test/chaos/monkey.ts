@@ -77,7 +77,8 @@ export class Monkey {
   }
 
   /**
-   * Kills processes, at most two at a time, until it is aborted. Then waits until all of them run the new release.
+   * Kills processes, at most two at a time, until it is aborted. Then waits until all of them run
+   * the new release.
    *
    * @param deployAfter - when the rolling deploy begins, in milliseconds
    */
@@ -99,7 +100,8 @@ export class Monkey {
         restarts.push(restart);
         if (this.#draw() < 0.25) {
           this.figures.outages += 1;
-          // Longer than the retries of a step: the retry of a killed turn also reaches a provider that refuses.
+          // Longer than the retries of a step: the retry of a killed turn also reaches a provider
+          // that refuses.
           await this.#services.refuseEffects(between(this.#draw, 2_500, 4_500));
         }
       }
@@ -117,7 +119,9 @@ export class Monkey {
     if (luck < 0.4) {
       this.figures.providerKills += 1;
       // Half of the outages last longer than the retries.
-      await this.#services.restartProvider(this.#draw() < 0.5 ? 0 : between(this.#draw, 3_000, 6_000));
+      await this.#services.restartProvider(
+        this.#draw() < 0.5 ? 0 : between(this.#draw, 3_000, 6_000),
+      );
     } else if (luck < 0.7) {
       this.figures.redisKills += 1;
       await this.#services.restartRedis();
@@ -132,7 +136,10 @@ export class Monkey {
     await Promise.all([...this.#running.values()].map((running) => running.kill()));
   }
 
-  /** Selects a running place, preferably one without the current keys or the new release: crashes do the rollout. */
+  /**
+   * Selects a running place, preferably one without the current keys or the new release: crashes do
+   * the rollout.
+   */
   #next(): Place {
     const running = this.#places.filter(({ name }) => this.#running.has(name));
     const isOld = (name: string): boolean => this.#isDeploying && !this.#deployed.has(name);
@@ -165,8 +172,8 @@ export class Monkey {
   }
 
   /**
-   * Key ring of the current phase. All processes can open tokens with a new key before any process seals with it. A key stays for
-   * three more rotations, longer than its tokens live.
+   * Key ring of the current phase. All processes can open tokens with a new key before any process
+   * seals with it. A key stays for three more rotations, longer than its tokens live.
    */
   #ring(): string {
     const [newest = '', older, ...oldest] = this.keys;

@@ -54,7 +54,10 @@ export async function startProcess(
   };
 }
 
-async function firstLine({ stdout }: ChildProcess, onLine: (line: string) => void): Promise<string> {
+async function firstLine(
+  { stdout }: ChildProcess,
+  onLine: (line: string) => void,
+): Promise<string> {
   if (stdout === null) throw new TypeError('The standard output of a process is not a pipe.');
   const lines = createInterface({ input: stdout });
   const [url] = (await once(lines, 'line')) as [string];

@@ -1,4 +1,7 @@
-/** `pnpm chaos [seconds] [seed]`: runs the chaos test, prints its figures, and fails if it finds problems. */
+/**
+ * `pnpm chaos [seconds] [seed]`: runs the chaos test, prints its figures, and fails if it finds
+ * problems.
+ */
 import { chaos } from './chaos.ts';
 import { toStory, toTable } from './figures.ts';
 
@@ -10,5 +13,6 @@ const result = await chaos({
   onLine: (line) => console.error(line),
 });
 console.log(toTable(result));
-for (const problem of result.problems) console.error(`WRONG: ${problem}\n${toStory(problem, result)}`);
+for (const problem of result.problems)
+  console.error(`WRONG: ${problem}\n${toStory(problem, result)}`);
 if (result.problems.length > 0) process.exitCode = 1;

@@ -59,10 +59,14 @@ function faultOf({ id, status, description, errorMessage, details }: Check): str
   return `${status} ${id}: ${errorMessage ?? description}`;
 }
 
-// These say only that the messages had the form of the specification, which messages of a scenario that was skipped have too.
+// These say only that the messages had the form of the specification, which messages of a scenario
+// that was skipped have too.
 const formOnly = /^wire-schema/;
 
-/** The faults of each scenario that is not passed. A scenario without any successful check has found out nothing. */
+/**
+ * The faults of each scenario that is not passed. A scenario without any successful check has found
+ * out nothing.
+ */
 function notPassedIn({ scenarios }: Report): ReadonlyMap<string, readonly string[]> {
   const faults = [...scenarios].map(([name, checks]) => {
     const found = checks.map(faultOf).filter((fault) => fault !== undefined);

@@ -1,4 +1,6 @@
-/** Scenarios of the official suite that are not passed, each with its reason, by what serves them. */
+/**
+ * Scenarios of the official suite that are not passed, each with its reason, by what serves them.
+ */
 export interface NotPassed {
   readonly [scenario: string]: string;
 }

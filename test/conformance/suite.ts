@@ -13,7 +13,9 @@ export interface Check {
   readonly description?: string;
   readonly errorMessage?: string;
   /** Details of the check, such as the result of a tool. */
-  readonly details?: { readonly result?: { readonly isError?: boolean; readonly content?: unknown } };
+  readonly details?: {
+    readonly result?: { readonly isError?: boolean; readonly content?: unknown };
+  };
 }
 
 /** How the suite went. */
@@ -37,8 +39,8 @@ export async function prepareSuite(): Promise<void> {
 /**
  * Runs the whole official suite against a server, in one process.
  *
- * @param version - the specification whose scenarios are run, and spoken. Default: each scenario at its own, extensions
- *   included
+ * @param version - the specification whose scenarios are run, and spoken. Default: each scenario at
+ * its own, extensions included
  */
 export async function runSuite(url: string, version?: string): Promise<Report> {
   const spoken = version === undefined ? [] : ['--spec-version', version];
@@ -50,7 +52,11 @@ export async function runScenario(scenario: string, url: string): Promise<Report
   return await report(url, ['--scenario', scenario], [scenario]);
 }
 
-async function report(url: string, what: readonly string[], only?: readonly string[]): Promise<Report> {
+async function report(
+  url: string,
+  what: readonly string[],
+  only?: readonly string[],
+): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
   try {
     const args = [suite, 'server', '--url', url, ...what, '--output-dir', folder];

@@ -42,7 +42,9 @@ describe('the reference of effects', () => {
     expect(named).toHaveLength(28);
     expect([...sections.keys()].filter((name) => name !== '').toSorted()).toEqual(named.toSorted());
     for (const name of named) {
-      expect(sections.get(name)).toMatch(new RegExp(`region: test/docs/effects/\\w+\\.ts#${name} `));
+      expect(sections.get(name)).toMatch(
+        new RegExp(`region: test/docs/effects/\\w+\\.ts#${name} `),
+      );
     }
     expect(reference.flatMap(fences)).toHaveLength(30);
   });
@@ -177,7 +179,10 @@ describe('the examples of effects that wait', () => {
     const reminded = testSaga(remind, { clock: 0 }).on.elicit('done', { done: true });
     expect((await reminded.run()).result).toBe('Done.');
     const at = '2026-05-01T12:00:00Z';
-    const published = await testSaga(publish, { clock: Date.parse(at) - 60_000, input: { at } }).run();
+    const published = await testSaga(publish, {
+      clock: Date.parse(at) - 60_000,
+      input: { at },
+    }).run();
     expect(published.result).toBe(`Published at ${at}.`);
   });
 
@@ -191,7 +196,9 @@ describe('the examples of effects that wait', () => {
 describe('the examples of effects that read and report', () => {
   it('reads the time with `now`', async () => {
     const script = testSaga(measure, { clock: 0 }).on.elicit('answer', { answer: '42' });
-    expect((await script.late.elicit('answer', 5_000).run()).result).toBe('Answered after 5000 ms.');
+    expect((await script.late.elicit('answer', 5_000).run()).result).toBe(
+      'Answered after 5000 ms.',
+    );
   });
 
   it('returns the same number on every replay with `random` and `uuid`', async () => {

@@ -7,7 +7,10 @@ import { read } from './markdown.ts';
 
 /** The source of each package, without what is generated. */
 const sources = readdirSync(new URL('../../packages', import.meta.url)).flatMap((name) =>
-  readdirSync(new URL(`../../packages/${name}/src`, import.meta.url), { recursive: true, encoding: 'utf8' })
+  readdirSync(new URL(`../../packages/${name}/src`, import.meta.url), {
+    recursive: true,
+    encoding: 'utf8',
+  })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => read(`packages/${name}/src/${file}`)),
 );

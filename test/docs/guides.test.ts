@@ -71,7 +71,9 @@ async function connect(server: Fetches, answer?: () => object): Promise<Client> 
     client.setRequestHandler('elicitation/create', () => answer() as { action: 'accept' });
   const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
     server.fetch(new Request(url, init));
-  await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }),
+  );
   open.push(() => client.close());
   return client;
 }
@@ -81,7 +83,10 @@ describe('the options of a saga', () => {
     const server = serveSagas({ ...shop, sagas: [bookRoom] });
     const client = await connect(server, () => ({ action: 'accept', content: { room: 'small' } }));
     const booking = { room: 'small', seats: 4 };
-    const { content, structuredContent } = await client.callTool({ name: 'book_room', arguments: {} });
+    const { content, structuredContent } = await client.callTool({
+      name: 'book_room',
+      arguments: {},
+    });
     expect(structuredContent).toEqual(booking);
     expect(JSON.parse((content[0] as { readonly text: string }).text)).toEqual(booking);
     const { tools } = await client.listTools();
@@ -104,7 +109,9 @@ describe('confirm something destructive', () => {
   // #endregion confirm
 
   it('deletes after the user confirms', async () => {
-    expect((await script.on.elicit('confirm', { name: 'website' }).run()).result).toBe('Deleted website.');
+    expect((await script.on.elicit('confirm', { name: 'website' }).run()).result).toBe(
+      'Deleted website.',
+    );
     expect(store.files.has('website')).toBe(false);
   });
 
@@ -124,7 +131,9 @@ describe('confirm something destructive', () => {
   });
 
   it('deletes once under a guard', async () => {
-    const once = testSaga(deleteOnce, { input: { project: 'website' } }).on.elicit('confirm', { name: '' });
+    const once = testSaga(deleteOnce, { input: { project: 'website' } }).on.elicit('confirm', {
+      name: '',
+    });
     expect((await once.run()).result).toBe('Deleted website.');
   });
 });
@@ -162,7 +171,9 @@ it('runs long work as a task', async () => {
   const send = async (method: string, params: object, name: string): Promise<RawMessage> => {
     const headers = { 'mcp-name': name };
     return (
-      await read(await server.fetch(post('modern', method, { ...params, _meta: meta }, 1, { headers })))
+      await read(
+        await server.fetch(post('modern', method, { ...params, _meta: meta }, 1, { headers })),
+      )
     ).last;
   };
   const { result } = await send('tools/call', { name: 'report', arguments: {} }, 'report');
@@ -179,7 +190,10 @@ it('runs long work as a task', async () => {
 });
 
 describe('payments', () => {
-  const script = testSaga(buy, { input: { item: 'lamp', amount: 30 }, providers: [charges, shipments] });
+  const script = testSaga(buy, {
+    input: { item: 'lamp', amount: 30 },
+    providers: [charges, shipments],
+  });
   const bought = script.on.elicit('sure', { sure: true });
 
   it('ships paid orders, and refunds declined ones', async () => {
@@ -201,12 +215,18 @@ describe('payments', () => {
 
   it('reports an unknown outcome', async () => {
     expect(await chargeOnce(async () => ({ id: '1' }))).toEqual({ id: '1' });
-    await expect(chargeOnce(async () => undefined)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(chargeOnce(async () => undefined)).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
   });
 });
 
 it('waits for a sign-in by URL, which only its user finishes', async () => {
-  const host = createSagaHost({ sagas: [importRepositories], keys: generateKey(), audience: 'import' });
+  const host = createSagaHost({
+    sagas: [importRepositories],
+    keys: generateKey(),
+    audience: 'import',
+  });
   const caller = { capabilities: { elicitation: { url: {} } }, context: { user: 'ada' } };
   const turn = await host.start('import_repositories', {}, { caller });
   if (turn.status !== 'suspended') throw new Error('not asked');
@@ -240,7 +260,9 @@ it('asks a model of the host if the client has none', async () => {
   const requests: unknown[] = [];
   const server = createServer((request, response) => {
     request.on('data', (data: Buffer) => requests.push(JSON.parse(String(data))));
-    request.on('end', () => response.end(JSON.stringify({ choices: [{ message: { content: 'urgent' } }] })));
+    request.on('end', () =>
+      response.end(JSON.stringify({ choices: [{ message: { content: 'urgent' } }] })),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   open.push(() => server.close());
@@ -254,7 +276,12 @@ it('asks a model of the host if the client has none', async () => {
 });
 
 it('serves a prompt and a resource that ask questions and offer completions', async () => {
-  const sagas = serveSagas({ name: 'orders', version: '1', sagas: [review, order], keys: generateKey() });
+  const sagas = serveSagas({
+    name: 'orders',
+    version: '1',
+    sagas: [review, order],
+    keys: generateKey(),
+  });
   const client = await connect(sagas, () => ({ action: 'accept', content: { focus: 'style' } }));
   const prompt = await client.getPrompt({ name: 'review', arguments: { language: 'Go' } });
   expect(JSON.stringify(prompt.messages)).toContain('Review this Go code for style.');
@@ -277,10 +304,16 @@ it('serves a machine of XState as a saga', async () => {
 
 describe('call a saga from a client', () => {
   it('answers for a user, and keeps the answers if the network fails', async () => {
-    const sagas = serveSagas({ name: 'pizza', version: '1', sagas: [orderPizza], keys: generateKey() });
+    const sagas = serveSagas({
+      name: 'pizza',
+      version: '1',
+      sagas: [orderPizza],
+      keys: generateKey(),
+    });
     let online = true;
     const client = await connect({
-      fetch: (request) => (online ? sagas.fetch(request) : Promise.reject(new TypeError('offline'))),
+      fetch: (request) =>
+        online ? sagas.fetch(request) : Promise.reject(new TypeError('offline')),
     });
     expect(
       await orderByClient(
@@ -318,7 +351,12 @@ it('continues an approval with other times until such a time has passed', async 
   const asking = (times: object) =>
     saga({ name: 'hire', version: '1', forks: 'accept' }, function* () {
       const deliver = (): void => undefined;
-      const given = { remindEveryMs: 4, timeoutMs: 48, escalate: [{ afterMs: 10, to: ['boss'] }], ...times };
+      const given = {
+        remindEveryMs: 4,
+        timeoutMs: 48,
+        escalate: [{ afterMs: 10, to: ['boss'] }],
+        ...times,
+      };
       const { remindEveryMs, timeoutMs, escalate } = given;
       const { approved } = yield* approval('board', {
         message: 'Hire Ann?',
@@ -332,7 +370,9 @@ it('continues an approval with other times until such a time has passed', async 
     });
   /** Counts the waiting sagas that the change breaks, of one that is answered after some hours. */
   const broken = async (hours: number, times: object): Promise<number> => {
-    const script = testSaga(asking({})).on.approval('board', [{ by: 'ann', afterMs: hours * hour }]);
+    const script = testSaga(asking({})).on.approval('board', [
+      { by: 'ann', afterMs: hours * hour },
+    ]);
     return (await upgradeEverywhere(script, asking(times), { reportOnly: true })).problems.length;
   };
   const boss = { afterMs: 20, to: ['boss'] };
@@ -346,7 +386,9 @@ it('continues an approval with other times until such a time has passed', async 
 });
 
 it('continues older sagas after a change of their code', async () => {
-  const older = testSaga(order1, { clock: new Date('2026-06-01') }).on.elicit('address', { address: 'Rome' });
+  const older = testSaga(order1, { clock: new Date('2026-06-01') }).on.elicit('address', {
+    address: 'Rome',
+  });
   const { problems } = await upgradeEverywhere(older, changed);
   expect(problems).toEqual([]);
   const unpatched = testSaga(parcelBefore).on.elicit('address', { address: 'Rome' });
@@ -364,8 +406,14 @@ describe('renamed IDs', () => {
   const hostOf = (of: Program): SagaHost =>
     createSagaHost({ sagas: [of], keys: shop.keys, hooks: shop.hooks, audience: 'shop' });
   const begin = async (of: Program): Promise<string> => tokenOf(await hostOf(of).start('gift', {}));
-  const resume = async (of: Program, token: string, stepId: keyof typeof contents): Promise<SagaTurn> =>
-    await hostOf(of).resume(token, [{ stepId, result: { action: 'accept', content: contents[stepId] } }]);
+  const resume = async (
+    of: Program,
+    token: string,
+    stepId: keyof typeof contents,
+  ): Promise<SagaTurn> =>
+    await hostOf(of).resume(token, [
+      { stepId, result: { action: 'accept', content: contents[stepId] } },
+    ]);
   const tokenOf = (turn: SagaTurn): string => {
     if (turn.status !== 'suspended') throw new Error('The saga did not ask.');
     return turn.token;
@@ -375,7 +423,9 @@ describe('renamed IDs', () => {
   it('are refused without `patched` or a new version, and the token stays valid', async () => {
     const token = await begin(gift);
     for (const id of ['address', 'destination'] as const)
-      await expect(resume(renamedAtOnce, token, id)).rejects.toMatchObject({ code: 'replay_mismatch' });
+      await expect(resume(renamedAtOnce, token, id)).rejects.toMatchObject({
+        code: 'replay_mismatch',
+      });
     const answered = tokenOf(await resume(gift, token, 'address'));
     const refused = { code: 'replay_mismatch' };
     await expect(resume(renamedAtOnce, answered, 'express')).rejects.toMatchObject(refused);
@@ -420,10 +470,16 @@ describe('renamed IDs', () => {
 describe('a saga migrated from a handler', () => {
   it.each([
     ['before', () => createMcpHandler(serverBefore)],
-    ['after', () => serveSagas({ name: 'billing', version: '1', sagas: [bill], keys: generateKey() })],
+    [
+      'after',
+      () => serveSagas({ name: 'billing', version: '1', sagas: [bill], keys: generateKey() }),
+    ],
   ])('behaves the same %s', async (_, make) => {
     invoices.splice(0);
-    const client = await connect(make(), () => ({ action: 'accept', content: { email: 'a@b.example' } }));
+    const client = await connect(make(), () => ({
+      action: 'accept',
+      content: { email: 'a@b.example' },
+    }));
     const { content } = await client.callTool({ name: 'bill', arguments: { customer: 'acme' } });
     expect(content).toEqual([{ type: 'text', text: 'Sent invoice 1 to a@b.example.' }]);
     expect(invoices).toEqual(['acme']);
@@ -471,7 +527,12 @@ describe('test it, and crash it', () => {
 
   // #region wire
   it('asks the user of a real client', async () => {
-    const sagas = serveSagas({ name: 'pizza', version: '1', sagas: [orderPizza], keys: generateKey() });
+    const sagas = serveSagas({
+      name: 'pizza',
+      version: '1',
+      sagas: [orderPizza],
+      keys: generateKey(),
+    });
     const client = new Client(
       { name: 'test', version: '1' },
       { capabilities: { elicitation: {} }, versionNegotiation: { mode: 'auto' } },
@@ -481,7 +542,9 @@ describe('test it, and crash it', () => {
       content: { size: 'small' },
     }));
     const url = new URL('http://localhost/mcp');
-    const inProcess = { fetch: (to: string | URL, init?: RequestInit) => sagas.fetch(new Request(to, init)) };
+    const inProcess = {
+      fetch: (to: string | URL, init?: RequestInit) => sagas.fetch(new Request(to, init)),
+    };
     await client.connect(new StreamableHTTPClientTransport(url, inProcess));
 
     const { content } = await client.callTool({ name: 'order', arguments: {} });

@@ -60,7 +60,8 @@ const services: readonly {
   {
     name: 'Vault',
     decrypt: (kms) => decryptWithVault(kms.url, 'orders', async () => 'hvs.granted'),
-    encrypt: (kms, kid, key) => `vault:v1:${kms.encrypt('orders', `orders/${kid}`, key).toString('base64')}`,
+    encrypt: (kms, kid, key) =>
+      `vault:v1:${kms.encrypt('orders', `orders/${kid}`, key).toString('base64')}`,
     requests: ['POST /v1/transit/decrypt/orders'],
     whyDown: 'Error (HTTP_503)',
     whyChanged: 'Error (HTTP_400)',
@@ -68,7 +69,10 @@ const services: readonly {
 ];
 
 const greet = saga({ name: 'greet', version: '1' }, function* () {
-  const { name } = yield* elicit('name', { message: 'Name?', schema: z.object({ name: z.string() }) });
+  const { name } = yield* elicit('name', {
+    message: 'Name?',
+    schema: z.object({ name: z.string() }),
+  });
   return `Hello, ${name}`;
 });
 const answers = [{ stepId: 'name', result: { action: 'accept', content: { name: 'Ada' } } }];
@@ -107,79 +111,89 @@ async function tokenOf(host: SagaHost, request = {}): Promise<string> {
   return turn.token;
 }
 
-describe.each(services)('keys that $name decrypts', ({ decrypt, encrypt, requests, whyDown, whyChanged }) => {
-  const k1 = randomBytes(32);
-  const k2 = randomBytes(32);
-  type Entry = readonly [kid: string, ciphertext: string];
-  const written = async (...entries: readonly Entry[]): Promise<void> =>
-    await writeFile(file, JSON.stringify(entries.map(([kid, ciphertext]) => ({ kid, ciphertext }))));
+describe.each(services)(
+  'keys that $name decrypts',
+  ({ decrypt, encrypt, requests, whyDown, whyChanged }) => {
+    const k1 = randomBytes(32);
+    const k2 = randomBytes(32);
+    type Entry = readonly [kid: string, ciphertext: string];
+    const written = async (...entries: readonly Entry[]): Promise<void> =>
+      await writeFile(
+        file,
+        JSON.stringify(entries.map(([kid, ciphertext]) => ({ kid, ciphertext }))),
+      );
 
-  it('seal and open the tokens of a host', async () => {
-    await written(['k1', encrypt(kms, 'k1', k1)]);
-    const host = hostOf(encryptedKeys(file, decrypt(kms)));
-    expect(kms.requests).toEqual([]);
-    expect(await host.resume(await tokenOf(host), answers)).toMatchObject({ result: 'Hello, Ada' });
-    expect(kms.requests).toEqual(requests);
-    // The very keys that the operator encrypted.
-    const plain = hostOf([{ kid: 'k1', key: k1 }]);
-    expect(await plain.resume(await tokenOf(host), answers)).toMatchObject({ result: 'Hello, Ada' });
-  });
-
-  it('rotate with the file, without a restart', async () => {
-    const [first, second] = [encrypt(kms, 'k1', k1), encrypt(kms, 'k2', k2)] as const;
-    await written(['k1', first]);
-    const source = encryptedKeys(file, decrypt(kms));
-    let loading: unknown;
-    const load: KeySource['load'] = () => {
-      const keys = source.load('');
-      loading = keys;
-      return keys;
-    };
-    const host = hostOf({ load });
-    const old = await tokenOf(host);
-    const phase = async (...entries: readonly Entry[]): Promise<string> => {
-      await written(...entries);
-      now += 5 * 60_000;
-      // Begins a refresh behind the answer.
-      await host.inspect(old);
-      await loading;
-      return (await host.inspect(await tokenOf(host))).keyId;
-    };
-    expect(await phase(['k1', first], ['k2', second])).toBe('k1');
-    expect(await phase(['k2', second], ['k1', first])).toBe('k2');
-    expect(await host.resume(old, answers)).toMatchObject({ result: 'Hello, Ada' });
-    expect(await phase(['k2', second])).toBe('k2');
-    await expect(host.resume(old, answers)).rejects.toMatchObject({ reason: 'unknown_key' });
-  });
-
-  it('do not load while the service is down, and its error shows no key', async () => {
-    await written(['k1', encrypt(kms, 'k1', k1)]);
-    kms.isDown = true;
-    const host = hostOf(encryptedKeys(file, decrypt(kms)));
-    await expect(tokenOf(host)).rejects.toMatchObject({ code: 'keys_down' });
-    expect(errors).toEqual([expect.stringContaining(whyDown)]);
-    kms.isDown = false;
-    now += 1_000;
-    await tokenOf(host);
-  });
-
-  it('do not load if the file has a key with another ID', async () => {
-    await written(['k2', encrypt(kms, 'k1', k1)]);
-    await expect(tokenOf(hostOf(encryptedKeys(file, decrypt(kms))))).rejects.toMatchObject({
-      code: 'keys_down',
+    it('seal and open the tokens of a host', async () => {
+      await written(['k1', encrypt(kms, 'k1', k1)]);
+      const host = hostOf(encryptedKeys(file, decrypt(kms)));
+      expect(kms.requests).toEqual([]);
+      expect(await host.resume(await tokenOf(host), answers)).toMatchObject({
+        result: 'Hello, Ada',
+      });
+      expect(kms.requests).toEqual(requests);
+      // The very keys that the operator encrypted.
+      const plain = hostOf([{ kid: 'k1', key: k1 }]);
+      expect(await plain.resume(await tokenOf(host), answers)).toMatchObject({
+        result: 'Hello, Ada',
+      });
     });
-    expect(errors).toEqual([expect.stringContaining(whyChanged)]);
-  });
 
-  it('show nothing of a file that is not JSON', async () => {
-    await writeFile(file, `k1:${k1.toString('base64url')}`);
-    await expect(tokenOf(hostOf(encryptedKeys(file, decrypt(kms))))).rejects.toMatchObject({
-      code: 'keys_down',
+    it('rotate with the file, without a restart', async () => {
+      const [first, second] = [encrypt(kms, 'k1', k1), encrypt(kms, 'k2', k2)] as const;
+      await written(['k1', first]);
+      const source = encryptedKeys(file, decrypt(kms));
+      let loading: unknown;
+      const load: KeySource['load'] = () => {
+        const keys = source.load('');
+        loading = keys;
+        return keys;
+      };
+      const host = hostOf({ load });
+      const old = await tokenOf(host);
+      const phase = async (...entries: readonly Entry[]): Promise<string> => {
+        await written(...entries);
+        now += 5 * 60_000;
+        // Begins a refresh behind the answer.
+        await host.inspect(old);
+        await loading;
+        return (await host.inspect(await tokenOf(host))).keyId;
+      };
+      expect(await phase(['k1', first], ['k2', second])).toBe('k1');
+      expect(await phase(['k2', second], ['k1', first])).toBe('k2');
+      expect(await host.resume(old, answers)).toMatchObject({ result: 'Hello, Ada' });
+      expect(await phase(['k2', second])).toBe('k2');
+      await expect(host.resume(old, answers)).rejects.toMatchObject({ reason: 'unknown_key' });
     });
-    expect(errors).toEqual([expect.stringContaining('SyntaxError.')]);
-    expect(errors[0]).not.toContain('k1:');
-  });
-});
+
+    it('do not load while the service is down, and its error shows no key', async () => {
+      await written(['k1', encrypt(kms, 'k1', k1)]);
+      kms.isDown = true;
+      const host = hostOf(encryptedKeys(file, decrypt(kms)));
+      await expect(tokenOf(host)).rejects.toMatchObject({ code: 'keys_down' });
+      expect(errors).toEqual([expect.stringContaining(whyDown)]);
+      kms.isDown = false;
+      now += 1_000;
+      await tokenOf(host);
+    });
+
+    it('do not load if the file has a key with another ID', async () => {
+      await written(['k2', encrypt(kms, 'k1', k1)]);
+      await expect(tokenOf(hostOf(encryptedKeys(file, decrypt(kms))))).rejects.toMatchObject({
+        code: 'keys_down',
+      });
+      expect(errors).toEqual([expect.stringContaining(whyChanged)]);
+    });
+
+    it('show nothing of a file that is not JSON', async () => {
+      await writeFile(file, `k1:${k1.toString('base64url')}`);
+      await expect(tokenOf(hostOf(encryptedKeys(file, decrypt(kms))))).rejects.toMatchObject({
+        code: 'keys_down',
+      });
+      expect(errors).toEqual([expect.stringContaining('SyntaxError.')]);
+      expect(errors[0]).not.toContain('k1:');
+    });
+  },
+);
 
 it('a server responds with keys that a KMS decrypts', async () => {
   const [aws] = services;
@@ -189,7 +203,9 @@ it('a server responds with keys that a KMS decrypts', async () => {
   const listed = await read(await server.fetch(post('modern', 'tools/list', {})));
   expect(listed.last.result).toMatchObject({ tools: [{ name: 'order' }] });
   expect(kms.requests).toEqual([]);
-  const { last } = await read(await server.fetch(post('modern', 'tools/callSaga', { name: 'order' })));
+  const { last } = await read(
+    await server.fetch(post('modern', 'tools/callSaga', { name: 'order' })),
+  );
   const [header = ''] = String(last.result?.['sagaToken']).split('.');
   expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({ kid: 'k7' });
 });
@@ -201,7 +217,8 @@ describe('keys of tenants', () => {
 
   it('are decrypted by the key of each tenant', async () => {
     const key = randomBytes(32);
-    const decryptFor = (tenant: string): Decrypt => decryptWithAws(kms.awsClient(), `alias/${tenant}`);
+    const decryptFor = (tenant: string): Decrypt =>
+      decryptWithAws(kms.awsClient(), `alias/${tenant}`);
     for (const tenant of ['acme', 'umbrella']) {
       const pairs = JSON.stringify([
         ['kid', 'k1'],
@@ -212,7 +229,9 @@ describe('keys of tenants', () => {
     }
     const host = hostOf(keysOfTenants(folder, decryptFor));
     const token = await tokenOf(host, of('acme'));
-    await expect(host.resume(token, answers, of('umbrella'))).rejects.toMatchObject({ code: 'refused' });
+    await expect(host.resume(token, answers, of('umbrella'))).rejects.toMatchObject({
+      code: 'refused',
+    });
     expect(await host.resume(token, answers, of('acme'))).toMatchObject({ result: 'Hello, Ada' });
     await expect(tokenOf(host, of('../acme'))).rejects.toMatchObject({ code: 'keys_down' });
     expect(kms.requests).toHaveLength(2);

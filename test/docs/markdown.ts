@@ -9,7 +9,10 @@ export function read(path: string): string {
 
 const root = new URL('../../', import.meta.url);
 
-/** Pages whose code comes from tested files: the README, the site without its generated API pages, the README of each package, and the skill for coding agents. */
+/**
+ * Pages whose code comes from tested files: the README, the site without its generated API pages,
+ * the README of each package, and the skill for coding agents.
+ */
 export const pages: readonly string[] = [
   'README.md',
   ...readdirSync(fileURLToPath(new URL('docs', root)), { recursive: true, encoding: 'utf8' })
@@ -27,9 +30,15 @@ export interface Fence {
   readonly page: string;
   readonly line: number;
   readonly language: string;
-  /** `region` (code of a tested file) or `command` (a script of the package); undefined without a comment above the fence. */
+  /**
+   * `region` (code of a tested file) or `command` (a script of the package); undefined without a
+   * comment above the fence.
+   */
   readonly kind: string | undefined;
-  /** Path and name of the region (`test/readme/deploy.ts#saga`), the path of a whole file, or the name of a script. */
+  /**
+   * Path and name of the region (`test/readme/deploy.ts#saga`), the path of a whole file, or the
+   * name of a script.
+   */
   readonly source: string | undefined;
   readonly code: string;
 }
@@ -79,7 +88,10 @@ export function withRegions(text: string): string {
   });
 }
 
-/** The code of a region without its indentation. A reference without `#name` is the whole file without its marks. */
+/**
+ * The code of a region without its indentation. A reference without `#name` is the whole file
+ * without its marks.
+ */
 export function region(reference: string): string {
   const [path = '', name] = reference.split('#');
   const lines = read(path).split('\n');
@@ -87,7 +99,9 @@ export function region(reference: string): string {
     all.filter((line) => !/^\s*(?:\/\/|#|<!--) ?#?(?:end)?region \S+/.test(line)).join('\n');
   if (name === undefined) return withoutMarks(lines).trim();
   const at = (word: string): number =>
-    lines.findIndex((line) => new RegExp(`^\\s*(?://|#|/\\*|<!--) ?#?${word} ${name}\\b`).test(line));
+    lines.findIndex((line) =>
+      new RegExp(`^\\s*(?://|#|/\\*|<!--) ?#?${word} ${name}\\b`).test(line),
+    );
   const [start, end] = [at('region'), at('endregion')];
   if (start < 0 || end < start) throw new Error(`${path} has no region '${name}'.`);
   return unindent(withoutMarks(lines.slice(start + 1, end)));

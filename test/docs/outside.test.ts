@@ -1,5 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { createSagaHost, memoryStore, type Program, type SagaCaller, type SagaHost } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  memoryStore,
+  type Program,
+  type SagaCaller,
+  type SagaHost,
+} from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { checkout, hire, links } from './effects/outside.ts';
 import { hostOf as approvals, mails, refunds } from './guides/approvals.ts';
@@ -9,13 +15,25 @@ import { checkouts, hostOf as webhooks } from './guides/webhooks.ts';
 const url = 'https://shop.example';
 const user = (subject: string): SagaCaller => ({ principal: { subject, client: 'browser' } });
 
-function post(host: SagaHost, link: string, decision: string, caller?: SagaCaller): Promise<Response> {
+function post(
+  host: SagaHost,
+  link: string,
+  decision: string,
+  caller?: SagaCaller,
+): Promise<Response> {
   const body = new URLSearchParams({ decision, f0: 'Well done' });
-  return host.answer(new Request(link, { method: 'POST', body }), caller === undefined ? {} : { caller });
+  return host.answer(
+    new Request(link, { method: 'POST', body }),
+    caller === undefined ? {} : { caller },
+  );
 }
 
 /** Starts a saga, and returns a function that waits for its result. */
-async function started(host: SagaHost, name: string, args: object = {}): Promise<() => Promise<string>> {
+async function started(
+  host: SagaHost,
+  name: string,
+  args: object = {},
+): Promise<() => Promise<string>> {
   const turn = await host.start(name, args, { caller: user('carl') });
   if (turn.status !== 'suspended') throw new Error(turn.status);
   return async () => JSON.stringify(await host.resume(turn.token, [], { caller: user('carl') }));
@@ -41,7 +59,11 @@ describe('the guide to approvals', () => {
     const host = approvals(url);
     mails.length = 0;
     const result = await started(host, 'release');
-    expect(mails.map(({ to }) => to)).toEqual(['ann@shop.example', 'bob@shop.example', 'eve@shop.example']);
+    expect(mails.map(({ to }) => to)).toEqual([
+      'ann@shop.example',
+      'bob@shop.example',
+      'eve@shop.example',
+    ]);
     await post(host, linkIn(mails[0]?.text), 'approve');
     expect((await post(host, linkIn(mails[0]?.text), 'approve')).status).toBe(409);
     await post(host, linkIn(mails[2]?.text), 'approve');
@@ -55,9 +77,15 @@ describe('the guide to webhooks', () => {
     const body = JSON.stringify(content);
     const at = String(Math.floor(Date.now() / 1_000));
     const signature = createHmac('sha256', bytes).update(`id.${at}.${body}`).digest('base64');
-    const headers = { 'webhook-id': 'id', 'webhook-timestamp': at, 'webhook-signature': `v1,${signature}` };
+    const headers = {
+      'webhook-id': 'id',
+      'webhook-timestamp': at,
+      'webhook-signature': `v1,${signature}`,
+    };
     const link = checkouts.at(-1)?.webhook ?? '';
-    return host.answer(new Request(link, { method: 'POST', body, ...(isSigned ? { headers } : {}) }));
+    return host.answer(
+      new Request(link, { method: 'POST', body, ...(isSigned ? { headers } : {}) }),
+    );
   };
 
   it('accepts the first signed event that matches', async () => {
@@ -107,14 +135,17 @@ describe('the examples of effects that wait for answers from outside', () => {
   it('asks two people with `approval`', async () => {
     const host = hostOf(hire);
     const result = await started(host, 'hire');
-    for (const link of links.splice(0)) expect((await post(host, link, 'approve')).status).toBe(200);
+    for (const link of links.splice(0))
+      expect((await post(host, link, 'approve')).status).toBe(200);
     expect(await result()).toContain('Hired.');
   });
 
   it('waits for an event with `waitFor`', async () => {
     const host = hostOf(checkout);
     const result = await started(host, 'checkout');
-    await host.answer(new Request(links.pop() ?? '', { method: 'POST', body: '{"type":"paid","amount":7}' }));
+    await host.answer(
+      new Request(links.pop() ?? '', { method: 'POST', body: '{"type":"paid","amount":7}' }),
+    );
     expect(await result()).toContain('Paid 7 EUR.');
   });
 });

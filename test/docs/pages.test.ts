@@ -24,7 +24,9 @@ describe('the code in the pages', () => {
   });
 
   it('is in closed blocks with a language', () => {
-    const strays = pages.flatMap((page) => strayFences(read(page)).map((line) => `${page}:${line}`));
+    const strays = pages.flatMap((page) =>
+      strayFences(read(page)).map((line) => `${page}:${line}`),
+    );
     expect(strays).toEqual([]);
     const broken = '```ts\ncode\n```\n\n```\n\n``ts\ncode\n```\n\n`\n\n```ts\n';
     expect(strayFences(broken)).toEqual([5, 11, 13]);

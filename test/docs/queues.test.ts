@@ -1,4 +1,10 @@
-import { createSagaHost, generateKey, memoryGuard, memoryQueue, type QueueMessage } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  memoryQueue,
+  type QueueMessage,
+} from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -74,7 +80,9 @@ describe('the page on queues', () => {
     const post = async (signature: string): Promise<number> => {
       const { url, body, notBefore } = calls.at(-1)!;
       now = notBefore;
-      return (await server.fetch(new Request(url, { method: 'POST', body, headers: { signature } }))).status;
+      return (
+        await server.fetch(new Request(url, { method: 'POST', body, headers: { signature } }))
+      ).status;
     };
     expect(await post('forged')).toBe(401);
     expect([await post('valid'), await post('valid')]).toEqual([200, 200]);

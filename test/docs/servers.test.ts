@@ -34,7 +34,10 @@ async function listen(server: Server): Promise<URL> {
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** A client of MCP 2026-07-28 that accepts all questions. `fetch`: reaches a server without a socket. */
+/**
+ * A client of MCP 2026-07-28 that accepts all questions. `fetch`: reaches a server without a
+ * socket.
+ */
 async function modern(url: URL, fetchServer?: Fetch): Promise<Client> {
   const client = new Client(info, {
     capabilities: { elicitation: {} },
@@ -86,7 +89,8 @@ describe('a saga in an existing server', () => {
     const route = await import('./servers/next/app/mcp/route.ts');
     const methods: { readonly [name: string]: (request: Request) => Promise<Response> } = route;
     const fetchRoute = async (url: string | URL, init: RequestInit = {}): Promise<Response> =>
-      (await methods[init.method ?? 'GET']?.(new Request(url, init))) ?? new Response(null, { status: 405 });
+      (await methods[init.method ?? 'GET']?.(new Request(url, init))) ??
+      new Response(null, { status: 405 });
     await keepsNote(await modern(inProcess, fetchRoute));
   });
 

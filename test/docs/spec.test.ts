@@ -73,47 +73,57 @@ describe('the specification of the saga methods', () => {
     expect(named.filter((name = '') => !(name in $defs) && !ofMcp.includes(name))).toEqual([]);
   });
 
-  it.each(eras)('applies to every kind of step, a wait, an abort, and a cancellation (%s)', async (era) => {
-    const { server, clock } = served([everything], {
-      guard: { store: memoryGuard({ clock: () => clock() }) },
-    });
-    const call = { method: 'tools/callSaga', params: { name: 'everything' } };
-    const resume = async (sagaToken: unknown, completedSteps: readonly object[] = []) =>
-      await respond(server, era, { method: 'tools/resumeSaga', params: { sagaToken, completedSteps } });
+  it.each(eras)(
+    'applies to every kind of step, a wait, an abort, and a cancellation (%s)',
+    async (era) => {
+      const { server, clock } = served([everything], {
+        guard: { store: memoryGuard({ clock: () => clock() }) },
+      });
+      const call = { method: 'tools/callSaga', params: { name: 'everything' } };
+      const resume = async (sagaToken: unknown, completedSteps: readonly object[] = []) =>
+        await respond(server, era, {
+          method: 'tools/resumeSaga',
+          params: { sagaToken, completedSteps },
+        });
 
-    const waiting = await respond(server, era, call);
-    expect(waiting.result).toMatchObject({ state: 'suspended', steps: [], retryAfterMs: 60_000 });
-    clock.now += 60_000;
-    const asking = await resume(waiting.result?.['sagaToken']);
-    expect(asking.result).toMatchObject({ steps: [{}, {}, {}, {}] });
-    const form = { stepId: 'form', result: { action: 'accept', content: { sure: true } } };
-    const fewer = await resume(asking.result?.['sagaToken'], [form]);
-    expect(fewer.result).toMatchObject({
-      steps: [{ stepId: 'url' }, { stepId: 'roots' }, { stepId: 'model' }],
-    });
-    const sampled = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Yes' } };
-    const ended = await resume(fewer.result?.['sagaToken'], [
-      form,
-      { stepId: 'url', result: { action: 'accept' } },
-      { stepId: 'roots', result: { roots: [{ uri: 'file:///home' }] } },
-      { stepId: 'model', result: sampled },
-    ]);
-    expect(ended.result).toMatchObject({
-      isError: true,
-      _meta: { 'io.github.mcp-saga/saga': { compensated: [{ stepId: 'reserve' }] } },
-    });
+      const waiting = await respond(server, era, call);
+      expect(waiting.result).toMatchObject({ state: 'suspended', steps: [], retryAfterMs: 60_000 });
+      clock.now += 60_000;
+      const asking = await resume(waiting.result?.['sagaToken']);
+      expect(asking.result).toMatchObject({ steps: [{}, {}, {}, {}] });
+      const form = { stepId: 'form', result: { action: 'accept', content: { sure: true } } };
+      const fewer = await resume(asking.result?.['sagaToken'], [form]);
+      expect(fewer.result).toMatchObject({
+        steps: [{ stepId: 'url' }, { stepId: 'roots' }, { stepId: 'model' }],
+      });
+      const sampled = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Yes' } };
+      const ended = await resume(fewer.result?.['sagaToken'], [
+        form,
+        { stepId: 'url', result: { action: 'accept' } },
+        { stepId: 'roots', result: { roots: [{ uri: 'file:///home' }] } },
+        { stepId: 'model', result: sampled },
+      ]);
+      expect(ended.result).toMatchObject({
+        isError: true,
+        _meta: { 'io.github.mcp-saga/saga': { compensated: [{ stepId: 'reserve' }] } },
+      });
 
-    const other = await respond(server, era, call);
-    const params = { sagaToken: other.result?.['sagaToken'], reason: 'Closed' };
-    const cancelled = await respond(server, era, { method: 'tools/cancelSaga', params });
-    expect(cancelled.result).toMatchObject({ isError: true });
-  });
+      const other = await respond(server, era, call);
+      const params = { sagaToken: other.result?.['sagaToken'], reason: 'Closed' };
+      const cancelled = await respond(server, era, { method: 'tools/cancelSaga', params });
+      expect(cancelled.result).toMatchObject({ isError: true });
+    },
+  );
 
   it('has a schema that rejects invalid exchanges', () => {
     const request = { jsonrpc: '2.0', id: 1, method: 'tools/callSaga', params: { name: 'x' } };
     const answer = (result: object): object => ({ jsonrpc: '2.0', id: 1, result });
     expect(() => validateExchange(request, answer({ content: [] }))).not.toThrow();
-    for (const wrong of [{ state: 'suspended', steps: [] }, { state: 'suspended', sagaToken: 't' }, {}])
+    for (const wrong of [
+      { state: 'suspended', steps: [] },
+      { state: 'suspended', sagaToken: 't' },
+      {},
+    ])
       expect(() => validateExchange(request, answer(wrong))).toThrow('does not fit');
     const formless = { type: 'elicitation', stepId: 'a', params: { message: 'No form' } };
     const suspended = answer({ state: 'suspended', sagaToken: 't', steps: [formless] });

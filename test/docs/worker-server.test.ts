@@ -5,12 +5,21 @@ import { startOnFreePort } from '../support/free-port.ts';
 import { describeWithPostgres, startPostgres } from '../support/postgres-server.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
 
-/** Starts a server of the page twice on one port: the second process ends, and SIGTERM ends the first. */
-async function endsInOrder(file: string, environment: Readonly<Record<string, string>>): Promise<void> {
+/**
+ * Starts a server of the page twice on one port: the second process ends, and SIGTERM ends the
+ * first.
+ */
+async function endsInOrder(
+  file: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
   // If TEST or CI is set, srvx does not print its address.
   const env = { ...environment, SAGA_KEYS: generateKey('k1'), TEST: undefined };
   const run = (port: number): Command =>
-    start(process.execPath, ['--import', 'tsx', `test/docs/guides/${file}`], { ...env, PORT: String(port) });
+    start(process.execPath, ['--import', 'tsx', `test/docs/guides/${file}`], {
+      ...env,
+      PORT: String(port),
+    });
   const { port, started: first } = await startOnFreePort(async (free) => {
     const command = run(free);
     await command.printed(/Listening on/);

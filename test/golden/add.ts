@@ -1,6 +1,6 @@
 /**
- * Adds files of golden tokens for a release. Run it three times per release: with the release as argument, and again with
- * `machines` and with `traced` after it.
+ * Adds files of golden tokens for a release. Run it three times per release: with the release as
+ * argument, and again with `machines` and with `traced` after it.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { publishedTestKeys } from '@mcp-saga/seal';
@@ -10,10 +10,13 @@ import { machineStories } from './machines.ts';
 import { stories } from './sagas.ts';
 
 const [release = '', what = ''] = process.argv.slice(2);
-if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('Usage: pnpm golden 1.2.3 [machines | traced]');
-if (!['', 'machines', 'traced'].includes(what)) throw new Error(`There are no golden tokens '${what}'.`);
+if (!/^\d+\.\d+\.\d+$/.test(release))
+  throw new Error('Usage: pnpm golden 1.2.3 [machines | traced]');
+if (!['', 'machines', 'traced'].includes(what))
+  throw new Error(`There are no golden tokens '${what}'.`);
 const file = new URL(what === '' ? `${release}.json` : `${release}.${what}.json`, import.meta.url);
-if (existsSync(file)) throw new Error(`${release} has its golden tokens already. They stay as they are.`);
+if (existsSync(file))
+  throw new Error(`${release} has its golden tokens already. They stay as they are.`);
 
 // A published test key, which hosts reject outside of tests.
 const key = `golden:${publishedTestKeys[2]}`;

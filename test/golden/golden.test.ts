@@ -14,25 +14,29 @@ describe('golden tokens', () => {
     expect(files.map(({ engine }) => engine)).toContain(engineVersion);
   });
 
-  describe.each(files)('of release $release, engine $engine', ({ key, sealedAt, trace, tokens }) => {
-    it.each(Object.entries(tokens))(
-      '[R4] "%s" opens and ends with the recorded result',
-      async (name, { token, result }) => {
-        const story = allStories[name];
-        if (story === undefined) throw new Error(`There is no story '${name}' any more: golden sagas stay.`);
-        const host = goldenHost(key, () => sealedAt + story.pause);
-        effects.length = 0;
-        expect(await finish(host, story, token)).toEqual(result);
-        const once = [...effects];
-        effects.length = 0;
-        expect(await finish(host, story, token)).toEqual(result);
-        // The idempotency keys must never change.
-        expect(effects).toEqual(once);
-        expect(await host.inspect(token)).toMatchObject({
-          claims: { saga: { name: story.saga.name } },
-          trace,
-        });
-      },
-    );
-  });
+  describe.each(files)(
+    'of release $release, engine $engine',
+    ({ key, sealedAt, trace, tokens }) => {
+      it.each(Object.entries(tokens))(
+        '[R4] "%s" opens and ends with the recorded result',
+        async (name, { token, result }) => {
+          const story = allStories[name];
+          if (story === undefined)
+            throw new Error(`There is no story '${name}' any more: golden sagas stay.`);
+          const host = goldenHost(key, () => sealedAt + story.pause);
+          effects.length = 0;
+          expect(await finish(host, story, token)).toEqual(result);
+          const once = [...effects];
+          effects.length = 0;
+          expect(await finish(host, story, token)).toEqual(result);
+          // The idempotency keys must never change.
+          expect(effects).toEqual(once);
+          expect(await host.inspect(token)).toMatchObject({
+            claims: { saga: { name: story.saga.name } },
+            trace,
+          });
+        },
+      );
+    },
+  );
 });

@@ -62,6 +62,10 @@ export async function finish(host: SagaHost, story: GoldenStory, token: string):
   }
   if (turn?.status === 'completed') return turn.result;
   if (turn?.status === 'failed')
-    return { error: String(turn.error), compensated: turn.compensated, residue: turn.uncompensated };
+    return {
+      error: String(turn.error),
+      compensated: turn.compensated,
+      residue: turn.uncompensated,
+    };
   throw new Error('The story did not come to its end.');
 }

@@ -1,4 +1,7 @@
-/** Machine sagas of the golden tokens. Do not change them: tokens of older releases must open and finish with them. */
+/**
+ * Machine sagas of the golden tokens. Do not change them: tokens of older releases must open and
+ * finish with them.
+ */
 import { elicit, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, fromTransition, setup, type AnyActorRef } from 'xstate';
 import { z } from 'zod';
@@ -34,7 +37,12 @@ const kid = setup({
   initial: 'asking',
   states: {
     asking: {
-      invoke: { id: 'ask', src: 'ask', input: ({ context }) => ({ of: context.of }), onDone: 'asked' },
+      invoke: {
+        id: 'ask',
+        src: 'ask',
+        input: ({ context }) => ({ of: context.of }),
+        onDone: 'asked',
+      },
     },
     asked: { type: 'final' },
   },
@@ -69,7 +77,8 @@ const triage = machineSaga(
       both: {
         type: 'parallel',
         entry: assign({
-          ref: ({ spawn, context }) => spawn('kid', { id: 'spawned', input: { of: context.topic } }),
+          ref: ({ spawn, context }) =>
+            spawn('kid', { id: 'spawned', input: { of: context.topic } }),
         }),
         states: {
           person: {
@@ -96,7 +105,10 @@ const triage = machineSaga(
                 invoke: {
                   id: 'model',
                   src: 'model',
-                  onDone: { target: 'said', actions: assign({ verdict: ({ event }) => event.output }) },
+                  onDone: {
+                    target: 'said',
+                    actions: assign({ verdict: ({ event }) => event.output }),
+                  },
                 },
               },
               said: { type: 'final' },

@@ -1,6 +1,6 @@
 /**
- * Sagas of the golden tokens. Do not change them: tokens of older releases must open and finish with them. For a new feature, add
- * a new saga and a new file of tokens.
+ * Sagas of the golden tokens. Do not change them: tokens of older releases must open and finish
+ * with them. For a new feature, add a new saga and a new file of tokens.
  */
 import {
   all,
@@ -32,16 +32,23 @@ const effect =
   };
 
 /** A named compensator: a token refers to it by name. */
-export const refund = compensator('refund', z.object({ amount: z.number() }), ({ args, idempotencyKey }) => {
-  effects.push(`refund ${args.amount} ${idempotencyKey.slice(0, 8)}`);
-});
+export const refund = compensator(
+  'refund',
+  z.object({ amount: z.number() }),
+  ({ args, idempotencyKey }) => {
+    effects.push(`refund ${args.amount} ${idempotencyKey.slice(0, 8)}`);
+  },
+);
 
 const survey = saga(
   { name: 'survey', version: '1', input: z.object({ topic: z.string() }) },
   function* ({ topic }) {
     const at = yield* now();
     const dice = yield* random();
-    const { name, size } = yield* elicit('name', { message: `Who says so of ${topic}?`, schema: Name });
+    const { name, size } = yield* elicit('name', {
+      message: `Who says so of ${topic}?`,
+      schema: Name,
+    });
     const both = yield* all({
       model: sample('model', {
         messages: [{ role: 'user', content: { type: 'text', text: `Is ${name} right?` } }],

@@ -22,7 +22,9 @@ interface Hello {
 export function factsOf(frames: readonly Frame[]): HostFacts {
   const sent = frames.filter(({ from }) => from === 'client').map(({ message }) => message);
   const received = frames.filter(({ from }) => from === 'server').map(({ message }) => message);
-  const hellos = sent.filter(({ method }) => method === 'tools/call').map((message) => modernHello(message));
+  const hellos = sent
+    .filter(({ method }) => method === 'tools/call')
+    .map((message) => modernHello(message));
   const modern = hellos.find(({ clientInfo }) => clientInfo !== undefined);
   const legacy = (sent.find(({ method }) => method === 'initialize')?.params ?? {}) as Hello;
   const { clientInfo, capabilities = {} } = modern ?? legacy;

@@ -5,7 +5,10 @@ export interface Host {
   /** Name on the command line. */
   readonly name: string;
   readonly title: string;
-  /** `true` if the host hides JSON Web Tokens from its model. Its servers then replace tokens with handles. */
+  /**
+   * `true` if the host hides JSON Web Tokens from its model. Its servers then replace tokens with
+   * handles.
+   */
   readonly needsHandles?: boolean;
   /** Packages to install, with pinned versions. The first one is the host. */
   readonly packages: readonly string[];

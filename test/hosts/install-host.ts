@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Installs packages of pinned versions from npm into a cache folder outside of the repository, because hosts read
- * configuration from parent folders.
+ * Installs packages of pinned versions from npm into a cache folder outside of the repository,
+ * because hosts read configuration from parent folders.
  *
  * @returns the folder with `node_modules`
  * @throws Error with npm's message if they cannot be installed

@@ -35,7 +35,12 @@ const graceMs = 5_000;
 const lookMs = 100;
 
 /** Drives a host through one scenario, in an empty home. */
-export async function play(host: Host, installed: string, scenario: Scenario, world: World): Promise<Played> {
+export async function play(
+  host: Host,
+  installed: string,
+  scenario: Scenario,
+  world: World,
+): Promise<Played> {
   const { model, wire } = world;
   const home = await mkdtemp(join(tmpdir(), 'mcp-saga-home-'));
   world.takeEffects();

@@ -17,7 +17,13 @@ export function toTables(reports: readonly HostReport[], scenarios: readonly Sce
   const clients = run.map(({ host, played }) => {
     const facts = factsOf(played.flatMap(({ frames }) => frames));
     const [named = ''] = host.packages;
-    return [host.title, `\`${named}\``, facts.revision, facts.declared.join(', '), facts.dialects.join(', ')];
+    return [
+      host.title,
+      `\`${named}\``,
+      facts.revision,
+      facts.declared.join(', '),
+      facts.dialects.join(', '),
+    ];
   });
   const sagas = run.map(({ host, played }) => [
     host.title,

@@ -12,7 +12,9 @@ export interface RpcMessage {
   readonly error?: unknown;
 }
 
-/** Connection to a started program by JSON-RPC over standard input and output, one message a line. */
+/**
+ * Connection to a started program by JSON-RPC over standard input and output, one message a line.
+ */
 export interface Rpc extends Running {
   request(method: string, params: object): Promise<unknown>;
   notify(method: string): void;

@@ -31,7 +31,8 @@ if (unknown.length > 0) {
   const known = hosts.map(({ name }) => name).join(', ');
   throw new Error(`Unknown hosts: ${unknown.join(', ')}. Known hosts: ${known}.`);
 }
-if (flags.write && names.length > 0) throw new Error('--write needs all hosts: leave the names out.');
+if (flags.write && names.length > 0)
+  throw new Error('--write needs all hosts: leave the names out.');
 
 const chosenHosts = hosts.filter(({ name }) => names.length === 0 || names.includes(name));
 const chosen = scenarios.filter(
@@ -57,7 +58,11 @@ const complete = await Promise.all(
   reports.map(async (report) => {
     if (long.length === 0 || report.notRun !== undefined) return report;
     const { played, notRun } = await drive(report.host, long);
-    return { ...report, ...(notRun === undefined ? {} : { notRun }), played: [...report.played, ...played] };
+    return {
+      ...report,
+      ...(notRun === undefined ? {} : { notRun }),
+      played: [...report.played, ...played],
+    };
   }),
 );
 
@@ -88,5 +93,6 @@ async function drive(host: Host, list: readonly Scenario[]): Promise<HostReport>
 
 function show({ output, frames }: Played): void {
   console.error(output);
-  for (const { from, message } of frames) console.error(from, JSON.stringify(message).slice(0, 1_000));
+  for (const { from, message } of frames)
+    console.error(from, JSON.stringify(message).slice(0, 1_000));
 }

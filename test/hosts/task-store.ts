@@ -19,7 +19,12 @@ interface Operation {
 /** Serves a task store on a free port of 127.0.0.1. */
 export async function startTaskStore(): Promise<SharedTaskStore> {
   const store = memoryTaskStore();
-  const perform = async ({ read, write = '', sealed = '', expected = 0 }: Operation): Promise<unknown> =>
+  const perform = async ({
+    read,
+    write = '',
+    sealed = '',
+    expected = 0,
+  }: Operation): Promise<unknown> =>
     read === undefined
       ? await store.write(write, sealed, expected, Number.MAX_SAFE_INTEGER)
       : await store.read(read);

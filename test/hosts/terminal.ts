@@ -9,7 +9,9 @@ export interface TerminalOptions {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
-  /** Returns the user's input for a screen. Called when the screen changes, or after two seconds. */
+  /**
+   * Returns the user's input for a screen. Called when the screen changes, or after two seconds.
+   */
   readonly keys: (screen: string) => string | undefined;
 }
 

@@ -8,7 +8,8 @@ import { Wire } from './wire.ts';
 const folder = new URL('server/', import.meta.url);
 
 /**
- * Starts two server processes that share a key and a store, the proxy in front of them, and the model.
+ * Starts two server processes that share a key and a store, the proxy in front of them, and the
+ * model.
  *
  * @param hasHandles - `true` to replace resume tokens by handles
  */
@@ -39,7 +40,12 @@ export async function startWorld(hasHandles: boolean): Promise<World> {
       return taken;
     },
     stop: async () => {
-      const stops = [...servers.map((server) => server.stop()), wire.close(), model.close(), store.close()];
+      const stops = [
+        ...servers.map((server) => server.stop()),
+        wire.close(),
+        model.close(),
+        store.close(),
+      ];
       await Promise.all(stops);
     },
   };

@@ -7,8 +7,8 @@ beforeAll(async () => {
   aiSdk = await installPeer('ai-sdk.ts', '@ai-sdk/mcp@2.0.99', 'zod@4.6.7');
 }, installTimeout);
 
-// Over stdio, the client waits a second for a 2026-07-28 server, and then assumes an older one. The result depends on the speed
-// of the server, so these tests set the era.
+// Over stdio, the client waits a second for a 2026-07-28 server, and then assumes an older one. The
+// result depends on the speed of the server, so these tests set the era.
 describe.each([
   { place: 'stateless HTTP', era: 'modern', revision: '2026-07-28', hasSession: false },
   { place: 'a session over HTTP', era: 'modern', revision: '2025-11-25', hasSession: true },
@@ -33,7 +33,12 @@ describe.each([
 
     it('[W1] [W2] asks its user, and its model answers the other questions', async () => {
       const played = await play(aiSdk, { ...way, tool: 'complex_tool' });
-      expect(played).toMatchObject({ asked: [questions[0]], calls: 2, tokensShown: true, text: deployed });
+      expect(played).toMatchObject({
+        asked: [questions[0]],
+        calls: 2,
+        tokensShown: true,
+        text: deployed,
+      });
       expect(played.effects).toEqual(['deploy']);
     });
   },
@@ -41,15 +46,24 @@ describe.each([
 
 describe.each([
   { place: 'stateless HTTP', era: 'modern', elicitation: false, declared: [] },
-  // A 2025 server without sessions does not see the client's capabilities, and cannot ask the client.
+  // A 2025 server without sessions does not see the client's capabilities, and cannot ask the
+  // client.
   { place: 'stateless HTTP', era: 'legacy', elicitation: true, declared: 'unknown' },
   { place: 'a session over HTTP', era: 'modern', elicitation: false, declared: [] },
   { place: 'stdio', era: 'legacy', elicitation: false, declared: [] },
-] as const)('@ai-sdk/mcp over $place, $era, declaring $declared', ({ place, era, elicitation, declared }) => {
-  it('[W2] shows the token to the model, which calls again with token and answers', async () => {
-    const played = await play(aiSdk, { place, era, elicitation, tool: 'complex_tool' });
-    expect(played).toMatchObject({ client: { declared }, asked: [], calls: 3, tokensShown: true });
-    expect(played).toMatchObject({ text: deployed, isError: false });
-    expect(played.effects).toEqual(['deploy']);
-  });
-});
+] as const)(
+  '@ai-sdk/mcp over $place, $era, declaring $declared',
+  ({ place, era, elicitation, declared }) => {
+    it('[W2] shows the token to the model, which calls again with token and answers', async () => {
+      const played = await play(aiSdk, { place, era, elicitation, tool: 'complex_tool' });
+      expect(played).toMatchObject({
+        client: { declared },
+        asked: [],
+        calls: 3,
+        tokensShown: true,
+      });
+      expect(played).toMatchObject({ text: deployed, isError: false });
+      expect(played.effects).toEqual(['deploy']);
+    });
+  },
+);

@@ -53,12 +53,18 @@ describe.each([
 
   it('[W1] [W2] asks its user, and its model answers the other questions', async () => {
     const played = await play(mcpdo, { ...way, tool: 'complex_tool' });
-    expect(played).toMatchObject({ asked: [questions[0]], calls: 2, tokensShown: true, text: deployed });
+    expect(played).toMatchObject({
+      asked: [questions[0]],
+      calls: 2,
+      tokensShown: true,
+      text: deployed,
+    });
     expect(played.effects).toEqual(['deploy']);
   });
 });
 
-// They declare only roots and extensions, so a server cannot ask: these clients use resume tokens, too.
+// They declare only roots and extensions, so a server cannot ask: these clients use resume tokens,
+// too.
 const declared = ['roots', 'extensions'];
 describe.each([
   { name: 'mcpdo --elicit off', place: 'stateless HTTP', era: 'modern', declared },
@@ -74,7 +80,12 @@ describe.each([
   it('[W2] shows the token, and continues with token and answers', async () => {
     const run = name === '--cli' ? cli : mcpdo;
     const played = await play(run, { place, era, elicitation: false, tool: 'complex_tool' });
-    expect(played).toMatchObject({ client: { declared: known }, asked: [], calls: 3, tokensShown: true });
+    expect(played).toMatchObject({
+      client: { declared: known },
+      asked: [],
+      calls: 3,
+      tokensShown: true,
+    });
     expect(played).toMatchObject({ text: deployed, isError: false });
     expect(played.effects).toEqual(['deploy']);
   });

@@ -32,7 +32,12 @@ describe.each([
 
     it('[W1] [W2] asks its user, and its model answers the other questions', async () => {
       const played = await play(mastra, { ...way, tool: 'complex_tool' });
-      expect(played).toMatchObject({ asked: [questions[0]], calls: 2, tokensShown: true, text: deployed });
+      expect(played).toMatchObject({
+        asked: [questions[0]],
+        calls: 2,
+        tokensShown: true,
+        text: deployed,
+      });
       expect(played.effects).toEqual(['deploy']);
     });
   },
@@ -40,16 +45,25 @@ describe.each([
 
 describe.each([
   { place: 'stateless HTTP', era: 'modern', elicitation: false, declared: ['extensions'] },
-  // A 2025 server without sessions does not see the client's capabilities, and cannot ask the client.
+  // A 2025 server without sessions does not see the client's capabilities, and cannot ask the
+  // client.
   { place: 'stateless HTTP', era: 'legacy', elicitation: true, declared: 'unknown' },
   { place: 'a session over HTTP', era: 'modern', elicitation: false, declared: ['extensions'] },
   { place: 'stdio', era: 'modern', elicitation: false, declared: ['extensions'] },
   { place: 'stdio', era: 'legacy', elicitation: false, declared: ['extensions'] },
-] as const)('@mastra/mcp over $place, $era, declaring $declared', ({ place, era, elicitation, declared }) => {
-  it('[W2] shows the token to the model, which calls again with token and answers', async () => {
-    const played = await play(mastra, { place, era, elicitation, tool: 'complex_tool' });
-    expect(played).toMatchObject({ client: { declared }, asked: [], calls: 3, tokensShown: true });
-    expect(played).toMatchObject({ text: deployed, isError: false });
-    expect(played.effects).toEqual(['deploy']);
-  });
-});
+] as const)(
+  '@mastra/mcp over $place, $era, declaring $declared',
+  ({ place, era, elicitation, declared }) => {
+    it('[W2] shows the token to the model, which calls again with token and answers', async () => {
+      const played = await play(mastra, { place, era, elicitation, tool: 'complex_tool' });
+      expect(played).toMatchObject({
+        client: { declared },
+        asked: [],
+        calls: 3,
+        tokensShown: true,
+      });
+      expect(played).toMatchObject({ text: deployed, isError: false });
+      expect(played.effects).toEqual(['deploy']);
+    });
+  },
+);

@@ -74,7 +74,11 @@ const ways: readonly Way[] = [
       while (result['resultType'] === 'input_required') {
         const [key] = Object.keys(result['inputRequests'] as object) as [string];
         const { requestState } = result;
-        result = await send('tools/call', { ...call, requestState, inputResponses: { [key]: accept } });
+        result = await send('tools/call', {
+          ...call,
+          requestState,
+          inputResponses: { [key]: accept },
+        });
       }
       return result;
     },
@@ -193,7 +197,13 @@ function wire(era: Way['era'], capabilities: object, method: string, params: obj
   };
 }
 
-async function post(url: URL, era: Way['era'], capabilities: object, method: string, params: object) {
+async function post(
+  url: URL,
+  era: Way['era'],
+  capabilities: object,
+  method: string,
+  params: object,
+) {
   const response = await fetch(url, { method: 'POST', ...wire(era, capabilities, method, params) });
   const text = await response.text();
   const message = JSON.parse(/^data: ?(.*)$/m.exec(text)?.[1] ?? text) as {

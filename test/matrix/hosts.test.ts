@@ -17,14 +17,24 @@ async function statuses(
   hosts: readonly string[],
 ): Promise<readonly (number | undefined)[]> {
   const sagas = serveSagas({ name: 'hosts', version: '1', sagas: [asks], keys: generateKey() });
-  const server = serve({ fetch: (request) => sagas.fetch(request), hostname, port: 0, silent: true });
+  const server = serve({
+    fetch: (request) => sagas.fetch(request),
+    hostname,
+    port: 0,
+    silent: true,
+  });
   await server.ready();
   const { port } = new URL(server.url ?? '');
   const answers = hosts.map(async (host) => {
     const headers = { host, 'content-type': 'application/json' };
-    const sent = send({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers, agent: false }).end(
-      '{}',
-    );
+    const sent = send({
+      host: '127.0.0.1',
+      port,
+      path: '/mcp',
+      method: 'POST',
+      headers,
+      agent: false,
+    }).end('{}');
     const [{ statusCode }] = (await once(sent, 'response')) as [IncomingMessage];
     return statusCode;
   });
@@ -37,7 +47,9 @@ it('srvx on loopback rejects requests to foreign hosts, as after DNS rebinding',
   expect(await statuses('127.0.0.1', ['evil.example', 'evil.example:3000', '10.0.0.1'])).toEqual([
     403, 403, 403,
   ]);
-  expect(await statuses('127.0.0.1', ['localhost', '127.0.0.1:3000', '[::1]'])).toEqual([400, 400, 400]);
+  expect(await statuses('127.0.0.1', ['localhost', '127.0.0.1:3000', '[::1]'])).toEqual([
+    400, 400, 400,
+  ]);
 });
 
 it('srvx on all addresses serves requests to every host', async () => {

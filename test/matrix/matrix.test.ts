@@ -28,7 +28,10 @@ const bySdk = all
 
 describe('one saga, every client', () => {
   const results = new Map<string, unknown>();
-  /** Compares a result with that of the SDK for the same client, without values that differ between machines. */
+  /**
+   * Compares a result with that of the SDK for the same client, without values that differ between
+   * machines.
+   */
   const expectSame = (name: string, tool: string, result: unknown): void => {
     const masked = JSON.stringify(result).replaceAll(/\d+/g, '');
     const key = `${name.replace(suffix, '')} ${tool}`;

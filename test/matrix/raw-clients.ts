@@ -73,8 +73,13 @@ async function bySagaMethods(wire: Wire, call: ToolCall, answers: Answers): Prom
   const completedSteps: object[] = [];
   while (result['state'] === 'suspended') {
     const steps = result['steps'] as readonly { readonly stepId: string; readonly type: string }[];
-    completedSteps.push(...steps.map(({ stepId, type }) => ({ stepId, result: answerTo(type, answers) })));
-    result = await wire.send('tools/resumeSaga', { sagaToken: result['sagaToken'], completedSteps });
+    completedSteps.push(
+      ...steps.map(({ stepId, type }) => ({ stepId, result: answerTo(type, answers) })),
+    );
+    result = await wire.send('tools/resumeSaga', {
+      sagaToken: result['sagaToken'],
+      completedSteps,
+    });
   }
   return result;
 }
@@ -83,7 +88,9 @@ async function inRounds(wire: Wire, call: ToolCall, answers: Answers): Promise<u
   let result = await wire.send('tools/call', call);
   while (result['resultType'] === 'input_required') {
     const { requestState } = result;
-    const requests = Object.entries(result['inputRequests'] as Record<string, { readonly method: string }>);
+    const requests = Object.entries(
+      result['inputRequests'] as Record<string, { readonly method: string }>,
+    );
     const inputResponses = Object.fromEntries(
       requests.map(([key, { method }]) => [key, answerTo(method, answers)]),
     );
@@ -106,14 +113,23 @@ function rawClient(
 
 const everything = { elicitation: { form: {} }, sampling: {} };
 
-async function asModel(wire: Wire, { name, ...call }: ToolCall, answers: Answers): Promise<unknown> {
-  return await resumed((args) => wire.send('tools/call', { name, arguments: args }), call.arguments, answers);
+async function asModel(
+  wire: Wire,
+  { name, ...call }: ToolCall,
+  answers: Answers,
+): Promise<unknown> {
+  return await resumed(
+    (args) => wire.send('tools/call', { name, arguments: args }),
+    call.arguments,
+    answers,
+  );
 }
 
 /** Calls a tool with resumable requests, and gets a token after each step. */
 async function resumably(wire: Wire, call: ToolCall, answers: Answers): Promise<unknown> {
   const result = await inRounds(wire, call, answers);
-  if (!wire.told.includes('notifications/requests/resumePolicy')) throw new Error('No token was told.');
+  if (!wire.told.includes('notifications/requests/resumePolicy'))
+    throw new Error('No token was told.');
   return result;
 }
 

@@ -1,6 +1,9 @@
 import type { Answers } from './answers.ts';
 
-/** Repeats a tool call with the resume token and the requested answers, like the model of a client that cannot ask its user. */
+/**
+ * Repeats a tool call with the resume token and the requested answers, like the model of a client
+ * that cannot ask its user.
+ */
 export async function resumed(
   ask: (args: object) => Promise<unknown>,
   args: object,

@@ -1,10 +1,17 @@
 import { callSaga } from '@mcp-saga/client';
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { sampled, type Answers } from './answers.ts';
 import { resumed } from './resumed.ts';
 import type { MatrixClient } from './matrix-client.ts';
@@ -19,7 +26,10 @@ type Reach =
   | 'http, v1 session'
   | 'stdio, v2 server'
   | 'stdio, v1 server';
-/** Kind of call: as any tool, as the model of a client without capabilities, or with the saga methods. */
+/**
+ * Kind of call: as any tool, as the model of a client without capabilities, or with the saga
+ * methods.
+ */
 type Way = 'as a tool' | 'as its model' | 'by callSaga';
 
 /** The official SDK's client, in one version and protocol era. */
@@ -42,7 +52,9 @@ const version2 = (mode: 'legacy' | 'auto'): Kind => ({
       client.setRequestHandler('elicitation/create', () => answers.form);
       client.setRequestHandler('sampling/createMessage', () => sampled(answers.text));
     }
-    await client.connect(transportOf(world, reach, StreamableHTTPClientTransport, StdioClientTransport));
+    await client.connect(
+      transportOf(world, reach, StreamableHTTPClientTransport, StdioClientTransport),
+    );
     return client;
   },
 });
@@ -78,7 +90,9 @@ function transportOf(world: World, reach: Reach, http: Http, stdio: Stdio): Tran
       return new http(new URL('/sessions/1', world.urls[0]), { fetch }) as Transport;
     case 'stdio, v2 server':
     case 'stdio, v1 server': {
-      const transport = new stdio(world.stdio(reach === 'stdio, v1 server' ? 1 : 2)) as Transport & {
+      const transport = new stdio(
+        world.stdio(reach === 'stdio, v1 server' ? 1 : 2),
+      ) as Transport & {
         readonly stderr?: NodeJS.ReadableStream | null;
       };
       let said = '';
@@ -86,7 +100,9 @@ function transportOf(world: World, reach: Reach, http: Http, stdio: Stdio): Tran
         const lines = (said + chunk.toString()).split('\n');
         said = lines.pop() ?? '';
         world.ran.push(
-          ...lines.filter((line) => line.startsWith('ran ')).map((line) => line.slice('ran '.length)),
+          ...lines
+            .filter((line) => line.startsWith('ran '))
+            .map((line) => line.slice('ran '.length)),
         );
       });
       return transport;
@@ -94,7 +110,12 @@ function transportOf(world: World, reach: Reach, http: Http, stdio: Stdio): Tran
   }
 }
 
-function sdkClient(dialect: string, kind: Kind, reach: Reach, way: Way = 'as a tool'): MatrixClient {
+function sdkClient(
+  dialect: string,
+  kind: Kind,
+  reach: Reach,
+  way: Way = 'as a tool',
+): MatrixClient {
   return {
     name: `${dialect}: ${kind.name}, ${reach}`,
     call: async (world, call, answers) => {

@@ -1,4 +1,7 @@
-/** Server process of the matrix: serves the quickstart and `provision` in all HTTP modes, or over stdio. */
+/**
+ * Server process of the matrix: serves the quickstart and `provision` in all HTTP modes, or over
+ * stdio.
+ */
 import { createSagaHost, type SagaHost, type SagaHostOptions } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -74,7 +77,8 @@ switch (transport) {
   default: {
     const server = serve({
       fetch: async (request) =>
-        (await paths[new URL(request.url).pathname]?.(request)) ?? new Response(null, { status: 404 }),
+        (await paths[new URL(request.url).pathname]?.(request)) ??
+        new Response(null, { status: 404 }),
       hostname: '127.0.0.1',
       port: Number(process.env['PORT'] ?? 0),
       silent: true,

@@ -5,14 +5,25 @@ const ts = require(typescript);
 const parsed = new Map();
 
 for (const project of projects) {
-  const system = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: (diagnostic) => report([diagnostic]) };
+  const system = {
+    ...ts.sys,
+    onUnRecoverableConfigFileDiagnostic: (diagnostic) => report([diagnostic]),
+  };
   const { options, fileNames, errors } = ts.getParsedCommandLineOfConfigFile(project, {}, system);
   const host = ts.createCompilerHost(options);
   const { getSourceFile } = host;
   const { module, moduleDetection, jsx, strict } = options;
   host.getSourceFile = (path, parsing, ...rest) => {
     const { languageVersion, impliedNodeFormat, jsDocParsingMode } = parsing;
-    const how = [languageVersion, impliedNodeFormat, jsDocParsingMode, module, moduleDetection, jsx, strict];
+    const how = [
+      languageVersion,
+      impliedNodeFormat,
+      jsDocParsingMode,
+      module,
+      moduleDetection,
+      jsx,
+      strict,
+    ];
     const key = JSON.stringify([path, ...how.map(String)]);
     if (!parsed.has(key)) parsed.set(key, getSourceFile(path, parsing, ...rest));
     return parsed.get(key);

@@ -8,7 +8,8 @@ import { run } from './run.ts';
  *
  * @param folder - project that installed the packages; `first` holds the tool
  * @param runtime - executable and its arguments in front of a file
- * @param by - calls the tool at an address, and returns what it printed: by default the official client
+ * @param by - calls the tool at an address, and returns what it printed: by default the official
+ * client
  * @returns what the client printed, and the note that the tool has written
  */
 export async function callFirstTool(
@@ -24,7 +25,8 @@ export async function callFirstTool(
   try {
     const [, url = ''] = await server.printed(/Listening on: (\S+)/);
     const address = `${url}mcp`;
-    const output = await (by?.(address) ?? run(executable, [...file('client.ts'), address], folder));
+    const output = await (by?.(address) ??
+      run(executable, [...file('client.ts'), address], folder));
     const note = join(folder, 'note.txt');
     const text = await readFile(note, 'utf8');
     await rm(note);

@@ -22,16 +22,23 @@ const peers = {
 };
 
 /**
- * A project that has installed the tarballs, with the sources of `consumer`, of `first` and of `lint`. It is outside of the workspace, whose packages
- * it would find otherwise. What it downloads is kept in the cache.
+ * A project that has installed the tarballs, with the sources of `consumer`, of `first` and of
+ * `lint`. It is outside of the workspace, whose packages it would find otherwise. What it downloads
+ * is kept in the cache.
  *
  * @returns its folder
  */
 export async function installConsumer(tarballs: readonly Tarball[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-consumer-'));
-  await cp(fileURLToPath(new URL('consumer', import.meta.url)), join(folder, 'src'), { recursive: true });
-  await cp(fileURLToPath(new URL('first', import.meta.url)), join(folder, 'first'), { recursive: true });
-  await cp(fileURLToPath(new URL('lint', import.meta.url)), join(folder, 'lint'), { recursive: true });
+  await cp(fileURLToPath(new URL('consumer', import.meta.url)), join(folder, 'src'), {
+    recursive: true,
+  });
+  await cp(fileURLToPath(new URL('first', import.meta.url)), join(folder, 'first'), {
+    recursive: true,
+  });
+  await cp(fileURLToPath(new URL('lint', import.meta.url)), join(folder, 'lint'), {
+    recursive: true,
+  });
   const manifest = { private: true, type: 'module', dependencies: peers };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];

@@ -22,12 +22,14 @@ export interface Manifest {
 /** Reads the `package.json` in a tarball. */
 export function manifestIn({ data }: Tarball): Manifest {
   const content = createPackageFromTarballData(data);
-  return JSON.parse(content.readFile(`/node_modules/${content.packageName}/package.json`)) as Manifest;
+  return JSON.parse(
+    content.readFile(`/node_modules/${content.packageName}/package.json`),
+  ) as Manifest;
 }
 
 /**
- * Serves tarballs as npm's registry does, so that package managers resolve the dependencies among them by version.
- * Use it as the registry of a scope: it knows no other package.
+ * Serves tarballs as npm's registry does, so that package managers resolve the dependencies among
+ * them by version. Use it as the registry of a scope: it knows no other package.
  */
 export async function serveTarballs(tarballs: readonly Tarball[]): Promise<LocalRegistry> {
   const files = new Map(tarballs.map((tarball) => [`/${basename(tarball.path)}`, tarball.data]));
@@ -40,7 +42,8 @@ export async function serveTarballs(tarballs: readonly Tarball[]): Promise<Local
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '');
     const found = manifests.get(path);
-    const body = found === undefined ? files.get(path) : describe(found.manifest, found.tarball, url);
+    const body =
+      found === undefined ? files.get(path) : describe(found.manifest, found.tarball, url);
     response.writeHead(body === undefined ? 404 : 200).end(body);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -54,7 +57,10 @@ export async function serveTarballs(tarballs: readonly Tarball[]): Promise<Local
   };
 }
 
-/** The description of a package with one version. It is old enough for package managers that wait some days. */
+/**
+ * The description of a package with one version. It is old enough for package managers that wait
+ * some days.
+ */
 function describe(manifest: Manifest, { path, data }: Tarball, url: string): string {
   const { name, version } = manifest;
   const published = '2026-01-01T00:00:00.000Z';

@@ -45,7 +45,10 @@ const beside: { readonly [name: string]: RegExp } = {
 // Long enough for a Node, or what the consumer has besides, to be downloaded.
 const timeout = 300_000;
 
-/** Bytes, gzip, that each package may add to the bundle of a worker. It has the SDK (148 kB), XState or OpenTelemetry's API already. */
+/**
+ * Bytes, gzip, that each package may add to the bundle of a worker. It has the SDK (148 kB), XState
+ * or OpenTelemetry's API already.
+ */
 const limits = {
   server: 117_800,
   xstate: 18_600,
@@ -105,10 +108,13 @@ describe.each(names)('the package %s as it is published', (name) => {
     const content = contentOf(name);
     const folder = `/node_modules/${fullName(name)}/`;
     const files = content.listFiles().map((file) => file.slice(folder.length));
-    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist/index.js', 'src/index.ts']));
+    expect(files).toEqual(
+      expect.arrayContaining(['LICENSE', 'README.md', 'dist/index.js', 'src/index.ts']),
+    );
     const allowed =
       /^(?:LICENSE|README\.md|package\.json|src\/[\w/-]+\.ts|dist\/[\w/-]+\.(?:js|d\.ts)(?:\.map)?)$/;
-    // The keys in `seal` are public already, and refused for that; everything else of tests stays here.
+    // The keys in `seal` are public already, and refused for that; everything else of tests stays
+    // here.
     const ofTests = /(?:^|\/)(?:test|tests|fixtures)\/|\.(?:test|spec)\./;
     const others = files.filter((file) => beside[name]?.test(file) !== true);
     expect(others.filter((file) => !allowed.test(file) || ofTests.test(file))).toEqual([]);
@@ -125,7 +131,10 @@ describe.each(names)('the package %s as it is published', (name) => {
   });
 
   it('passes publint', async () => {
-    const { messages, pkg } = await publint({ pack: { tarball: tarballOf(name).data.buffer }, strict: true });
+    const { messages, pkg } = await publint({
+      pack: { tarball: tarballOf(name).data.buffer },
+      strict: true,
+    });
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
@@ -133,8 +142,8 @@ describe.each(names)('the package %s as it is published', (name) => {
     const result = await checkPackage(contentOf(name));
     if (result.types === false) throw new Error('It has no types');
     const problems = result.problems.filter((problem) => {
-      // As its profile `esm-only`: TypeScript's `node10` knows no `exports`, and its `node16` no `require` of a module,
-      // which Node has since 20.19 and 22.12, and `nodenext` knows.
+      // As its profile `esm-only`: TypeScript's `node10` knows no `exports`, and its `node16` no
+      // `require` of a module, which Node has since 20.19 and 22.12, and `nodenext` knows.
       const kind = 'resolutionKind' in problem ? problem.resolutionKind : undefined;
       return kind !== 'node10' && kind !== 'node16-cjs';
     });
@@ -189,10 +198,15 @@ describe.concurrent('a project with the packed packages', { timeout }, () => {
     }));
 
   it.each(['typescript-5', 'typescript-6'])('compiles with %s', async (typescript) => {
-    await compile(typescript, { options: { ...nodenext, skipLibCheck: true }, files: all }, bundled, {
-      options: nodenext,
-      files: [declarations],
-    });
+    await compile(
+      typescript,
+      { options: { ...nodenext, skipLibCheck: true }, files: all },
+      bundled,
+      {
+        options: nodenext,
+        files: [declarations],
+      },
+    );
   });
 
   it('compiles with typescript for a bundler', () => compile('typescript', bundled));
@@ -206,13 +220,19 @@ describe.concurrent('a project with the packed packages', { timeout }, () => {
     return await run(await node(version).executable(), [join('out', file)], consumer, env);
   }
 
-  it.each(['20.19.0', '22.23.3', '24.21.0'])('[P1] imports and runs them on Node %s', async (version) => {
-    expect(await runWith(version, 'run.js')).toBe('all is well\n');
-  });
+  it.each(['20.19.0', '22.23.3', '24.21.0'])(
+    '[P1] imports and runs them on Node %s',
+    async (version) => {
+      expect(await runWith(version, 'run.js')).toBe('all is well\n');
+    },
+  );
 
-  it.each(['20.19.0', '22.12.0', '24.21.0'])('[P1] requires and runs them on Node %s', async (version) => {
-    expect(await runWith(version, 'require.cjs')).toBe('all is well\n');
-  });
+  it.each(['20.19.0', '22.12.0', '24.21.0'])(
+    '[P1] requires and runs them on Node %s',
+    async (version) => {
+      expect(await runWith(version, 'require.cjs')).toBe('all is well\n');
+    },
+  );
 });
 
 describe('the first tool of the documentation', { timeout }, () => {
@@ -232,10 +252,16 @@ describe('the first tool of the documentation', { timeout }, () => {
 
   it('runs with the command of the page', async () => {
     const [, line = ''] = /^npx mcp-saga (call .*)$/m.exec(read('docs/start/first-tool.md')) ?? [];
-    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = '']) => quoted ?? word);
+    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, word = '']) => quoted ?? word,
+    );
     const bin = join(consumer, 'node_modules/mcp-saga/dist/bin.js');
     const { output, note } = await callFirstTool(consumer, undefined, (url) =>
-      run(process.execPath, [bin, ...words.map((word) => (word.startsWith('http:') ? url : word))], consumer),
+      run(
+        process.execPath,
+        [bin, ...words.map((word) => (word.startsWith('http:') ? url : word))],
+        consumer,
+      ),
     );
     expect([output.trim(), note]).toEqual(['Kept in note.txt.', 'Buy milk']);
   });
@@ -258,7 +284,9 @@ export const greet = saga({ name: 'greet', version: '1' }, function* () {
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
       const bin = join(consumer, 'node_modules/mcp-saga/dist/bin.js');
       const args = [bin, 'crash', 'sagas.ts', '--harmless', 'greet'];
-      expect(await run(process.execPath, args, folder)).toMatch(/^ok {4}greet: crash, \d+ cases?$/m);
+      expect(await run(process.execPath, args, folder)).toMatch(
+        /^ok {4}greet: crash, \d+ cases?$/m,
+      );
     },
   );
 });
@@ -278,26 +306,30 @@ describe('the lint rules', { timeout }, () => {
   });
 });
 
-describeWith('a page', findChromium() === undefined ? 'there is no Chromium on PATH' : undefined, () => {
-  it('[P1] runs a saga on a host, and the test kit, without a console error or a request', async () => {
-    const script = join(consumer, 'page.js');
-    await bundleForWeb(join(consumer, 'src/page.ts'), script, { platform: 'browser' });
-    const { page, problems, close } = await openPage(findChromium() ?? '', consumer, script);
-    try {
-      expect(await page.evaluate(() => globalThis.runInPage())).toEqual({
-        host: 'Refunded.',
-        kit: 'Refunded.',
-        crashes: expect.toSatisfy((cases: number) => cases > 3),
-        changes: 5,
-        careless: 'violated',
-        saved: 'script',
-      });
-      expect(problems).toEqual([]);
-    } finally {
-      await close();
-    }
-  });
-});
+describeWith(
+  'a page',
+  findChromium() === undefined ? 'there is no Chromium on PATH' : undefined,
+  () => {
+    it('[P1] runs a saga on a host, and the test kit, without a console error or a request', async () => {
+      const script = join(consumer, 'page.js');
+      await bundleForWeb(join(consumer, 'src/page.ts'), script, { platform: 'browser' });
+      const { page, problems, close } = await openPage(findChromium() ?? '', consumer, script);
+      try {
+        expect(await page.evaluate(() => globalThis.runInPage())).toEqual({
+          host: 'Refunded.',
+          kit: 'Refunded.',
+          crashes: expect.toSatisfy((cases: number) => cases > 3),
+          changes: 5,
+          careless: 'violated',
+          saved: 'script',
+        });
+        expect(problems).toEqual([]);
+      } finally {
+        await close();
+      }
+    });
+  },
+);
 
 it('a bundle for browsers cannot import the entry that reads files', async () => {
   const bundled = bundleSize(join(consumer, 'src'), `export * from '@mcp-saga/testing/node'`);

@@ -1,6 +1,7 @@
 /**
- * Checks a release: packs every package, tests the tarballs (`packed.test.ts`), installs them as users do, runs the first
- * tool, and makes, compiles, tests, starts, and calls a project of each template.
+ * Checks a release: packs every package, tests the tarballs (`packed.test.ts`), installs them as
+ * users do, runs the first tool, and makes, compiles, tests, starts, and calls a project of each
+ * template.
  *
  * `pnpm release:check --public` also refuses a release without the addresses of the project.
  */
@@ -33,23 +34,35 @@ if (values.public) await assertAddresses();
 const tarballs = await report('pack', pack);
 if (values.public) {
   for (const { name, repository } of tarballs.map(manifestIn))
-    if (repository === undefined) throw new Error(`The tarball of ${name} does not say where its source is.`);
+    if (repository === undefined)
+      throw new Error(`The tarball of ${name} does not say where its source is.`);
 }
 const registry = await serveTarballs(tarballs);
 try {
-  // The tests compile most of the time, and installations wait: together they take as long as the longer of both.
+  // The tests compile most of the time, and installations wait: together they take as long as the
+  // longer of both.
   await Promise.all([testTarballs(), checkInstallations()]);
 } finally {
   registry.stop();
 }
 
-/** Installs the packages with each package manager, and calls the first tool and those of the templates. */
+/**
+ * Installs the packages with each package manager, and calls the first tool and those of the
+ * templates.
+ */
 async function checkInstallations(): Promise<void> {
   const installed = ['@mcp-saga/server', ...peers];
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const offline = ['--prefer-offline', '--cache', join(cache, 'npm')];
   await checkFirstTool('npm', ['npm', 'install', ...offline, ...flags, ...installed]);
-  await checkFirstTool('pnpm', ['npx', '-y', 'pnpm@12.21.0', 'add', '--prefer-offline', ...installed]);
+  await checkFirstTool('pnpm', [
+    'npx',
+    '-y',
+    'pnpm@12.21.0',
+    'add',
+    '--prefer-offline',
+    ...installed,
+  ]);
   const bunPath = await bun('1.4.5').executable();
   await checkFirstTool('bun', [bunPath, 'add', '--silent', ...installed], [bunPath]);
   await checkTemplates([...offline, ...flags]);
@@ -71,13 +84,18 @@ async function testTarballs(): Promise<void> {
 /** Makes a project of each template, and tries all of them with one installation. */
 async function checkTemplates(flags: readonly string[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-templates-'));
-  const starter = tarballs.find(({ path }) => basename(path).startsWith('create-mcp-saga-'))?.path ?? '';
+  const starter =
+    tarballs.find(({ path }) => basename(path).startsWith('create-mcp-saga-'))?.path ?? '';
   try {
     const manifest = { private: true, type: 'module', workspaces: ['projects/*'] };
     await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
     await writeFile(join(folder, '.npmrc'), `@mcp-saga:registry=${registry.url}\n`);
-    await report('install create-mcp-saga', () => run('npm', ['install', ...flags, starter], folder));
-    const projects = await report('create a project of each template', () => createProjects(folder));
+    await report('install create-mcp-saga', () =>
+      run('npm', ['install', ...flags, starter], folder),
+    );
+    const projects = await report('create a project of each template', () =>
+      createProjects(folder),
+    );
     await report('install the projects', () => run('npm', ['install', ...flags], folder));
     await report('check the types of the projects', () => checkTypes(folder, projects));
     const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
@@ -100,7 +118,9 @@ async function checkFirstTool(
     await writeFile(join(folder, '.npmrc'), `@mcp-saga:registry=${registry.url}\n`);
     // pnpm fails until each build script is allowed or denied.
     await writeFile(join(folder, 'pnpm-workspace.yaml'), 'allowBuilds:\n  esbuild: false\n');
-    await cp(fileURLToPath(new URL('first', import.meta.url)), join(folder, 'first'), { recursive: true });
+    await cp(fileURLToPath(new URL('first', import.meta.url)), join(folder, 'first'), {
+      recursive: true,
+    });
     await report(`install with ${manager}`, () => run(executable, args, folder));
     await report(`call the first tool, installed with ${manager}`, async () => {
       const { output, note } = await callFirstTool(folder, runtime);
@@ -113,10 +133,15 @@ async function checkFirstTool(
 
 /** @throws Error if the root's package.json does not say where the project is */
 async function assertAddresses(): Promise<void> {
-  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
   const missing = ['repository', 'homepage', 'bugs'].filter((field) => !manifest[field]);
   if (missing.length === 0) return;
-  console.error(`Cannot publish: set ${missing.join(', ')} in the package.json of the repository's root.`);
+  console.error(
+    `Cannot publish: set ${missing.join(', ')} in the package.json of the repository's root.`,
+  );
   process.exit(1);
 }
 

@@ -23,7 +23,10 @@ export async function run(
     const { stdout } = await promisify(execFile)(file, args, options);
     return stdout;
   } catch (error) {
-    const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string };
+    const { stdout = '', stderr = '' } = error as {
+      readonly stdout?: string;
+      readonly stderr?: string;
+    };
     throw new Error(`${file} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });
   }
 }

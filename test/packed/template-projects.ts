@@ -32,7 +32,10 @@ serveStdio(() => {
 const templates = ['node', 'cloudflare-workers', 'vercel', 'aws-lambda', 'existing-server'];
 const languages = ['typescript', 'javascript'];
 
-/** Makes a project of each template in each language, with the installed `create-mcp-saga`, below `projects`. */
+/**
+ * Makes a project of each template in each language, with the installed `create-mcp-saga`, below
+ * `projects`.
+ */
 export async function createProjects(root: string): Promise<readonly Project[]> {
   const bin = join(root, 'node_modules/create-mcp-saga/dist/bin.js');
   const projects = templates.flatMap((template) =>
@@ -44,7 +47,11 @@ export async function createProjects(root: string): Promise<readonly Project[]> 
   await Promise.all(
     projects.map(async ({ template, language, folder }) => {
       if (template === 'existing-server') await writeExistingServer(folder, language);
-      await run(process.execPath, [bin, folder, '--template', template, '--language', language], root);
+      await run(
+        process.execPath,
+        [bin, folder, '--template', template, '--language', language],
+        root,
+      );
     }),
   );
   // wrangler is as large as everything else, and installed beside the projects.
@@ -103,23 +110,36 @@ export async function callTools(projects: readonly Project[]): Promise<void> {
 }
 
 async function callTool(project: Project): Promise<void> {
-  const output = await (project.template === 'existing-server' ? callByStdio(project) : callByHttp(project));
+  const output = await (project.template === 'existing-server'
+    ? callByStdio(project)
+    : callByHttp(project));
   if (!/Sent INV-.{8} to Ada\./.test(output))
     throw new Error(`${project.template} in ${project.language} answered:\n${output}`);
   if (project.template === 'aws-lambda') await invokeLambda(project);
 }
 
-/** Starts the server of a project with its own script, and in a dev server of the platform, and calls the tool of each. */
+/**
+ * Starts the server of a project with its own script, and in a dev server of the platform, and
+ * calls the tool of each.
+ */
 async function callByHttp(project: Project): Promise<string> {
   const { scripts } = JSON.parse(await readFile(join(project.folder, 'package.json'), 'utf8')) as {
     readonly scripts: { readonly start: string; readonly call: string };
   };
-  const output = await callServer(project, scripts.call, await startProject(project, scripts.start));
+  const output = await callServer(
+    project,
+    scripts.call,
+    await startProject(project, scripts.start),
+  );
   if (project.template !== 'vercel') return output;
   return await callServer(project, scripts.call, await startVercelFunction(project));
 }
 
-async function callServer(project: Project, script: string, server: ServerProcess): Promise<string> {
+async function callServer(
+  project: Project,
+  script: string,
+  server: ServerProcess,
+): Promise<string> {
   try {
     // The client of the project, at the address that this server has.
     const [command = '', file = '', address = ''] = script.split(' ');
@@ -144,18 +164,22 @@ async function startProject({ template, folder }: Project, script: string): Prom
 }
 
 /**
- * Starts the function in the dev server of `@vercel/node`, in which `vercel dev` runs functions. `vercel dev` requires an account
- * before it starts, so no test runs that command.
+ * Starts the function in the dev server of `@vercel/node`, in which `vercel dev` runs functions.
+ * `vercel dev` requires an account before it starts, so no test runs that command.
  */
 async function startVercelFunction({ folder, language }: Project): Promise<ServerProcess> {
   const installed = await install('runtimes', '@vercel/node@24.0.0', '@vercel/build-utils@14.21.0');
-  const server = fileURLToPath(new URL('../../examples/platforms/vercel/dev-server.cjs', import.meta.url));
+  const server = fileURLToPath(
+    new URL('../../examples/platforms/vercel/dev-server.cjs', import.meta.url),
+  );
   const entrypoint = language === 'typescript' ? 'api/mcp.ts' : 'api/mcp.js';
   return await startCommand('vercel', {
     command: process.execPath,
     args: ['--env-file=.env', server, entrypoint],
     cwd: folder,
-    environment: { VERCEL_NODE: createRequire(join(installed, 'package.json')).resolve('@vercel/node') },
+    environment: {
+      VERCEL_NODE: createRequire(join(installed, 'package.json')).resolve('@vercel/node'),
+    },
     served: /(?<=Serves at )http:\S+/,
     end: 'SIGTERM',
   });
@@ -191,7 +215,10 @@ async function callByStdio({ folder, language }: Project): Promise<string> {
     { name: 'release-check', version: '1.0.0' },
     { capabilities: { elicitation: {} }, versionNegotiation: { mode: 'auto' } },
   );
-  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { confirmed: true } }));
+  client.setRequestHandler('elicitation/create', () => ({
+    action: 'accept',
+    content: { confirmed: true },
+  }));
   await client.connect(transport);
   try {
     const call = { name: 'send_invoice', arguments: { customer: 'Ada', amount: 12 } };
@@ -216,5 +243,6 @@ async function invokeLambda({ folder, language }: Project): Promise<void> {
   const flags = language === 'typescript' ? ['--import', 'tsx'] : [];
   const args = ['--env-file=.env', ...flags, '--input-type=module', '--eval', script];
   const output = await run(process.execPath, args, folder);
-  if (!/^200 [^]*send_invoice/.test(output)) throw new Error(`The Lambda function answered:\n${output}`);
+  if (!/^200 [^]*send_invoice/.test(output))
+    throw new Error(`The Lambda function answered:\n${output}`);
 }

@@ -74,7 +74,10 @@ export async function startDrawing(executablePath: string): Promise<Drawing> {
           }
         }, diagram),
       faultOf: (diagram) =>
-        page.evaluate((source) => globalThis.mermaid.parse(source).then(() => undefined, String), diagram),
+        page.evaluate(
+          (source) => globalThis.mermaid.parse(source).then(() => undefined, String),
+          diagram,
+        ),
       photograph: async (path) => {
         await page.locator('#place svg').screenshot({ path });
       },

@@ -19,10 +19,14 @@ const isSkipped = chromium === undefined && process.env['CI'] !== 'true';
 const folder = process.env['PICTURES'];
 
 /** Each diagram in the Markdown of the repository, by file and line. */
-const documented = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
-  cwd: root,
-  encoding: 'utf8',
-})
+const documented = execFileSync(
+  'git',
+  ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+  },
+)
   .split('\n')
   .filter(Boolean)
   .flatMap((file) => {
@@ -49,7 +53,11 @@ function namesOf({ root: top }: AnyStateMachine): readonly string[] {
 
 const anyNames = fc
   .uniqueArray(
-    fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.constantFrom(...oddNames)),
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom(...oddNames),
+    ),
     { minLength: 2, maxLength: 6 },
   )
   .filter((names) => !names.some((name) => name === '' || name === '__proto__'));
@@ -59,7 +67,10 @@ function machineOf(names: readonly string[]): AnyStateMachine {
   const [first = ''] = names;
   const states = names.map((name, index) => {
     const next = `#${(index + 1) % names.length}n`;
-    const inner = { initial: name, states: { [name]: { invoke: { src: name } }, [`${name}_start`]: {} } };
+    const inner = {
+      initial: name,
+      states: { [name]: { invoke: { src: name } }, [`${name}_start`]: {} },
+    };
     const state = {
       id: `${index}n`,
       // XState means something by events that have a star.
@@ -78,7 +89,8 @@ describe.skipIf(isSkipped)(
     let drawing: Drawing;
 
     beforeAll(async () => {
-      if (chromium === undefined) throw new Error('There is no Chromium on PATH: apt-get install chromium');
+      if (chromium === undefined)
+        throw new Error('There is no Chromium on PATH: apt-get install chromium');
       drawing = await startDrawing(chromium);
     });
     afterAll(() => drawing?.close());

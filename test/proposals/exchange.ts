@@ -1,5 +1,10 @@
 import { validateExchange } from '../docs/spec/validate-exchange.ts';
-import { post, type Era, type Fetches, type RawMessage } from '../../packages/server/test/fixtures/raw.ts';
+import {
+  post,
+  type Era,
+  type Fetches,
+  type RawMessage,
+} from '../../packages/server/test/fixtures/raw.ts';
 
 /** A request and its client's capabilities. */
 export interface Sent {
@@ -13,10 +18,11 @@ export interface Sent {
 }
 
 /**
- * Sends a request by hand and collects the messages of its answer: notifications, and the response last.
- * Validates the exchange of a saga method against the published schema.
+ * Sends a request by hand and collects the messages of its answer: notifications, and the response
+ * last. Validates the exchange of a saga method against the published schema.
  *
- * @param isEnough - cuts the connection after the first message for which it returns `true`. Default: never
+ * @param isEnough - cuts the connection after the first message for which it returns `true`.
+ * Default: never
  */
 export async function exchange(
   server: Fetches,
@@ -32,7 +38,10 @@ export async function exchange(
   const cut = new AbortController();
   const headers: Record<string, string> =
     method === 'tools/call' && era === 'modern' ? { 'mcp-name': String(params['name']) } : {};
-  const request = post(era, method, { ...params, _meta: meta }, id, { headers, signal: cut.signal });
+  const request = post(era, method, { ...params, _meta: meta }, id, {
+    headers,
+    signal: cut.signal,
+  });
   const sent = (await request.clone().json()) as { readonly method: string };
   const response = await server.fetch(request);
   const messages: RawMessage[] = [];
@@ -41,7 +50,8 @@ export async function exchange(
     if (isEnough(message)) break;
   }
   cut.abort();
-  for (const message of messages.filter((one) => one.id !== undefined)) validateExchange(sent, message);
+  for (const message of messages.filter((one) => one.id !== undefined))
+    validateExchange(sent, message);
   return messages;
 }
 
@@ -59,7 +69,8 @@ async function* messagesOf(response: Response): AsyncGenerator<RawMessage> {
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line.startsWith('data: {')) yield JSON.parse(line.slice(6)) as RawMessage;
+    for (const line of lines)
+      if (line.startsWith('data: {')) yield JSON.parse(line.slice(6)) as RawMessage;
   }
 }
 

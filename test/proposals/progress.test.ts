@@ -18,7 +18,9 @@ const reporting = (...values: readonly number[]) =>
   });
 
 function toldIn(messages: readonly RawMessage[]): readonly unknown[] {
-  return messages.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
+  return messages
+    .filter(({ method }) => method === 'notifications/progress')
+    .map(({ params }) => params);
 }
 
 function valuesIn(messages: readonly RawMessage[]): readonly number[] {
@@ -39,7 +41,10 @@ testStatements(proposal, [
       expect(toldIn(messages)).toEqual([
         { progressToken: 'abc123', progress: 50, total: 100, message: 'Reticulating splines...' },
       ]);
-      expect(messages.at(-1)).toMatchObject({ id: 1, result: { content: [{ text: 'reticulated' }] } });
+      expect(messages.at(-1)).toMatchObject({
+        id: 1,
+        result: { content: [{ text: 'reticulated' }] },
+      });
     },
   },
   {

@@ -1,4 +1,12 @@
-import { createSagaHost, memoryGuard, progress, saga, SagaError, sleep, step } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  memoryGuard,
+  progress,
+  saga,
+  SagaError,
+  sleep,
+  step,
+} from '@mcp-saga/server';
 import { expect } from 'vitest';
 import { served, type Served } from '../../packages/server/test/fixtures/calling.ts';
 import { testClock } from '../../packages/server/test/fixtures/clock.ts';
@@ -60,7 +68,12 @@ testStatements(proposal, [
       const resumeToken = await cut(server, era, 'working');
       expect(await respond(server, era, status(resumeToken))).toMatchObject({
         id: 'another',
-        result: { requestId: id, status: 'processing', hasPendingMessage: false, hasInputRequest: false },
+        result: {
+          requestId: id,
+          status: 'processing',
+          hasPendingMessage: false,
+          hasInputRequest: false,
+        },
       });
       const messages = await exchange(server, era, resume(resumeToken));
       expect(progressIn(messages)).toContain(3);
@@ -160,7 +173,8 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = servedResumably([working()]);
       const readable = readableIn(await cut(server, era, 'working'));
-      for (const hidden of ['working', 'one', String(id), 'resum']) expect(readable).not.toContain(hidden);
+      for (const hidden of ['working', 'one', String(id), 'resum'])
+        expect(readable).not.toContain(hidden);
     },
   },
   {
@@ -171,7 +185,9 @@ testStatements(proposal, [
       const [told] = policiesIn(await exchange(server, era, call('waiting')));
       expect(told).toMatchObject({ minWait: 90 });
       clock.now += 90_000;
-      expect(await respond(server, era, resume(told?.['resumeToken']))).toMatchObject(text('waited'));
+      expect(await respond(server, era, resume(told?.['resumeToken']))).toMatchObject(
+        text('waited'),
+      );
     },
   },
   {
@@ -180,7 +196,10 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server, clock } = servedResumably([working()]);
       const [told] = policiesIn(await exchange(server, era, call('working'), isPolicy));
-      const { resumeToken, maxWait } = told as { readonly resumeToken: string; readonly maxWait: number };
+      const { resumeToken, maxWait } = told as {
+        readonly resumeToken: string;
+        readonly maxWait: number;
+      };
       expect(maxWait).toBe(3_600);
       clock.now += maxWait * 1_000 - 1;
       expect(await respond(server, era, status(resumeToken))).toHaveProperty('result');
@@ -215,7 +234,9 @@ testStatements(proposal, [
       });
       const { server, clock } = servedResumably([guarded], { guard: { store: guard } });
       // After the last token, no step of the call is left to run.
-      const token = policiesIn(await exchange(server, era, call('guarded'))).at(-1)?.['resumeToken'];
+      const token = policiesIn(await exchange(server, era, call('guarded'))).at(-1)?.[
+        'resumeToken'
+      ];
       const host = createSagaHost({
         sagas: [guarded],
         keys: oldKey,
@@ -243,11 +264,16 @@ testStatements(proposal, [
     level: 'must',
     says: 'the status says whether the request waits for its client, and runs nothing',
     holds: async (era) => {
-      const { server, told } = servedResumably([asking(), working()], { answers: { model: 'accept' } });
+      const { server, told } = servedResumably([asking(), working()], {
+        answers: { model: 'accept' },
+      });
       const asked = await cut(server, era, 'asking');
       const busy = await cut(server, era, 'working');
       told.steps.length = 0;
-      const answers = [await respond(server, era, status(asked)), await respond(server, era, status(busy))];
+      const answers = [
+        await respond(server, era, status(asked)),
+        await respond(server, era, status(busy)),
+      ];
       expect(answers).toMatchObject([
         { result: { requestId: id, status: 'processing', hasInputRequest: true } },
         { result: { requestId: id, status: 'processing', hasInputRequest: false } },
@@ -262,8 +288,12 @@ testStatements(proposal, [
       const { server } = servedResumably([working()]);
       for (const requestId of ['a-request', 7]) {
         const token = await cut(server, era, 'working', { id: requestId });
-        expect(await respond(server, era, status(token, requestId))).toMatchObject({ result: { requestId } });
-        expect(await respond(server, era, resume(token, { id: requestId }))).toMatchObject({ id: requestId });
+        expect(await respond(server, era, status(token, requestId))).toMatchObject({
+          result: { requestId },
+        });
+        expect(await respond(server, era, resume(token, { id: requestId }))).toMatchObject({
+          id: requestId,
+        });
       }
     },
   },

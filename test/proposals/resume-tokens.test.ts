@@ -3,7 +3,15 @@ import { expect } from 'vitest';
 import { served } from '../../packages/server/test/fixtures/calling.ts';
 import { testClock } from '../../packages/server/test/fixtures/clock.ts';
 import { readableIn, refusal, respond, tampered } from './exchange.ts';
-import { call, eventual, expectComplete, given, resume, servedWith, tokenOf } from './long-running.ts';
+import {
+  call,
+  eventual,
+  expectComplete,
+  given,
+  resume,
+  servedWith,
+  tokenOf,
+} from './long-running.ts';
 import { testStatements } from './statement.ts';
 
 const proposal = 'Resume tokens for long-running operations (PR 1003)';
@@ -79,7 +87,10 @@ testStatements(proposal, [
       const { server } = servedWith({}, ran);
       const args = { param_str: 'part', param_num: 3 };
       const token = tokenOf(await call(server, era, { arguments: args }));
-      const answers = [await resume(server, era, token, args), await resume(server, era, token, args)];
+      const answers = [
+        await resume(server, era, token, args),
+        await resume(server, era, token, args),
+      ];
       for (const answer of answers)
         expect(answer.result).toMatchObject({ content: [{ text: 'part 2' }, {}] });
       expect(ran).toEqual(['part 1', 'part 2', 'part 2']);
@@ -150,7 +161,9 @@ testStatements(proposal, [
     level: 'must',
     says: 'tokens of completed operations are expired: a guard refuses to continue from one',
     holds: async (era) => {
-      const { server, clock } = served([eventual], { guard: { store: memoryGuard({ clock: testClock() }) } });
+      const { server, clock } = served([eventual], {
+        guard: { store: memoryGuard({ clock: testClock() }) },
+      });
       const token = tokenOf(await call(server, era, { arguments: {} }));
       clock.now += 3_600_000;
       expectComplete(await resume(server, era, token, {}), 'consistent');

@@ -40,7 +40,9 @@ export const status = (resumeToken: unknown, requestId: unknown = id): Sent => (
 export const isPolicy = ({ method }: RawMessage): boolean => method === policy;
 
 /** Returns the parameters of all policy notifications, in order. */
-export function policiesIn(messages: readonly RawMessage[]): readonly Readonly<Record<string, unknown>>[] {
+export function policiesIn(
+  messages: readonly RawMessage[],
+): readonly Readonly<Record<string, unknown>>[] {
   return messages.filter(isPolicy).map(({ params = {} }) => params);
 }
 

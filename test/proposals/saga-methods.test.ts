@@ -26,7 +26,12 @@ const answerB = {
 
 const anyToken = expect.stringMatching(/^[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
 
-async function call(server: Fetches, era: Era, params: object, id: string | number = 1): Promise<RawMessage> {
+async function call(
+  server: Fetches,
+  era: Era,
+  params: object,
+  id: string | number = 1,
+): Promise<RawMessage> {
   return await respond(server, era, { method: 'tools/callSaga', params: { ...params }, id });
 }
 
@@ -139,7 +144,9 @@ testStatements(proposal, [
       const { server } = served([complexTool()]);
       const token = tokenOf(await call(server, era, started));
       for (const changed of [tampered(token), `${token}A`, '', 'another']) {
-        expect(await resume(server, era, changed, [answerA])).toMatchObject(refusal('invalid_saga_token'));
+        expect(await resume(server, era, changed, [answerA])).toMatchObject(
+          refusal('invalid_saga_token'),
+        );
       }
     },
   },
@@ -161,7 +168,10 @@ testStatements(proposal, [
     holds: async (era) => {
       const one = await call(served([complexTool()]).server, era, started);
       const two = await resume(served([complexTool()]).server, era, tokenOf(one), [answerA]);
-      const three = await resume(served([complexTool()]).server, era, tokenOf(two), [answerA, answerB]);
+      const three = await resume(served([complexTool()]).server, era, tokenOf(two), [
+        answerA,
+        answerB,
+      ]);
       expect(three).toMatchObject(textIn(done));
     },
   },
@@ -172,11 +182,16 @@ testStatements(proposal, [
       const { server } = served([complexTool()]);
       const one = await call(server, era, started);
       const two = await resume(server, era, tokenOf(one), [answerA]);
-      const otherwise = { ...answerA, result: { action: 'accept', content: { target: 'staging' } } };
+      const otherwise = {
+        ...answerA,
+        result: { action: 'accept', content: { target: 'staging' } },
+      };
       expect(await resume(server, era, tokenOf(two), [otherwise, answerB])).toMatchObject({
         error: { code: -32_602, data: { stepId: 'step-elicitation-A' } },
       });
-      expect(await resume(server, era, tokenOf(two), [answerA, answerB])).toMatchObject(textIn(done));
+      expect(await resume(server, era, tokenOf(two), [answerA, answerB])).toMatchObject(
+        textIn(done),
+      );
     },
   },
   {
@@ -198,7 +213,9 @@ testStatements(proposal, [
       const failed = await resume(server, era, token, [{ stepId: 'ask', error }]);
       expect(failed).toMatchObject(textIn('-1: No model here'));
       for (const neither of [{ stepId: 'ask' }, { stepId: 'ask', result: answerB.result, error }]) {
-        expect(await resume(server, era, token, [neither])).toMatchObject({ error: { code: -32_602 } });
+        expect(await resume(server, era, token, [neither])).toMatchObject({
+          error: { code: -32_602 },
+        });
       }
     },
   },
@@ -222,7 +239,9 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = served([atOnce]);
       const only = await call(server, era, { name: 'at_once', arguments: { secret: 'kq' } });
-      expect(bare(only)).toStrictEqual({ content: [{ type: 'text', text: 'worked on 2 characters' }] });
+      expect(bare(only)).toStrictEqual({
+        content: [{ type: 'text', text: 'worked on 2 characters' }],
+      });
     },
   },
   {

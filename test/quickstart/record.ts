@@ -1,4 +1,7 @@
-/** `pnpm docs:recording` runs the quickstart with scripted answers, and draws the recording and matrix badge. */
+/**
+ * `pnpm docs:recording` runs the quickstart with scripted answers, and draws the recording and
+ * matrix badge.
+ */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -6,7 +6,9 @@ import { drawRecording, matrixBadge, toLines } from './recording.ts';
 
 it('draws each line of a terminal unchanged', () => {
   const svg = drawRecording(toLines('◇  Request 1 to A: <b> & "x"\n│\n│  A ended'), 'run');
-  expect(svg).toContain('<tspan class="mark">◇</tspan>  Request 1 to A: &lt;b> &amp; &quot;x&quot;</text>');
+  expect(svg).toContain(
+    '<tspan class="mark">◇</tspan>  Request 1 to A: &lt;b> &amp; &quot;x&quot;</text>',
+  );
   expect(svg.match(/<text /g)).toHaveLength(3);
 });
 

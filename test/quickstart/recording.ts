@@ -22,7 +22,10 @@ export function toLines(output: string): readonly Line[] {
     });
 }
 
-/** Draws lines as an animated SVG, which shows all lines at once to readers who prefer reduced motion. */
+/**
+ * Draws lines as an animated SVG, which shows all lines at once to readers who prefer reduced
+ * motion.
+ */
 export function drawRecording(lines: readonly Line[], title: string): string {
   const height = lines.length * lineHeight + 40;
   const width = Math.ceil(columns * charWidth) + 40;

@@ -58,7 +58,10 @@ describe.concurrent('pnpm start in a terminal', () => {
     await command.printed(/No answer\?/);
     command.stdin.write(down + enter);
 
-    expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('declined') });
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('declined'),
+    });
     await expectGone(pids);
   });
 
@@ -87,7 +90,10 @@ describe.concurrent('pnpm start in a terminal', () => {
     const { command, pids } = await asked();
     command.stdin.write(typed);
 
-    expect(await command.ended).toMatchObject({ code: 130, output: expect.stringContaining('Stopped') });
+    expect(await command.ended).toMatchObject({
+      code: 130,
+      output: expect.stringContaining('Stopped'),
+    });
     await expectGone(pids);
   });
 
@@ -102,7 +108,10 @@ describe.concurrent('pnpm start in a terminal', () => {
       const { command, pids } = await asked();
       process.kill(-processOf(pids[0]!).group, signal);
 
-      expect(await command.ended).toMatchObject({ code: status, output: expect.stringMatching(said) });
+      expect(await command.ended).toMatchObject({
+        code: status,
+        output: expect.stringMatching(said),
+      });
       await expectGone(pids);
     },
   );

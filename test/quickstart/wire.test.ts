@@ -131,7 +131,12 @@ describe.each<Era>(['legacy', 'modern'])('the quickstart on the wire, %s era', (
     await expect
       .poll(() => did)
       .toStrictEqual({
-        first: ['turn 1 suspended', 'step deploy started', 'step deploy succeeded', 'turn 3 completed'],
+        first: [
+          'turn 1 suspended',
+          'step deploy started',
+          'step deploy succeeded',
+          'turn 3 completed',
+        ],
         second: ['turn 2 suspended'],
       });
   });

@@ -3,7 +3,11 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { createSagaHost } from '@mcp-saga/server';
 import { deploy } from './deploy.ts';
 
-const host = createSagaHost({ sagas: [deploy], keys: process.env['SAGA_KEYS'], audience: 'deployer' });
+const host = createSagaHost({
+  sagas: [deploy],
+  keys: process.env['SAGA_KEYS'],
+  audience: 'deployer',
+});
 
 export function createServer(): McpServer {
   const server = new McpServer({ name: 'deployer', version: '1.0.0' });

@@ -7,7 +7,10 @@ const input = z.object({ room: z.string() });
 export const book: Saga<typeof input, undefined> = saga(
   { name: 'book', version: '1', input, forks: 'refuse', commitFirst: true },
   function* ({ room }) {
-    yield* step('hold', () => room, { compensate: () => undefined, compensateUnknown: () => undefined });
+    yield* step('hold', () => room, {
+      compensate: () => undefined,
+      compensateUnknown: () => undefined,
+    });
     const { sure } = yield* elicit('sure', {
       message: `Book ${room}?`,
       schema: z.object({ sure: z.boolean() }),

@@ -25,8 +25,8 @@ export async function deployWeb(
     drawer.delete('deploy');
     return result;
   } catch (error) {
-    // The network failed, or the signal was aborted: error.saga contains the answers so far. If the saga has ended,
-    // error.saga is undefined.
+    // The network failed, or the signal was aborted: error.saga contains the answers so far. If the
+    // saga has ended, error.saga is undefined.
     const saga = error instanceof SagaClientError ? error.saga : undefined;
     if (saga === undefined) drawer.delete('deploy');
     else drawer.set('deploy', JSON.stringify(saga));

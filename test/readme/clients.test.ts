@@ -13,20 +13,29 @@ it('[W3] uses the model of the host or the fallback for missing capabilities', a
 
 it('[W3] asks a client with the capability', async () => {
   const host = lenientHost(generateKey());
-  const turn = await host.start('triage', ticket, { caller: { capabilities: { elicitation: {} } } });
+  const turn = await host.start('triage', ticket, {
+    caller: { capabilities: { elicitation: {} } },
+  });
   expect(turn).toMatchObject({ status: 'suspended', steps: [{ stepId: 'team' }] });
   if (turn.status !== 'suspended') return;
   const answer = { stepId: 'team', result: { action: 'accept', content: { team: 'billing' } } };
-  expect(await host.resume(turn.token, [answer])).toMatchObject({ result: 'urgent, goes to billing' });
+  expect(await host.resume(turn.token, [answer])).toMatchObject({
+    result: 'urgent, goes to billing',
+  });
 });
 
 it('[W1] serves prompts that ask, and resources', async () => {
   const host = createSagaHost({ sagas: [review, order], keys: generateKey(), audience: 'readme' });
   const turn = await host.start('review', { language: 'Rust' });
   if (turn.status !== 'suspended') throw new Error(turn.status);
-  const answer = { stepId: 'context', result: { action: 'accept', content: { context: 'a beginner' } } };
+  const answer = {
+    stepId: 'context',
+    result: { action: 'accept', content: { context: 'a beginner' } },
+  };
   expect(await host.resume(turn.token, [answer])).toMatchObject({
     result: 'Review Rust for a beginner.',
   });
-  expect(await host.start('order', { uri: 'orders://7' })).toMatchObject({ result: 'Order 7: two books' });
+  expect(await host.start('order', { uri: 'orders://7' })).toMatchObject({
+    result: 'Order 7: two books',
+  });
 });

@@ -9,7 +9,10 @@ const Target = z.object({ target: z.enum(['staging', 'production']) });
 export const deploy = saga(
   { name: 'deploy', version: '1', input: z.object({ service: z.string() }) },
   function* ({ service }) {
-    const { target } = yield* elicit('target', { message: `Where shall ${service} go?`, schema: Target });
+    const { target } = yield* elicit('target', {
+      message: `Where shall ${service} go?`,
+      schema: Target,
+    });
     const verdict = yield* sample('safety', {
       messages: [
         {

@@ -27,7 +27,8 @@ const serverOf = (env: Env): SagaServer<Env> =>
   }));
 
 export default {
-  fetch: (request: Request, env: Env, context: unknown) => serverOf(env).fetch(request, env, context),
+  fetch: (request: Request, env: Env, context: unknown) =>
+    serverOf(env).fetch(request, env, context),
 };
 
 // #region queue

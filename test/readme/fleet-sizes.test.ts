@@ -149,7 +149,11 @@ async function expectSizes(column: string, { store, bytes }: Measured): Promise<
       action: 'resume',
       digest: sealed(43),
     } as const;
-    const verdict = await store.guard.begin({ ...claim, leaseMs: hour, expiresAt: Date.now() + hour });
+    const verdict = await store.guard.begin({
+      ...claim,
+      leaseMs: hour,
+      expiresAt: Date.now() + hour,
+    });
     if (typeof verdict === 'string' || !('run' in verdict)) throw new Error('The token is used');
     await store.guard.finish(verdict.run, response);
   };

@@ -14,9 +14,10 @@ const hour = 3_600_000;
 // Another allocator, or another version of Redis, rounds otherwise.
 const tolerance = 0.2;
 
-const form = (stepId: string, content: { readonly [field: string]: string | boolean }): StepAnswer[] => [
-  { stepId, result: { action: 'accept', content } },
-];
+const form = (
+  stepId: string,
+  content: { readonly [field: string]: string | boolean },
+): StepAnswer[] => [{ stepId, result: { action: 'accept', content } }];
 
 describeWithRedis('the page on fleets', () => {
   let server: RedisServer;
@@ -83,9 +84,16 @@ describeWithRedis('the page on fleets', () => {
     });
     const one = (await host.start('deploy', { service: 'web' })) as SuspendedTurn;
     await redis.sendCommand(['CONFIG', 'RESETSTAT']);
-    const two = (await host.resume(one.token, form('target', { target: 'production' }))) as SuspendedTurn;
+    const two = (await host.resume(
+      one.token,
+      form('target', { target: 'production' }),
+    )) as SuspendedTurn;
     const calls = /cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1];
-    const answer = { role: 'assistant', model: 'any', content: { type: 'text', text: 'Yes, all is green' } };
+    const answer = {
+      role: 'assistant',
+      model: 'any',
+      content: { type: 'text', text: 'Yes, all is green' },
+    };
     const three = await host.resume(two.token, [{ stepId: 'safety', result: answer }]);
 
     const claim = { sagaId: one.sagaId, turn: 9, jti: 'x'.repeat(16), action: 'resume' } as const;
@@ -93,7 +101,12 @@ describeWithRedis('the page on fleets', () => {
     await guard.begin({ ...claim, ...used, request: brought[0] ?? '' });
     await guard.claim(`${one.sagaId}:${'x'.repeat(43)}`, Date.now() + hour);
     const sealed = 'x'.repeat(2_000);
-    await redisTaskStore(redis, { prefix: 'sizes:' }).write(one.sagaId, sealed, 0, Date.now() + hour);
+    await redisTaskStore(redis, { prefix: 'sizes:' }).write(
+      one.sagaId,
+      sealed,
+      0,
+      Date.now() + hour,
+    );
 
     const measured: { readonly [what: string]: number } = {
       'a request to Redis, for each turn': Number(calls),
@@ -115,7 +128,9 @@ describeWithRedis('the page on fleets', () => {
     ] as const) {
       const counted = Number(fixed.replace(',', '')) + Number(factor) * response.length;
       const taken = await sizes(`sizes:*:[tr]*:${turn}`);
-      expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeGreaterThan(0.95);
+      expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeGreaterThan(
+        0.95,
+      );
       expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeLessThan(1.4);
     }
     const said = Object.fromEntries(

@@ -5,7 +5,10 @@ import { createClient } from 'redis';
 import { buy } from './undo.ts';
 
 // Of ioredis: new Redis(url)
-export const client = createClient({ url: process.env['REDIS_URL'] ?? '', disableOfflineQueue: true });
+export const client = createClient({
+  url: process.env['REDIS_URL'] ?? '',
+  disableOfflineQueue: true,
+});
 client.on('error', (error: Error) => console.error(error.message));
 await client.connect();
 

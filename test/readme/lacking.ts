@@ -1,4 +1,11 @@
-import { createSagaHost, elicit, memoryTaskStore, saga, sample, type SagaHost } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  memoryTaskStore,
+  saga,
+  sample,
+  type SagaHost,
+} from '@mcp-saga/server';
 import * as z from 'zod';
 import { askOwnModel } from './own-model.ts';
 

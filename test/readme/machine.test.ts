@@ -21,7 +21,9 @@ describe('the machine of the README', () => {
     );
     const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
       sagas.fetch(new Request(url, init));
-    await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }),
+    );
     const asked = vi.fn(() => answer);
     const { content } = await callSaga(
       client,

@@ -31,7 +31,9 @@ export const machine = setup({
       },
       after: { 3_600_000: 'over' },
     },
-    releasing: { invoke: { src: 'release', input: ({ context }) => context.target, onDone: 'over' } },
+    releasing: {
+      invoke: { src: 'release', input: ({ context }) => context.target, onDone: 'over' },
+    },
     over: { type: 'final' },
   },
   output: ({ context: { target } }) => (target === '' ? 'Not now.' : `web is in ${target}.`),

@@ -1,10 +1,17 @@
 import type { SampleParams, SampleResult } from '@mcp-saga/server';
 
 /** A model of the host's own, as small as can be. */
-export async function askOwnModel({ messages }: SampleParams, signal: AbortSignal): Promise<SampleResult> {
+export async function askOwnModel(
+  { messages }: SampleParams,
+  signal: AbortSignal,
+): Promise<SampleResult> {
   signal.throwIfAborted();
   const [message] = messages;
   const asked = message?.content.type === 'text' ? message.content.text : '';
   const text = asked.includes('fire') ? 'urgent' : 'normal';
-  return await Promise.resolve({ role: 'assistant', content: { type: 'text', text }, model: 'own' });
+  return await Promise.resolve({
+    role: 'assistant',
+    content: { type: 'text', text },
+    model: 'own',
+  });
 }

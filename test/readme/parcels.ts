@@ -21,7 +21,11 @@ function* shipEach(items: readonly Item[]): Steps<void> {
 
 /** Ships items in a loop. Each run of the step has a key. */
 export const shipAll = saga(
-  { name: 'ship-all', version: '1', input: z.object({ items: z.array(z.object({ id: z.string() })) }) },
+  {
+    name: 'ship-all',
+    version: '1',
+    input: z.object({ items: z.array(z.object({ id: z.string() })) }),
+  },
   function* ({ items }) {
     yield* shipEach(items);
     return `Shipped ${items.length}.`;

@@ -1,4 +1,9 @@
-import { createSagaHost, memoryGuard, type SagaHost, type SuspendedSagaFacts } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  memoryGuard,
+  type SagaHost,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
 import { buy } from './undo.ts';
 
 /** A delayed queue: one message for each saga, that of its highest turn, delivered at its time. */

@@ -1,5 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createSagaHost, generateKey, memoryGuard, type SuspendedSagaFacts } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
 import { describe, expect, it, vi } from 'vitest';
 import { api } from './api.ts';
 import { deployWeb } from './client.ts';
@@ -44,7 +49,9 @@ describe('the code of the README and the guides', () => {
     let online = true;
     const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
       online ? sagas.fetch(new Request(url, init)) : Promise.reject(new TypeError('offline'));
-    await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }),
+    );
     const drawer = new Map<string, string>();
     const elicitation = vi.fn(() => {
       online = false;
@@ -56,7 +63,9 @@ describe('the code of the README and the guides', () => {
       left.abort();
       return new Promise(() => undefined);
     };
-    await expect(deployWeb(client, { elicitation: leave }, drawer, left.signal)).rejects.toMatchObject({
+    await expect(
+      deployWeb(client, { elicitation: leave }, drawer, left.signal),
+    ).rejects.toMatchObject({
       code: 'saga_call_aborted',
     });
     expect(drawer.size).toBe(1);
@@ -73,7 +82,10 @@ describe('the code of the README and the guides', () => {
     expect(drawer.size).toBe(0);
     // A saga that is over is not kept again.
     vi.stubEnv('SAGA_KEYS', generateKey());
-    forget.set('deploy', (forget.get('deploy') ?? '').replace(/"sagaToken":"[^"]*/, '"sagaToken":"over'));
+    forget.set(
+      'deploy',
+      (forget.get('deploy') ?? '').replace(/"sagaToken":"[^"]*/, '"sagaToken":"over'),
+    );
     await expect(deployWeb(client, { elicitation }, forget, signal)).rejects.toMatchObject({
       code: 'saga_gone',
     });
@@ -103,7 +115,9 @@ describe('the code of the README and the guides', () => {
     if (two.status !== 'suspended') throw new Error('not asked');
     expect(await host.resume(two.token, accept(true))).toMatchObject({ result: 'On its way' });
     expect(happened).toEqual(['charge 9', 'refund', 'charge 9', 'ship', 'Thank you']);
-    await expect(host.resume(two.token, accept(false))).rejects.toThrow('Invalid or expired sagaToken');
+    await expect(host.resume(two.token, accept(false))).rejects.toThrow(
+      'Invalid or expired sagaToken',
+    );
   });
 
   it('[E8] undoes an abandoned saga by a delayed queue', async () => {
@@ -112,7 +126,8 @@ describe('the code of the README and the guides', () => {
     const messages = new Map<string, SuspendedSagaFacts>();
     const queue: DelayedQueue = {
       put: async (message) => {
-        if (message.turn >= (messages.get(message.sagaId)?.turn ?? 0)) messages.set(message.sagaId, message);
+        if (message.turn >= (messages.get(message.sagaId)?.turn ?? 0))
+          messages.set(message.sagaId, message);
       },
       remove: async (sagaId) => void messages.delete(sagaId),
     };
@@ -124,7 +139,9 @@ describe('the code of the README and the guides', () => {
     const [left] = messages.values();
     expect(messages.size).toBe(1);
     time = left?.cancelAfter ?? 0;
-    expect(await host.cancel(left?.cancelToken ?? '')).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(await host.cancel(left?.cancelToken ?? '')).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+    });
     expect(messages.size).toBe(0);
     expect(happened).toEqual(['charge 9', 'ship', 'Thank you', 'charge 9', 'refund']);
   });
@@ -132,7 +149,9 @@ describe('the code of the README and the guides', () => {
   it('attaches its saga to a server of the SDK', async () => {
     vi.stubEnv('SAGA_KEYS', generateKey());
     const { createServer } = await import('./attach.ts');
-    expect(createServer().server.getCapabilities().extensions).toHaveProperty('io.github.mcp-saga/saga');
+    expect(createServer().server.getCapabilities().extensions).toHaveProperty(
+      'io.github.mcp-saga/saga',
+    );
     vi.unstubAllEnvs();
   });
 });

@@ -32,7 +32,9 @@ afterEach(() => rmSync(folder, { recursive: true }));
 async function answered(saga: string, stepId: string, content: object): Promise<unknown> {
   const asked = await host.start(saga, {});
   if (asked.status !== 'suspended') throw new Error('not asked');
-  return await host.resume(asked.token, [{ stepId, result: { action: 'accept', content } }] as never);
+  return await host.resume(asked.token, [
+    { stepId, result: { action: 'accept', content } },
+  ] as never);
 }
 
 async function replayAll(pattern: string): Promise<void> {

@@ -15,9 +15,12 @@ export function recordingHost(
 ): SagaHost {
   // #region recorded
   const sagas = recordSagas([buy, deploy], {
-    // Called with each value before it is stored: arguments, answers, results, errors, and the inputs of machines.
-    redact: (value, { kind, id }) => (kind === 'step' && id === 'charge' ? { id: 'payment' } : value),
-    // Called for the last turn of a generator, whose token contains the entire saga, and for each turn of a machine.
+    // Called with each value before it is stored: arguments, answers, results, errors, and the
+    // inputs of machines.
+    redact: (value, { kind, id }) =>
+      kind === 'step' && id === 'charge' ? { id: 'payment' } : value,
+    // Called for the last turn of a generator, whose token contains the entire saga, and for each
+    // turn of a machine.
     onTurn: (turn, { sagaId }) => bucket.append(`${sagaId}.jsonl`, turn),
   });
   return createSagaHost({ sagas, keys, audience: 'shop', guard: { store: memoryGuard() } });

@@ -46,7 +46,9 @@ class Balancer {
     this.#hosts = releases.map((sagas) => createSagaHost({ ...shared, sagas }));
   }
 
-  /** A host for clients: every request, or every session, is served by the process that is its turn. */
+  /**
+   * A host for clients: every request, or every session, is served by the process that is its turn.
+   */
   get host(): SagaHost {
     const [any] = this.#hosts;
     if (any === undefined) throw new Error('no release');
@@ -60,7 +62,10 @@ class Balancer {
 
 const reasonOf = (error: unknown): unknown => Object(Object(error).data).reason;
 
-/** Has a client send a request again if the server asks for that. Returns the reasons that the server gives. */
+/**
+ * Has a client send a request again if the server asks for that. Returns the reasons that the
+ * server gives.
+ */
 function persistent(client: RawClient): unknown[] {
   const reasons: unknown[] = [];
   const send = client.send.bind(client);
@@ -102,7 +107,9 @@ describe.each(wireWays)('a rolling deploy for clients of $dialect, $era', (way) 
           const name = releases[0]?.[0]?.name ?? '';
           const result = await client.call(name);
           expect(result).toMatchObject({ content: [{ text: 'On its way' }] });
-          expect(client.exchanges.filter(({ error }) => error !== undefined && !isAsked(error))).toEqual([]);
+          expect(
+            client.exchanges.filter(({ error }) => error !== undefined && !isAsked(error)),
+          ).toEqual([]);
           expect(parcels.filter((sent) => sent.endsWith('Rome'))).toHaveLength(1);
           await client.close();
         }
@@ -123,7 +130,9 @@ describe.each(wireWays)('a rolling deploy for clients of $dialect, $era', (way) 
       balancer.route = (request) => (request < 2 || request > 4 ? 1 : 0);
       const client = rawClient(testHost(balancer.host), { ...way, answers });
       const reasons = persistent(client);
-      expect(await client.call(next()[0]?.name ?? '')).toMatchObject({ content: [{ text: 'On its way' }] });
+      expect(await client.call(next()[0]?.name ?? '')).toMatchObject({
+        content: [{ text: 'On its way' }],
+      });
       // A session stays with its process. A task that asks already is only working meanwhile.
       const isPatchedTask = way.dialect === 'tasks' && reason === 'replay_mismatch';
       const isSpared = way.dialect === 'push' || isResumedInSession(way) || isPatchedTask;
@@ -148,7 +157,10 @@ const unpatched = (): Program =>
       message: 'By express?',
       schema: z.object({ express: z.boolean() }),
     });
-    yield* step('ship', () => void parcels.push(`${express ? 'express' : 'standard'} to ${address}`));
+    yield* step(
+      'ship',
+      () => void parcels.push(`${express ? 'express' : 'standard'} to ${address}`),
+    );
     return 'On its way';
   });
 
@@ -184,7 +196,9 @@ describe('a client of the saga methods', () => {
       const isAddress = params.message.startsWith('Where');
       return { action: 'accept', content: isAddress ? { address: 'Rome' } : { express: true } };
     });
-    await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }),
+    );
     return client;
   }
 

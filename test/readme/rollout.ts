@@ -1,5 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { resumeSaga, SagaRequestFailed, type CallToolResult, type KeptSaga } from '@mcp-saga/client';
+import {
+  resumeSaga,
+  SagaRequestFailed,
+  type CallToolResult,
+  type KeptSaga,
+} from '@mcp-saga/client';
 import {
   elicit,
   patched,
@@ -17,7 +22,8 @@ const Express = z.object({ express: z.boolean() });
 
 /** Orders at the warehouse. */
 export const parcels: string[] = [];
-const ship = (address: string, how: string) => step('ship', () => void parcels.push(`${how} to ${address}`));
+const ship = (address: string, how: string) =>
+  step('ship', () => void parcels.push(`${how} to ${address}`));
 
 function* oldOrder(): Steps<string> {
   const { address } = yield* elicit('address', { message: 'Where to?', schema: Address });
@@ -26,7 +32,10 @@ function* oldOrder(): Steps<string> {
 }
 
 function* newOrder(): Steps<string> {
-  const { address } = yield* elicit('address', { message: 'Where shall we ship it?', schema: Address });
+  const { address } = yield* elicit('address', {
+    message: 'Where shall we ship it?',
+    schema: Address,
+  });
   const { express } = yield* elicit('express', { message: 'By express?', schema: Express });
   yield* ship(address, express ? 'express' : 'standard');
   return 'On its way';
@@ -47,8 +56,10 @@ export const phase3: readonly Program[] = [order2()];
 export const parcel = ({ enabled }: { readonly enabled: boolean }): Saga<undefined, undefined> =>
   saga({ name: 'parcel', version: '1' }, function* () {
     const { address } = yield* elicit('address', { message: 'Where to?', schema: Address });
-    // Phase 1: false. Phase 2: true. When every older saga has ended, remove the branch, under a new version.
-    if (yield* patched('weigh', { enabled })) yield* step('weigh', () => void parcels.push('weighed'));
+    // Phase 1: false. Phase 2: true. When every older saga has ended, remove the branch, under a
+    // new version.
+    if (yield* patched('weigh', { enabled }))
+      yield* step('weigh', () => void parcels.push('weighed'));
     const { express } = yield* elicit('express', { message: 'By express?', schema: Express });
     yield* ship(address, express ? 'express' : 'standard');
     return 'On its way';
@@ -56,7 +67,10 @@ export const parcel = ({ enabled }: { readonly enabled: boolean }): Saga<undefin
 // #endregion patched
 
 // #region retry
-/** Resumes a kept saga until it ends. A saga that no process serves any more ends with `SagaGone`, when its token expires. */
+/**
+ * Resumes a kept saga until it ends. A saga that no process serves any more ends with `SagaGone`,
+ * when its token expires.
+ */
 export async function resumeThroughDeploy(
   client: Client,
   kept: KeptSaga,

@@ -48,16 +48,19 @@ const deployed = (client: Client): Promise<unknown> =>
 it.each([
   { mode: undefined, version: '2025-11-25' },
   { mode: 'auto', version: '2026-07-28' },
-] as const)('a client with mode $mode speaks $version, and gets questions', async ({ mode, version }) => {
-  api.released.clear();
-  const { fetch } = await import('./sessions.ts');
-  const client = await connected(fetch, mode);
-  expect(client.getNegotiatedProtocolVersion()).toBe(version);
-  expect(await deployed(client)).toMatchObject({
-    content: [{ type: 'text', text: 'Released web-staging-1 to staging.' }],
-  });
-  await client.close();
-});
+] as const)(
+  'a client with mode $mode speaks $version, and gets questions',
+  async ({ mode, version }) => {
+    api.released.clear();
+    const { fetch } = await import('./sessions.ts');
+    const client = await connected(fetch, mode);
+    expect(client.getNegotiatedProtocolVersion()).toBe(version);
+    expect(await deployed(client)).toMatchObject({
+      content: [{ type: 'text', text: 'Released web-staging-1 to staging.' }],
+    });
+    await client.close();
+  },
+);
 
 it('a session of another process is rejected', async () => {
   const { fetch } = await import('./sessions.ts');
@@ -102,7 +105,12 @@ describe('sessions that clients leave open', () => {
     return fetch;
   }
 
-  const post = (fetch: Fetch, method: string, params: object, session?: string): Promise<Response> =>
+  const post = (
+    fetch: Fetch,
+    method: string,
+    params: object,
+    session?: string,
+  ): Promise<Response> =>
     fetch(
       new Request(url, {
         method: 'POST',

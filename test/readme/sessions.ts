@@ -22,8 +22,10 @@ const sessions = new Map<string, Session>();
 
 /** Clients of 2025 get a session in this process. Other clients need none. */
 export async function fetch(request: Request): Promise<Response> {
-  // No web page reaches this server under a name of its own, and no page of another host sends to it.
-  const refused = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);
+  // No web page reaches this server under a name of its own, and no page of another host sends to
+  // it.
+  const refused =
+    hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);
   if (refused !== undefined) return refused;
   if (!(await isLegacyRequest(request))) return await sagas.fetch(request);
   await closeIdleSessions();

@@ -9,7 +9,11 @@ import { ask, type Fetches } from '../../packages/server/test/fixtures/raw.ts';
 import { startD1 } from '../../packages/sql/test/support/d1.ts';
 import { bundleForWorkerd } from '../support/bundle-for-workerd.ts';
 import { startMiniflare } from '../support/miniflare.ts';
-import { describeWithPostgres, startPostgres, type PostgresServer } from '../support/postgres-server.ts';
+import {
+  describeWithPostgres,
+  startPostgres,
+  type PostgresServer,
+} from '../support/postgres-server.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../support/redis-server.ts';
 
 const sure = (isSure: boolean): StepAnswer[] => [
@@ -28,7 +32,8 @@ async function expectServed(server: Fetches): Promise<void> {
   const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'buy', arguments: {} });
   const sagaToken = last.result?.['sagaToken'];
   const resume = async (isSure: boolean) =>
-    (await ask(server, 'modern', 'tools/resumeSaga', { sagaToken, completedSteps: sure(isSure) })).last;
+    (await ask(server, 'modern', 'tools/resumeSaga', { sagaToken, completedSteps: sure(isSure) }))
+      .last;
   expect((await resume(true)).result).toMatchObject({ content: [{ text: 'On its way' }] });
   expect((await resume(false)).error).toMatchObject({ code: -32602 });
   expect((await resume(true)).result).toMatchObject({ content: [{ text: 'On its way' }] });

@@ -16,9 +16,10 @@ const page = readFileSync(new URL('../../docs/operate/telemetry.md', import.meta
 /** What stands first in the rows of its tables, as code. */
 const named = [...page.matchAll(/^\| `([\w.]+)`/gm)].map(([, name]) => String(name));
 
-const answer = (stepId: string, content: { readonly [field: string]: string | boolean }): StepAnswer[] => [
-  { stepId, result: { action: 'accept', content } },
-];
+const answer = (
+  stepId: string,
+  content: { readonly [field: string]: string | boolean },
+): StepAnswer[] => [{ stepId, result: { action: 'accept', content } }];
 
 describe('the page on telemetry', () => {
   it('[T5] shows hooks that log events by IDs and numbers', async () => {
@@ -29,9 +30,23 @@ describe('the page on telemetry', () => {
     await logged.resume(token, answer('sure', { sure: false }));
     await expect(logged.resume(`${token}x`)).rejects.toThrow('Invalid or expired');
     expect(lines).toEqual([
-      { level: 'info', saga: 'buy', sagaId, turn: 1, status: 'suspended', tokenBytes: token.length },
+      {
+        level: 'info',
+        saga: 'buy',
+        sagaId,
+        turn: 1,
+        status: 'suspended',
+        tokenBytes: token.length,
+      },
       // That it is to be undone is kept by the guard, before anything is.
-      { level: 'info', saga: 'buy', sagaId, turn: 2, status: 'suspended', tokenBytes: expect.any(Number) },
+      {
+        level: 'info',
+        saga: 'buy',
+        sagaId,
+        turn: 2,
+        status: 'suspended',
+        tokenBytes: expect.any(Number),
+      },
       { level: 'warn', saga: 'buy', sagaId, turn: 3, status: 'failed', tokenBytes: 0 },
       {
         level: 'debug',
@@ -52,8 +67,15 @@ describe('the page on telemetry', () => {
       trace.disable();
     });
     const one = (await host.start('deploy', { service: 'web' })) as SuspendedTurn;
-    const two = (await host.resume(one.token, answer('target', { target: 'production' }))) as SuspendedTurn;
-    const yes = { role: 'assistant', model: 'any', content: { type: 'text', text: 'Yes, all is green' } };
+    const two = (await host.resume(
+      one.token,
+      answer('target', { target: 'production' }),
+    )) as SuspendedTurn;
+    const yes = {
+      role: 'assistant',
+      model: 'any',
+      content: { type: 'text', text: 'Yes, all is green' },
+    };
     await host.resume(two.token, [{ stepId: 'safety', result: yes }]);
     await expect(host.resume('nonsense')).rejects.toThrow('Invalid or expired');
     const spans = exporter.getFinishedSpans();
@@ -70,7 +92,9 @@ describe('the page on telemetry', () => {
       ...events.flatMap((event) => [event.name, ...Object.keys(event.attributes ?? {})]),
     ]);
     // The event of what happens to a step has its type in its name.
-    const unnamed = used.filter((name) => !named.includes(name) && !name.startsWith('saga.step.answered'));
+    const unnamed = used.filter(
+      (name) => !named.includes(name) && !name.startsWith('saga.step.answered'),
+    );
     expect(unnamed).toEqual([]);
   });
 });

@@ -1,4 +1,10 @@
-import { createSagaHost, generateKey, memoryGuard, type HostHooks, type SagaHost } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  type HostHooks,
+  type SagaHost,
+} from '@mcp-saga/server';
 import { deploy } from './deploy.ts';
 import { buy } from './undo.ts';
 
@@ -7,7 +13,10 @@ const keys = generateKey();
 // #region hooks
 import { metrics } from '@opentelemetry/api';
 
-/** Where logs go. No hook is given a token, an answer or a result to write here; errors may hold anything. */
+/**
+ * Where logs go. No hook is given a token, an answer or a result to write here; errors may hold
+ * anything.
+ */
 export type Log = (line: { readonly [field: string]: unknown }) => void;
 
 export function hooksInto(log: Log): HostHooks {
@@ -21,7 +30,8 @@ export function hooksInto(log: Log): HostHooks {
       if (error !== undefined) log({ level: 'debug', sagaId, error });
     },
     onStep: ({ type, kind, path, attempt, sagaId }) => {
-      if (type === 'retrying' || type === 'failed') log({ level: 'warn', sagaId, type, kind, path, attempt });
+      if (type === 'retrying' || type === 'failed')
+        log({ level: 'warn', sagaId, type, kind, path, attempt });
     },
     onReject: ({ reason, suppressed }) => refused.add(1 + suppressed, { reason }),
     onError: (error) => log({ level: 'error', error }),

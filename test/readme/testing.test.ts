@@ -16,7 +16,8 @@ it('a saga of the testing guide charges once, wherever its process dies', async 
 });
 
 it('a saga of the testing guide gives the money back after any failure or refusal', async () => {
-  const check = ({ status }: { status: string }) => expect(charges.size).toBe(status === 'completed' ? 1 : 0);
+  const check = ({ status }: { status: string }) =>
+    expect(charges.size).toBe(status === 'completed' ? 1 : 0);
   await failEverywhere(paid, { check });
   await refuseEverywhere(paid, { check });
 });

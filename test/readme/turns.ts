@@ -16,7 +16,11 @@ export async function takeTurns(keys: string): Promise<unknown> {
   ]);
   if (turn.status !== 'suspended') return turn;
 
-  const answer = { role: 'assistant', model: 'any', content: { type: 'text', text: 'Yes, all is green' } };
+  const answer = {
+    role: 'assistant',
+    model: 'any',
+    content: { type: 'text', text: 'Yes, all is green' },
+  };
   return await a.resume(turn.token, [{ stepId: 'safety', result: answer }]);
   // { status: 'completed', result: 'Released web-production-1 to production.', … }
   // #endregion turns

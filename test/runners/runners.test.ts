@@ -49,7 +49,8 @@ describe('the test kit', () => {
     async () => {
       const said = await withVitest(process.execPath, join(root, 'node_modules/vitest'));
       expect(said).toMatch(/v4\./);
-      for (const title of [...titles, 'a Vitest test has the matchers']) expect(said).toContain(`> ${title}`);
+      for (const title of [...titles, 'a Vitest test has the matchers'])
+        expect(said).toContain(`> ${title}`);
     },
     timeout,
   );
@@ -58,9 +59,13 @@ describe('the test kit', () => {
     'works under vitest 5',
     async () => {
       const folder = await install('runners', 'vitest@5.1.1');
-      const said = await withVitest(await node('22.23.3').executable(), join(folder, 'node_modules/vitest'));
+      const said = await withVitest(
+        await node('22.23.3').executable(),
+        join(folder, 'node_modules/vitest'),
+      );
       expect(said).toMatch(/v5\.1\.1/);
-      for (const title of [...titles, 'a Vitest test has the matchers']) expect(said).toContain(`> ${title}`);
+      for (const title of [...titles, 'a Vitest test has the matchers'])
+        expect(said).toContain(`> ${title}`);
     },
     timeout,
   );

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { elicit, saga, step } from '@mcp-saga/server';
-import { crashEverywhere, replayRecording, testHost, testSaga, type SagaRun } from '@mcp-saga/testing';
+import {
+  crashEverywhere,
+  replayRecording,
+  testHost,
+  testSaga,
+  type SagaRun,
+} from '@mcp-saga/testing';
 import { z } from 'zod';
 
 const charges = new Set<string>();

@@ -8,7 +8,10 @@ import { Subject } from './subject.ts';
 const missing = findChromium() === undefined ? 'there is no Chromium on PATH' : undefined;
 
 describeWith('the bridge to a page', missing, () => {
-  const subject = new Subject({ ...inChromium, bundle: () => bundlePage('server/page-of-parts.ts') });
+  const subject = new Subject({
+    ...inChromium,
+    bundle: () => bundlePage('server/page-of-parts.ts'),
+  });
   beforeAll(() => subject.start(''));
   afterAll(() => subject.stop());
 
@@ -36,7 +39,9 @@ describeWith('the bridge to a page', missing, () => {
   it('aborts a request without a response', async () => {
     const gone = new AbortController();
     const { signal } = gone;
-    const lost = fetch(subject.at('wait', { event: 'never' }), { signal }).catch(({ name }: Error) => name);
+    const lost = fetch(subject.at('wait', { event: 'never' }), { signal }).catch(
+      ({ name }: Error) => name,
+    );
     await fetch(subject.at('wait', { event: 'waiting for never' }));
     gone.abort();
     expect(await lost).toBe('AbortError');

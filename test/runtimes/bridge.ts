@@ -1,6 +1,6 @@
 /**
- * Forwards requests to the server in a page, because a page cannot listen: `bridge.ts CHROMIUM SCRIPT`. Streams each response
- * body in parts, and ends when the page throws.
+ * Forwards requests to the server in a page, because a page cannot listen:
+ * `bridge.ts CHROMIUM SCRIPT`. Streams each response body in parts, and ends when the page throws.
  */
 import { serve } from 'srvx';
 import { openPage } from './open-page.ts';

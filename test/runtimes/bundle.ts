@@ -49,7 +49,11 @@ export async function bundlePage(entry: string): Promise<Bundle> {
  *
  * @throws Error if esbuild warns, or if an import is left
  */
-export async function bundleForWeb(file: string, outfile: string, options: BuildOptions): Promise<void> {
+export async function bundleForWeb(
+  file: string,
+  outfile: string,
+  options: BuildOptions,
+): Promise<void> {
   const { metafile, warnings } = await build({
     ...options,
     entryPoints: [file],
@@ -60,8 +64,13 @@ export async function bundleForWeb(file: string, outfile: string, options: Build
     metafile: true,
     logLevel: 'silent',
   });
-  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
-  const problems = [...warnings.map(({ text }) => text), ...imports.map((path) => `imports ${path}`)];
+  const imports = Object.values(metafile.outputs).flatMap((output) =>
+    output.imports.map(({ path }) => path),
+  );
+  const problems = [
+    ...warnings.map(({ text }) => text),
+    ...imports.map((path) => `imports ${path}`),
+  ];
   if (problems.length > 0) throw new Error(`${file}: ${problems.join('; ')}`);
 }
 

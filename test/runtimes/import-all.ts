@@ -31,7 +31,9 @@ const packages = {
 export default {
   fetch(): Response {
     return Response.json(
-      Object.fromEntries(Object.entries(packages).map(([name, module]) => [name, Object.keys(module)])),
+      Object.fromEntries(
+        Object.entries(packages).map(([name, module]) => [name, Object.keys(module)]),
+      ),
     );
   },
 };

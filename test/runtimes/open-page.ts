@@ -14,13 +14,17 @@ const html = '<!doctype html><title>mcp-saga</title><script type="module" src="/
 const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 
 /**
- * Opens a page with a script in Chromium. The page has an address on loopback, since WebCrypto needs a secure context.
- * Nothing listens there.
+ * Opens a page with a script in Chromium. The page has an address on loopback, since WebCrypto
+ * needs a secure context. Nothing listens there.
  *
  * @param folder - for the profile of the browser
  * @param script - path of a module
  */
-export async function openPage(executablePath: string, folder: string, script: string): Promise<OpenPage> {
+export async function openPage(
+  executablePath: string,
+  folder: string,
+  script: string,
+): Promise<OpenPage> {
   const context = await chromium.launchPersistentContext(join(folder, 'profile'), {
     executablePath,
     args,

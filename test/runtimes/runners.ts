@@ -8,7 +8,10 @@ export interface Runner extends Runtime {
   readonly args: readonly string[];
   /** Matches the port in the output. */
   readonly port: RegExp;
-  /** Node program that forwards requests to a runtime that cannot listen. Its arguments are the executable and `args`. */
+  /**
+   * Node program that forwards requests to a runtime that cannot listen. Its arguments are the
+   * executable and `args`.
+   */
   readonly bridge?: string;
   /** Bundles the server, for a runtime that cannot run its source. */
   readonly bundle?: () => Promise<Bundle>;

@@ -22,13 +22,20 @@ export function node(version: string): Runtime {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   const name = `node-${platform}-${process.arch}`;
   const executable = async (): Promise<string> =>
-    join(await install('runtimes', `${name}@${version}`), 'node_modules', name, 'bin', `node${exe}`);
+    join(
+      await install('runtimes', `${name}@${version}`),
+      'node_modules',
+      name,
+      'bin',
+      `node${exe}`,
+    );
   return { name: 'Node', version, executable, ...saysVersion(version) };
 }
 
 /** Bun. */
 export function bun(version: string): Runtime {
-  const executable = (): Promise<string> => ofPlatform('bun', version, '@oven', join('bin', `bun${exe}`));
+  const executable = (): Promise<string> =>
+    ofPlatform('bun', version, '@oven', join('bin', `bun${exe}`));
   return { name: 'Bun', version, executable, ...saysVersion(version) };
 }
 
@@ -64,10 +71,19 @@ function saysVersion(versionSaid: string): Pick<Runtime, 'versionFlag' | 'versio
   return { versionFlag: '--version', versionSaid };
 }
 
-/** Finds the executable in the package for this platform. npm selects it from the optional dependencies in `scope`. */
-async function ofPlatform(name: string, version: string, scope: string, path: string): Promise<string> {
+/**
+ * Finds the executable in the package for this platform. npm selects it from the optional
+ * dependencies in `scope`.
+ */
+async function ofPlatform(
+  name: string,
+  version: string,
+  scope: string,
+  path: string,
+): Promise<string> {
   const folder = join(await install('runtimes', `${name}@${version}`), 'node_modules', scope);
   const [platform] = await readdir(folder);
-  if (platform === undefined) throw new Error(`${name} ${version} has no package for this platform`);
+  if (platform === undefined)
+    throw new Error(`${name} ${version} has no package for this platform`);
   return join(folder, platform, path);
 }

@@ -14,14 +14,19 @@ import { startSuite } from './suite/start.ts';
 
 const keys = [generateKey('k1'), generateKey('k2')].join(',');
 
-/** All runtimes. A runtime is missing if npm is offline and has not installed it before, or if the machine has no browser. */
+/**
+ * All runtimes. A runtime is missing if npm is offline and has not installed it before, or if the
+ * machine has no browser.
+ */
 const subjects = await Promise.all(
   runners.map(async (runner) => {
     const missing = await runner.executable().then(() => undefined, reasonOf);
     return { subject: new Subject(runner), missing };
   }),
 );
-const present = subjects.filter(({ missing }) => missing === undefined).map(({ subject }) => subject);
+const present = subjects
+  .filter(({ missing }) => missing === undefined)
+  .map(({ subject }) => subject);
 
 // All start at once. A failed start fails the tests of its runtime below.
 beforeAll(async () => {

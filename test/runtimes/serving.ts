@@ -49,7 +49,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       });
     }
     gone.then(
-      () => reject(new Error(`${options.executable} ended before it served:\n${printed.join('\n')}`)),
+      () =>
+        reject(new Error(`${options.executable} ended before it served:\n${printed.join('\n')}`)),
       reject,
     );
   });

@@ -67,10 +67,15 @@ export class Subject {
     return (await response.json()) as readonly Effect[];
   }
 
-  /** Returns the codes of errors that ended turns of a token's saga here. Only the host's hooks receive these codes. */
+  /**
+   * Returns the codes of errors that ended turns of a token's saga here. Only the host's hooks
+   * receive these codes.
+   */
   async failures(token: string): Promise<readonly string[]> {
     const [header = ''] = token.split('.');
-    const { sid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly sid: string };
+    const { sid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as {
+      readonly sid: string;
+    };
     return (await this.effects(sid)).map(({ what }) => what);
   }
 

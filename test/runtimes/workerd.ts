@@ -4,8 +4,8 @@ import { workerd as ofVersion, type Runtime } from './runtime.ts';
 export const workerd: Runtime = ofVersion('1.20261117.1');
 
 /**
- * Arguments that serve a worker of `bundleWorker`. workerd reports its port on the third pipe. `bare` provides only the web
- * platform, and `default` adds many Node APIs.
+ * Arguments that serve a worker of `bundleWorker`. workerd reports its port on the third pipe.
+ * `bare` provides only the web platform, and `default` adds many Node APIs.
  */
 export function workerdArgs(config: 'bare' | 'default'): readonly string[] {
   return ['serve', 'worker.capnp', config, '--control-fd=3'];

@@ -41,8 +41,9 @@ describe.skipIf(isSkipped)(
         request.on('data', (chunk: Uint8Array) => chunks.push(chunk));
         request.on('end', () => {
           const { method = 'GET', url = '/' } = request;
-          const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
-            typeof value === 'string' ? [[name, value]] : [],
+          const headers = Object.entries(request.headers).flatMap(
+            ([name, value]): [string, string][] =>
+              typeof value === 'string' ? [[name, value]] : [],
           );
           const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
           void host
@@ -76,7 +77,12 @@ describe.skipIf(isSkipped)(
       profile = await mkdtemp(join(tmpdir(), 'mcp-saga-page-'));
       browser = await chromium.launch({
         ...(executablePath === undefined ? {} : { executablePath }),
-        args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--no-first-run',
+          '--disable-background-networking',
+        ],
         env: { ...process.env, HOME: profile },
       });
     });

@@ -1,6 +1,7 @@
 /**
- * Prints timed figures of the playground in Chromium: `pnpm bench:page [FOLDER …]`. Other work on the machine changes them, so compare
- * folders of built pages, which take turns. Default: the built page of this repository.
+ * Prints timed figures of the playground in Chromium: `pnpm bench:page [FOLDER …]`. Other work on
+ * the machine changes them, so compare folders of built pages, which take turns. Default: the built
+ * page of this repository.
  */
 import { loadavg } from 'node:os';
 import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
@@ -22,12 +23,25 @@ const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 async function launch(): Promise<Browser> {
-  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
-  return await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args });
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-first-run',
+    '--disable-background-networking',
+  ];
+  return await chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args,
+  });
 }
 
-/** Opens the page in a new browser. Returns the time of the first result and of the editor, in milliseconds. */
-async function firstRun(origin: string): Promise<{ readonly run: number; readonly editor: number }> {
+/**
+ * Opens the page in a new browser. Returns the time of the first result and of the editor, in
+ * milliseconds.
+ */
+async function firstRun(
+  origin: string,
+): Promise<{ readonly run: number; readonly editor: number }> {
   const browser = await launch();
   try {
     const page = await browser.newPage();
@@ -42,7 +56,9 @@ async function firstRun(origin: string): Promise<{ readonly run: number; readonl
     await page.goto(`${origin}/index.html`);
     await page.locator('.verdict').waitFor();
     await page.locator('.cm-content').waitFor();
-    const seen = await page.evaluate(() => (globalThis as unknown as { seen: Record<string, number> }).seen);
+    const seen = await page.evaluate(
+      () => (globalThis as unknown as { seen: Record<string, number> }).seen,
+    );
     return { run: seen['.verdict'] ?? Number.NaN, editor: seen['.cm-content'] ?? Number.NaN };
   } finally {
     await browser.close();
@@ -61,7 +77,11 @@ async function taskSeconds(cdp: CDPSession): Promise<number> {
 }
 
 /** Measures the frames while something happens. */
-async function framesDuring(page: Page, cdp: CDPSession, act: () => Promise<unknown>): Promise<Frames> {
+async function framesDuring(
+  page: Page,
+  cdp: CDPSession,
+  act: () => Promise<unknown>,
+): Promise<Frames> {
   await page.evaluate(() => {
     const frames: number[] = [];
     let before = performance.now();
@@ -69,7 +89,8 @@ async function framesDuring(page: Page, cdp: CDPSession, act: () => Promise<unkn
     requestAnimationFrame(function tick(now) {
       frames.push(now - before);
       before = now;
-      if ((globalThis as unknown as { frames?: unknown }).frames === frames) requestAnimationFrame(tick);
+      if ((globalThis as unknown as { frames?: unknown }).frames === frames)
+        requestAnimationFrame(tick);
     });
   });
   const before = await taskSeconds(cdp);
@@ -105,7 +126,11 @@ async function longRun(origin: string, row: (name: string, frames: Frames) => vo
     // tsx adds calls of this function.
     await page.addInitScript('globalThis.__name = (named) => named');
     const session = { answers: [], forks: [] };
-    const fragment = await toFragment({ example: 'refund', files: longSaga(steps, stepsOfTurn), session });
+    const fragment = await toFragment({
+      example: 'refund',
+      files: longSaga(steps, stepsOfTurn),
+      session,
+    });
     await page.goto(`${origin}/index.html${fragment}`);
     await page.locator('.cm-content').waitFor();
     const cdp = await page.context().newCDPSession(page);

@@ -10,7 +10,11 @@ async function run(folder: URL, file: string, ...args: readonly string[]): Promi
   const script = fileURLToPath(new URL(`node_modules/${file}`, folder));
   // Vitest sets another environment, in which the pages would have the code for development.
   const env = { ...process.env, NODE_ENV: 'production' };
-  await promisify(execFile)(process.execPath, [script, ...args], { cwd: folder, env, maxBuffer: 2 ** 25 });
+  await promisify(execFile)(process.execPath, [script, ...args], {
+    cwd: folder,
+    env,
+    maxBuffer: 2 ** 25,
+  });
 }
 
 /** Folder of the static files of the playground. */
@@ -28,7 +32,8 @@ export async function buildLiveStudio(): Promise<void> {
 }
 
 /**
- * Builds the site, and returns the folder that holds it. `SITE_DIST=docs/.vitepress/dist` visits a site that is built already.
+ * Builds the site, and returns the folder that holds it. `SITE_DIST=docs/.vitepress/dist` visits a
+ * site that is built already.
  */
 export async function buildSite(): Promise<string> {
   if (process.env['SITE_DIST'] !== undefined) return process.env['SITE_DIST'];

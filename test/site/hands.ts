@@ -36,7 +36,11 @@ function mouseOf(page: Page): Hand {
 function keyboardOf(page: Page): Hand {
   let hasStarted = false;
   /** Presses a key until a condition is true. */
-  async function pressUntil(key: string, limit: number, isDone: () => Promise<boolean>): Promise<void> {
+  async function pressUntil(
+    key: string,
+    limit: number,
+    isDone: () => Promise<boolean>,
+  ): Promise<void> {
     for (let presses = 0; presses < limit; presses += 1) {
       if (await isDone()) return;
       await page.keyboard.press(key);

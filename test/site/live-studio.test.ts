@@ -43,7 +43,10 @@ export const note = saga({ name: 'note', version: '1', forks: 'accept' }, functi
 `;
 
 const greet = saga({ name: 'greet', version: '1', forks: 'accept' }, function* () {
-  const { name } = yield* elicit('name', { message: 'Your name?', schema: z.object({ name: z.string() }) });
+  const { name } = yield* elicit('name', {
+    message: 'Your name?',
+    schema: z.object({ name: z.string() }),
+  });
   return `Hello, ${name}`;
 });
 
@@ -113,7 +116,10 @@ describeWith('the studio of mcp-saga dev', missing, () => {
   async function startRefund(page: Page, order: string): Promise<void> {
     await summary(page, 'refund').click();
     await page.getByLabel('order').fill(order);
-    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await page
+      .getByRole('button', { name: 'Start', exact: true })
+      .and(page.locator(':visible'))
+      .click();
     await question(page, 'amount').getByText(`How much of ${order}?`).waitFor();
   }
 
@@ -122,7 +128,10 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await question(page, id).getByRole('button', { name: 'Accept' }).click();
   }
 
-  /** Returns what axe reports, and what overflows, on a desktop and on a phone, in light and dark colors. */
+  /**
+   * Returns what axe reports, and what overflows, on a desktop and on a phone, in light and dark
+   * colors.
+   */
   async function violationsOf(page: Page): Promise<readonly string[]> {
     const found: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -131,7 +140,10 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 850 });
-        found.push(...(await runAxe(page, colorScheme, rules)), ...(await findOverflow(page, String(width))));
+        found.push(
+          ...(await runAxe(page, colorScheme, rules)),
+          ...(await findOverflow(page, String(width))),
+        );
       }
     }
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -158,7 +170,9 @@ describeWith('the studio of mcp-saga dev', missing, () => {
 
     await page.getByText('Go back to token 1').click();
     await page.getByRole('button', { name: 'Send as a fork' }).first().click();
-    const refusal = page.locator('.token .failure').filter({ hasText: 'Invalid or expired sagaToken' });
+    const refusal = page
+      .locator('.token .failure')
+      .filter({ hasText: 'Invalid or expired sagaToken' });
     await refusal.filter({ hasText: 'The log of the operator says used' }).waitFor();
 
     // A step has its time in the turn, a long value opens, and the list has a filter.
@@ -201,7 +215,10 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + capped);
     const page = await open();
     await summary(page, 'capped').click();
-    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await page
+      .getByRole('button', { name: 'Start', exact: true })
+      .and(page.locator(':visible'))
+      .click();
     await question(page, 'amount').waitFor();
     await answer(page, 'amount', 'euros', '10');
     await page.locator('.event.asked').filter({ hasText: '<=9' }).waitFor();
@@ -214,7 +231,11 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     const order = await page
       .locator('.turns > li')
       .evaluateAll((each) => each.map((li) => li.textContent ?? ''));
-    expect(order.map((text) => /Token \d/.exec(text)?.[0])).toEqual(['Token 1', 'Token 2', undefined]);
+    expect(order.map((text) => /Token \d/.exec(text)?.[0])).toEqual([
+      'Token 1',
+      'Token 2',
+      undefined,
+    ]);
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     await summary(page, 'capped').waitFor({ state: 'detached' });
     await page.close();
@@ -245,7 +266,10 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     );
     await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)));
     const contents = [{ euros: 5 }, { text: 'her reason' }];
-    const elicitation = async (): Promise<{ action: 'accept'; content: Record<string, string | number> }> => {
+    const elicitation = async (): Promise<{
+      action: 'accept';
+      content: Record<string, string | number>;
+    }> => {
       if (contents.length === 2) {
         const entry = page.getByRole('button', { name: /refund .* turn 1, waits .* tester 3/ });
         await entry.click();
@@ -254,7 +278,11 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       }
       return { action: 'accept', content: contents.shift() ?? {} };
     };
-    await callSaga(client, { name: 'refund', arguments: { order: 'B8' } }, { handlers: { elicitation } });
+    await callSaga(
+      client,
+      { name: 'refund', arguments: { order: 'B8' } },
+      { handlers: { elicitation } },
+    );
     await verdict(page, 'completed');
     // A reader of the source keeps the place while other sagas run.
     await page.setViewportSize({ width: 1440, height: 360 });
@@ -354,16 +382,19 @@ export const pausing = saga({ name: 'pausing', version: '1', forks: 'accept' }, 
 });`;
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + pausing);
     await summary(page, 'pausing').click();
-    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await page
+      .getByRole('button', { name: 'Start', exact: true })
+      .and(page.locator(':visible'))
+      .click();
     await verdict(page, 'pausing: completed');
     await page.getByText('Go back to token 1').click();
     await page.getByRole('button', { name: 'Send as a fork' }).click();
     await verdict(page, 'Fork 1 of token 1: completed');
     await page.locator('.lit.done[data-value="awake"]').waitFor();
     await page.getByRole('slider', { name: 'Run in time' }).press('Home');
-    expect(await page.locator('.run > .slider').evaluate((each) => getComputedStyle(each).display)).toBe(
-      'flex',
-    );
+    expect(
+      await page.locator('.run > .slider').evaluate((each) => getComputedStyle(each).display),
+    ).toBe('flex');
     await expect.poll(async () => await page.locator('.lit').count()).toBe(0);
     expect(await page.locator('.event:not(.later)').count()).toBe(0);
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
@@ -387,7 +418,10 @@ export const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, fu
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded') + asking);
     const page = await open();
     await summary(page, 'asking').click();
-    await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible')).click();
+    await page
+      .getByRole('button', { name: 'Start', exact: true })
+      .and(page.locator(':visible'))
+      .click();
     await verdict(page, 'asking: waits');
     const said = await page.locator('.event.told').allTextContents();
     expect(said).toEqual(['progress: 1 of 3 looks it up', 'log: {"order":7}']);
@@ -416,7 +450,9 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     await page.clock.install();
     await page.goto(`${origin}/studio`);
     await summary(page, 'resting').click();
-    const begin = page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':visible'));
+    const begin = page
+      .getByRole('button', { name: 'Start', exact: true })
+      .and(page.locator(':visible'));
     await begin.click();
     await page.getByRole('button', { name: 'Cancel the saga' }).click();
     await verdict(page, 'failed');
@@ -491,19 +527,32 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     expect(test).toContain("import { refund } from './sagas.ts';");
     expect(test).toContain("testSaga(refund, { input: { order: 'P1' } })");
     await writeFile(join(folder, 'exported.test.ts'), test);
-    const vitest = start('node_modules/vitest/vitest.mjs', ['run', '--root', folder], {}, root, 60_000);
+    const vitest = start(
+      'node_modules/vitest/vitest.mjs',
+      ['run', '--root', folder],
+      {},
+      root,
+      60_000,
+    );
     expect(await vitest.ended).toMatchObject({ code: 0 });
     await page.close();
   });
 
   it('runs of a link only the arguments and answers that the consent shows', async () => {
     const answers = [{ id: 'amount', action: 'accept', content: { euros: 999 } }];
-    const session = { input: '{"order":"L1"}', answers: [], forks: [{ lane: 0, point: 0, answers }] };
+    const session = {
+      input: '{"order":"L1"}',
+      answers: [],
+      forks: [{ lane: 0, point: 0, answers }],
+    };
     const fragment = await toFragment({ example: 'refund', files: [], session });
     const page = await browser.newPage();
     await page.goto(`${origin}/studio/playground${fragment}`);
     const consent = page.getByRole('region', { name: 'Effects' });
-    await consent.filter({ hasText: '"order":"L1"' }).filter({ hasText: 'Answers: none' }).waitFor();
+    await consent
+      .filter({ hasText: '"order":"L1"' })
+      .filter({ hasText: 'Answers: none' })
+      .waitFor();
     await page.getByText('How much of').first().waitFor();
     await page.getByRole('button', { name: 'Run this code' }).click();
     await question(page, 'amount').getByText('How much of L1?').waitFor();
@@ -541,7 +590,10 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
 
   it('stops endless code of a saga in the playground, and goes on after a change', async () => {
     const page = await browser.newPage();
-    await writeFile(join(folder, 'sagas.ts'), refund('Refunded').replace('return', 'for (;;);\nreturn'));
+    await writeFile(
+      join(folder, 'sagas.ts'),
+      refund('Refunded').replace('return', 'for (;;);\nreturn'),
+    );
     await page.goto(`${origin}/studio/playground#example=note`);
     await page.getByText('for (;;)').first().waitFor();
     await page.getByLabel('Example').selectOption('refund');
@@ -550,7 +602,10 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     await answer(page, 'reason', 'text', 'why not');
     await page.locator('.failure').filter({ hasText: 'did not end within 5 s' }).waitFor();
     const lost = "{ void Promise.reject(new Error('lost')); return euros; }";
-    await writeFile(join(folder, 'sagas.ts'), refund('Refunded').replace('() => euros', `() => ${lost}`));
+    await writeFile(
+      join(folder, 'sagas.ts'),
+      refund('Refunded').replace('() => euros', `() => ${lost}`),
+    );
     await page.locator('.failure').filter({ hasText: 'The engine stopped.' }).waitFor();
     expect(dev.output).toContain('Error: lost');
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
@@ -566,10 +621,12 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
       studio: createStudio(),
     });
     const server = createServer((request, response) => {
-      void host.studio(new Request(`http://${request.headers.host}${request.url}`)).then(async (served) => {
-        response.writeHead(served.status, Object.fromEntries(served.headers));
-        response.end(Buffer.from(await served.arrayBuffer()));
-      });
+      void host
+        .studio(new Request(`http://${request.headers.host}${request.url}`))
+        .then(async (served) => {
+          response.writeHead(served.status, Object.fromEntries(served.headers));
+          response.end(Buffer.from(await served.arrayBuffer()));
+        });
     });
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     try {

@@ -20,528 +20,555 @@ import { findOverflow, runAxe } from './visit-page.ts';
 
 const executablePath = findChromium();
 
-describeWith('the playground', executablePath === undefined ? 'no Chromium on PATH' : undefined, () => {
-  let site: Awaited<ReturnType<typeof serveSite>>;
-  let profile: string;
-  let browser: BrowserContext;
-  /** Console errors, failed requests, and thrown errors of all pages. */
-  const errors: string[] = [];
+describeWith(
+  'the playground',
+  executablePath === undefined ? 'no Chromium on PATH' : undefined,
+  () => {
+    let site: Awaited<ReturnType<typeof serveSite>>;
+    let profile: string;
+    let browser: BrowserContext;
+    /** Console errors, failed requests, and thrown errors of all pages. */
+    const errors: string[] = [];
 
-  beforeAll(async () => {
-    site = await serveSite(studioApp);
-    profile = await mkdtemp(join(tmpdir(), 'mcp-saga-playground-'));
-    browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
-      ...(executablePath === undefined ? {} : { executablePath }),
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-      headless: true,
-      env: { ...process.env, HOME: profile },
-      reducedMotion: 'reduce',
-      colorScheme: 'light',
-      viewport: { width: 1440, height: 900 },
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await site?.close();
-    if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  });
-
-  afterEach(async () => await browser.setOffline(false));
-
-  async function open(fragment: string = ''): Promise<Page> {
-    const page = await browser.newPage();
-    page.on('pageerror', (error) => errors.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error') errors.push(message.text());
-    });
-    await page.goto(`${site.origin}/index.html${fragment}`, { waitUntil: 'networkidle' });
-    await page.locator('.cm-content').waitFor();
-    return page;
-  }
-
-  /** Switches the network off, and returns the requests from then on. */
-  async function goOffline(page: Page): Promise<readonly string[]> {
-    const requests: string[] = [];
-    page.on('request', (request) => {
-      if (!request.url().startsWith('blob:')) requests.push(request.url());
-    });
-    await browser.setOffline(true);
-    return requests;
-  }
-
-  const verdict = (page: Page): Locator => page.locator('.verdict');
-  const badge = (page: Page): Locator => page.locator('.badge');
-  const ends = (page: Page, text: string): Promise<void> => verdict(page).filter({ hasText: text }).waitFor();
-  const holds = (page: Page): Promise<void> =>
-    badge(page)
-      .filter({ hasText: /[1-9]\d* hold/ })
-      .waitFor();
-  const fails = (page: Page): Promise<void> =>
-    badge(page)
-      .filter({ hasText: /\d+ of \d+ fail/ })
-      .waitFor();
-
-  /** Replaces the open file, as a person who pastes. */
-  async function replaceSource(page: Page, change: (text: string) => string): Promise<void> {
-    const text = await sourceOf(page);
-    expect(change(text)).not.toBe(text);
-    await page.keyboard.press('ControlOrMeta+A');
-    await page.keyboard.insertText(change(text));
-  }
-
-  /** Copies the text of the editor, which draws only the visible lines. */
-  async function sourceOf(page: Page): Promise<string> {
-    await page.locator('.cm-content').focus();
-    await page.keyboard.press('ControlOrMeta+A');
-    await page.keyboard.press('ControlOrMeta+C');
-    return await page.evaluate(() => navigator.clipboard.readText());
-  }
-
-  const undo = /,? \{\s*compensate: .*?\n {4}\}\);/s;
-  const withoutUndo = (text: string): string => text.replace(undo, ');');
-
-  /** Writes files below a folder of the package, and runs their tests with vitest. */
-  async function runExported(files: { readonly [path: string]: string }): Promise<string> {
-    const folder = await mkdtemp(join(studioApp, '../exported-'));
-    try {
-      for (const [path, text] of Object.entries(files)) {
-        await mkdir(dirname(join(folder, path)), { recursive: true });
-        await writeFile(join(folder, path), text);
-      }
-      const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        [vitest, 'run', '--root', folder, '--no-isolate', '--maxWorkers=1'],
-        { env: { ...process.env, NO_COLOR: '1' } },
-      ).catch((error: unknown) => error as { readonly stdout: string });
-      return stdout;
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
-
-  it.each(['mouse', 'keyboard'] as const)(
-    'leads from careless code to the failing case, the repair, a fork, and its test, with the %s',
-    async (device) => {
-      const page = await open();
-      const requests = await goOffline(page);
-      const { length: before } = errors;
-      const hand = hands[device](page);
-      const editor = page.locator('.cm-content');
-      const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
-      const openFile = async (name: string): Promise<void> => {
-        await hand.press(button(name));
-        await page.getByRole('textbox', { name: `Source of ${name}` }).waitFor();
-      };
-      const copySource = async (): Promise<string> => {
-        await hand.enter(editor);
-        await page.keyboard.press('ControlOrMeta+A');
-        await page.keyboard.press('ControlOrMeta+C');
-        return await page.evaluate(() => navigator.clipboard.readText());
-      };
-      const copyTest = async (): Promise<string> => {
-        await hand.press(page.locator('summary', { hasText: 'Export' }));
-        await hand.press(button('Copy test'));
-        await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
-        return await page.evaluate(() => navigator.clipboard.readText());
-      };
-      const fork = async (): Promise<void> => {
-        await hand.press(page.locator('summary', { hasText: 'Go back to token 1' }));
-        await hand.write(page.getByLabel('euros', { exact: true }).first(), '30');
-        await hand.press(button('Send as a fork'));
-      };
-
-      await hand.press(button('Accept'));
-      await ends(page, 'The run: completed');
-      await page.locator('.verdict:focus').waitFor();
-      await holds(page);
-      const careful = await copySource();
-      await openFile('bank.ts');
-      const bank = await copySource();
-      await openFile('script.ts');
-      const others = { 'bank.ts': bank, 'script.ts': await copySource() };
-      await openFile('refund.ts');
-      const lines = careful.split('\n');
-
-      // Without the line, nothing takes back the payment of a refund that fails.
-      const undoes = lines.findIndex((text) => text.includes(' compensate: '));
-      await hand.selectLine(editor, undoes);
-      await page.keyboard.press('Delete');
-      await fails(page);
-      await hand.pressCell(
-        page.getByRole('row', { name: /^enter/ }).getByLabel('fails: broken', { exact: true }),
-      );
-      await ends(page, "When 'enter' fails");
-      expect(await verdict(page).textContent()).toContain('compensate');
-      expect(await page.locator('.event.failed').last().textContent()).toContain('attempt 3');
-      const caseTest = await copyTest();
-      const careless = await copySource();
-
-      await hand.selectLine(editor, undoes);
-      await page.keyboard.type(lines[undoes] ?? '');
-      await holds(page);
-      // The answer of the person is still there.
-      await ends(page, 'The run: completed');
-      await fork();
-      await ends(page, 'Fork 1 of token 1: refused');
-      expect(await page.locator('.event.refused').count()).toBe(1);
-      await hand.press(button('Run'));
-      await ends(page, 'The run: completed');
-      const refuses = lines.findIndex((text) => text.includes("forks: 'refuse'"));
-      await hand.selectLine(editor, refuses);
-      await page.keyboard.insertText((lines[refuses] ?? '').replace('refuse', 'accept'));
-      await button('Fork 1').waitFor({ state: 'detached' });
-      await fork();
-      await ends(page, 'Fork 1 of token 1: completed');
-      expect(await page.locator('.event.completed').textContent()).toContain('Refunded 30 EUR');
-      await hand.press(page.getByLabel('Show the origin of the fork beside it'));
-      const results = await page.locator('.beside .event.completed').allTextContents();
-      expect(results).toEqual([expect.stringContaining('20 EUR'), expect.stringContaining('30 EUR')]);
-      const forkTest = await copyTest();
-      const fixed = await copySource();
-      expect(fixed).toBe(careful.replace("forks: 'refuse'", "forks: 'accept'"));
-      expect(await runAxe(page, device, {})).toEqual([]);
-      await page.close();
-      expect([requests, errors.slice(before)]).toEqual([[], []]);
-
-      const printed = await runExported({
-        ...inFolder('careless', { ...others, 'refund.ts': careless, 'case.test.ts': caseTest }),
-        ...inFolder('fixed', {
-          ...others,
-          'refund.ts': fixed,
-          'case.test.ts': caseTest,
-          'fork.test.ts': forkTest,
-        }),
+    beforeAll(async () => {
+      site = await serveSite(studioApp);
+      profile = await mkdtemp(join(tmpdir(), 'mcp-saga-playground-'));
+      browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
+        ...(executablePath === undefined ? {} : { executablePath }),
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--no-first-run',
+          '--disable-background-networking',
+        ],
+        headless: true,
+        env: { ...process.env, HOME: profile },
+        reducedMotion: 'reduce',
+        colorScheme: 'light',
+        viewport: { width: 1440, height: 900 },
+        permissions: ['clipboard-read', 'clipboard-write'],
       });
-      expect(printed).toMatch(/❯ careless\/case\.test\.ts/);
-      expect(printed).toMatch(/Tests +1 failed \| 2 passed/);
-    },
-  );
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await site?.close();
+      if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    });
 
-  it('is the page in the picture of the README', async () => {
-    const page = await open();
-    await page.setViewportSize({ width: 1280, height: 720 });
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    await replaceSource(page, withoutUndo);
-    await fails(page);
-    await page
-      .getByRole('row', { name: /^enter/ })
-      .getByRole('button', { name: 'fails: broken', exact: true })
-      .click();
-    await ends(page, "When 'enter' fails");
-    await page.locator('.lit.bad').waitFor();
-    const drawn = await page.screenshot({ animations: 'disabled' });
-    const file = new URL('../../docs/public/playground.png', import.meta.url);
-    if (process.env['UPDATE_PICTURES'] !== undefined) await writeFile(file, drawn);
-    // Other machines have other fonts, so most of the pixels are equal, but not all.
-    const pictures = [drawn, await readFile(file)].map((data) => data.toString('base64'));
-    expect(await page.evaluate(countEqual, pictures)).toBeGreaterThan(0.7);
-    await page.close();
-  });
+    afterEach(async () => await browser.setOffline(false));
 
-  it('runs again from a question with another answer, and asks again after an invalid one', async () => {
-    const page = await open();
-    await page.getByLabel('euros', { exact: true }).fill('0');
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await page.locator('.question [role=alert]').waitFor();
-    await page.getByLabel('euros', { exact: true }).last().fill('40');
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    await page.getByText('Go back to token 2').click();
-    await page.getByText('Change an answer instead').last().click();
-    const form = page.getByRole('form').filter({ hasText: 'Run again' }).last();
-    await form.getByRole('button', { name: 'Decline' }).click();
-    await ends(page, 'failed');
-    await page.close();
-  });
-
-  it('goes back to a token with several questions, and changes any of them', async () => {
-    const page = await open('#example=parallel');
-    for (const id of ['dates', 'hotel/choice']) {
-      const form = page.locator(`.run > form[aria-label="Question ${id}"]`);
-      await form.getByRole('button', { name: 'Accept' }).click();
+    async function open(fragment: string = ''): Promise<Page> {
+      const page = await browser.newPage();
+      page.on('pageerror', (error) => errors.push(error.message));
+      page.on('console', (message) => {
+        if (message.type() === 'error') errors.push(message.text());
+      });
+      await page.goto(`${site.origin}/index.html${fragment}`, { waitUntil: 'networkidle' });
+      await page.locator('.cm-content').waitFor();
+      return page;
     }
-    await ends(page, 'completed');
-    await page.getByText('Go back to token 1').click();
-    const forms = page.locator('.token form').filter({ hasText: 'Send as a fork' });
-    await expect.poll(async () => await forms.count()).toBe(2);
-    await forms.last().getByRole('button', { name: 'Decline' }).click();
-    await ends(page, 'Fork 1 of token 1');
-    await page.close();
-  });
 
-  it("shows the client's view of a token, and refuses a changed one", async () => {
-    const page = await open();
-    await page.getByText('Token 1').first().click();
-    await page.locator('.raw li').first().waitFor();
-    const texts = await page.locator('.raw code').allTextContents();
-    const parts = texts.map((part) => Buffer.from(part, 'base64url').toString('latin1'));
-    expect(parts).toHaveLength(5);
-    expect(parts.join('\n')).not.toMatch(/order|euros/);
-    // Each part has its size as text.
-    const lens = page.locator('.lens');
-    for (const text of ['header 119 bytes', 'ciphertext 288 bytes', 'tag 22 bytes'])
-      await lens
-        .locator('.raw li')
-        .filter({ hasText: new RegExp(`^${text} `) })
+    /** Switches the network off, and returns the requests from then on. */
+    async function goOffline(page: Page): Promise<readonly string[]> {
+      const requests: string[] = [];
+      page.on('request', (request) => {
+        if (!request.url().startsWith('blob:')) requests.push(request.url());
+      });
+      await browser.setOffline(true);
+      return requests;
+    }
+
+    const verdict = (page: Page): Locator => page.locator('.verdict');
+    const badge = (page: Page): Locator => page.locator('.badge');
+    const ends = (page: Page, text: string): Promise<void> =>
+      verdict(page).filter({ hasText: text }).waitFor();
+    const holds = (page: Page): Promise<void> =>
+      badge(page)
+        .filter({ hasText: /[1-9]\d* hold/ })
         .waitFor();
-    await lens.getByText('structure').waitFor();
-    // The changed token is sent on request.
-    const refusal = page.locator('.lens .failure');
-    expect(await refusal.count()).toBe(0);
-    await page.getByRole('button', { name: 'Change one character' }).click();
-    await refusal.waitFor();
-    expect(await refusal.textContent()).toContain('undecryptable');
-    await page.close();
-  });
-
-  it('explores again after a stop', async () => {
-    const page = await open();
-    const matrix = page.locator('.matrix');
-    await matrix.getByText(/hold$/).waitFor();
-    const found = await matrix.locator('.badge').textContent();
-    await matrix.getByRole('button', { name: 'Explore again' }).click();
-    await matrix.getByRole('button', { name: 'Stop' }).click();
-    await matrix.getByRole('button', { name: 'Explore again' }).click();
-    await matrix.getByRole('button', { name: 'Stop' }).waitFor();
-    await matrix.getByRole('button', { name: 'Explore again' }).waitFor();
-    expect(await matrix.locator('.badge').textContent()).toBe(found);
-    await page.close();
-  });
-
-  it('keeps the run and its settings while the code has a mistake', async () => {
-    const page = await open('#example=refund');
-    await page.locator('.run > .question').getByRole('button', { name: 'Accept' }).click();
-    await page.locator('.verdict').filter({ hasText: 'completed' }).waitFor();
-    await page.locator('.cm-content').focus();
-    await page.keyboard.press('ControlOrMeta+Home');
-    await page.keyboard.insertText('const (');
-    await page.getByRole('alert').waitFor();
-    await page.getByLabel('Client').selectOption('declining');
-    await expect.poll(() => page.getByLabel('Client').inputValue()).toBe('complete');
-    await page.getByText('Go back to token 1').click();
-    await page.getByRole('button', { name: 'Send as a fork' }).click();
-    await page.locator('.verdict').filter({ hasText: 'The run: completed' }).waitFor();
-    expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
-    await page.close();
-  });
-
-  it('marks the matrix red if the run itself breaks a rule', async () => {
-    const page = await open();
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await holds(page);
-    await replaceSource(page, (text) => text.replaceAll(', idempotencyKey)', ', crypto.randomUUID())'));
-    await badge(page).filter({ hasText: 'fails without a fault' }).waitFor();
-    expect(await badge(page).getAttribute('class')).toBe('badge bad');
-    await page.close();
-  });
-
-  it('says that a part of the page did not load, until it does', async () => {
-    const page = await browser.newPage();
-    await page.route('**/compile-*.js', (route) => route.abort());
-    await page.goto(`${site.origin}/index.html`);
-    const failure = page.locator('.source .failure');
-    await failure.filter({ hasText: 'The page did not load completely.' }).waitFor();
-    await page.unroute('**/compile-*.js');
-    await page.reload();
-    await page.locator('.cm-content').waitFor();
-    expect(await failure.count()).toBe(0);
-    await page.close();
-  });
-
-  it('names an example of a link that the page does not have', async () => {
-    const page = await browser.newPage();
-    // The second link is cut.
-    for (const fragment of ['#example=no-such', '#run=q1bKLFayUkorylSqBQA']) {
-      await page.goto('about:blank');
-      await page.goto(`${site.origin}/index.html${fragment}`);
-      await page
-        .getByRole('alert')
-        .filter({ hasText: 'The link is damaged, or its example is gone.' })
+    const fails = (page: Page): Promise<void> =>
+      badge(page)
+        .filter({ hasText: /\d+ of \d+ fail/ })
         .waitFor();
-      await page.getByLabel('Example').selectOption('trip');
-      await page.locator('.ladder').waitFor();
+
+    /** Replaces the open file, as a person who pastes. */
+    async function replaceSource(page: Page, change: (text: string) => string): Promise<void> {
+      const text = await sourceOf(page);
+      expect(change(text)).not.toBe(text);
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.insertText(change(text));
     }
-    await page.close();
-  });
 
-  it('moves the focus to the next question', async () => {
-    const page = await open('#example=quickstart');
-    const accept = page.locator('.run > .question').getByRole('button', { name: 'Accept' });
-    await accept.press('Enter');
-    await page.locator('.question:focus').waitFor();
-    await accept.press('Enter');
-    await page.locator('.verdict:focus').waitFor();
-    await page.close();
-  });
-
-  /** Returns what axe reports, and what overflows, on a desktop and on a phone. */
-  async function findViolations(page: Page, colorScheme: 'light' | 'dark'): Promise<readonly string[]> {
-    const found: string[] = [];
-    // Colors are the only difference.
-    const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
-    for (const viewport of [
-      { width: 1280, height: 800 },
-      { width: 390, height: 844 },
-    ]) {
-      await page.setViewportSize(viewport);
-      found.push(
-        ...(await runAxe(page, colorScheme, rules)),
-        ...(await findOverflow(page, String(viewport.width))),
-      );
+    /** Copies the text of the editor, which draws only the visible lines. */
+    async function sourceOf(page: Page): Promise<string> {
+      await page.locator('.cm-content').focus();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('ControlOrMeta+C');
+      return await page.evaluate(() => navigator.clipboard.readText());
     }
-    return found;
-  }
 
-  it.each(['light', 'dark'] as const)(
-    'has no violation that axe reports, and fits a desktop and a phone, in %s colors',
-    async (colorScheme) => {
+    const undo = /,? \{\s*compensate: .*?\n {4}\}\);/s;
+    const withoutUndo = (text: string): string => text.replace(undo, ');');
+
+    /** Writes files below a folder of the package, and runs their tests with vitest. */
+    async function runExported(files: { readonly [path: string]: string }): Promise<string> {
+      const folder = await mkdtemp(join(studioApp, '../exported-'));
+      try {
+        for (const [path, text] of Object.entries(files)) {
+          await mkdir(dirname(join(folder, path)), { recursive: true });
+          await writeFile(join(folder, path), text);
+        }
+        const vitest = fileURLToPath(
+          new URL('../../node_modules/vitest/vitest.mjs', import.meta.url),
+        );
+        const { stdout } = await promisify(execFile)(
+          process.execPath,
+          [vitest, 'run', '--root', folder, '--no-isolate', '--maxWorkers=1'],
+          { env: { ...process.env, NO_COLOR: '1' } },
+        ).catch((error: unknown) => error as { readonly stdout: string });
+        return stdout;
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    }
+
+    it.each(['mouse', 'keyboard'] as const)(
+      'leads from careless code to the failing case, the repair, a fork, and its test, with the %s',
+      async (device) => {
+        const page = await open();
+        const requests = await goOffline(page);
+        const { length: before } = errors;
+        const hand = hands[device](page);
+        const editor = page.locator('.cm-content');
+        const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
+        const openFile = async (name: string): Promise<void> => {
+          await hand.press(button(name));
+          await page.getByRole('textbox', { name: `Source of ${name}` }).waitFor();
+        };
+        const copySource = async (): Promise<string> => {
+          await hand.enter(editor);
+          await page.keyboard.press('ControlOrMeta+A');
+          await page.keyboard.press('ControlOrMeta+C');
+          return await page.evaluate(() => navigator.clipboard.readText());
+        };
+        const copyTest = async (): Promise<string> => {
+          await hand.press(page.locator('summary', { hasText: 'Export' }));
+          await hand.press(button('Copy test'));
+          await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
+          return await page.evaluate(() => navigator.clipboard.readText());
+        };
+        const fork = async (): Promise<void> => {
+          await hand.press(page.locator('summary', { hasText: 'Go back to token 1' }));
+          await hand.write(page.getByLabel('euros', { exact: true }).first(), '30');
+          await hand.press(button('Send as a fork'));
+        };
+
+        await hand.press(button('Accept'));
+        await ends(page, 'The run: completed');
+        await page.locator('.verdict:focus').waitFor();
+        await holds(page);
+        const careful = await copySource();
+        await openFile('bank.ts');
+        const bank = await copySource();
+        await openFile('script.ts');
+        const others = { 'bank.ts': bank, 'script.ts': await copySource() };
+        await openFile('refund.ts');
+        const lines = careful.split('\n');
+
+        // Without the line, nothing takes back the payment of a refund that fails.
+        const undoes = lines.findIndex((text) => text.includes(' compensate: '));
+        await hand.selectLine(editor, undoes);
+        await page.keyboard.press('Delete');
+        await fails(page);
+        await hand.pressCell(
+          page.getByRole('row', { name: /^enter/ }).getByLabel('fails: broken', { exact: true }),
+        );
+        await ends(page, "When 'enter' fails");
+        expect(await verdict(page).textContent()).toContain('compensate');
+        expect(await page.locator('.event.failed').last().textContent()).toContain('attempt 3');
+        const caseTest = await copyTest();
+        const careless = await copySource();
+
+        await hand.selectLine(editor, undoes);
+        await page.keyboard.type(lines[undoes] ?? '');
+        await holds(page);
+        // The answer of the person is still there.
+        await ends(page, 'The run: completed');
+        await fork();
+        await ends(page, 'Fork 1 of token 1: refused');
+        expect(await page.locator('.event.refused').count()).toBe(1);
+        await hand.press(button('Run'));
+        await ends(page, 'The run: completed');
+        const refuses = lines.findIndex((text) => text.includes("forks: 'refuse'"));
+        await hand.selectLine(editor, refuses);
+        await page.keyboard.insertText((lines[refuses] ?? '').replace('refuse', 'accept'));
+        await button('Fork 1').waitFor({ state: 'detached' });
+        await fork();
+        await ends(page, 'Fork 1 of token 1: completed');
+        expect(await page.locator('.event.completed').textContent()).toContain('Refunded 30 EUR');
+        await hand.press(page.getByLabel('Show the origin of the fork beside it'));
+        const results = await page.locator('.beside .event.completed').allTextContents();
+        expect(results).toEqual([
+          expect.stringContaining('20 EUR'),
+          expect.stringContaining('30 EUR'),
+        ]);
+        const forkTest = await copyTest();
+        const fixed = await copySource();
+        expect(fixed).toBe(careful.replace("forks: 'refuse'", "forks: 'accept'"));
+        expect(await runAxe(page, device, {})).toEqual([]);
+        await page.close();
+        expect([requests, errors.slice(before)]).toEqual([[], []]);
+
+        const printed = await runExported({
+          ...inFolder('careless', { ...others, 'refund.ts': careless, 'case.test.ts': caseTest }),
+          ...inFolder('fixed', {
+            ...others,
+            'refund.ts': fixed,
+            'case.test.ts': caseTest,
+            'fork.test.ts': forkTest,
+          }),
+        });
+        expect(printed).toMatch(/❯ careless\/case\.test\.ts/);
+        expect(printed).toMatch(/Tests +1 failed \| 2 passed/);
+      },
+    );
+
+    it('is the page in the picture of the README', async () => {
       const page = await open();
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const found: string[] = [];
-      const check = async (): Promise<unknown> => found.push(...(await findViolations(page, colorScheme)));
-      await holds(page);
-      await check();
-      await page.getByText('Token 1').first().click();
-      await page.getByRole('button', { name: 'Change one character' }).click();
-      await page.locator('.lens .failure').waitFor();
-      await check();
+      await page.setViewportSize({ width: 1280, height: 720 });
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
       await replaceSource(page, withoutUndo);
       await fails(page);
-      await page.locator('.cell.bad').last().click();
-      await ends(page, 'When ');
-      await page.locator('summary', { hasText: 'Export' }).click();
-      await check();
-      expect(found).toEqual([]);
-      await page.close();
-    },
-  );
-
-  it('moves through the faults in time with the keyboard, and opens each case', async () => {
-    const page = await open();
-    await holds(page);
-    const slider = page.getByRole('slider', { name: 'Faults in time' });
-    const isAt = async (text: string): Promise<void> => {
-      await page.locator(`input[aria-label="Faults in time"][aria-valuetext="${text}"]`).waitFor();
-    };
-    await isAt('No fault');
-    await slider.focus();
-    await page.keyboard.press('ArrowRight');
-    await isAt('When the response of turn 1 is lost: holds');
-    await ends(page, 'When the response of turn 1 is lost');
-    for (let count = 0; count < 6; count += 1) await page.keyboard.press('ArrowRight');
-    await isAt("When the process dies after 'pay': holds");
-    await page.locator('.event.crashed').getByText('crashed after pay').waitFor();
-    expect(await page.locator('.cell[aria-pressed=true]').textContent()).toBe('dies after');
-    await page.keyboard.press('End');
-    await ends(page, "and the undo of 'enter' fails each time");
-    await page.keyboard.press('Home');
-    await ends(page, 'The run: waits');
-    await page.close();
-  });
-
-  it('moves through the events of a run, in the diagram and in the source', async () => {
-    const page = await open('#example=refund');
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    const seen = page.locator('.event:not(.later)');
-    const all = await seen.count();
-    await page.locator('.lit').nth(2).waitFor();
-    const slider = page.getByRole('slider', { name: 'Run in time' });
-    await slider.press('Home');
-    await expect.poll(async () => [await seen.count(), await page.locator('.lit').count()]).toEqual([0, 0]);
-    await slider.press('ArrowRight');
-    await slider.press('ArrowRight');
-    await page.locator('.lit.open').waitFor();
-    expect(await seen.count()).toBe(2);
-    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Turn 1: .*amount/);
-    expect(await findViolations(page, 'light')).toEqual([]);
-    await slider.press('End');
-    await expect.poll(async () => await seen.count()).toBe(all);
-    await page.close();
-  });
-
-  it('draws the effect before a crash, and the next process', async () => {
-    const page = await open('#example=careless');
-    await fails(page);
-    // A process that dies before `pay` has no effect.
-    for (const [fault, effects] of [
-      ['dies before', 1],
-      ['dies after', 2],
-    ] as const) {
-      await page.locator('.cell').filter({ hasText: fault }).first().click();
-      await ends(page, `When the process ${fault} 'pay'`);
       await page
-        .locator('.event.crashed')
-        .filter({ hasText: fault.replace('dies', 'crashed') })
-        .waitFor();
-      expect(await page.locator('.event.effect').count()).toBe(effects);
-      expect(await page.locator('.turns h3').allTextContents()).toEqual([
-        'Turn 1 process 1',
-        'Turn 2 process 2',
-        'Turn 2 process 3',
-      ]);
-    }
-    await page.close();
-  });
+        .getByRole('row', { name: /^enter/ })
+        .getByRole('button', { name: 'fails: broken', exact: true })
+        .click();
+      await ends(page, "When 'enter' fails");
+      await page.locator('.lit.bad').waitFor();
+      const drawn = await page.screenshot({ animations: 'disabled' });
+      const file = new URL('../../docs/public/playground.png', import.meta.url);
+      if (process.env['UPDATE_PICTURES'] !== undefined) await writeFile(file, drawn);
+      // Other machines have other fonts, so most of the pixels are equal, but not all.
+      const pictures = [drawn, await readFile(file)].map((data) => data.toString('base64'));
+      expect(await page.evaluate(countEqual, pictures)).toBeGreaterThan(0.7);
+      await page.close();
+    });
 
-  it('shows the newest line of the source, and on a phone the run of a case', async () => {
-    const page = await open('#example=approvals');
-    const isVisible = (selector: string, window: string): Promise<boolean> =>
-      page.evaluate(
-        ([inner = '', outer = '']) => {
-          const [one, other] = [inner, outer].map((each) =>
-            document.querySelector(each)?.getBoundingClientRect(),
-          );
-          return (
-            one !== undefined && other !== undefined && one.top >= other.top && one.bottom <= other.bottom
-          );
-        },
-        [selector, window],
+    it('runs again from a question with another answer, and asks again after an invalid one', async () => {
+      const page = await open();
+      await page.getByLabel('euros', { exact: true }).fill('0');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await page.locator('.question [role=alert]').waitFor();
+      await page.getByLabel('euros', { exact: true }).last().fill('40');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      await page.getByText('Go back to token 2').click();
+      await page.getByText('Change an answer instead').last().click();
+      const form = page.getByRole('form').filter({ hasText: 'Run again' }).last();
+      await form.getByRole('button', { name: 'Decline' }).click();
+      await ends(page, 'failed');
+      await page.close();
+    });
+
+    it('goes back to a token with several questions, and changes any of them', async () => {
+      const page = await open('#example=parallel');
+      for (const id of ['dates', 'hotel/choice']) {
+        const form = page.locator(`.run > form[aria-label="Question ${id}"]`);
+        await form.getByRole('button', { name: 'Accept' }).click();
+      }
+      await ends(page, 'completed');
+      await page.getByText('Go back to token 1').click();
+      const forms = page.locator('.token form').filter({ hasText: 'Send as a fork' });
+      await expect.poll(async () => await forms.count()).toBe(2);
+      await forms.last().getByRole('button', { name: 'Decline' }).click();
+      await ends(page, 'Fork 1 of token 1');
+      await page.close();
+    });
+
+    it("shows the client's view of a token, and refuses a changed one", async () => {
+      const page = await open();
+      await page.getByText('Token 1').first().click();
+      await page.locator('.raw li').first().waitFor();
+      const texts = await page.locator('.raw code').allTextContents();
+      const parts = texts.map((part) => Buffer.from(part, 'base64url').toString('latin1'));
+      expect(parts).toHaveLength(5);
+      expect(parts.join('\n')).not.toMatch(/order|euros/);
+      // Each part has its size as text.
+      const lens = page.locator('.lens');
+      for (const text of ['header 119 bytes', 'ciphertext 288 bytes', 'tag 22 bytes'])
+        await lens
+          .locator('.raw li')
+          .filter({ hasText: new RegExp(`^${text} `) })
+          .waitFor();
+      await lens.getByText('structure').waitFor();
+      // The changed token is sent on request.
+      const refusal = page.locator('.lens .failure');
+      expect(await refusal.count()).toBe(0);
+      await page.getByRole('button', { name: 'Change one character' }).click();
+      await refusal.waitFor();
+      expect(await refusal.textContent()).toContain('undecryptable');
+      await page.close();
+    });
+
+    it('explores again after a stop', async () => {
+      const page = await open();
+      const matrix = page.locator('.matrix');
+      await matrix.getByText(/hold$/).waitFor();
+      const found = await matrix.locator('.badge').textContent();
+      await matrix.getByRole('button', { name: 'Explore again' }).click();
+      await matrix.getByRole('button', { name: 'Stop' }).click();
+      await matrix.getByRole('button', { name: 'Explore again' }).click();
+      await matrix.getByRole('button', { name: 'Stop' }).waitFor();
+      await matrix.getByRole('button', { name: 'Explore again' }).waitFor();
+      expect(await matrix.locator('.badge').textContent()).toBe(found);
+      await page.close();
+    });
+
+    it('keeps the run and its settings while the code has a mistake', async () => {
+      const page = await open('#example=refund');
+      await page.locator('.run > .question').getByRole('button', { name: 'Accept' }).click();
+      await page.locator('.verdict').filter({ hasText: 'completed' }).waitFor();
+      await page.locator('.cm-content').focus();
+      await page.keyboard.press('ControlOrMeta+Home');
+      await page.keyboard.insertText('const (');
+      await page.getByRole('alert').waitFor();
+      await page.getByLabel('Client').selectOption('declining');
+      await expect.poll(() => page.getByLabel('Client').inputValue()).toBe('complete');
+      await page.getByText('Go back to token 1').click();
+      await page.getByRole('button', { name: 'Send as a fork' }).click();
+      await page.locator('.verdict').filter({ hasText: 'The run: completed' }).waitFor();
+      expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
+      await page.close();
+    });
+
+    it('marks the matrix red if the run itself breaks a rule', async () => {
+      const page = await open();
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await holds(page);
+      await replaceSource(page, (text) =>
+        text.replaceAll(', idempotencyKey)', ', crypto.randomUUID())'),
       );
-    await expect.poll(() => isVisible('.lit', '.code')).toBe(true);
-    // The complete matrix moves the run below the window.
-    await holds(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.evaluate(() => scrollTo(0, 0));
-    const top = (): Promise<number> =>
-      page.locator('.verdict').evaluate((each) => each.getBoundingClientRect().top);
-    // The question is below the source, and the matrix is below the run.
-    expect(await top()).toBeLessThan(844);
-    await page.locator('.cell').last().scrollIntoViewIfNeeded();
-    expect(await top()).toBeLessThan(0);
-    await page.locator('.cell').last().click();
-    await expect.poll(top).toBeGreaterThan(0);
-    expect(await top()).toBeLessThan(844);
-    await page.close();
-  });
+      await badge(page).filter({ hasText: 'fails without a fault' }).waitFor();
+      expect(await badge(page).getAttribute('class')).toBe('badge bad');
+      await page.close();
+    });
 
-  it('folds the attempts of a poll between the first and the last ones', async () => {
-    const text = `import { poll, saga } from '@mcp-saga/server';
+    it('says that a part of the page did not load, until it does', async () => {
+      const page = await browser.newPage();
+      await page.route('**/compile-*.js', (route) => route.abort());
+      await page.goto(`${site.origin}/index.html`);
+      const failure = page.locator('.source .failure');
+      await failure.filter({ hasText: 'The page did not load completely.' }).waitFor();
+      await page.unroute('**/compile-*.js');
+      await page.reload();
+      await page.locator('.cm-content').waitFor();
+      expect(await failure.count()).toBe(0);
+      await page.close();
+    });
+
+    it('names an example of a link that the page does not have', async () => {
+      const page = await browser.newPage();
+      // The second link is cut.
+      for (const fragment of ['#example=no-such', '#run=q1bKLFayUkorylSqBQA']) {
+        await page.goto('about:blank');
+        await page.goto(`${site.origin}/index.html${fragment}`);
+        await page
+          .getByRole('alert')
+          .filter({ hasText: 'The link is damaged, or its example is gone.' })
+          .waitFor();
+        await page.getByLabel('Example').selectOption('trip');
+        await page.locator('.ladder').waitFor();
+      }
+      await page.close();
+    });
+
+    it('moves the focus to the next question', async () => {
+      const page = await open('#example=quickstart');
+      const accept = page.locator('.run > .question').getByRole('button', { name: 'Accept' });
+      await accept.press('Enter');
+      await page.locator('.question:focus').waitFor();
+      await accept.press('Enter');
+      await page.locator('.verdict:focus').waitFor();
+      await page.close();
+    });
+
+    /** Returns what axe reports, and what overflows, on a desktop and on a phone. */
+    async function findViolations(
+      page: Page,
+      colorScheme: 'light' | 'dark',
+    ): Promise<readonly string[]> {
+      const found: string[] = [];
+      // Colors are the only difference.
+      const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
+      for (const viewport of [
+        { width: 1280, height: 800 },
+        { width: 390, height: 844 },
+      ]) {
+        await page.setViewportSize(viewport);
+        found.push(
+          ...(await runAxe(page, colorScheme, rules)),
+          ...(await findOverflow(page, String(viewport.width))),
+        );
+      }
+      return found;
+    }
+
+    it.each(['light', 'dark'] as const)(
+      'has no violation that axe reports, and fits a desktop and a phone, in %s colors',
+      async (colorScheme) => {
+        const page = await open();
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        const found: string[] = [];
+        const check = async (): Promise<unknown> =>
+          found.push(...(await findViolations(page, colorScheme)));
+        await holds(page);
+        await check();
+        await page.getByText('Token 1').first().click();
+        await page.getByRole('button', { name: 'Change one character' }).click();
+        await page.locator('.lens .failure').waitFor();
+        await check();
+        await replaceSource(page, withoutUndo);
+        await fails(page);
+        await page.locator('.cell.bad').last().click();
+        await ends(page, 'When ');
+        await page.locator('summary', { hasText: 'Export' }).click();
+        await check();
+        expect(found).toEqual([]);
+        await page.close();
+      },
+    );
+
+    it('moves through the faults in time with the keyboard, and opens each case', async () => {
+      const page = await open();
+      await holds(page);
+      const slider = page.getByRole('slider', { name: 'Faults in time' });
+      const isAt = async (text: string): Promise<void> => {
+        await page
+          .locator(`input[aria-label="Faults in time"][aria-valuetext="${text}"]`)
+          .waitFor();
+      };
+      await isAt('No fault');
+      await slider.focus();
+      await page.keyboard.press('ArrowRight');
+      await isAt('When the response of turn 1 is lost: holds');
+      await ends(page, 'When the response of turn 1 is lost');
+      for (let count = 0; count < 6; count += 1) await page.keyboard.press('ArrowRight');
+      await isAt("When the process dies after 'pay': holds");
+      await page.locator('.event.crashed').getByText('crashed after pay').waitFor();
+      expect(await page.locator('.cell[aria-pressed=true]').textContent()).toBe('dies after');
+      await page.keyboard.press('End');
+      await ends(page, "and the undo of 'enter' fails each time");
+      await page.keyboard.press('Home');
+      await ends(page, 'The run: waits');
+      await page.close();
+    });
+
+    it('moves through the events of a run, in the diagram and in the source', async () => {
+      const page = await open('#example=refund');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      const seen = page.locator('.event:not(.later)');
+      const all = await seen.count();
+      await page.locator('.lit').nth(2).waitFor();
+      const slider = page.getByRole('slider', { name: 'Run in time' });
+      await slider.press('Home');
+      await expect
+        .poll(async () => [await seen.count(), await page.locator('.lit').count()])
+        .toEqual([0, 0]);
+      await slider.press('ArrowRight');
+      await slider.press('ArrowRight');
+      await page.locator('.lit.open').waitFor();
+      expect(await seen.count()).toBe(2);
+      expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Turn 1: .*amount/);
+      expect(await findViolations(page, 'light')).toEqual([]);
+      await slider.press('End');
+      await expect.poll(async () => await seen.count()).toBe(all);
+      await page.close();
+    });
+
+    it('draws the effect before a crash, and the next process', async () => {
+      const page = await open('#example=careless');
+      await fails(page);
+      // A process that dies before `pay` has no effect.
+      for (const [fault, effects] of [
+        ['dies before', 1],
+        ['dies after', 2],
+      ] as const) {
+        await page.locator('.cell').filter({ hasText: fault }).first().click();
+        await ends(page, `When the process ${fault} 'pay'`);
+        await page
+          .locator('.event.crashed')
+          .filter({ hasText: fault.replace('dies', 'crashed') })
+          .waitFor();
+        expect(await page.locator('.event.effect').count()).toBe(effects);
+        expect(await page.locator('.turns h3').allTextContents()).toEqual([
+          'Turn 1 process 1',
+          'Turn 2 process 2',
+          'Turn 2 process 3',
+        ]);
+      }
+      await page.close();
+    });
+
+    it('shows the newest line of the source, and on a phone the run of a case', async () => {
+      const page = await open('#example=approvals');
+      const isVisible = (selector: string, window: string): Promise<boolean> =>
+        page.evaluate(
+          ([inner = '', outer = '']) => {
+            const [one, other] = [inner, outer].map((each) =>
+              document.querySelector(each)?.getBoundingClientRect(),
+            );
+            return (
+              one !== undefined &&
+              other !== undefined &&
+              one.top >= other.top &&
+              one.bottom <= other.bottom
+            );
+          },
+          [selector, window],
+        );
+      await expect.poll(() => isVisible('.lit', '.code')).toBe(true);
+      // The complete matrix moves the run below the window.
+      await holds(page);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.evaluate(() => scrollTo(0, 0));
+      const top = (): Promise<number> =>
+        page.locator('.verdict').evaluate((each) => each.getBoundingClientRect().top);
+      // The question is below the source, and the matrix is below the run.
+      expect(await top()).toBeLessThan(844);
+      await page.locator('.cell').last().scrollIntoViewIfNeeded();
+      expect(await top()).toBeLessThan(0);
+      await page.locator('.cell').last().click();
+      await expect.poll(top).toBeGreaterThan(0);
+      expect(await top()).toBeLessThan(844);
+      await page.close();
+    });
+
+    it('folds the attempts of a poll between the first and the last ones', async () => {
+      const text = `import { poll, saga } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';
 export const build = saga({ name: 'build', version: '1' }, function* () {
   const result = yield* poll('result', ({ attempt }) => (attempt < 9 ? undefined : 'green'), { everyMs: 5_000, totalTimeoutMs: 600_000 });
   return result;
 });
 export const script = testSaga(build);`;
-    const session = { answers: [], forks: [] };
-    const page = await open(
-      await toFragment({ example: 'refund', files: [{ name: 'build.ts', text }], session }),
-    );
-    await page.getByRole('button', { name: 'Run this code' }).click();
-    await ends(page, 'completed');
-    // Each of the two turns shows its first and its last attempt.
-    const polls = await page.locator('.event.polled').allTextContents();
-    const attempts = polls.map((poll) => /\d+$/.exec(poll)?.[0]);
-    expect(await page.locator('.turns h3').count()).toBe(2);
-    expect(attempts).toEqual([undefined, '5', '6', '9']);
-    await page.close();
-  });
+      const session = { answers: [], forks: [] };
+      const page = await open(
+        await toFragment({ example: 'refund', files: [{ name: 'build.ts', text }], session }),
+      );
+      await page.getByRole('button', { name: 'Run this code' }).click();
+      await ends(page, 'completed');
+      // Each of the two turns shows its first and its last attempt.
+      const polls = await page.locator('.event.polled').allTextContents();
+      const attempts = polls.map((poll) => /\d+$/.exec(poll)?.[0]);
+      expect(await page.locator('.turns h3').count()).toBe(2);
+      expect(attempts).toEqual([undefined, '5', '6', '9']);
+      await page.close();
+    });
 
-  it('prefills defaults, and leaves out what the person leaves out', async () => {
-    const text = `import { elicit, saga } from '@mcp-saga/server';
+    it('prefills defaults, and leaves out what the person leaves out', async () => {
+      const text = `import { elicit, saga } from '@mcp-saga/server';
 import { testSaga } from '@mcp-saga/testing';
 import { z } from 'zod';
 const Size = z.union([z.literal('s').meta({ title: 'Small' }), z.literal('l').meta({ title: 'Large' })]);
@@ -553,403 +580,430 @@ export const order = saga({ name: 'order', version: '1' }, function* () {
   return JSON.stringify(answer);
 });
 export const script = testSaga(order);`;
-    const session = { answers: [], forks: [] };
-    const page = await open(
-      await toFragment({ example: 'refund', files: [{ name: 'order.ts', text }], session }),
-    );
-    await page.getByRole('button', { name: 'Run this code' }).click();
-    expect(await page.getByLabel('count').inputValue()).toBe('20');
-    expect(await page.locator('.run > form').getByLabel('size').locator('option').allTextContents()).toEqual([
-      '',
-      'Small',
-      'Large',
-    ]);
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    expect(await page.locator('.event.completed .value').textContent()).toBe('{"count":20}');
-    await page.getByRole('button', { name: 'Start again' }).click();
-    await page.locator('.run > form').getByLabel('size').selectOption('Large');
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    expect(await page.locator('.event.completed .value').textContent()).toBe('{"count":20,"size":"l"}');
-    await page.close();
-  });
-
-  it('draws the machine of a saga, and lights its states in time', async () => {
-    const files = [{ name: 'refund.ts', text: machineSaga }];
-    const session = { answers: [], forks: [] };
-    const page = await open(await toFragment({ example: 'refund', files, session }));
-    const lit = (state: string): Promise<void> =>
-      page.locator(`.statechart .active[data-state="refund.${state}"]`).waitFor();
-    await page.getByRole('button', { name: 'Run this code' }).click();
-    await lit('asking');
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    await lit('refunded');
-    const slider = page.getByRole('slider', { name: 'Run in time' });
-    await slider.focus();
-    // Before the result, and before the last effect.
-    await page.keyboard.press('ArrowLeft');
-    await page.keyboard.press('ArrowLeft');
-    await lit('telling');
-    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Turn 2: .*payBack/);
-    await page.keyboard.press('Home');
-    await lit('asking');
-
-    // A fork and a case have their own states.
-    await page.getByText('Go back to token 1').click();
-    await page.getByRole('button', { name: 'Decline', exact: true }).click();
-    await ends(page, 'Fork 1 of token 1: completed');
-    await lit('kept');
-    await page
-      .getByRole('row', { name: /^payBack/ })
-      .getByRole('button', { name: /^fails/ })
-      .click();
-    await lit('failed');
-    const found = [];
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      found.push(...(await findViolations(page, colorScheme)));
-    }
-    expect(found).toEqual([]);
-    await page.close();
-  });
-
-  it('asks as another person, receives an event, and lets time pass', async () => {
-    const page = await open('#example=approvals');
-    await page.getByLabel('Name of the person').fill('eva');
-    await page.getByLabel('comment').fill('Too much');
-    await page.getByRole('button', { name: 'Advance 1 min' }).click();
-    await page.locator('.event.waited').first().waitFor();
-    // Time empties no form.
-    expect(await page.getByLabel('Name of the person').inputValue()).toBe('eva');
-    await page.getByRole('button', { name: 'Deny' }).click();
-    await ends(page, 'completed');
-    expect(await page.locator('.event.completed').textContent()).toContain('denied, eva: Too much');
-    await page.getByText('Go back to token').first().click();
-    await page.getByRole('button', { name: 'Approve' }).first().click();
-    await page.getByRole('button', { name: 'Fork 1' }).waitFor();
-    await page.getByRole('button', { name: 'Start again' }).click();
-    await page.getByRole('button', { name: 'to the next event' }).click();
-    await page.locator('.event.completed').filter({ hasText: 'timeout' }).waitFor();
-
-    await page.getByLabel('Example').selectOption('webhooks');
-    await page.getByLabel('Event as JSON').fill('{');
-    await page.getByRole('button', { name: 'Send the event' }).click();
-    await page.getByText('not valid JSON').waitFor();
-    await page.getByLabel('Event as JSON').fill('{ "type": "payment.paid", "reference": "Z9" }');
-    await page.getByRole('button', { name: 'Send the event' }).click();
-    await page.locator('.event.completed').filter({ hasText: 'Paid: Z9' }).waitFor();
-    await page.close();
-  });
-
-  it('stops the clock at a wait, and runs a client that cannot be asked', async () => {
-    const page = await open('#example=manager');
-    await page.getByLabel('Stop the clock between turns').check();
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await page.getByRole('button', { name: 'to the next event' }).click();
-    await page.locator('.event.waited').first().waitFor();
-    await page.getByRole('button', { name: 'Advance 1 h' }).click();
-    await page.locator('.event.waited').filter({ hasText: '1 h' }).waitFor();
-    await page.getByRole('combobox', { name: 'Client' }).selectOption('no-elicitation');
-    await ends(page, 'failed');
-    expect(await page.locator('.event.gaveUp').textContent()).toContain('elicitation');
-    await page.getByRole('combobox', { name: 'Client' }).selectOption('declining');
-    await page.locator('.event.declined').waitFor();
-    await page.close();
-  });
-
-  it('compares a pinned version with the next one, and saves a run as files', async () => {
-    const page = await open();
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    await page.getByRole('button', { name: 'Pin this version' }).press('Enter');
-    await page.getByText('The next version can continue every token.').waitFor();
-    await page.locator('button:focus[aria-pressed=true]', { hasText: 'Pin this version' }).waitFor();
-    await replaceSource(page, (text) => text.replace("elicit('amount'", "elicit('sum'"));
-    await page.locator('.token > .failure').waitFor();
-    expect(await page.locator('.token > .failure').textContent()).toContain("now asks: elicit 'sum'");
-    expect(await page.locator('.event.completed').count()).toBe(1);
-    await replaceSource(page, (text) => `const (\n${text}`);
-    await page.locator('.source .failure').filter({ hasText: 'SyntaxError' }).waitFor();
-    await expect.poll(async () => await page.locator('.matrix').getAttribute('aria-busy')).toBe('false');
-    await replaceSource(page, (text) => text.replace('const (\n', ''));
-    await page.locator('.token > .failure').waitFor();
-
-    await page.locator('summary', { hasText: 'Export' }).click();
-    for (const [label, start] of [
-      ['Diagram as SVG', '<svg'],
-      ['Recording', '{'],
-    ] as const) {
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: label }).click(),
-      ]);
-      expect((await readFile(await download.path(), 'utf8')).slice(0, start.length)).toBe(start);
-    }
-    await page.getByRole('button', { name: 'Run the next version' }).click();
-    await page.getByRole('form', { name: 'Question sum' }).waitFor();
-    await page.close();
-  });
-
-  it('sends no request after loading, also without a network, and prevents requests of code in the editor', async () => {
-    const page = await open();
-    await holds(page);
-    const requests = await goOffline(page);
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    // A comparison, and a run after stopped code, start further workers.
-    await page.getByRole('button', { name: 'Pin this version' }).click();
-    await page.getByText('The next version can continue every token.').waitFor();
-    await page.getByRole('button', { name: 'Run the next version' }).click();
-    await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
-    await page.locator('.source .failure').filter({ hasText: 'was stopped' }).waitFor();
-    await page.locator('.cm-content').focus();
-    await page.keyboard.press('ControlOrMeta+Z');
-    await holds(page);
-    await ends(page, 'completed');
-    const before = errors.length;
-    await replaceSource(page, (text) =>
-      text.replace(
-        'bank.pay(order, euros, idempotencyKey)',
-        "fetch('https://example.com/').then(() => bank.pay(order, euros, idempotencyKey))",
-      ),
-    );
-    await ends(page, 'failed');
-    await page.close();
-    expect(requests).toEqual([]);
-    // The browser names the blocked request in the console.
-    const blocked = errors.splice(before);
-    expect(blocked.filter((text) => !text.includes('Content Security Policy'))).toEqual([]);
-  });
-
-  it.each([
-    ['refund', ''],
-    ['note', '#example=note'],
-  ])('opens with the example %s, and opens each other example without a request', async (name, link) => {
-    const page = await open(link);
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    await holds(page);
-    const select = page.getByLabel('Example');
-    expect(await select.inputValue()).toBe(name);
-    const values = await select
-      .locator('option')
-      .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
-    expect(values.toSorted()).toEqual(listed.map((each) => each.name).toSorted());
-    const groups = await select
-      .locator('optgroup')
-      .evaluateAll((all) => all.map((group) => (group as HTMLOptGroupElement).label));
-    expect(groups).toEqual(['Tutorial', 'Examples', 'Guides', 'Effects']);
-    const requests = await goOffline(page);
-    const drawn: string[] = [];
-    // One visit to all examples is enough.
-    for (const { name: other, files } of name === 'refund' ? listed.toReversed() : listed.slice(0, 4)) {
-      const [file = ''] = Object.keys(files);
-      await select.selectOption(other);
-      await page.getByRole('button', { name: file, exact: true }).waitFor();
-      await (['careless', 'once'].includes(other) ? fails(page) : holds(page));
-      if ((await page.locator('.statechart').count()) > 0) drawn.push(other);
-    }
-    await page.close();
-    expect(drawn.includes('triage')).toBe(name === 'refund');
-    expect(requests).toEqual([]);
-  });
-
-  it('stops endless code, and runs the repaired code', async () => {
-    const page = await open();
-    await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
-    await page.locator('.source .failure').waitFor();
-    await page.locator('.cm-content').focus();
-    await page.keyboard.press('ControlOrMeta+Z');
-    await holds(page);
-    await replaceSource(page, (text) => `const (\n${text}`);
-    await page.locator('.source .failure').filter({ hasText: 'SyntaxError' }).waitFor();
-    // Nothing ran, so nothing holds.
-    await expect.poll(async () => await badge(page).textContent()).toBe('');
-    await page.locator('.cm-content').focus();
-    await page.keyboard.press('ControlOrMeta+Z');
-    await page.locator('.source .failure').waitFor({ state: 'detached' });
-    await page.close();
-  });
-
-  it('opens a run by its link, and starts the code of another person only after a click', async () => {
-    const page = await open('#example=manager');
-    await page.getByLabel('euros', { exact: true }).fill('700');
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await ends(page, 'completed');
-    const linkOf = async (name: string): Promise<string> => {
-      await page.getByText('Share').click();
-      await page.getByRole('button', { name, exact: true }).click();
-      await page.getByText('Copied').first().waitFor();
-      await page.getByText('Share').click();
-      return await page.evaluate(() => navigator.clipboard.readText());
-    };
-    const same = await open(new URL(await linkOf('Copy link with answers')).hash);
-    await ends(same, 'completed');
-    expect(await same.locator('.event.completed').textContent()).toContain('700 EUR');
-    await same.close();
-
-    const redacted = await open(new URL(await linkOf('Copy link')).hash);
-    await redacted.getByText('Placeholders stand for the answers.', { exact: false }).last().waitFor();
-    await ends(redacted, 'completed');
-    expect(await redacted.locator('.run').textContent()).not.toContain('700');
-    await redacted.close();
-
-    await replaceSource(page, (text) => text.replace('Refunded', 'Paid back'));
-    await page.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
-    await page.getByText('Copied').first().waitFor({ state: 'hidden' });
-    const other = await open(new URL(await linkOf('Copy link')).hash);
-    expect(await other.locator('.verdict').count()).toBe(0);
-    await other.getByRole('button', { name: 'Run this code' }).click();
-    await other.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
-    await other.close();
-
-    // The link of an open case opens the case.
-    await holds(page);
-    const cell = page.getByRole('button', { name: 'fails: holds', exact: true }).last();
-    const title = (await cell.getAttribute('title')) ?? '';
-    await cell.click();
-    await ends(page, title);
-    await page.getByText('Copied').first().waitFor({ state: 'hidden' });
-    const found = await open(new URL(await linkOf('Copy link')).hash);
-    await found.getByRole('button', { name: 'Run this code' }).click();
-    await ends(found, title);
-    expect(await found.locator('.cell[aria-pressed=true]').getAttribute('title')).toBe(title);
-    await found.getByRole('button', { name: 'Run', exact: true }).click();
-    await ends(found, 'completed');
-    await found.close();
-
-    // A link that arrives during a run waits, too.
-    await replaceSource(page, (text) => `console.info('link ran');\n${text}`);
-    const { hash } = new URL(await linkOf('Copy link'));
-    const busy = await browser.newPage();
-    const said: string[] = [];
-    busy.on('console', (message) => said.push(message.text()));
-    await busy.goto(page.url().replace(/#.*/, ''));
-    await busy.evaluate((link) => (location.hash = link), hash);
-    await busy.getByRole('button', { name: 'Run this code' }).waitFor();
-    await busy.waitForTimeout(2_000);
-    expect(said).not.toContain('link ran');
-    await busy.getByRole('button', { name: 'Run this code' }).click();
-    await busy.locator('.event.completed').waitFor();
-    expect(said).toContain('link ran');
-    await busy.close();
-    await page.close();
-  });
-
-  it('is smaller than 200 kB, compressed, and loads less than 115 kB later, without the editor', async () => {
-    const files = await readdir(join(studioApp, 'assets'));
-    const sizeOf = async (isCounted: (name: string) => boolean): Promise<number> => {
-      const sizes = await Promise.all(
-        files
-          .filter(isCounted)
-          .map(async (name) => gzipSync(await readFile(join(studioApp, 'assets', name))).length),
+      const session = { answers: [], forks: [] };
+      const page = await open(
+        await toFragment({ example: 'refund', files: [{ name: 'order.ts', text }], session }),
       );
-      expect(sizes.length).toBeGreaterThanOrEqual(3);
-      return sizes.reduce((sum, size) => sum + size, 0);
-    };
-    const isLater = (name: string): boolean => /^(?:compile|others|drawing)-/.test(name);
-    const isElsewhere = (name: string): boolean => /^(?:code-editor|machine(?:-worker)?)-/.test(name);
-    expect(await sizeOf((name) => !isLater(name) && !isElsewhere(name))).toBeLessThan(200_000);
-    expect(await sizeOf(isLater)).toBeLessThan(115_000);
-  });
-
-  it('loads the editor, its compiler, the other examples, and what they need after the first run', async () => {
-    const page = await browser.newPage();
-    await page.addInitScript(() => {
-      const observer = new MutationObserver(() => {
-        if (document.querySelector('.verdict') === null) return;
-        observer.disconnect();
-        const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
-        Object.assign(globalThis, { loaded });
-      });
-      observer.observe(document, { childList: true, subtree: true });
+      await page.getByRole('button', { name: 'Run this code' }).click();
+      expect(await page.getByLabel('count').inputValue()).toBe('20');
+      expect(
+        await page.locator('.run > form').getByLabel('size').locator('option').allTextContents(),
+      ).toEqual(['', 'Small', 'Large']);
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      expect(await page.locator('.event.completed .value').textContent()).toBe('{"count":20}');
+      await page.getByRole('button', { name: 'Start again' }).click();
+      await page.locator('.run > form').getByLabel('size').selectOption('Large');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      expect(await page.locator('.event.completed .value').textContent()).toBe(
+        '{"count":20,"size":"l"}',
+      );
+      await page.close();
     });
-    await page.goto(`${site.origin}/index.html`);
-    await page.locator('.cm-content').waitFor();
-    const loaded = await page.evaluate(() => (globalThis as unknown as { loaded: readonly string[] }).loaded);
-    const names = loaded.map((url) => /assets\/(.+)-[\w-]{8}\.(\w+)$/.exec(url)?.slice(1).join('.'));
-    const expected = ['index.css', 'index.js', 'studio.css', 'studio.js', 'worker.js'];
-    expect(new Set(names)).toEqual(new Set(expected));
-    const later = ['code-editor.js', 'compile.js', 'drawing.js', 'others.js'];
-    const all = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-    const others = all
-      .map((url) => /assets\/(.+)-[\w-]{8}\.(\w+)$/.exec(url)?.slice(1).join('.'))
-      .filter((name) => !names.includes(name));
-    expect(new Set(others)).toEqual(new Set(later));
-    await page.close();
-  });
 
-  async function openLong(steps: number, stepsOfTurn: number): Promise<Page> {
-    const session = { answers: [], forks: [] };
-    const files = longSaga(steps, stepsOfTurn);
-    const page = await open(await toFragment({ example: 'refund', files, session }));
-    await page.getByRole('button', { name: 'Run this code' }).click();
-    return page;
-  }
+    it('draws the machine of a saga, and lights its states in time', async () => {
+      const files = [{ name: 'refund.ts', text: machineSaga }];
+      const session = { answers: [], forks: [] };
+      const page = await open(await toFragment({ example: 'refund', files, session }));
+      const lit = (state: string): Promise<void> =>
+        page.locator(`.statechart .active[data-state="refund.${state}"]`).waitFor();
+      await page.getByRole('button', { name: 'Run this code' }).click();
+      await lit('asking');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      await lit('refunded');
+      const slider = page.getByRole('slider', { name: 'Run in time' });
+      await slider.focus();
+      // Before the result, and before the last effect.
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowLeft');
+      await lit('telling');
+      expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Turn 2: .*payBack/);
+      await page.keyboard.press('Home');
+      await lit('asking');
 
-  it('draws only the visible part of a long run, and makes forms and lenses when they open', async () => {
-    const steps = 200;
-    const page = await openLong(steps, 100);
-    await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
-    await page.getByRole('button', { name: 'Accept' }).click();
-    await page.getByRole('form', { name: 'Question last' }).waitFor();
-    const count = (selector: string): Promise<number> => page.locator(selector).count();
-    expect(await count('.event.ran')).toBe(steps);
-    const drawn = await page
-      .locator('.event')
-      .evaluateAll(
-        (all) => all.filter((each) => each.checkVisibility({ contentVisibilityAuto: true })).length,
+      // A fork and a case have their own states.
+      await page.getByText('Go back to token 1').click();
+      await page.getByRole('button', { name: 'Decline', exact: true }).click();
+      await ends(page, 'Fork 1 of token 1: completed');
+      await lit('kept');
+      await page
+        .getByRole('row', { name: /^payBack/ })
+        .getByRole('button', { name: /^fails/ })
+        .click();
+      await lit('failed');
+      const found = [];
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        found.push(...(await findViolations(page, colorScheme)));
+      }
+      expect(found).toEqual([]);
+      await page.close();
+    });
+
+    it('asks as another person, receives an event, and lets time pass', async () => {
+      const page = await open('#example=approvals');
+      await page.getByLabel('Name of the person').fill('eva');
+      await page.getByLabel('comment').fill('Too much');
+      await page.getByRole('button', { name: 'Advance 1 min' }).click();
+      await page.locator('.event.waited').first().waitFor();
+      // Time empties no form.
+      expect(await page.getByLabel('Name of the person').inputValue()).toBe('eva');
+      await page.getByRole('button', { name: 'Deny' }).click();
+      await ends(page, 'completed');
+      expect(await page.locator('.event.completed').textContent()).toContain(
+        'denied, eva: Too much',
       );
-    expect(drawn).toBeLessThan(0.75 * steps);
-    expect(await count('.run *')).toBeLessThan(10 * steps);
-    expect(await count('form')).toBe(1);
-    expect(await count('.lens')).toBe(0);
-    // A click would move with the guessed heights of the pieces.
-    await page.locator('summary', { hasText: /^Token 2 / }).press('Enter');
-    await page.locator('.lens .journal li').nth(99).waitFor({ state: 'attached' });
-    await page
-      .locator('.lens')
-      .getByText(/^structure \d+ bytes, compressed to \d+$/)
-      .waitFor();
-    expect(await count('.lens')).toBe(1);
-    await page.close();
-  });
+      await page.getByText('Go back to token').first().click();
+      await page.getByRole('button', { name: 'Approve' }).first().click();
+      await page.getByRole('button', { name: 'Fork 1' }).waitFor();
+      await page.getByRole('button', { name: 'Start again' }).click();
+      await page.getByRole('button', { name: 'to the next event' }).click();
+      await page.locator('.event.completed').filter({ hasText: 'timeout' }).waitFor();
 
-  it('draws a long crash matrix in parts, and runs a case when its cell opens', async () => {
-    const page = await openLong(62, 62);
-    await page.getByRole('button', { name: /^Show more of/ }).waitFor({ timeout: 100_000 });
-    await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
-    await page.locator('button:focus', { hasText: 'Explore again' }).waitFor();
-    expect(await page.locator('.matrix tr').count()).toBe(60);
-    // A case in a row that is not drawn leaves the matrix to the keyboard.
-    for (const key of ['End', 'Home']) {
-      await page.getByRole('slider', { name: 'Faults in time' }).press(key);
-      expect(await page.locator('.cell[tabindex="0"]').count()).toBe(1);
+      await page.getByLabel('Example').selectOption('webhooks');
+      await page.getByLabel('Event as JSON').fill('{');
+      await page.getByRole('button', { name: 'Send the event' }).click();
+      await page.getByText('not valid JSON').waitFor();
+      await page.getByLabel('Event as JSON').fill('{ "type": "payment.paid", "reference": "Z9" }');
+      await page.getByRole('button', { name: 'Send the event' }).click();
+      await page.locator('.event.completed').filter({ hasText: 'Paid: Z9' }).waitFor();
+      await page.close();
+    });
+
+    it('stops the clock at a wait, and runs a client that cannot be asked', async () => {
+      const page = await open('#example=manager');
+      await page.getByLabel('Stop the clock between turns').check();
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await page.getByRole('button', { name: 'to the next event' }).click();
+      await page.locator('.event.waited').first().waitFor();
+      await page.getByRole('button', { name: 'Advance 1 h' }).click();
+      await page.locator('.event.waited').filter({ hasText: '1 h' }).waitFor();
+      await page.getByRole('combobox', { name: 'Client' }).selectOption('no-elicitation');
+      await ends(page, 'failed');
+      expect(await page.locator('.event.gaveUp').textContent()).toContain('elicitation');
+      await page.getByRole('combobox', { name: 'Client' }).selectOption('declining');
+      await page.locator('.event.declined').waitFor();
+      await page.close();
+    });
+
+    it('compares a pinned version with the next one, and saves a run as files', async () => {
+      const page = await open();
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      await page.getByRole('button', { name: 'Pin this version' }).press('Enter');
+      await page.getByText('The next version can continue every token.').waitFor();
+      await page
+        .locator('button:focus[aria-pressed=true]', { hasText: 'Pin this version' })
+        .waitFor();
+      await replaceSource(page, (text) => text.replace("elicit('amount'", "elicit('sum'"));
+      await page.locator('.token > .failure').waitFor();
+      expect(await page.locator('.token > .failure').textContent()).toContain(
+        "now asks: elicit 'sum'",
+      );
+      expect(await page.locator('.event.completed').count()).toBe(1);
+      await replaceSource(page, (text) => `const (\n${text}`);
+      await page.locator('.source .failure').filter({ hasText: 'SyntaxError' }).waitFor();
+      await expect
+        .poll(async () => await page.locator('.matrix').getAttribute('aria-busy'))
+        .toBe('false');
+      await replaceSource(page, (text) => text.replace('const (\n', ''));
+      await page.locator('.token > .failure').waitFor();
+
+      await page.locator('summary', { hasText: 'Export' }).click();
+      for (const [label, start] of [
+        ['Diagram as SVG', '<svg'],
+        ['Recording', '{'],
+      ] as const) {
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: label }).click(),
+        ]);
+        expect((await readFile(await download.path(), 'utf8')).slice(0, start.length)).toBe(start);
+      }
+      await page.getByRole('button', { name: 'Run the next version' }).click();
+      await page.getByRole('form', { name: 'Question sum' }).waitFor();
+      await page.close();
+    });
+
+    it('sends no request after loading, also without a network, and prevents requests of code in the editor', async () => {
+      const page = await open();
+      await holds(page);
+      const requests = await goOffline(page);
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      // A comparison, and a run after stopped code, start further workers.
+      await page.getByRole('button', { name: 'Pin this version' }).click();
+      await page.getByText('The next version can continue every token.').waitFor();
+      await page.getByRole('button', { name: 'Run the next version' }).click();
+      await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
+      await page.locator('.source .failure').filter({ hasText: 'was stopped' }).waitFor();
+      await page.locator('.cm-content').focus();
+      await page.keyboard.press('ControlOrMeta+Z');
+      await holds(page);
+      await ends(page, 'completed');
+      const before = errors.length;
+      await replaceSource(page, (text) =>
+        text.replace(
+          'bank.pay(order, euros, idempotencyKey)',
+          "fetch('https://example.com/').then(() => bank.pay(order, euros, idempotencyKey))",
+        ),
+      );
+      await ends(page, 'failed');
+      await page.close();
+      expect(requests).toEqual([]);
+      // The browser names the blocked request in the console.
+      const blocked = errors.splice(before);
+      expect(blocked.filter((text) => !text.includes('Content Security Policy'))).toEqual([]);
+    });
+
+    it.each([
+      ['refund', ''],
+      ['note', '#example=note'],
+    ])(
+      'opens with the example %s, and opens each other example without a request',
+      async (name, link) => {
+        const page = await open(link);
+        await page.getByRole('button', { name: 'Accept' }).click();
+        await ends(page, 'completed');
+        await holds(page);
+        const select = page.getByLabel('Example');
+        expect(await select.inputValue()).toBe(name);
+        const values = await select
+          .locator('option')
+          .evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+        expect(values.toSorted()).toEqual(listed.map((each) => each.name).toSorted());
+        const groups = await select
+          .locator('optgroup')
+          .evaluateAll((all) => all.map((group) => (group as HTMLOptGroupElement).label));
+        expect(groups).toEqual(['Tutorial', 'Examples', 'Guides', 'Effects']);
+        const requests = await goOffline(page);
+        const drawn: string[] = [];
+        // One visit to all examples is enough.
+        for (const { name: other, files } of name === 'refund'
+          ? listed.toReversed()
+          : listed.slice(0, 4)) {
+          const [file = ''] = Object.keys(files);
+          await select.selectOption(other);
+          await page.getByRole('button', { name: file, exact: true }).waitFor();
+          await (['careless', 'once'].includes(other) ? fails(page) : holds(page));
+          if ((await page.locator('.statechart').count()) > 0) drawn.push(other);
+        }
+        await page.close();
+        expect(drawn.includes('triage')).toBe(name === 'refund');
+        expect(requests).toEqual([]);
+      },
+    );
+
+    it('stops endless code, and runs the repaired code', async () => {
+      const page = await open();
+      await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
+      await page.locator('.source .failure').waitFor();
+      await page.locator('.cm-content').focus();
+      await page.keyboard.press('ControlOrMeta+Z');
+      await holds(page);
+      await replaceSource(page, (text) => `const (\n${text}`);
+      await page.locator('.source .failure').filter({ hasText: 'SyntaxError' }).waitFor();
+      // Nothing ran, so nothing holds.
+      await expect.poll(async () => await badge(page).textContent()).toBe('');
+      await page.locator('.cm-content').focus();
+      await page.keyboard.press('ControlOrMeta+Z');
+      await page.locator('.source .failure').waitFor({ state: 'detached' });
+      await page.close();
+    });
+
+    it('opens a run by its link, and starts the code of another person only after a click', async () => {
+      const page = await open('#example=manager');
+      await page.getByLabel('euros', { exact: true }).fill('700');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await ends(page, 'completed');
+      const linkOf = async (name: string): Promise<string> => {
+        await page.getByText('Share').click();
+        await page.getByRole('button', { name, exact: true }).click();
+        await page.getByText('Copied').first().waitFor();
+        await page.getByText('Share').click();
+        return await page.evaluate(() => navigator.clipboard.readText());
+      };
+      const same = await open(new URL(await linkOf('Copy link with answers')).hash);
+      await ends(same, 'completed');
+      expect(await same.locator('.event.completed').textContent()).toContain('700 EUR');
+      await same.close();
+
+      const redacted = await open(new URL(await linkOf('Copy link')).hash);
+      await redacted
+        .getByText('Placeholders stand for the answers.', { exact: false })
+        .last()
+        .waitFor();
+      await ends(redacted, 'completed');
+      expect(await redacted.locator('.run').textContent()).not.toContain('700');
+      await redacted.close();
+
+      await replaceSource(page, (text) => text.replace('Refunded', 'Paid back'));
+      await page.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
+      await page.getByText('Copied').first().waitFor({ state: 'hidden' });
+      const other = await open(new URL(await linkOf('Copy link')).hash);
+      expect(await other.locator('.verdict').count()).toBe(0);
+      await other.getByRole('button', { name: 'Run this code' }).click();
+      await other.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
+      await other.close();
+
+      // The link of an open case opens the case.
+      await holds(page);
+      const cell = page.getByRole('button', { name: 'fails: holds', exact: true }).last();
+      const title = (await cell.getAttribute('title')) ?? '';
+      await cell.click();
+      await ends(page, title);
+      await page.getByText('Copied').first().waitFor({ state: 'hidden' });
+      const found = await open(new URL(await linkOf('Copy link')).hash);
+      await found.getByRole('button', { name: 'Run this code' }).click();
+      await ends(found, title);
+      expect(await found.locator('.cell[aria-pressed=true]').getAttribute('title')).toBe(title);
+      await found.getByRole('button', { name: 'Run', exact: true }).click();
+      await ends(found, 'completed');
+      await found.close();
+
+      // A link that arrives during a run waits, too.
+      await replaceSource(page, (text) => `console.info('link ran');\n${text}`);
+      const { hash } = new URL(await linkOf('Copy link'));
+      const busy = await browser.newPage();
+      const said: string[] = [];
+      busy.on('console', (message) => said.push(message.text()));
+      await busy.goto(page.url().replace(/#.*/, ''));
+      await busy.evaluate((link) => (location.hash = link), hash);
+      await busy.getByRole('button', { name: 'Run this code' }).waitFor();
+      await busy.waitForTimeout(2_000);
+      expect(said).not.toContain('link ran');
+      await busy.getByRole('button', { name: 'Run this code' }).click();
+      await busy.locator('.event.completed').waitFor();
+      expect(said).toContain('link ran');
+      await busy.close();
+      await page.close();
+    });
+
+    it('is smaller than 200 kB, compressed, and loads less than 115 kB later, without the editor', async () => {
+      const files = await readdir(join(studioApp, 'assets'));
+      const sizeOf = async (isCounted: (name: string) => boolean): Promise<number> => {
+        const sizes = await Promise.all(
+          files
+            .filter(isCounted)
+            .map(async (name) => gzipSync(await readFile(join(studioApp, 'assets', name))).length),
+        );
+        expect(sizes.length).toBeGreaterThanOrEqual(3);
+        return sizes.reduce((sum, size) => sum + size, 0);
+      };
+      const isLater = (name: string): boolean => /^(?:compile|others|drawing)-/.test(name);
+      const isElsewhere = (name: string): boolean =>
+        /^(?:code-editor|machine(?:-worker)?)-/.test(name);
+      expect(await sizeOf((name) => !isLater(name) && !isElsewhere(name))).toBeLessThan(200_000);
+      expect(await sizeOf(isLater)).toBeLessThan(115_000);
+    });
+
+    it('loads the editor, its compiler, the other examples, and what they need after the first run', async () => {
+      const page = await browser.newPage();
+      await page.addInitScript(() => {
+        const observer = new MutationObserver(() => {
+          if (document.querySelector('.verdict') === null) return;
+          observer.disconnect();
+          const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+          Object.assign(globalThis, { loaded });
+        });
+        observer.observe(document, { childList: true, subtree: true });
+      });
+      await page.goto(`${site.origin}/index.html`);
+      await page.locator('.cm-content').waitFor();
+      const loaded = await page.evaluate(
+        () => (globalThis as unknown as { loaded: readonly string[] }).loaded,
+      );
+      const names = loaded.map((url) =>
+        /assets\/(.+)-[\w-]{8}\.(\w+)$/.exec(url)?.slice(1).join('.'),
+      );
+      const expected = ['index.css', 'index.js', 'studio.css', 'studio.js', 'worker.js'];
+      expect(new Set(names)).toEqual(new Set(expected));
+      const later = ['code-editor.js', 'compile.js', 'drawing.js', 'others.js'];
+      const all = await page.evaluate(() =>
+        performance.getEntriesByType('resource').map(({ name }) => name),
+      );
+      const others = all
+        .map((url) => /assets\/(.+)-[\w-]{8}\.(\w+)$/.exec(url)?.slice(1).join('.'))
+        .filter((name) => !names.includes(name));
+      expect(new Set(others)).toEqual(new Set(later));
+      await page.close();
+    });
+
+    async function openLong(steps: number, stepsOfTurn: number): Promise<Page> {
+      const session = { answers: [], forks: [] };
+      const files = longSaga(steps, stepsOfTurn);
+      const page = await open(await toFragment({ example: 'refund', files, session }));
+      await page.getByRole('button', { name: 'Run this code' }).click();
+      return page;
     }
-    await page.getByRole('button', { name: /^Show more of/ }).press('Enter');
-    await page.locator('button:focus', { hasText: 'Show fewer rows' }).waitFor();
-    expect(await page.locator('.matrix tr').count()).toBeGreaterThan(60);
-    await page.locator('button:focus').press('Enter');
-    expect(await page.locator('.matrix tr').count()).toBe(60);
-    await page.locator('.cell').first().click();
-    await ends(page, 'When ');
-    await page.locator('.event').first().waitFor();
-    await page.close();
-  });
 
-  it('shows no error in the console', () => {
-    expect(errors).toEqual([]);
-  });
-});
+    it('draws only the visible part of a long run, and makes forms and lenses when they open', async () => {
+      const steps = 200;
+      const page = await openLong(steps, 100);
+      await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await page.getByRole('form', { name: 'Question last' }).waitFor();
+      const count = (selector: string): Promise<number> => page.locator(selector).count();
+      expect(await count('.event.ran')).toBe(steps);
+      const drawn = await page
+        .locator('.event')
+        .evaluateAll(
+          (all) =>
+            all.filter((each) => each.checkVisibility({ contentVisibilityAuto: true })).length,
+        );
+      expect(drawn).toBeLessThan(0.75 * steps);
+      expect(await count('.run *')).toBeLessThan(10 * steps);
+      expect(await count('form')).toBe(1);
+      expect(await count('.lens')).toBe(0);
+      // A click would move with the guessed heights of the pieces.
+      await page.locator('summary', { hasText: /^Token 2 / }).press('Enter');
+      await page.locator('.lens .journal li').nth(99).waitFor({ state: 'attached' });
+      await page
+        .locator('.lens')
+        .getByText(/^structure \d+ bytes, compressed to \d+$/)
+        .waitFor();
+      expect(await count('.lens')).toBe(1);
+      await page.close();
+    });
+
+    it('draws a long crash matrix in parts, and runs a case when its cell opens', async () => {
+      const page = await openLong(62, 62);
+      await page.getByRole('button', { name: /^Show more of/ }).waitFor({ timeout: 100_000 });
+      await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
+      await page.locator('button:focus', { hasText: 'Explore again' }).waitFor();
+      expect(await page.locator('.matrix tr').count()).toBe(60);
+      // A case in a row that is not drawn leaves the matrix to the keyboard.
+      for (const key of ['End', 'Home']) {
+        await page.getByRole('slider', { name: 'Faults in time' }).press(key);
+        expect(await page.locator('.cell[tabindex="0"]').count()).toBe(1);
+      }
+      await page.getByRole('button', { name: /^Show more of/ }).press('Enter');
+      await page.locator('button:focus', { hasText: 'Show fewer rows' }).waitFor();
+      expect(await page.locator('.matrix tr').count()).toBeGreaterThan(60);
+      await page.locator('button:focus').press('Enter');
+      expect(await page.locator('.matrix tr').count()).toBe(60);
+      await page.locator('.cell').first().click();
+      await ends(page, 'When ');
+      await page.locator('.event').first().waitFor();
+      await page.close();
+    });
+
+    it('shows no error in the console', () => {
+      expect(errors).toEqual([]);
+    });
+  },
+);
 
 /** Puts files into a folder. */
 function inFolder(
   folder: string,
   files: { readonly [name: string]: string },
 ): { readonly [path: string]: string } {
-  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]));
+  return Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]),
+  );
 }
 
 /** Returns the share of equal pixels of two pictures, as base64. Runs in the page. */
@@ -968,5 +1022,7 @@ async function countEqual(pictures: readonly string[]): Promise<number> {
   const drawn = Array.from(one, (_, at) => at).filter(
     (at) => at % 4 < 3 && Math.min(one[at] ?? 0, other[at] ?? 0) < 220,
   );
-  return drawn.filter((at) => Math.abs((one[at] ?? 0) - (other[at] ?? 0)) < 32).length / drawn.length;
+  return (
+    drawn.filter((at) => Math.abs((one[at] ?? 0) - (other[at] ?? 0)) < 32).length / drawn.length
+  );
 }

@@ -22,7 +22,9 @@ export async function serveSite(
     const file = decodeURIComponent(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
     readFile(join(folder, file)).then(
       (body) =>
-        response.setHeader('content-type', types[extname(file)] ?? 'application/octet-stream').end(body),
+        response
+          .setHeader('content-type', types[extname(file)] ?? 'application/octet-stream')
+          .end(body),
       () => response.writeHead(404).end(),
     );
   });

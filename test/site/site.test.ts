@@ -14,173 +14,190 @@ const executablePath = findChromium();
 const isSkipped = executablePath === undefined && process.env['CI'] !== 'true';
 const tabs = 4;
 
-describe.skipIf(isSkipped)(isSkipped ? 'the site (skipped: no Chromium on PATH)' : 'the site', () => {
-  let dist: string;
-  let site: Awaited<ReturnType<typeof serveSite>>;
-  let profile: string;
-  let browser: BrowserContext;
-  /** Paths of all pages: `/start/`, `/operate/fleet.html`. */
-  let paths: readonly string[];
-  let visits: readonly Visit[];
+describe.skipIf(isSkipped)(
+  isSkipped ? 'the site (skipped: no Chromium on PATH)' : 'the site',
+  () => {
+    let dist: string;
+    let site: Awaited<ReturnType<typeof serveSite>>;
+    let profile: string;
+    let browser: BrowserContext;
+    /** Paths of all pages: `/start/`, `/operate/fleet.html`. */
+    let paths: readonly string[];
+    let visits: readonly Visit[];
 
-  beforeAll(async () => {
-    if (executablePath === undefined)
-      throw new Error('No Chromium on PATH. Install it: apt-get install chromium');
-    dist = await buildSite();
-    site = await serveSite(dist);
-    profile = await mkdtemp(join(tmpdir(), 'mcp-saga-site-'));
-    browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
-      executablePath,
-      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-      headless: true,
-      env: { ...process.env, HOME: profile },
-      reducedMotion: 'reduce',
-      colorScheme: 'light',
+    beforeAll(async () => {
+      if (executablePath === undefined)
+        throw new Error('No Chromium on PATH. Install it: apt-get install chromium');
+      dist = await buildSite();
+      site = await serveSite(dist);
+      profile = await mkdtemp(join(tmpdir(), 'mcp-saga-site-'));
+      browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
+        executablePath,
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--no-first-run',
+          '--disable-background-networking',
+        ],
+        headless: true,
+        env: { ...process.env, HOME: profile },
+        reducedMotion: 'reduce',
+        colorScheme: 'light',
+      });
+      paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+        .map((file) => `/${file.replaceAll('\\', '/')}`)
+        // The playground is no page of VitePress.
+        .filter(
+          (file) => file.endsWith('.html') && file !== '/404.html' && !file.startsWith('/studio/'),
+        )
+        .map((file) => file.replace(/\/index\.html$/, '/'))
+        .toSorted();
+      visits = await visitAll(paths);
     });
-    paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
-      .map((file) => `/${file.replaceAll('\\', '/')}`)
-      // The playground is no page of VitePress.
-      .filter((file) => file.endsWith('.html') && file !== '/404.html' && !file.startsWith('/studio/'))
-      .map((file) => file.replace(/\/index\.html$/, '/'))
-      .toSorted();
-    visits = await visitAll(paths);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await site?.close();
-    if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
-  });
+    afterAll(async () => {
+      await browser?.close();
+      await site?.close();
+      if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    });
 
-  /** Visits pages in several tabs at once. */
-  async function visitAll(all: readonly string[]): Promise<readonly Visit[]> {
-    const waiting = [...all];
-    const sectionOf = (path: string): string | undefined => path.split('/')[1];
-    const isFirst = (path: string): boolean => all.find((one) => sectionOf(one) === sectionOf(path)) === path;
-    const done: Visit[] = [];
-    const work = async (): Promise<void> => {
-      for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
-        done.push(await visitPage(browser, site.origin, path, isFirst(path)));
-    };
-    await Promise.all(Array.from({ length: tabs }, work));
-    return done;
-  }
-
-  const problems = (of: (visit: Visit) => readonly string[]): readonly string[] =>
-    visits.flatMap((visit) => of(visit).map((problem) => `${visit.path}: ${problem}`));
-
-  it('has the pages of each section', () => {
-    for (const section of ['start', 'tutorial', 'operate', 'api'])
-      expect(paths.some((path) => path.startsWith(`/${section}/`))).toBe(true);
-  });
-
-  it('shows each page without an error in the console', () => {
-    expect(problems(({ errors }) => errors)).toEqual([]);
-  });
-
-  it('shows each page without horizontal scrolling, on a desktop and on a phone', () => {
-    expect(problems(({ overflows }) => overflows)).toEqual([]);
-  });
-
-  it('has no accessibility violation that axe reports, light and dark', () => {
-    expect(problems(({ violations }) => violations)).toEqual([]);
-  });
-
-  it('links only to pages and anchors that exist', () => {
-    const ids = new Map(visits.map((visit) => [visit.path, visit.ids]));
-    const files = new Set(
-      readdirSync(dist, { recursive: true, encoding: 'utf8' }).map(
-        (file) => `/${file.replaceAll('\\', '/')}`,
-      ),
-    );
-    const isDead = (link: string): boolean => {
-      if (!link.startsWith('/')) return !/^(?:https:\/\/|mailto:)/.test(link);
-      const [path = '', anchor] = link.split('#');
-      const page = ids.get(path);
-      if (page === undefined) return !files.has(path);
-      return anchor !== undefined && anchor !== '' && !page.has(decodeURIComponent(anchor));
-    };
-    expect(problems(({ links }) => links.filter(isDead))).toEqual([]);
-  });
-
-  it('links each example of the playground from a page, and to no other example', () => {
-    const linked = visits.flatMap(({ links }) =>
-      links.flatMap((link) => /#example=(.*)/.exec(link)?.[1] ?? []),
-    );
-    expect([...new Set(linked)].toSorted()).toEqual(listed.map(({ name }) => name).toSorted());
-  });
-
-  it('has each page as Markdown beside it, and in llms.txt', () => {
-    const list = readFileSync(join(dist, 'llms.txt'), 'utf8');
-    for (const path of paths) {
-      const markdown = path.replace(/\/$/, '/index.html').replace(/\.html$/, '.md');
-      expect(readFileSync(join(dist, markdown), 'utf8')).toMatch(/^# /m);
-      expect(list).toContain(`](${markdown})`);
+    /** Visits pages in several tabs at once. */
+    async function visitAll(all: readonly string[]): Promise<readonly Visit[]> {
+      const waiting = [...all];
+      const sectionOf = (path: string): string | undefined => path.split('/')[1];
+      const isFirst = (path: string): boolean =>
+        all.find((one) => sectionOf(one) === sectionOf(path)) === path;
+      const done: Visit[] = [];
+      const work = async (): Promise<void> => {
+        for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
+          done.push(await visitPage(browser, site.origin, path, isFirst(path)));
+      };
+      await Promise.all(Array.from({ length: tabs }, work));
+      return done;
     }
-  });
 
-  it('has all pages and the declarations of the API in llms-full.txt', () => {
-    const full = readFileSync(join(dist, 'llms-full.txt'), 'utf8');
-    for (const path of paths.filter((one) => !one.startsWith('/api/') && one !== '/')) {
-      const markdown = path.replace(/\/$/, '/index.html').replace(/\.html$/, '.md');
-      expect(full).toContain(`<!-- ${markdown.slice(1)} -->`);
-    }
-    for (const entry of ['server', 'server/serve', 'client', 'testing', 'core'])
-      expect(full).toContain(`\n## @mcp-saga/${entry}\n`);
-    expect(full).toMatch(/^ \* Creates a host: .*\n(?: \*.*\n)+export function createSagaHost\(/m);
-  });
+    const problems = (of: (visit: Visit) => readonly string[]): readonly string[] =>
+      visits.flatMap((visit) => of(visit).map((problem) => `${visit.path}: ${problem}`));
 
-  it('finds a page by a word in its text', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${site.origin}/`);
-    await page.locator('.VPNavBarSearch button').first().click();
-    await page.locator('#localsearch-input').fill('redisGuard');
-    await page.locator('.VPLocalSearchBox .result[href*="/operate/fleet"]').first().click();
-    await page.waitForURL('**/operate/fleet.html*');
-    await page.locator('h1', { hasText: 'What a fleet needs' }).waitFor();
-    await page.close();
-  });
+    it('has the pages of each section', () => {
+      for (const section of ['start', 'tutorial', 'operate', 'api'])
+        expect(paths.some((path) => path.startsWith(`/${section}/`))).toBe(true);
+    });
 
-  it('finds a page on a phone, in a search dialog without accessibility violations, light and dark', async () => {
-    const page = await browser.newPage();
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.goto(`${site.origin}/tutorial/`);
-    await page.addStyleTag({ content: '* { transition: none !important; animation: none !important }' });
-    await page.locator('.VPNavBarSearch button').first().click();
-    await page.locator('#localsearch-input').fill('upgradeEverywhere');
-    const result = page.locator('.VPLocalSearchBox .result[href*="/guides/changing-code"]').first();
-    await result.waitFor();
-    const violations = await runAxe(page, 'light', {});
-    await page.evaluate(() => document.documentElement.classList.add('dark'));
-    violations.push(...(await runAxe(page, 'dark', { runOnly: ['color-contrast'] })));
-    expect(violations).toEqual([]);
-    await result.click();
-    await page.waitForURL('**/guides/changing-code.html*');
-    await page.close();
-  });
+    it('shows each page without an error in the console', () => {
+      expect(problems(({ errors }) => errors)).toEqual([]);
+    });
 
-  it('shows a complete file of the tutorial when its reader opens the summary', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${site.origin}/tutorial/undo.html`);
-    const file = page.locator('details', { hasText: 'refund.test.ts' }).locator('pre');
-    expect(await file.isVisible()).toBe(false);
-    await page.locator('summary', { hasText: 'refund.test.ts' }).click();
-    await file.waitFor();
-    expect(await file.textContent()).toContain("import { refund } from './refund.ts';");
-    await page.close();
-  });
+    it('shows each page without horizontal scrolling, on a desktop and on a phone', () => {
+      expect(problems(({ overflows }) => overflows)).toEqual([]);
+    });
 
-  it('keeps the chosen color scheme', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${site.origin}/operate/fleet.html`);
-    const isDark = (): Promise<boolean> =>
-      page.evaluate(() => document.documentElement.classList.contains('dark'));
-    expect(await isDark()).toBe(false);
-    await page.locator('.VPNavBarAppearance .VPSwitchAppearance').click();
-    expect(await isDark()).toBe(true);
-    await page.reload();
-    expect(await isDark()).toBe(true);
-    await page.locator('.VPNavBarAppearance .VPSwitchAppearance').click();
-    expect(await isDark()).toBe(false);
-    await page.close();
-  });
-});
+    it('has no accessibility violation that axe reports, light and dark', () => {
+      expect(problems(({ violations }) => violations)).toEqual([]);
+    });
+
+    it('links only to pages and anchors that exist', () => {
+      const ids = new Map(visits.map((visit) => [visit.path, visit.ids]));
+      const files = new Set(
+        readdirSync(dist, { recursive: true, encoding: 'utf8' }).map(
+          (file) => `/${file.replaceAll('\\', '/')}`,
+        ),
+      );
+      const isDead = (link: string): boolean => {
+        if (!link.startsWith('/')) return !/^(?:https:\/\/|mailto:)/.test(link);
+        const [path = '', anchor] = link.split('#');
+        const page = ids.get(path);
+        if (page === undefined) return !files.has(path);
+        return anchor !== undefined && anchor !== '' && !page.has(decodeURIComponent(anchor));
+      };
+      expect(problems(({ links }) => links.filter(isDead))).toEqual([]);
+    });
+
+    it('links each example of the playground from a page, and to no other example', () => {
+      const linked = visits.flatMap(({ links }) =>
+        links.flatMap((link) => /#example=(.*)/.exec(link)?.[1] ?? []),
+      );
+      expect([...new Set(linked)].toSorted()).toEqual(listed.map(({ name }) => name).toSorted());
+    });
+
+    it('has each page as Markdown beside it, and in llms.txt', () => {
+      const list = readFileSync(join(dist, 'llms.txt'), 'utf8');
+      for (const path of paths) {
+        const markdown = path.replace(/\/$/, '/index.html').replace(/\.html$/, '.md');
+        expect(readFileSync(join(dist, markdown), 'utf8')).toMatch(/^# /m);
+        expect(list).toContain(`](${markdown})`);
+      }
+    });
+
+    it('has all pages and the declarations of the API in llms-full.txt', () => {
+      const full = readFileSync(join(dist, 'llms-full.txt'), 'utf8');
+      for (const path of paths.filter((one) => !one.startsWith('/api/') && one !== '/')) {
+        const markdown = path.replace(/\/$/, '/index.html').replace(/\.html$/, '.md');
+        expect(full).toContain(`<!-- ${markdown.slice(1)} -->`);
+      }
+      for (const entry of ['server', 'server/serve', 'client', 'testing', 'core'])
+        expect(full).toContain(`\n## @mcp-saga/${entry}\n`);
+      expect(full).toMatch(
+        /^ \* Creates a host: .*\n(?: \*.*\n)+export function createSagaHost\(/m,
+      );
+    });
+
+    it('finds a page by a word in its text', async () => {
+      const page = await browser.newPage();
+      await page.goto(`${site.origin}/`);
+      await page.locator('.VPNavBarSearch button').first().click();
+      await page.locator('#localsearch-input').fill('redisGuard');
+      await page.locator('.VPLocalSearchBox .result[href*="/operate/fleet"]').first().click();
+      await page.waitForURL('**/operate/fleet.html*');
+      await page.locator('h1', { hasText: 'What a fleet needs' }).waitFor();
+      await page.close();
+    });
+
+    it('finds a page on a phone, in a search dialog without accessibility violations, light and dark', async () => {
+      const page = await browser.newPage();
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(`${site.origin}/tutorial/`);
+      await page.addStyleTag({
+        content: '* { transition: none !important; animation: none !important }',
+      });
+      await page.locator('.VPNavBarSearch button').first().click();
+      await page.locator('#localsearch-input').fill('upgradeEverywhere');
+      const result = page
+        .locator('.VPLocalSearchBox .result[href*="/guides/changing-code"]')
+        .first();
+      await result.waitFor();
+      const violations = await runAxe(page, 'light', {});
+      await page.evaluate(() => document.documentElement.classList.add('dark'));
+      violations.push(...(await runAxe(page, 'dark', { runOnly: ['color-contrast'] })));
+      expect(violations).toEqual([]);
+      await result.click();
+      await page.waitForURL('**/guides/changing-code.html*');
+      await page.close();
+    });
+
+    it('shows a complete file of the tutorial when its reader opens the summary', async () => {
+      const page = await browser.newPage();
+      await page.goto(`${site.origin}/tutorial/undo.html`);
+      const file = page.locator('details', { hasText: 'refund.test.ts' }).locator('pre');
+      expect(await file.isVisible()).toBe(false);
+      await page.locator('summary', { hasText: 'refund.test.ts' }).click();
+      await file.waitFor();
+      expect(await file.textContent()).toContain("import { refund } from './refund.ts';");
+      await page.close();
+    });
+
+    it('keeps the chosen color scheme', async () => {
+      const page = await browser.newPage();
+      await page.goto(`${site.origin}/operate/fleet.html`);
+      const isDark = (): Promise<boolean> =>
+        page.evaluate(() => document.documentElement.classList.contains('dark'));
+      expect(await isDark()).toBe(false);
+      await page.locator('.VPNavBarAppearance .VPSwitchAppearance').click();
+      expect(await isDark()).toBe(true);
+      await page.reload();
+      expect(await isDark()).toBe(true);
+      await page.locator('.VPNavBarAppearance .VPSwitchAppearance').click();
+      expect(await isDark()).toBe(false);
+      await page.close();
+    });
+  },
+);

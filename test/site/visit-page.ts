@@ -60,7 +60,9 @@ export async function visitPage(
     await page.goto(origin + path, { waitUntil: 'load' });
     await page.locator('#app *').first().waitFor({ state: 'attached' });
     await page.waitForFunction(() => !document.querySelector('figure.mermaid > pre'));
-    await page.addStyleTag({ content: '* { transition: none !important; animation: none !important }' });
+    await page.addStyleTag({
+      content: '* { transition: none !important; animation: none !important }',
+    });
     // Complete files are collapsed, and would be hidden from axe.
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('details')) details.open = true;
@@ -75,7 +77,8 @@ export async function visitPage(
     await page.setViewportSize(desktop);
     // Generated pages are long and repeat the same elements: axe reads their first blocks.
     await page.evaluate((count) => {
-      for (const block of [...document.querySelectorAll('.vp-doc > div > *')].slice(count)) block.remove();
+      for (const block of [...document.querySelectorAll('.vp-doc > div > *')].slice(count))
+        block.remove();
     }, blocksForAxe);
     const exclude = isFirst ? [] : navigation;
     const violations = await runAxe(page, 'light', {}, exclude);

@@ -6,7 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Starts the visit of the site first: it takes the longest. */
 class SiteFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isSite = ({ moduleId }: TestSpecification): number => Number(moduleId.endsWith('/site.test.ts'));
+    const isSite = ({ moduleId }: TestSpecification): number =>
+      Number(moduleId.endsWith('/site.test.ts'));
     return Promise.resolve(files.toSorted((one, other) => isSite(other) - isSite(one)));
   }
 }

@@ -34,8 +34,9 @@ const notFound: Answer = { status: 404, json: {} };
 const invalidGrant: Answer = { status: 400, json: { error: 'invalid_grant' } };
 
 /**
- * Starts an authorization server (RFC 6749, 7591, 7636, 8414, 8707, 9207). Clients register themselves. The `user` cookie of a
- * browser names its user. Each code works once, with the client, the resource, and the verifier of its request.
+ * Starts an authorization server (RFC 6749, 7591, 7636, 8414, 8707, 9207). Clients register
+ * themselves. The `user` cookie of a browser names its user. Each code works once, with the client,
+ * the resource, and the verifier of its request.
  */
 export async function startAuthorizationServer({
   keys,
@@ -61,7 +62,10 @@ export async function startAuthorizationServer({
   async function register(request: IncomingMessage): Promise<Answer> {
     const client = randomUUID();
     clients.add(client);
-    return { status: 201, json: { ...(JSON.parse(await text(request)) as object), client_id: client } };
+    return {
+      status: 201,
+      json: { ...(JSON.parse(await text(request)) as object), client_id: client },
+    };
   }
 
   function authorize({ headers }: IncomingMessage, asked: URLSearchParams): Answer {

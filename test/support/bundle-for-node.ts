@@ -4,11 +4,18 @@ import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { root } from './command.ts';
 
-/** Node options for bundled programs: `node ...runBundles PROGRAM.ts` runs the bundle instead of the program. */
-export const runBundles: readonly string[] = ['--import', new URL('run-bundles.js', import.meta.url).href];
+/**
+ * Node options for bundled programs: `node ...runBundles PROGRAM.ts` runs the bundle instead of the
+ * program.
+ */
+export const runBundles: readonly string[] = [
+  '--import',
+  new URL('run-bundles.js', import.meta.url).href,
+];
 
 /**
- * Bundles programs for Node, each into one file that starts five times faster than the program with tsx.
+ * Bundles programs for Node, each into one file that starts five times faster than the program with
+ * tsx.
  *
  * @param programs - paths in the workspace; `node ...runBundles` takes the same paths
  */
@@ -49,7 +56,9 @@ const ownUrls: Plugin = {
     builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
       return {
-        contents: text.replaceAll('import.meta.url', () => JSON.stringify(pathToFileURL(path).href)),
+        contents: text.replaceAll('import.meta.url', () =>
+          JSON.stringify(pathToFileURL(path).href),
+        ),
         loader: 'ts',
       };
     });

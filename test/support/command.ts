@@ -27,7 +27,10 @@ export interface Command {
 // Shorter than the time a test has, so that a command that hangs does not outlive its test.
 const longest = 50_000;
 
-/** Starts a command in a folder, by default the workspace. Kills it after some time, by default 50 seconds. */
+/**
+ * Starts a command in a folder, by default the workspace. Kills it after some time, by default 50
+ * seconds.
+ */
 export function start(
   file: string,
   args: readonly string[],

@@ -2,7 +2,10 @@ import { vi } from 'vitest';
 
 type Methods = { [name: string]: (...given: never[]) => unknown };
 
-/** Methods that visit the members of an array. `shift` is excluded, because queues use it to take one member. */
+/**
+ * Methods that visit the members of an array. `shift` is excluded, because queues use it to take
+ * one member.
+ */
 const visiting = [
   'concat',
   'every',
@@ -24,8 +27,8 @@ const visiting = [
 ] as const;
 
 /**
- * Counts the visited members of arrays, maps, and sets while `work` runs. This is an upper bound: a visit of an array counts all
- * its members. Unlike a time, the count is the same on every machine.
+ * Counts the visited members of arrays, maps, and sets while `work` runs. This is an upper bound: a
+ * visit of an array counts all its members. Unlike a time, the count is the same on every machine.
  */
 export async function visitsIn(work: () => Promise<unknown>): Promise<number> {
   let visits = 0;

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
 
 /**
- * Declares tests with a requirement that not every machine meets. Without it, the tests are skipped with a name that gives the
- * reason, but fail in CI.
+ * Declares tests with a requirement that not every machine meets. Without it, the tests are skipped
+ * with a name that gives the reason, but fail in CI.
  *
  * @param missing - what is missing, in words; undefined where nothing is
  */

@@ -12,13 +12,19 @@ export interface FakeUpstash {
 
 /** Faults of the endpoint. */
 export interface UpstashFaults {
-  /** Called for each request. If it returns `true`, the endpoint runs the command and cuts the connection without a reply. */
+  /**
+   * Called for each request. If it returns `true`, the endpoint runs the command and cuts the
+   * connection without a reply.
+   */
   readonly losesReply?: () => boolean;
 }
 
 type Reply = { readonly result: unknown } | { readonly error: string };
 
-/** Starts an endpoint. It takes a command or a pipeline as JSON, and replies with base64 strings if the client asks for them. */
+/**
+ * Starts an endpoint. It takes a command or a pipeline as JSON, and replies with base64 strings if
+ * the client asks for them.
+ */
 export async function startFakeUpstash(
   redisUrl: string,
   { losesReply = () => false }: UpstashFaults = {},
@@ -41,7 +47,8 @@ export async function startFakeUpstash(
     const send = (status: number, body: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (request.headers.authorization !== `Bearer ${token}`) return send(401, { error: 'Unauthorized' });
+    if (request.headers.authorization !== `Bearer ${token}`)
+      return send(401, { error: 'Unauthorized' });
     if (request.method !== 'POST') return send(405, { error: 'Method not allowed' });
     const isBase64 = request.headers['upstash-encoding'] === 'base64';
     const encode = (bytes: Buffer): string => bytes.toString(isBase64 ? 'base64' : 'utf8');
@@ -56,7 +63,10 @@ export async function startFakeUpstash(
     else send(first !== undefined && 'error' in first ? 400 : 200, first);
   };
 
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void answer(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');

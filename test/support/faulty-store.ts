@@ -19,8 +19,8 @@ const hour = 3_600_000;
 const faults: readonly Fault[] = ['none', 'cutRequest', 'cutReply', 'hold'];
 
 /**
- * Runs turns under each fault, and retries failed calls like a host and its client. Expects one response per turn, one holder per
- * claim, and one answer per slot, whatever the faults drop.
+ * Runs turns under each fault, and retries failed calls like a host and its client. Expects one
+ * response per turn, one holder per claim, and one answer per slot, whatever the faults drop.
  */
 export async function expectSoundUnderFaults(
   { store, direct, proxy, pass }: FaultyStore,
@@ -28,7 +28,9 @@ export async function expectSoundUnderFaults(
 ): Promise<void> {
   const random = seeded(1);
   const seen = { failed: 0, finished: 0 };
-  /** Makes a call under a fault. Returns undefined if the call failed, with or without an effect. */
+  /**
+   * Makes a call under a fault. Returns undefined if the call failed, with or without an effect.
+   */
   const under = async <T>(call: () => T | PromiseLike<T>): Promise<T | undefined> => {
     // Connects before the fault, so that the fault affects the call itself.
     await vi.waitFor(async () => await store.tasks.read('warm'), { timeout: 20_000, interval: 1 });
@@ -94,7 +96,9 @@ export async function expectSoundUnderFaults(
     const answers = [{ slot: 'ada', sealed: 'yes' }];
     expect(await direct.mailbox.list(`box ${turn}`)).toEqual({ answers, isClosed: true });
 
-    const written = await under(() => store.tasks.write('task', `version ${turn}`, turn - 1, expiresAt));
+    const written = await under(() =>
+      store.tasks.write('task', `version ${turn}`, turn - 1, expiresAt),
+    );
     if (written !== true)
       expect(await direct.tasks.write('task', `version ${turn}`, turn - 1, expiresAt)).toBe(true);
     expect(await direct.tasks.read('task')).toEqual({ version: turn, sealed: `version ${turn}` });

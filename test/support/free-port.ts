@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Starts a server that cannot choose a port itself. Tries other ports if it fails: another process may take the free port first.
+ * Starts a server that cannot choose a port itself. Tries other ports if it fails: another process
+ * may take the free port first.
  *
  * @throws the error of the fifth start
  */

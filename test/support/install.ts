@@ -8,8 +8,9 @@ import { root } from './command.ts';
 const run = promisify(execFile);
 
 /**
- * Installs packages of pinned versions (`name@version`) from npm into a folder of their own, which later runs find
- * there. Here and not among the dependencies, since they are large and only some tests need them.
+ * Installs packages of pinned versions (`name@version`) from npm into a folder of their own, which
+ * later runs find there. Here and not among the dependencies, since they are large and only some
+ * tests need them.
  *
  * @param cache - the name of the folder they are kept in
  * @returns the folder

@@ -36,12 +36,15 @@ export async function post(
       accept: 'application/json, text/event-stream',
       ...(isModern ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': request.method } : {}),
     },
-    body: JSON.stringify(isModern ? { ...request, params: { ...request.params, _meta: modern } } : request),
+    body: JSON.stringify(
+      isModern ? { ...request, params: { ...request.params, _meta: modern } } : request,
+    ),
   });
   const body = await response.text();
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('application/json')) return JSON.parse(body) as JsonRpcResponse;
-  if (!type.startsWith('text/event-stream')) throw new Error(`HTTP ${response.status}, ${type}: ${body}`);
+  if (!type.startsWith('text/event-stream'))
+    throw new Error(`HTTP ${response.status}, ${type}: ${body}`);
   const messages = body
     .split(/\r?\n\r?\n/)
     .map((event) =>

@@ -34,7 +34,10 @@ export function hasPostgresServer(): boolean {
   return programs() !== undefined;
 }
 
-/** Declares tests that need a PostgreSQL server. Without one they are skipped with a reason, but fail in CI. */
+/**
+ * Declares tests that need a PostgreSQL server. Without one they are skipped with a reason, but
+ * fail in CI.
+ */
 export function describeWithPostgres(name: string, tests: () => void): void {
   describeWith(name, hasPostgresServer() ? undefined : 'there is no initdb of PostgreSQL', tests);
 }
@@ -42,7 +45,8 @@ export function describeWithPostgres(name: string, tests: () => void): void {
 // The server refuses to run as root. The package of Debian makes this user.
 function userOfServer(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
-  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const id = (flag: string): number =>
+    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
@@ -55,7 +59,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   const user = userOfServer();
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
-  const settings = ['--username=saga', '--auth=trust', '--encoding=UTF8', '--no-sync', '--no-locale'];
+  const settings = [
+    '--username=saga',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--no-sync',
+    '--no-locale',
+  ];
   execFileSync(join(bin, 'initdb'), ['--pgdata', data, ...settings], {
     stdio: 'ignore',
     cwd: folder,
@@ -94,7 +104,10 @@ async function serverAt(
   user: ReturnType<typeof userOfServer>,
 ): Promise<ChildProcess> {
   const listens = [`unix_socket_directories=${data}`, 'listen_addresses=127.0.0.1'];
-  const settings = ['fsync=off', 'max_connections=200', ...listens].flatMap((setting) => ['-c', setting]);
+  const settings = ['fsync=off', 'max_connections=200', ...listens].flatMap((setting) => [
+    '-c',
+    setting,
+  ]);
   const args = ['-D', data, '-p', String(port), ...settings];
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: data, ...user });
   // An aborted test leaves no server behind.

@@ -31,7 +31,10 @@ export function hasRedisServer(): boolean {
   }
 }
 
-/** Declares tests that need a Redis server. Without one they are skipped with a reason, but fail in CI. */
+/**
+ * Declares tests that need a Redis server. Without one they are skipped with a reason, but fail in
+ * CI.
+ */
 export function describeWithRedis(name: string, tests: () => void): void {
   describeWith(name, hasRedisServer() ? undefined : `${command} is not in the PATH`, tests);
 }
@@ -39,8 +42,9 @@ export function describeWithRedis(name: string, tests: () => void): void {
 /**
  * Starts a Redis server. The caller kills it.
  *
- * @param options - `cluster`: it is a cluster of one node, whose slots the test assigns. Default false. `persists`: each
- * write is on disk before it is acknowledged (`appendfsync always`), and a restart loses nothing. Default false
+ * @param options - `cluster`: it is a cluster of one node, whose slots the test assigns. Default
+ * false. `persists`: each write is on disk before it is acknowledged (`appendfsync always`), and a
+ * restart loses nothing. Default false
  */
 export async function startRedis({ cluster = false, persists = false } = {}): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-redis-'));
@@ -78,12 +82,18 @@ async function serverAt(
     folder,
   }: { readonly cluster: boolean; readonly persists: boolean; readonly folder: string },
 ): Promise<ChildProcess> {
-  const durable = persists ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
+  const durable = persists
+    ? ['--appendonly', 'yes', '--appendfsync', 'always']
+    : ['--appendonly', 'no'];
   const storage = ['--save', '', ...durable, '--dir', folder];
   const mode = cluster ? ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'] : [];
-  const child = spawn(command, ['--port', String(port), '--bind', '127.0.0.1', ...storage, ...mode], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    command,
+    ['--port', String(port), '--bind', '127.0.0.1', ...storage, ...mode],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   // An aborted test leaves no server behind.
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);

@@ -16,7 +16,9 @@ function toBundle(resolved) {
 
 // Node 20 lacks `registerHooks`, and newer versions warn of `register`, whose hooks run in a thread of their own.
 if (module.registerHooks !== undefined)
-  module.registerHooks({ resolve: (specifier, context, next) => toBundle(next(specifier, context)) });
+  module.registerHooks({
+    resolve: (specifier, context, next) => toBundle(next(specifier, context)),
+  });
 else if (isMainThread) module.register(import.meta.url);
 
 export async function resolve(specifier, context, next) {

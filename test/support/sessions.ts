@@ -9,7 +9,10 @@ export interface SessionOptions {
   readonly onsessioninitialized: (id: string) => void;
 }
 
-/** Sessions of 2025, in which the server asks. Each session has its own server, which stores the client's capabilities. */
+/**
+ * Sessions of 2025, in which the server asks. Each session has its own server, which stores the
+ * client's capabilities.
+ */
 export function sessions(
   start: (options: SessionOptions) => Promise<SessionTransport>,
 ): (request: Request) => Promise<Response> {

@@ -1,8 +1,9 @@
 import { type Command, start } from './command.ts';
 
 /**
- * Starts a Node script in a pseudo-terminal with the `script` command of util-linux or macOS. `process.stdin.isTTY` is `true`
- * there, and data written to `stdin` is typed. Fails if there is no `script` command.
+ * Starts a Node script in a pseudo-terminal with the `script` command of util-linux or macOS.
+ * `process.stdin.isTTY` is `true` there, and data written to `stdin` is typed. Fails if there is no
+ * `script` command.
  */
 export function startInTerminal(
   args: readonly string[],

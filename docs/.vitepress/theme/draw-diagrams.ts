@@ -8,7 +8,10 @@ interface Mermaid {
 let loading: Promise<Mermaid> | undefined;
 let count = 0;
 
-/** Draws each diagram of the page in the colors of the theme. Mermaid is loaded with the first diagram. */
+/**
+ * Draws each diagram of the page in the colors of the theme. Mermaid is loaded with the first
+ * diagram.
+ */
 export async function drawDiagrams(isDark: boolean): Promise<void> {
   const figures = [...document.querySelectorAll<HTMLElement>('figure.mermaid')];
   if (figures.length === 0) return;
@@ -25,7 +28,9 @@ function loadMermaid(): Promise<Mermaid> {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = mermaidUrl;
-    script.addEventListener('load', () => resolve((globalThis as unknown as { mermaid: Mermaid }).mermaid));
+    script.addEventListener('load', () =>
+      resolve((globalThis as unknown as { mermaid: Mermaid }).mermaid),
+    );
     script.addEventListener('error', () => reject(new Error('Mermaid could not be loaded.')));
     document.head.append(script);
   });

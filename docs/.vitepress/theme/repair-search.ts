@@ -1,6 +1,7 @@
 /**
- * Repairs the roles of the search box of VitePress, for screen readers. VitePress calls the whole box a button, and each result an
- * option with a link inside. Here, the box is a dialog with a list of links.
+ * Repairs the roles of the search box of VitePress, for screen readers. VitePress calls the whole
+ * box a button, and each result an option with a link inside. Here, the box is a dialog with a list
+ * of links.
  */
 export function repairSearch(): void {
   new MutationObserver(() => {

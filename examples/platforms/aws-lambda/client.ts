@@ -1,4 +1,7 @@
-/** Deploys the function by its template, serves each event in a new process, and rotates the key meanwhile. */
+/**
+ * Deploys the function by its template, serves each event in a new process, and rotates the key
+ * meanwhile.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +57,8 @@ const functionUrl = await startFunctionUrl(users, async (event) => {
   events.push(event);
   const result = await invoke(deployed, event);
   // Plain JSON needs neither encoding nor streaming.
-  if (result.body !== '') assert.equal(result.headers?.['content-type'], 'application/json', result.body);
+  if (result.body !== '')
+    assert.equal(result.headers?.['content-type'], 'application/json', result.body);
   assert.notEqual(result.isBase64Encoded, true);
   return result;
 });

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { APIGatewayProxyStructuredResultV2, LambdaFunctionURLEventWithIAMAuthorizer } from 'aws-lambda';
+import type {
+  APIGatewayProxyStructuredResultV2,
+  LambdaFunctionURLEventWithIAMAuthorizer,
+} from 'aws-lambda';
 
 /** A function URL on loopback. */
 export interface FunctionUrl {
@@ -15,12 +18,15 @@ export interface FunctionUrl {
 export type Users = ReadonlyMap<string, string>;
 
 /**
- * Stands in for a function URL with `AuthType: AWS_IAM` and `InvokeMode: BUFFERED`: turns each request into an event, and the
- * result into a response. AWS would check the signature, but this function trusts the access key.
+ * Stands in for a function URL with `AuthType: AWS_IAM` and `InvokeMode: BUFFERED`: turns each
+ * request into an event, and the result into a response. AWS would check the signature, but this
+ * function trusts the access key.
  */
 export async function startFunctionUrl(
   users: Users,
-  invoke: (event: LambdaFunctionURLEventWithIAMAuthorizer) => Promise<APIGatewayProxyStructuredResultV2>,
+  invoke: (
+    event: LambdaFunctionURLEventWithIAMAuthorizer,
+  ) => Promise<APIGatewayProxyStructuredResultV2>,
 ): Promise<FunctionUrl> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const accessKey =
@@ -35,7 +41,9 @@ export async function startFunctionUrl(
       response.statusCode = result.statusCode ?? 200;
       for (const [name, value] of Object.entries(result.headers ?? {}))
         response.setHeader(name, String(value));
-      response.end(Buffer.from(result.body ?? '', result.isBase64Encoded === true ? 'base64' : 'utf8'));
+      response.end(
+        Buffer.from(result.body ?? '', result.isBase64Encoded === true ? 'base64' : 'utf8'),
+      );
     } catch (error) {
       console.error(error);
       response.writeHead(502).end('Internal Server Error');

@@ -20,8 +20,8 @@ export interface LambdaFunction {
 }
 
 /**
- * Invokes a function with one event in a new process, which ends with the answer. AWS's runtime interface client loads the
- * handler, and talks to this process over the Lambda runtime API.
+ * Invokes a function with one event in a new process, which ends with the answer. AWS's runtime
+ * interface client loads the handler, and talks to this process over the Lambda runtime API.
  *
  * @throws Error with the report of the client if the function fails
  */
@@ -31,7 +31,8 @@ export async function invoke(
 ): Promise<APIGatewayProxyStructuredResultV2> {
   const { promise: answered, resolve, reject } = deferred<string>();
   const answer: RequestListener = (request, response) => {
-    const [, kind = ''] = /^\/2018-06-01\/runtime\/(?:invocation\/)?(.+)$/.exec(request.url ?? '') ?? [];
+    const [, kind = ''] =
+      /^\/2018-06-01\/runtime\/(?:invocation\/)?(.+)$/.exec(request.url ?? '') ?? [];
     if (kind === 'next') {
       response.setHeader('lambda-runtime-aws-request-id', event.requestContext.requestId);
       response.setHeader('lambda-runtime-deadline-ms', Date.now() + 30_000);
@@ -66,7 +67,9 @@ export async function invoke(
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   );
-  const gone = once(child, 'exit').then(() => reject(new Error('The function ended before it answered')));
+  const gone = once(child, 'exit').then(() =>
+    reject(new Error('The function ended before it answered')),
+  );
   try {
     return JSON.parse(await answered) as APIGatewayProxyStructuredResultV2;
   } finally {
@@ -77,10 +80,18 @@ export async function invoke(
   }
 }
 
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: Error) => void } {
+function deferred<T>(): {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (error: Error) => void;
+} {
   let settle: Pick<ReturnType<typeof deferred<T>>, 'resolve' | 'reject'> | undefined;
   const promise = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  return { promise, resolve: (value) => settle?.resolve(value), reject: (error) => settle?.reject(error) };
+  return {
+    promise,
+    resolve: (value) => settle?.resolve(value),
+    reject: (error) => settle?.reject(error),
+  };
 }

@@ -4,10 +4,13 @@
 const Module = require('node:module');
 
 const post = (id, kind, body) =>
-  void fetch(`http://${process.env.AWS_LAMBDA_RUNTIME_API}/2018-06-01/runtime/invocation/${id}/${kind}`, {
-    method: 'POST',
-    body,
-  });
+  void fetch(
+    `http://${process.env.AWS_LAMBDA_RUNTIME_API}/2018-06-01/runtime/invocation/${id}/${kind}`,
+    {
+      method: 'POST',
+      body,
+    },
+  );
 const client = {
   initializeClient: () => {},
   done: (id, result) => post(id, 'response', result),

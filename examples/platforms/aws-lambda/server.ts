@@ -19,7 +19,8 @@ const sagas = serveSagas({
   keys: SAGA_KEYS,
   ...(pool && { store: postgresStore(pool) }),
   auth: {
-    authenticate: (request: ServerRequest) => iamAuth(request.runtime?.awsLambda?.event.requestContext),
+    authenticate: (request: ServerRequest) =>
+      iamAuth(request.runtime?.awsLambda?.event.requestContext),
     principal,
   },
 });

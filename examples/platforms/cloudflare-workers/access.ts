@@ -10,7 +10,8 @@ interface AccessApplication {
   readonly ACCESS_AUD: string;
 }
 
-// One key set for each isolate. The set fetches the keys with the first assertion, and again for an unknown key.
+// One key set for each isolate. The set fetches the keys with the first assertion, and again for an
+// unknown key.
 let keys: JWTVerifyGetKey | undefined;
 
 /** Returns the user of the assertion of Cloudflare Access in the request. */

@@ -1,4 +1,7 @@
-/** Runs a Worker in two workerd processes by turns, behind Cloudflare Access. Key and data are bindings. */
+/**
+ * Runs a Worker in two workerd processes by turns, behind Cloudflare Access. Key and data are
+ * bindings.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +29,9 @@ const secrets = {
   ACCESS_TEAM: access.url,
   ACCESS_AUD: application,
 };
-const folders = await Promise.all(['A', 'B'].map((name) => mkdtemp(join(tmpdir(), `worker-${name}-`))));
+const folders = await Promise.all(
+  ['A', 'B'].map((name) => mkdtemp(join(tmpdir(), `worker-${name}-`))),
+);
 const [ofA = '', ofB = ''] = folders;
 const workers = await Promise.all([startWorker('A', secrets, ofA), startWorker('B', secrets, ofB)]);
 const send = inTurns(workers);
@@ -79,7 +84,9 @@ console.log('A used token was refused, also after a restart.');
 
 /** Asserts that a used token is refused with another answer. */
 async function assertUsed(client: Client, used: SuspendedSaga): Promise<void> {
-  const other = [{ stepId: 'quantity', result: { action: 'accept', content: { quantity: 4 } } }] as const;
+  const other = [
+    { stepId: 'quantity', result: { action: 'accept', content: { quantity: 4 } } },
+  ] as const;
   await assert.rejects(SuspendedSaga.from(client, used).resume(other), SagaGone);
 }
 

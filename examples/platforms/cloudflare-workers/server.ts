@@ -1,4 +1,8 @@
-import { createSagaObject, durableObjectStore, type DurableObjectNamespaceLike } from '@mcp-saga/cloudflare';
+import {
+  createSagaObject,
+  durableObjectStore,
+  type DurableObjectNamespaceLike,
+} from '@mcp-saga/cloudflare';
 import { order } from '@mcp-saga/example-order/saga';
 import { serveSagas, type SagaServer } from '@mcp-saga/server/serve';
 import { accessAuth, principal } from './access.ts';
@@ -26,7 +30,8 @@ const serverOf = (env: Env): SagaServer<Env> =>
   }));
 
 export default {
-  fetch: (request: Request, env: Env, context: unknown) => serverOf(env).fetch(request, env, context),
+  fetch: (request: Request, env: Env, context: unknown) =>
+    serverOf(env).fetch(request, env, context),
 };
 
 /** The class of the Durable Objects of `SAGAS`. */

@@ -8,9 +8,11 @@ import { install } from '../../../test/support/install.ts';
 const installed = await install('runtimes', 'wrangler@4.86.0');
 
 /**
- * Starts the Worker with `wrangler dev`, which bundles the Worker as for a deploy, and runs the bundle in workerd.
+ * Starts the Worker with `wrangler dev`, which bundles the Worker as for a deploy, and runs the
+ * bundle in workerd.
  *
- * @param secrets - values for `wrangler secret put`. Locally, a file holds the values, which override `vars`
+ * @param secrets - values for `wrangler secret put`. Locally, a file holds the values, which
+ * override `vars`
  * @param folder - folder of the Durable Objects
  */
 export async function startWorker(

@@ -1,4 +1,7 @@
-/** Rotates the key of two processes behind a load balancer while clients order, and tries a stolen token. */
+/**
+ * Rotates the key of two processes behind a load balancer while clients order, and tries a stolen
+ * token.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -29,7 +32,10 @@ const start = (keys: string): Promise<ServerProcess> =>
     end: 'SIGTERM',
   });
 
-/** Replaces one process after the other, like a rolling update. Meanwhile, only some processes have the new keys. */
+/**
+ * Replaces one process after the other, like a rolling update. Meanwhile, only some processes have
+ * the new keys.
+ */
 async function roll(keys: string): Promise<void> {
   const fresh = await Promise.all([start(keys), start(keys)]);
   for (const [index, server] of fresh.entries()) {
@@ -49,7 +55,11 @@ const { by } = await orderUmbrellas(ada);
 assert.notEqual(...by, 'the processes took turns');
 await assertBound(ada, eve);
 if (hasStore()) await assertShared(ada);
-await assert.rejects(connect(proxy.url), /401|[Uu]nauthorized/, 'a request without a token is refused');
+await assert.rejects(
+  connect(proxy.url),
+  /401|[Uu]nauthorized/,
+  'a request without a token is refused',
+);
 await assert.rejects(
   connect(proxy.url, { token: await issuer.issue('ada', 'https://elsewhere.example/mcp') }),
   /401|[Uu]nauthorized/,
@@ -62,7 +72,11 @@ await roll(`${young},${old}`);
 const asked = await goOn(ada, waiting);
 await roll(young);
 await end(ada, asked);
-await assert.rejects(goOn(ada, forgotten), SagaGone, 'a saga that was not continued ended with the old key');
+await assert.rejects(
+  goOn(ada, forgotten),
+  SagaGone,
+  'a saga that was not continued ended with the old key',
+);
 console.log('Rotated the key without losing an order.');
 
 const [{ url }] = servers as [ServerProcess];

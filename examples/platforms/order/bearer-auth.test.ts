@@ -38,7 +38,9 @@ describe('access tokens', () => {
     const other = await startIssuer();
     const forged = await other.issue('ada', resource, { iss: issuer.url });
     other.stop();
-    expect(await bearerAuth(issuer.url, resource)(withToken(forged))).toMatchObject({ status: 401 });
+    expect(await bearerAuth(issuer.url, resource)(withToken(forged))).toMatchObject({
+      status: 401,
+    });
   });
 
   it('are neither accepted nor refused while the issuer is down', async () => {

@@ -11,7 +11,8 @@ import {
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 
 /**
- * Checks the access tokens of an issuer, for `authenticate` of `serveSagas`. A request without a valid token gets 401.
+ * Checks the access tokens of an issuer, for `authenticate` of `serveSagas`. A request without a
+ * valid token gets 401.
  *
  * @param issuer - address of the issuer, with its public keys at `/.well-known/jwks.json`
  * @param resource - required audience of a token: the public address of this server
@@ -25,9 +26,12 @@ export function bearerAuth(
   const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
   const verifier: OAuthTokenVerifier = {
     verifyAccessToken: async (token) => {
-      const { payload } = await jwtVerify(token, keys, { issuer, audience: resource }).catch(refuse);
+      const { payload } = await jwtVerify(token, keys, { issuer, audience: resource }).catch(
+        refuse,
+      );
       const { sub: subject, exp: expiresAt, client_id: clientId } = payload;
-      if (typeof clientId !== 'string' || subject === undefined || expiresAt === undefined) return refuse();
+      if (typeof clientId !== 'string' || subject === undefined || expiresAt === undefined)
+        return refuse();
       return { token, clientId, scopes: [], expiresAt, extra: { issuer, subject } };
     },
   };
@@ -40,15 +44,23 @@ function refuse(error?: unknown): never {
   throw new OAuthError(OAuthErrorCode.InvalidToken, 'This token is not good here');
 }
 
-/** Options of `serveSagas` for users of an OAuth issuer: token check, identity, and metadata for clients. */
+/**
+ * Options of `serveSagas` for users of an OAuth issuer: token check, identity, and metadata for
+ * clients.
+ */
 export function signedIn(
   issuer: string | undefined,
   resource: string | undefined,
 ): { readonly auth: ServeAuthOptions } {
-  return { auth: { authenticate: bearerAuth(issuer, resource), principal, oauth: { issuer, resource } } };
+  return {
+    auth: { authenticate: bearerAuth(issuer, resource), principal, oauth: { issuer, resource } },
+  };
 }
 
-/** Returns the user of an access token, for `principal`. Only this user can continue the user's sagas. */
+/**
+ * Returns the user of an access token, for `principal`. Only this user can continue the user's
+ * sagas.
+ */
 export function principal(authInfo: unknown): Principal {
   const { clientId, extra } = authInfo as AuthInfo;
   const { issuer, subject } = extra as { readonly issuer: string; readonly subject: string };

@@ -1,4 +1,8 @@
-import { Client, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type FetchLike,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 
 export interface ConnectOptions {
   /** The user's access token. */

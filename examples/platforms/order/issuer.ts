@@ -5,7 +5,11 @@ import { startAuthorizationServer } from '../../../test/support/authorization-se
 export interface Issuer {
   readonly url: string;
   /** Issues a token for a user, valid for one hour. `claims` replace the default claims. */
-  issue(subject: string, audience: string, claims?: { readonly [claim: string]: unknown }): Promise<string>;
+  issue(
+    subject: string,
+    audience: string,
+    claims?: { readonly [claim: string]: unknown },
+  ): Promise<string>;
   stop(): void;
 }
 

@@ -32,7 +32,11 @@ export async function begin(client: Client): Promise<SuspendedSaga> {
 }
 
 /** Answers the first question, and stops at the second. */
-export async function goOn(client: Client, begun: SuspendedSaga, quantity = 3): Promise<SuspendedSaga> {
+export async function goOn(
+  client: Client,
+  begun: SuspendedSaga,
+  quantity = 3,
+): Promise<SuspendedSaga> {
   const turn = await SuspendedSaga.from(client, begun).resume([
     { stepId: 'quantity', result: { action: 'accept', content: { quantity } } },
   ]);
@@ -62,8 +66,9 @@ export function hasStore(): boolean {
 }
 
 /**
- * Asserts that two servers share a store: a used token gets the stored response from the other server, and no other answer counts.
- * The requests of the client must alternate between the servers.
+ * Asserts that two servers share a store: a used token gets the stored response from the other
+ * server, and no other answer counts. The requests of the client must alternate between the
+ * servers.
  */
 export async function assertShared(client: Client): Promise<void> {
   const begun = await begin(client);

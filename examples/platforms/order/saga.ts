@@ -21,11 +21,20 @@ export const order = saga(
     input: z.object({ item: z.string() }),
   },
   function* ({ item }) {
-    const { quantity } = yield* elicit('quantity', { message: `How many ${item}?`, schema: Quantity });
+    const { quantity } = yield* elicit('quantity', {
+      message: `How many ${item}?`,
+      schema: Quantity,
+    });
     const reserved = yield* step('reserve', () => ({ by: here() }));
-    const { sure } = yield* elicit('sure', { message: `${quantity} ${item}: order them?`, schema: Sure });
+    const { sure } = yield* elicit('sure', {
+      message: `${quantity} ${item}: order them?`,
+      schema: Sure,
+    });
     if (!sure) return 'Nothing was ordered.';
-    const placed = yield* step('place', ({ context }) => ({ by: here(), from: warehouseIn(context) }));
+    const placed = yield* step('place', ({ context }) => ({
+      by: here(),
+      from: warehouseIn(context),
+    }));
     return `${quantity} ${item} from ${placed.from}: reserved by ${reserved.by}, ordered by ${placed.by}.`;
   },
 );

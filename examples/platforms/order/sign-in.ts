@@ -30,7 +30,10 @@ class SignIn implements OAuthClientProvider {
 
   /** Opens the page in the user's browser, and follows the redirect. */
   async redirectToAuthorization(page: URL): Promise<void> {
-    const { headers } = await fetch(page, { headers: { cookie: `user=${this.#user}` }, redirect: 'manual' });
+    const { headers } = await fetch(page, {
+      headers: { cookie: `user=${this.#user}` },
+      redirect: 'manual',
+    });
     this.callback = new URL(headers.get('location') ?? '').searchParams;
   }
 
@@ -67,14 +70,20 @@ class SignIn implements OAuthClientProvider {
   }
 }
 
-/** Connects as a user who signs in first. The client of the SDK finds the authorization server by the 401 of the server. */
+/**
+ * Connects as a user who signs in first. The client of the SDK finds the authorization server by
+ * the 401 of the server.
+ */
 export async function signIn(
   url: URL,
   { user, fetch }: { user: string; fetch?: FetchLike },
 ): Promise<Client> {
   const authProvider = new SignIn(user);
   const transport = (): StreamableHTTPClientTransport =>
-    new StreamableHTTPClientTransport(url, { authProvider, ...(fetch === undefined ? {} : { fetch }) });
+    new StreamableHTTPClientTransport(url, {
+      authProvider,
+      ...(fetch === undefined ? {} : { fetch }),
+    });
   const refused = transport();
   await assert.rejects(createClient().connect(refused), UnauthorizedError);
   assert(authProvider.callback !== undefined, 'the user was sent to sign in');

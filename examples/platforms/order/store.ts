@@ -6,8 +6,8 @@ import { Pool } from 'pg';
 import { createClient } from 'redis';
 
 /**
- * Opens the store that all processes share: Redis at `REDIS_URL`, or PostgreSQL at `DATABASE_URL`. Without either, the server has no
- * store, and each process rejects sagas that need one.
+ * Opens the store that all processes share: Redis at `REDIS_URL`, or PostgreSQL at `DATABASE_URL`.
+ * Without either, the server has no store, and each process rejects sagas that need one.
  */
 export async function openStore(environment: {
   readonly [name: string]: string | undefined;

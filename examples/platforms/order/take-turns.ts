@@ -11,9 +11,10 @@ import { signIn } from './sign-in.ts';
 export type Environment = Record<'SAGA_KEYS' | 'OAUTH_ISSUER' | 'OAUTH_RESOURCE', string>;
 
 /**
- * Starts two servers with one key, and alternates the requests. Asserts that an order completes, both servers run a part of
- * the order, and the token of another user is refused. With a store in the environment of this process, asserts that the servers share
- * the store. Users sign in at the issuer in the server's 401.
+ * Starts two servers with one key, and alternates the requests. Asserts that an order completes,
+ * both servers run a part of the order, and the token of another user is refused. With a store in
+ * the environment of this process, asserts that the servers share the store. Users sign in at the
+ * issuer in the server's 401.
  *
  * @param path - path of the servers
  */
@@ -23,14 +24,19 @@ export async function takeTurns(
 ): Promise<void> {
   const issuer = await startIssuer();
   const resource = `https://orders.example${path}`;
-  const environment = { SAGA_KEYS: generateKey(), OAUTH_ISSUER: issuer.url, OAUTH_RESOURCE: resource };
+  const environment = {
+    SAGA_KEYS: generateKey(),
+    OAUTH_ISSUER: issuer.url,
+    OAUTH_RESOURCE: resource,
+  };
   const servers = await Promise.all([start('A', environment), start('B', environment)]);
   const send = inTurns(servers);
   const connectAs = async (user: string): Promise<Client> =>
     await signIn(new URL(resource), {
       user,
       // Requests to the authorization server are not alternated.
-      fetch: (url, init) => (new URL(url).origin === issuer.url ? fetch(url, init) : send(url, init)),
+      fetch: (url, init) =>
+        new URL(url).origin === issuer.url ? fetch(url, init) : send(url, init),
     });
 
   const ada = await connectAs('ada');

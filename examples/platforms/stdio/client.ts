@@ -15,8 +15,14 @@ interface McpConfig {
 const folder = new URL('.', import.meta.url);
 const config = JSON.parse(await readFile(new URL('mcp.json', folder), 'utf8')) as McpConfig;
 
-/** Starts the server by the configuration, with these keys for `${SAGA_KEYS}`, and ends the server after `use`. */
-async function withServer<T>(keys: string | undefined, use: (client: Client) => Promise<T>): Promise<T> {
+/**
+ * Starts the server by the configuration, with these keys for `${SAGA_KEYS}`, and ends the server
+ * after `use`.
+ */
+async function withServer<T>(
+  keys: string | undefined,
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
   const client = createClient();
   const { command, args } = config.mcpServers.orders;
   const transport = new StdioClientTransport({

@@ -31,11 +31,13 @@ if (/^(?:call|dev)$/.test(name) || (isJson && !runsFile))
     // A task of `call` is cancelled within five seconds. Another Ctrl-C ends at once.
     setTimeout(() => process.exit(130), name === 'dev' ? 1_000 : 6_000).unref();
   });
-// The terminal sends Ctrl-C to a second process, too, to end endless code in `dev`. NODE_OPTIONS may load code of the user.
+// The terminal sends Ctrl-C to a second process, too, to end endless code in `dev`. NODE_OPTIONS
+// may load code of the user.
 const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));
 process.stdin.resume().on('end', () => process.exit())`;
 const env = { ...environment, NODE_OPTIONS: '' };
-if (name === 'dev') spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'], env });
+if (name === 'dev')
+  spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'], env });
 // The reader has gone, as with `mcp-saga … | head`.
 output.on('error', () => process.exit(141));
 const code = await main(process.argv.slice(2), {

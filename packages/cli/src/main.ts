@@ -17,8 +17,8 @@ export interface CommandLine extends Omit<CommandIo, 'note'> {
 
 /**
  * Runs the command line.
- * @returns the exit code: 0 for success, 1 for a failed tool, test, or check, 2 for wrong options, 3 for a server that cannot be
- *   used, and 130 for Ctrl-C
+ * @returns the exit code: 0 for success, 1 for a failed tool, test, or check, 2 for wrong options,
+ * 3 for a server that cannot be used, and 130 for Ctrl-C
  * @example
  * ```ts
  * const code = await main(['keys', 'new'], {
@@ -41,7 +41,9 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     printError: (text) => given.printError(printable(text)),
   };
   const [first = '--help'] = args;
-  const command = commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
+  const command = commands.find(
+    ({ name }) => name === args.slice(0, name.split(' ').length).join(' '),
+  );
   const isVersion = first === '--version' || first === '-v';
   const words = args.filter((arg) => arg !== 'help' && !arg.startsWith('-'));
   const isKnown = commands.some(({ name }) => `${name} `.startsWith([...words, ''].join(' ')));
@@ -52,7 +54,8 @@ export async function main(args: readonly string[], given: CommandLine): Promise
   }
   const isJson = args.includes('--json');
   try {
-    if (command === undefined) throw new CliError('usage', unknownCommand(words.length > 0 ? words : args));
+    if (command === undefined)
+      throw new CliError('usage', unknownCommand(words.length > 0 ? words : args));
     const report = await run(command, args, line);
     if (isJson) line.print(JSON.stringify(report.json, undefined, 2));
     else if (report.text !== '') line.print(report.text);
@@ -61,7 +64,9 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     const isDev = command?.name === 'dev';
     const { aborted } = line.signal;
     if (aborted && (isDev || !isJson)) return 130;
-    const { code, exitCode, message } = described(aborted ? new CliError('stopped', 'Stopped.') : error);
+    const { code, exitCode, message } = described(
+      aborted ? new CliError('stopped', 'Stopped.') : error,
+    );
     const help = command === undefined ? usage() : usageOf(command);
     // `dev` prints one line for each event.
     if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, isDev ? 0 : 2));
@@ -72,19 +77,23 @@ export async function main(args: readonly string[], given: CommandLine): Promise
 
 function unknownCommand([first = '', second = '']: readonly string[]): string {
   const names = commands.map(({ name }) => name);
-  const given = names.some((name) => name.startsWith(`${first} `)) ? `${first} ${second}`.trimEnd() : first;
+  const given = names.some((name) => name.startsWith(`${first} `))
+    ? `${first} ${second}`.trimEnd()
+    : first;
   return `Unknown command '${given}'.${didYouMean(nearestName(given, names))}`;
 }
 
 async function run(command: Command, args: readonly string[], line: CommandLine): Promise<Report> {
   const { values, positionals } = parsed(command, args.slice(command.name.split(' ').length));
-  if (values['help'] !== undefined) return { text: usageOf(command), json: { help: usageOf(command) } };
+  if (values['help'] !== undefined)
+    return { text: usageOf(command), json: { help: usageOf(command) } };
   const missing = command.parameters[positionals.length];
   if (missing?.endsWith('?') === false) throw new CliError('usage', `Missing: <${missing}>.`);
   const extra = positionals[command.parameters.length];
   if (extra !== undefined) throw new CliError('usage', `Unexpected argument '${extra}'.`);
   return await new Promise((resolve, reject) => {
-    // Code of the user may reject a promise without a handler. `dev` reports the error, and continues.
+    // Code of the user may reject a promise without a handler. `dev` reports the error, and
+    // continues.
     if (command.name !== 'dev') process.on('uncaughtException', reject);
     if (!/^(?:call|dev)$/.test(command.name)) line.signal.addEventListener('abort', reject);
     const end = (): unknown => process.off('uncaughtException', reject);
@@ -121,9 +130,14 @@ const hints: Partial<Readonly<Record<string, string>>> = {
   undecryptable: 'Check the keys, the audience, and that the token is complete.',
 };
 
-function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
+function described(
+  error: unknown,
+): Pick<CliError, 'message' | 'exitCode'> & { readonly code: string } {
   if (error instanceof CliError) return error;
-  const given = Object(error) as Partial<Error> & { readonly code: string; readonly reason?: string };
+  const given = Object(error) as Partial<Error> & {
+    readonly code: string;
+    readonly reason?: string;
+  };
   const { name, code, reason = '', message: thrown = String(error) } = given;
   // The server names the refused argument.
   const message = thrown.replace(/^tools\/callSaga failed: (.*) \(-32602\)$/s, '$1');
@@ -136,9 +150,14 @@ function described(error: unknown): Pick<CliError, 'message' | 'exitCode'> & { r
     return new CliError('token_refused', `The token does not open (${reason}). ${hint}`);
   if (/^(?:ERR_)?MODULE_NOT_FOUND$/.test(code)) return new CliError('no_file', message);
   if (name === 'CreateError' && code === 'invalid_option') return new CliError('usage', message);
-  if (error instanceof SagaClientError || name === 'CreateError') return { code, message, exitCode: 1 };
+  if (error instanceof SagaClientError || name === 'CreateError')
+    return { code, message, exitCode: 1 };
   if (error instanceof ProtocolError || error instanceof SdkError)
-    return { code: 'request_failed', message: `The server answers with an error: ${message}`, exitCode: 1 };
+    return {
+      code: 'request_failed',
+      message: `The server answers with an error: ${message}`,
+      exitCode: 1,
+    };
   // Other errors may have codes that are not stable.
   return { code: 'failed', message, exitCode: 1 };
 }

@@ -1,4 +1,10 @@
-export type { SeenEvent, SeenRejection, SeenSaga, SeenTurn, StudioState } from './studio/seen-turns.ts';
+export type {
+  SeenEvent,
+  SeenRejection,
+  SeenSaga,
+  SeenTurn,
+  StudioState,
+} from './studio/seen-turns.ts';
 import { optionError } from '@mcp-saga/core/program';
 import type { SagaTelemetry } from '@mcp-saga/server';
 import { answerStudio } from './studio/answer-studio.ts';
@@ -12,19 +18,23 @@ export interface StudioOptions {
 
 /** Read-only studio of a process: the option `studio` of its hosts. */
 export interface Studio {
-  /** Observes the turns of a host, which calls it. All facts also reach `inner`, such as `openTelemetry()`. */
+  /**
+   * Observes the turns of a host, which calls it. All facts also reach `inner`, such as
+   * `openTelemetry()`.
+   */
   telemetry(inner?: SagaTelemetry): SagaTelemetry;
   /**
-   * Answers a request for the page, below any path, like `studio` of a host. Every visitor sees all sagas of the process: check the
-   * operator before. Responds with 405 to all methods but GET and HEAD.
+   * Answers a request for the page, below any path, like `studio` of a host. Every visitor sees all
+   * sagas of the process: check the operator before. Responds with 405 to all methods but GET and
+   * HEAD.
    */
   fetch(request: Request): Promise<Response>;
 }
 
 /**
- * Creates a page for operators that shows the turns of this process live: steps, attempts, questions, outcomes, token sizes, and kinds
- * of errors. Shows no arguments, answers, results, error messages, tokens, or keys, and cannot act. Requires a file system: Node, Bun,
- * or Deno.
+ * Creates a page for operators that shows the turns of this process live: steps, attempts,
+ * questions, outcomes, token sizes, and kinds of errors. Shows no arguments, answers, results,
+ * error messages, tokens, or keys, and cannot act. Requires a file system: Node, Bun, or Deno.
  * @throws TypeError for an unknown option, and RangeError if `maxSagas` is not a positive integer
  * @example
  * ```ts
@@ -43,7 +53,9 @@ export interface Studio {
 export function createStudio(options: StudioOptions = {}): Studio {
   const { maxSagas = 100, ...others } = options;
   for (const name of Object.keys(others))
-    throw optionError(`createStudio has no option '${name}', only maxSagas.`, { code: 'unknown_option' });
+    throw optionError(`createStudio has no option '${name}', only maxSagas.`, {
+      code: 'unknown_option',
+    });
   if (!Number.isInteger(maxSagas) || maxSagas < 1)
     throw optionError('maxSagas must be a positive integer.', { type: RangeError });
   const feed = new TurnFeed(maxSagas);

@@ -45,7 +45,10 @@ async function deadUrl(): Promise<string> {
   return url;
 }
 
-/** Sends the first requests of a call to one server, and requests that continue a saga to another: a load balancer. */
+/**
+ * Sends the first requests of a call to one server, and requests that continue a saga to another: a
+ * load balancer.
+ */
 function between(first: string, second: string): Promise<string> {
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
@@ -60,7 +63,9 @@ function between(first: string, second: string): Promise<string> {
         headers: headers as [string, string][],
         body,
       });
-      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+      response.writeHead(answer.status, {
+        'content-type': answer.headers.get('content-type') ?? '',
+      });
       response.end(await answer.text());
     } catch {
       request.socket.destroy();
@@ -76,7 +81,10 @@ afterAll(() => {
   for (const server of listeners) server.close();
 });
 
-/** What a command printed on both streams, with times, IDs, sizes, and addresses replaced, and its exit code. */
+/**
+ * What a command printed on both streams, with times, IDs, sizes, and addresses replaced, and its
+ * exit code.
+ */
 async function golden(...given: Parameters<typeof run>): Promise<string> {
   const { code, printed, errors } = await run(...given);
   const text = [errors, printed].filter((part) => part !== '').join('\n');
@@ -169,7 +177,9 @@ describe.each(['call', 'doctor'])('mcp-saga %s with an unusable server', (name) 
       expect(await tried(url)).toBe(notMcp);
     }
     expect(await tried(await web((_, response) => response.writeHead(404).end()))).toBe(notMcp);
-    expect(await tried(await listening(createServer((socket) => socket.end('220 mail\r\n'))))).toBe(notMcp);
+    expect(await tried(await listening(createServer((socket) => socket.end('220 mail\r\n'))))).toBe(
+      notMcp,
+    );
   });
 
   it('reports an HTTP status of a refusal or a failure', async () => {
@@ -214,7 +224,10 @@ describe('mcp-saga inspect with a token that does not open', () => {
     return turn.token;
   };
   const inspected = (token: string, given: string): Promise<string> =>
-    golden(['inspect', '-', '--audience', 'shop'], { environment: { SAGA_KEYS: given }, input: token });
+    golden(['inspect', '-', '--audience', 'shop'], {
+      environment: { SAGA_KEYS: given },
+      input: token,
+    });
 
   it('reports the reason for each wrong key, without a key', async () => {
     const token = await tokenOf(host);
@@ -234,7 +247,9 @@ describe('mcp-saga inspect with a token that does not open', () => {
     const other = ['{"alg":"dir","enc":"A256GCM"}', '', 'iv', 'text', 'tag'].map((part) =>
       Buffer.from(part).toString('base64url'),
     );
-    expect(await inspected(other.join('.'), keys)).toMatch(/^This is not a whole saga token: [^]*\n→ 2$/);
+    expect(await inspected(other.join('.'), keys)).toMatch(
+      /^This is not a whole saga token: [^]*\n→ 2$/,
+    );
     const malformed = await inspected(token, 'k1:c2hvcnQ');
     expect(malformed).toMatch(/^The keys cannot be used: key 1 of 1 .*\n→ 2$/);
     expect(malformed).not.toContain('c2hvcnQ');
@@ -278,8 +293,12 @@ describe('mcp-saga keys with unusable keys', () => {
     expect(await withKeys(['check'])).toBe(
       'SAGA_KEYS is not set. Set SAGA_KEYS, or pass --env-file or --keys-env.\n→ 2',
     );
-    expect(await withKeys(['check', '--env-file', '/nowhere'])).toBe('There is no file /nowhere.\n→ 2');
-    expect(await withKeys(['check'], 'k1:short')).toMatch(/^key 1 of 1 is not .*\nTo make a key: .*\n→ 1$/);
+    expect(await withKeys(['check', '--env-file', '/nowhere'])).toBe(
+      'There is no file /nowhere.\n→ 2',
+    );
+    expect(await withKeys(['check'], 'k1:short')).toMatch(
+      /^key 1 of 1 is not .*\nTo make a key: .*\n→ 1$/,
+    );
     expect(await withKeys(['rotate', '--phase', '1'], 'k1:short')).toMatch(
       /^The keys cannot be used: key 1 of 1 is not .*\n→ 2$/,
     );
@@ -302,27 +321,39 @@ describe('mcp-saga keys with unusable keys', () => {
 
 describe('mcp-saga in a terminal', () => {
   const typed = async (...args: readonly string[]): Promise<string> => {
-    const { code, output } = await startInTerminal(['--import', 'tsx', 'packages/cli/src/bin.ts', ...args])
-      .ended;
+    const { code, output } = await startInTerminal([
+      '--import',
+      'tsx',
+      'packages/cli/src/bin.ts',
+      ...args,
+    ]).ended;
     return `${normalized(output).replaceAll('\r', '')}→ ${code}`;
   };
 
   it('ends by Ctrl-C, with JSON, while a server never answers', async () => {
     const stopped = new AbortController();
     const url = await web(() => stopped.abort());
-    const { code, printed } = await run(['call', 'x', '-u', url, '--json'], { signal: stopped.signal });
-    expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 130, error: { code: 'stopped' } });
+    const { code, printed } = await run(['call', 'x', '-u', url, '--json'], {
+      signal: stopped.signal,
+    });
+    expect({ code, ...JSON.parse(printed) }).toMatchObject({
+      code: 130,
+      error: { code: 'stopped' },
+    });
   });
 
-  it.each([['--json'], []])('ends the doctor by Ctrl-C while a server never answers: %s', async (...more) => {
-    const url = await web(() => process.kill(doctor.pid, 'SIGINT'));
-    const args = ['--import', 'tsx', 'packages/cli/src/bin.ts', 'doctor', '-u', url, ...more];
-    const doctor = start(process.execPath, args);
-    const { code, signal } = await doctor.ended;
-    expect(code ?? signal).toBe(more.length > 0 ? 130 : 'SIGINT');
-    const error = { error: { code: 'stopped', message: 'Stopped.' } };
-    expect(doctor.output).toBe(more.length > 0 ? `${JSON.stringify(error, undefined, 2)}\n` : '');
-  });
+  it.each([['--json'], []])(
+    'ends the doctor by Ctrl-C while a server never answers: %s',
+    async (...more) => {
+      const url = await web(() => process.kill(doctor.pid, 'SIGINT'));
+      const args = ['--import', 'tsx', 'packages/cli/src/bin.ts', 'doctor', '-u', url, ...more];
+      const doctor = start(process.execPath, args);
+      const { code, signal } = await doctor.ended;
+      expect(code ?? signal).toBe(more.length > 0 ? 130 : 'SIGINT');
+      const error = { error: { code: 'stopped', message: 'Stopped.' } };
+      expect(doctor.output).toBe(more.length > 0 ? `${JSON.stringify(error, undefined, 2)}\n` : '');
+    },
+  );
 
   it('reports a server that accepts requests and never answers', async () => {
     expect(await typed('doctor', '-u', await web(silent))).toBe(

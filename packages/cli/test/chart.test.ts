@@ -128,11 +128,14 @@ const contains = (outer: Rectangle, inner: Rectangle): boolean =>
 describe('the layout of a statechart', () => {
   it('places every state once, inside its parent, below the head of the parent', () => {
     holds((layout, machine) => {
-      expect(layout.states.map(({ state }) => state.id)).toEqual(nodesOf(machine.root).map(({ id }) => id));
+      expect(layout.states.map(({ state }) => state.id)).toEqual(
+        nodesOf(machine.root).map(({ id }) => id),
+      );
       for (const placed of layout.states) {
         const parent = layout.states.find(({ state }) => state.id === placed.parent) ?? layout;
         expect(contains(parent, placed)).toBe(true);
-        if ('head' in parent) expect(placed.y).toBeGreaterThan(parent.y + (parent.head?.height ?? 0));
+        if ('head' in parent)
+          expect(placed.y).toBeGreaterThan(parent.y + (parent.head?.height ?? 0));
       }
     });
   });
@@ -152,7 +155,9 @@ describe('the layout of a statechart', () => {
     holds((layout, machine) => {
       const { chart, labels, lines } = layout;
       const count = nodesOf(machine.root).flatMap((node) =>
-        node.type === 'history' ? [] : [...(node.always ?? []), ...[...node.transitions.values()].flat()],
+        node.type === 'history'
+          ? []
+          : [...(node.always ?? []), ...[...node.transitions.values()].flat()],
       ).length;
       expect(labels.map(({ transition: number }) => number)).toEqual([...Array(count).keys()]);
       for (const [index, { targets }] of chart.transitions.entries()) {
@@ -180,7 +185,10 @@ describe('the lines of a label', () => {
   it('break a long word after punctuation', () => {
     // The rest after the punctuation would be too wide.
     expect(breakLines('i.xxxW', 12, 32)).toEqual(['i.xxx', 'W']);
-    expect(breakLines('INVOICE.WRITTEN.AND.SIGNED', 12, 140)).toEqual(['INVOICE.WRITTEN.', 'AND.SIGNED']);
+    expect(breakLines('INVOICE.WRITTEN.AND.SIGNED', 12, 140)).toEqual([
+      'INVOICE.WRITTEN.',
+      'AND.SIGNED',
+    ]);
   });
 });
 

@@ -23,7 +23,10 @@ afterEach(async () => {
 /** Makes the folder of a project. */
 function newProject(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-'));
-  symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  symlinkSync(
+    fileURLToPath(new URL('../node_modules', import.meta.url)),
+    join(folder, 'node_modules'),
+  );
   for (const [name, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files }))
     writeFileSync(join(folder, name), text);
   return folder;
@@ -236,7 +239,11 @@ export default serveSagas({
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
     expect(lines()).toContainEqual(
-      expect.objectContaining({ type: 'ready', url: served, studio: new URL('/studio/', served).href }),
+      expect.objectContaining({
+        type: 'ready',
+        url: served,
+        studio: new URL('/studio/', served).href,
+      }),
     );
     expect(new URL(served).pathname).toBe('/api/mcp');
     for (const way of ['saga-methods', 'tool', 'resume-token'])
@@ -277,12 +284,18 @@ export const order = saga({ name: 'order', version: '1' }, function* () {
     await dev.printed(/SHIPS/);
     process.kill(call.pid, 'SIGINT');
     expect(await call.ended).toMatchObject({ code: 130 });
-    expect(call.output).toContain('The request was interrupted. The outcome of its steps is unknown.');
+    expect(call.output).toContain(
+      'The request was interrupted. The outcome of its steps is unknown.',
+    );
     const state = async (more: string): Promise<StudioState> =>
       (await (await fetch(new URL(`/studio/state${more}`, url))).json()) as StudioState;
     const [order] = (await state('')).seen;
-    const turns = async (): Promise<StudioState['turns']> => (await state(`?saga=${order?.sagaId}`)).turns;
-    await vi.waitFor(async () => expect(await turns()).toMatchObject([{ status: 'rejected' }]), 20_000);
+    const turns = async (): Promise<StudioState['turns']> =>
+      (await state(`?saga=${order?.sagaId}`)).turns;
+    await vi.waitFor(
+      async () => expect(await turns()).toMatchObject([{ status: 'rejected' }]),
+      20_000,
+    );
     expect(await turns()).toMatchObject([
       {
         errorType: 'turn_aborted',
@@ -292,7 +305,9 @@ export const order = saga({ name: 'order', version: '1' }, function* () {
         ],
       },
     ]);
-    await dev.printed(/ turn 1  request interrupted  pay succeeded, outcome of ship unknown  \d+ ms\n/);
+    await dev.printed(
+      / turn 1  request interrupted  pay succeeded, outcome of ship unknown  \d+ ms\n/,
+    );
   });
 
   it('names the MCP SDK at the start if the project does not have it', async () => {
@@ -310,7 +325,8 @@ export const idle = saga({ name: 'idle', version: '1' }, function* () { return '
     expect(await run(['dev', join(folder, 'sagas.mts'), '--port', '0'])).toEqual({
       code: 2,
       printed: '',
-      errors: 'To serve sagas, install the MCP SDK in your project: npm install @modelcontextprotocol/server',
+      errors:
+        'To serve sagas, install the MCP SDK in your project: npm install @modelcontextprotocol/server',
     });
     vi.unstubAllEnvs();
   });
@@ -362,9 +378,13 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     const text =
       "import { saga, step } from '@mcp-saga/server';\nexport const a = saga({ name: 'a', version: '1' }, function* () { yield* step('b', () => void Promise.reject(new Error('db down'))); yield* step('c', () => new Promise((end) => setTimeout(end, 9))); });\n";
     const file = join(newProject({ 'a.ts': text }), 'a.ts');
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...bin, 'graph', file, '--json'], {
-      cwd: root,
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [...bin, 'graph', file, '--json'],
+      {
+        cwd: root,
+      },
+    );
     expect(status).toBe(1);
     expect(JSON.parse(String(stdout))).toEqual({ error: { code: 'failed', message: 'db down' } });
     expect(String(stderr)).toBe('');
@@ -374,7 +394,9 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     const text =
       "import { saga, step } from '@mcp-saga/server';\nconsole.log('loading');\nexport const a = saga({ name: 'a', version: '1' }, function* () { yield* step('b', () => console.log('running')); });\n";
     const file = join(newProject({ 'a.ts': text }), 'a.ts');
-    const { stdout, stderr } = spawnSync(process.execPath, [...bin, 'graph', file, '--json'], { cwd: root });
+    const { stdout, stderr } = spawnSync(process.execPath, [...bin, 'graph', file, '--json'], {
+      cwd: root,
+    });
     expect(JSON.parse(String(stdout))).toHaveProperty('mermaid');
     expect(String(stderr)).toMatch(/loading[^]*running/);
   });
@@ -394,14 +416,20 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     const stdio = ['ignore', openSync('/dev/full', 'w'), 'ignore'] as const;
     for (const more of [[], ['--json']])
       expect(
-        spawnSync(process.execPath, [...bin, 'keys', 'new', ...more], { cwd: root, stdio: [...stdio] }),
+        spawnSync(process.execPath, [...bin, 'keys', 'new', ...more], {
+          cwd: root,
+          stdio: [...stdio],
+        }),
       ).toMatchObject({ status: 141 });
   });
 
   it('ends by Ctrl-C without an error in JSON, and prints other errors as one line', async () => {
     vi.stubEnv('SAGA_KEYS', keys);
     const args = ['dev', fixture('sagas.ts'), '--port', '0', '--json'];
-    const stopped = await run(args, { signal: AbortSignal.abort(), environment: { SAGA_KEYS: keys } });
+    const stopped = await run(args, {
+      signal: AbortSignal.abort(),
+      environment: { SAGA_KEYS: keys },
+    });
     expect(stopped).toMatchObject({ code: 130, errors: '' });
     expect(JSON.parse(stopped.printed)).toMatchObject({ type: 'ready' });
     const { code, printed } = await run(['dev', 'nowhere.ts', '--json']);

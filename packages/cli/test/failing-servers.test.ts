@@ -8,7 +8,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { fixture, run } from './command-line.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
 
-type Answer = (method: string, request: Request) => Promise<Response | undefined> | Response | undefined;
+type Answer = (
+  method: string,
+  request: Request,
+) => Promise<Response | undefined> | Response | undefined;
 
 let answer: Answer = () => undefined;
 let isSlow = false;
@@ -54,7 +57,13 @@ const codeOf = async (...args: Parameters<typeof run>): Promise<readonly [number
   const { error } = JSON.parse(printed) as { readonly error?: { readonly code: string } };
   return [code, error?.code ?? 'none'];
 };
-const calling = (...more: readonly string[]): readonly string[] => ['call', 'slow', '--url', url, ...more];
+const calling = (...more: readonly string[]): readonly string[] => [
+  'call',
+  'slow',
+  '--url',
+  url,
+  ...more,
+];
 const failing =
   (failed: string, make: () => Promise<Response> | Response): Answer =>
   (method) =>
@@ -80,7 +89,11 @@ describe.each([['saga-methods'], ['tool'], ['resume-token']])('mcp-saga call --a
     ['429', () => new Response('slow down', { status: 429 }), 'unreachable'],
     ['502', () => new Response('bad gateway', { status: 502 }), 'unreachable'],
     ['HTML', () => new Response('<html>', { headers: { 'content-type': 'text/html' } }), 'not_mcp'],
-    ['broken JSON', () => new Response('{', { headers: { 'content-type': 'application/json' } }), 'not_mcp'],
+    [
+      'broken JSON',
+      () => new Response('{', { headers: { 'content-type': 'application/json' } }),
+      'not_mcp',
+    ],
   ])('ends with exit code 3 if the server answers the call with %s', async (_, make, code) => {
     answer = failing(way === 'saga-methods' ? 'tools/callSaga' : 'tools/call', make);
     expect(await codeOf(calling('--as', way))).toEqual([3, code]);
@@ -118,7 +131,9 @@ describe('a server that fails after the connection', () => {
         stopped.abort();
         return await new Promise<never>(() => undefined);
       });
-      const { code, errors } = await run(calling('--as', way, '--json'), { signal: stopped.signal });
+      const { code, errors } = await run(calling('--as', way, '--json'), {
+        signal: stopped.signal,
+      });
       expect({ code, errors }).toEqual({ code: 130, errors: '' });
     }
   });
@@ -149,7 +164,10 @@ describe('mcp-saga call after Ctrl-C', () => {
       return run(calling(...more), { signal: stop.signal });
     };
     const { code, printed } = await stopping('--json');
-    expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 130, error: { code: 'stopped' } });
+    expect({ code, ...JSON.parse(printed) }).toMatchObject({
+      code: 130,
+      error: { code: 'stopped' },
+    });
     const errors = 'The request was interrupted. The outcome of its steps is unknown.';
     expect(await stopping()).toEqual({ code: 130, printed: '', errors });
   });
@@ -158,7 +176,9 @@ describe('mcp-saga call after Ctrl-C', () => {
 describe('the clock check of mcp-saga doctor', () => {
   const clock = async (...more: readonly string[]): Promise<unknown> => {
     const { printed } = await run(['doctor', '-u', url, '--json', ...more]);
-    const { checks } = JSON.parse(printed) as { readonly checks: readonly { readonly name: string }[] };
+    const { checks } = JSON.parse(printed) as {
+      readonly checks: readonly { readonly name: string }[];
+    };
     return checks.find(({ name }) => name === 'clock');
   };
 
@@ -178,7 +198,11 @@ describe('the clock check of mcp-saga doctor', () => {
     });
     expect(await clock()).toMatchObject({ ok: true });
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
-    expect(await clock()).toEqual({ name: 'clock', ok: true, text: expect.stringMatching(/^unknown: /) });
+    expect(await clock()).toEqual({
+      name: 'clock',
+      ok: true,
+      text: expect.stringMatching(/^unknown: /),
+    });
     vi.restoreAllMocks();
   });
 });
@@ -218,7 +242,9 @@ describe('mcp-saga over --stdio', () => {
     const environment = { ...process.env, SAGA_KEYS: keys };
     for (const quote of ['"', "'"]) {
       const stdio = `${quote}${folder}${quote} --import tsx ${fixture('server.ts')} --stdio`;
-      const ran = await run(['call', 'refund', '--stdio', stdio, '-a', 'amount=9', '-y'], { environment });
+      const ran = await run(['call', 'refund', '--stdio', stdio, '-a', 'amount=9', '-y'], {
+        environment,
+      });
       expect(ran).toMatchObject({ code: 0, printed: 'refunded 9' });
     }
   });
@@ -228,12 +254,15 @@ describe('a question to the model', () => {
   const call = (...more: readonly string[]): ReturnType<typeof run> =>
     run(['call', 'advise', '--url', url, '-a', 'amount=9', ...more]);
 
-  it.each([['saga-methods'], ['tool'], ['resume-token']])('is declined by --decline: %s', async (way) => {
-    const id = way === 'tool' ? 'sampling' : 'opinion';
-    const { code, errors } = await call('--as', way, '--decline', id);
-    expect(errors).toContain(`${id}: declined by the options`);
-    expect(code).toBe(1);
-  });
+  it.each([['saga-methods'], ['tool'], ['resume-token']])(
+    'is declined by --decline: %s',
+    async (way) => {
+      const id = way === 'tool' ? 'sampling' : 'opinion';
+      const { code, errors } = await call('--as', way, '--decline', id);
+      expect(errors).toContain(`${id}: declined by the options`);
+      expect(code).toBe(1);
+    },
+  );
 
   it('takes an answer that is not a text', async () => {
     expect(await call('--answer', 'opinion=12')).toMatchObject({ code: 0, printed: 'advised: 12' });

@@ -23,7 +23,8 @@ describe('mcp-saga keys', () => {
   it('rotates in three phases, and ends with the new key alone', async () => {
     const old = await newKey('k1');
     const rotated = async (phase: string, keys: string): Promise<string> =>
-      (await run(['keys', 'rotate', '--phase', phase], { environment: { SAGA_KEYS: keys } })).printed;
+      (await run(['keys', 'rotate', '--phase', phase], { environment: { SAGA_KEYS: keys } }))
+        .printed;
     const both = await rotated('1', old);
     const [, added = ''] = both.split(',');
     expect(both).toBe(`${old},${added}`);
@@ -35,7 +36,9 @@ describe('mcp-saga keys', () => {
 
   it('does not add a key with the ID of another one', async () => {
     const environment = { SAGA_KEYS: await newKey('k1') };
-    expect(await run(['keys', 'rotate', '--phase', '1', '--id', 'k1'], { environment })).toMatchObject({
+    expect(
+      await run(['keys', 'rotate', '--phase', '1', '--id', 'k1'], { environment }),
+    ).toMatchObject({
       code: 2,
       printed: '',
     });
@@ -53,7 +56,9 @@ describe('mcp-saga keys', () => {
     ['3', 'k9', 'k10', 'Run phase 2'],
   ])('does not drop the newest key: phase %s of %s, %s', async (phase, first, second, advice) => {
     const environment = { SAGA_KEYS: [await newKey(first), await newKey(second)].join(',') };
-    const { code, printed, errors } = await run(['keys', 'rotate', '--phase', phase], { environment });
+    const { code, printed, errors } = await run(['keys', 'rotate', '--phase', phase], {
+      environment,
+    });
     expect([code, printed]).toEqual([2, '']);
     expect(errors).toContain(`${first} seals tokens now. ${advice}.`);
   });
@@ -78,7 +83,9 @@ describe('mcp-saga keys', () => {
       'k1',
     ];
     for (const keys of bad) {
-      const { code, printed, errors } = await run(['keys', 'check'], { environment: { SAGA_KEYS: keys } });
+      const { code, printed, errors } = await run(['keys', 'check'], {
+        environment: { SAGA_KEYS: keys },
+      });
       expect(code, keys).toBe(1);
       for (const key of keys
         .split(',')
@@ -86,7 +93,9 @@ describe('mcp-saga keys', () => {
         .filter((each) => each !== undefined))
         expect(printed + errors).not.toContain(key);
     }
-    expect(await run(['keys', 'check'], { environment: { SAGA_KEYS: good } })).toMatchObject({ code: 0 });
+    expect(await run(['keys', 'check'], { environment: { SAGA_KEYS: good } })).toMatchObject({
+      code: 0,
+    });
   });
 
   it('reports every bad key with its position, and the command that makes a key', async () => {
@@ -102,7 +111,10 @@ describe('mcp-saga keys', () => {
     ]);
     // A bad key hides no repeated ID.
     const weak = `k1:${Buffer.from('a'.repeat(32)).toString('base64url')}`;
-    const { printed } = await check([weak, `k1:${k3.slice(3)}`, k3, 'k3:short'].join(','), '--json');
+    const { printed } = await check(
+      [weak, `k1:${k3.slice(3)}`, k3, 'k3:short'].join(','),
+      '--json',
+    );
     expect(JSON.parse(printed)).toEqual({
       ok: false,
       problems: [
@@ -134,7 +146,10 @@ describe('mcp-saga keys', () => {
       code: 1,
       printed: expect.stringMatching(/^key 1 of 2 [^]*\nkey 2 of 2 /),
     });
-    expect(await check('{"keys"')).toMatchObject({ code: 1, printed: expect.stringContaining('JSON') });
+    expect(await check('{"keys"')).toMatchObject({
+      code: 1,
+      printed: expect.stringContaining('JSON'),
+    });
     const alone = JSON.stringify({ keys: { kty: 'oct', kid: 'k1', k } });
     expect((await check(alone)).code).toBe(1);
   });
@@ -143,7 +158,10 @@ describe('mcp-saga keys', () => {
     const check = (keys: string): ReturnType<typeof run> =>
       run(['keys', 'check'], { environment: { SAGA_KEYS: keys } });
     const [k1, other] = [await newKey('k1'), await newKey('k2')];
-    expect(await check(`${k1},`)).toMatchObject({ code: 1, printed: expect.stringMatching(/^key 2 of 2 /) });
+    expect(await check(`${k1},`)).toMatchObject({
+      code: 1,
+      printed: expect.stringMatching(/^key 2 of 2 /),
+    });
     expect(await check(`${k1},,x`)).toMatchObject({
       code: 1,
       printed: expect.stringMatching(/^key 2 of 3 .*\nkey 3 of 3 /),
@@ -157,8 +175,12 @@ describe('mcp-saga keys', () => {
   });
 
   it('names the command that makes a key, also for a command that needs the keys', async () => {
-    const { errors } = await run(['keys', 'rotate', '--phase=1'], { environment: { SAGA_KEYS: 'k1:x' } });
-    expect(errors).toMatch(/^The keys cannot be used: key 1 of 1 .*\. To make one: mcp-saga keys new\.$/);
+    const { errors } = await run(['keys', 'rotate', '--phase=1'], {
+      environment: { SAGA_KEYS: 'k1:x' },
+    });
+    expect(errors).toMatch(
+      /^The keys cannot be used: key 1 of 1 .*\. To make one: mcp-saga keys new\.$/,
+    );
   });
 
   it('rotates no text with an empty key', async () => {

@@ -17,7 +17,10 @@ const tokenOf = async (): Promise<string> => {
 /** Writes a module that can import our packages. */
 function moduleWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'module-'));
-  symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  symlinkSync(
+    fileURLToPath(new URL('../node_modules', import.meta.url)),
+    join(folder, 'node_modules'),
+  );
   writeFileSync(join(folder, 'module.ts'), text);
   return join(folder, 'module.ts');
 }
@@ -43,7 +46,9 @@ describe('mcp-saga inspect', () => {
     expect((JSON.parse(printed) as { readonly timeline: unknown }).timeline).toEqual([entry]);
     expect(printed).not.toContain(keys.slice(3));
     const shown = await run([...args, '--values'], { environment, input });
-    expect(JSON.parse(shown.printed)).toMatchObject({ timeline: [{ ...entry, value: { amount: 9 } }] });
+    expect(JSON.parse(shown.printed)).toMatchObject({
+      timeline: [{ ...entry, value: { amount: 9 } }],
+    });
     const asText = await run([...args.slice(0, -1), '--values'], { environment, input });
     expect(asText.printed).toMatch(/input parsed, 12 bytes: \{"amount":9\}$/);
   });
@@ -88,12 +93,20 @@ describe('mcp-saga inspect', () => {
     });
   });
 
-  it.each(['sagas.ts', 'served.ts'])('shows the timeline with the host or server of %s', async (file) => {
-    const { code, printed, errors } = await run(['inspect', await tokenOf(), '--host', fixture(file)]);
-    expect({ code, errors }).toEqual({ code: 0, errors: '' });
-    expect(printed).toContain('refund 2');
-    expect(printed).toContain('input parsed');
-  });
+  it.each(['sagas.ts', 'served.ts'])(
+    'shows the timeline with the host or server of %s',
+    async (file) => {
+      const { code, printed, errors } = await run([
+        'inspect',
+        await tokenOf(),
+        '--host',
+        fixture(file),
+      ]);
+      expect({ code, errors }).toEqual({ code: 0, errors: '' });
+      expect(printed).toContain('refund 2');
+      expect(printed).toContain('input parsed');
+    },
+  );
 
   it('opens a token with a guarded server whose saga refuses forks', async () => {
     const file = moduleWith(`import { memoryGuard, saga } from '@mcp-saga/server';
@@ -111,7 +124,10 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, g
 import { refund } from '${fixture('sagas.ts')}';
 export default serveSagas({ name: 'shop', version: '1', sagas: [refund] });`;
     const given = { environment: { SAGA_KEYS: keys } };
-    const { code, printed } = await run(['inspect', await tokenOf(), '--host', moduleWith(text)], given);
+    const { code, printed } = await run(
+      ['inspect', await tokenOf(), '--host', moduleWith(text)],
+      given,
+    );
     expect(code).toBe(0);
     expect(printed).toContain('refund 2');
   });
@@ -120,10 +136,17 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund] });`;
     const token = await tokenOf();
     const environment = { SAGA_KEYS: generateKey('k1') };
     const args = ['--audience', 'shop'];
-    expect(await run(['inspect', token, ...args], { environment })).toMatchObject({ code: 1, printed: '' });
-    expect(await run(['inspect', token.slice(0, -9), ...args], { environment })).toMatchObject({ code: 1 });
+    expect(await run(['inspect', token, ...args], { environment })).toMatchObject({
+      code: 1,
+      printed: '',
+    });
+    expect(await run(['inspect', token.slice(0, -9), ...args], { environment })).toMatchObject({
+      code: 1,
+    });
     expect(await run(['inspect', 'text'])).toMatchObject({ code: 2 });
-    expect(await run(['inspect', token, '--audience='], { environment })).toMatchObject({ code: 2 });
+    expect(await run(['inspect', token, '--audience='], { environment })).toMatchObject({
+      code: 2,
+    });
   });
 });
 
@@ -179,7 +202,10 @@ export const script = testSaga(charging);`;
         runs: expect.arrayContaining([{ saga: 'script', explorer: 'crash', cases: 4 }]),
       });
       const read = await run([...args.slice(0, -1), '--harmless=pay-bck', '--harmless=pay-back']);
-      expect(read).toMatchObject({ code: 2, printed: expect.stringContaining('ok    script: crash') });
+      expect(read).toMatchObject({
+        code: 2,
+        printed: expect.stringContaining('ok    script: crash'),
+      });
       expect(read.errors.split('\n').at(-1)).toBe(message);
       for (const known of ['pay-*', 'pay-back#2', '*'])
         expect(await run([...args, `--harmless=${known}`]), known).not.toMatchObject({ code: 2 });
@@ -226,8 +252,12 @@ export const ship = saga({ name: 'ship', version: '1', commitFirst: true }, func
   it('prints a problem of all explorers once', async () => {
     const { code, printed } = await run(['test', fixture('charging.ts')]);
     expect(code).toBe(2);
-    expect(printed).toMatch(/^FAIL {2}charging: crash, fail, refuse, fork\n {6}.*amount: expected number.*$/);
-    const { runs } = JSON.parse((await run(['test', fixture('charging.ts'), '--json'])).printed) as {
+    expect(printed).toMatch(
+      /^FAIL {2}charging: crash, fail, refuse, fork\n {6}.*amount: expected number.*$/,
+    );
+    const { runs } = JSON.parse(
+      (await run(['test', fixture('charging.ts'), '--json'])).printed,
+    ) as {
       readonly runs: readonly object[];
     };
     expect(runs).toHaveLength(4);
@@ -254,8 +284,14 @@ export const ship = saga({ name: 'ship', version: '1', commitFirst: true }, func
     for (const [args, advice] of [
       [graph, "--input '{"],
       [[...graph, '--input', '9'], 'expected an object'],
-      [['graph', fixture('sagas.ts'), '-e', 'refund', '--input', '{"amount":9}'], 'Export a script'],
-      [['graph', fixture('sagas.ts'), '-e', 'script', '--input', '{"amount":9}'], 'leave out --input'],
+      [
+        ['graph', fixture('sagas.ts'), '-e', 'refund', '--input', '{"amount":9}'],
+        'Export a script',
+      ],
+      [
+        ['graph', fixture('sagas.ts'), '-e', 'script', '--input', '{"amount":9}'],
+        'leave out --input',
+      ],
       [['graph', fixture('machine.ts'), '--input', '{}'], 'takes no input: leave out --input.'],
     ] as const)
       expect(await run(args)).toMatchObject({ code: 2, errors: expect.stringContaining(advice) });
@@ -326,14 +362,17 @@ describe('a module that does not load', () => {
     return [code, error.code];
   };
 
-  it.each(['test', 'graph', 'dev'])('is a missing file if an import is missing: %s', async (name) => {
-    for (const imported of ['./nowhere.ts', 'no-such-package'])
-      expect(await codeOf(name, moduleWith(`import '${imported}';`))).toEqual([2, 'no_file']);
-    const required = moduleWith(
-      "import { createRequire } from 'node:module'; createRequire(import.meta.url)('no-such-package');",
-    );
-    expect(await codeOf(name, required)).toEqual([2, 'no_file']);
-  });
+  it.each(['test', 'graph', 'dev'])(
+    'is a missing file if an import is missing: %s',
+    async (name) => {
+      for (const imported of ['./nowhere.ts', 'no-such-package'])
+        expect(await codeOf(name, moduleWith(`import '${imported}';`))).toEqual([2, 'no_file']);
+      const required = moduleWith(
+        "import { createRequire } from 'node:module'; createRequire(import.meta.url)('no-such-package');",
+      );
+      expect(await codeOf(name, required)).toEqual([2, 'no_file']);
+    },
+  );
 
   it.each(['test', 'dev'])(
     'names the command that makes a key, also for a key of the module: %s',
@@ -373,16 +412,27 @@ describe('mcp-saga doctor --host', () => {
     expect(code).toBe(1);
   });
 
-  it.each(['doctor', 'inspect'])('gives the module the variables of --env-file: %s', async (name) => {
-    vi.stubEnv('STORES', undefined);
-    const file = join(mkdtempSync(join(tmpdir(), 'env-')), '.env');
-    writeFileSync(file, 'STORES=down\n');
-    const token = name === 'inspect' ? [await tokenOf()] : [];
-    const { printed } = await run([name, ...token, '--host', fixture('hosts.ts'), '--env-file', file]);
-    expect(process.env['STORES']).toBe('down');
-    if (name === 'doctor') expect(printed).toContain('FAIL  guard: cannot be reached (ECONNREFUSED)');
-    vi.unstubAllEnvs();
-  });
+  it.each(['doctor', 'inspect'])(
+    'gives the module the variables of --env-file: %s',
+    async (name) => {
+      vi.stubEnv('STORES', undefined);
+      const file = join(mkdtempSync(join(tmpdir(), 'env-')), '.env');
+      writeFileSync(file, 'STORES=down\n');
+      const token = name === 'inspect' ? [await tokenOf()] : [];
+      const { printed } = await run([
+        name,
+        ...token,
+        '--host',
+        fixture('hosts.ts'),
+        '--env-file',
+        file,
+      ]);
+      expect(process.env['STORES']).toBe('down');
+      if (name === 'doctor')
+        expect(printed).toContain('FAIL  guard: cannot be reached (ECONNREFUSED)');
+      vi.unstubAllEnvs();
+    },
+  );
 
   it('names a module without a host', async () => {
     expect(await run(['doctor', '--host', fixture('machine.ts')])).toMatchObject({ code: 2 });

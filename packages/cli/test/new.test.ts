@@ -19,9 +19,15 @@ describe('mcp-saga new', () => {
     });
     const ran = await run(['new', ours, ...flags]);
     expect(ran).toMatchObject({ code: 0, errors: '' });
-    expect(ran.printed.replaceAll(ours, theirs).split('\n')[0]).toBe(printed.join('\n').split('\n')[0]);
-    for (const file of readdirSync(theirs).filter((name) => name.endsWith('.js') || name === 'package.json'))
-      expect(readFileSync(join(ours, file), 'utf8'), file).toBe(readFileSync(join(theirs, file), 'utf8'));
+    expect(ran.printed.replaceAll(ours, theirs).split('\n')[0]).toBe(
+      printed.join('\n').split('\n')[0],
+    );
+    for (const file of readdirSync(theirs).filter(
+      (name) => name.endsWith('.js') || name === 'package.json',
+    ))
+      expect(readFileSync(join(ours, file), 'utf8'), file).toBe(
+        readFileSync(join(theirs, file), 'utf8'),
+      );
   });
 
   it('prints the files as JSON, and settings for the package manager', async () => {

@@ -55,7 +55,9 @@ describe('the output of mcp-saga', () => {
       --
       → 0"
     `);
-    const { printed: both } = await run(['keys', 'rotate', '-p', '1'], { environment: { SAGA_KEYS: keys } });
+    const { printed: both } = await run(['keys', 'rotate', '-p', '1'], {
+      environment: { SAGA_KEYS: keys },
+    });
     const environment = { SAGA_KEYS: both };
     const rotate = (phase: string): Promise<string> =>
       golden(['keys', 'rotate', '--phase', phase], { environment });
@@ -74,8 +76,9 @@ describe('the output of mcp-saga', () => {
       → 0"
     `);
     const { printed: sealing } = await run(['keys', 'rotate', '-p', '2'], { environment });
-    expect(await golden(['keys', 'rotate', '--phase', '3'], { environment: { SAGA_KEYS: sealing } }))
-      .toMatchInlineSnapshot(`
+    expect(
+      await golden(['keys', 'rotate', '--phase', '3'], { environment: { SAGA_KEYS: sealing } }),
+    ).toMatchInlineSnapshot(`
       "k2: the first key seals tokens, and each key opens them. Roll this out to every process. Tokens of other keys are rejected from now on.
       --
       k2:KEY

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { commands } from '../src/commands/commands.ts';
 import { usage, usageOf } from '../src/usage.ts';
 
-const page = readFileSync(new URL('../../../docs/reference/command-line.md', import.meta.url), 'utf8');
+const page = readFileSync(
+  new URL('../../../docs/reference/command-line.md', import.meta.url),
+  'utf8',
+);
 
 describe('the page of the command line', () => {
   it('shows the help', () => {

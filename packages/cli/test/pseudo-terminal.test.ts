@@ -14,7 +14,10 @@ import { advise, keys, refund } from './fixtures/sagas.ts';
 
 const report = saga({ name: 'report', version: '1', task: 'require' }, function* () {
   yield* step('count', () => 7);
-  const { sure } = yield* elicit('confirm', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+  const { sure } = yield* elicit('confirm', {
+    message: 'Sure?',
+    schema: z.object({ sure: z.boolean() }),
+  });
   return `sure: ${sure}`;
 });
 
@@ -43,7 +46,9 @@ beforeAll(async () => {
 afterAll(() => server.close(true));
 
 function inTerminal(...args: readonly string[]): Command {
-  return startInTerminal(['--import', 'tsx', 'packages/cli/src/bin.ts', ...args], { SAGA_KEYS: keys });
+  return startInTerminal(['--import', 'tsx', 'packages/cli/src/bin.ts', ...args], {
+    SAGA_KEYS: keys,
+  });
 }
 
 function call(...args: readonly string[]): Command {
@@ -61,7 +66,9 @@ describe('mcp-saga in a terminal', () => {
     await command.printed(/Language/);
     command.stdin.write(enter);
     expect(await command.ended).toMatchObject({ code: 0 });
-    const { name } = JSON.parse(await readFile(join(folder, 'invoices', 'package.json'), 'utf8')) as {
+    const { name } = JSON.parse(
+      await readFile(join(folder, 'invoices', 'package.json'), 'utf8'),
+    ) as {
       readonly name: string;
     };
     expect(name).toBe('invoices');
@@ -72,7 +79,11 @@ describe('mcp-saga in a terminal', () => {
     [['keys', 'check'], 0, /k1/],
     [['keys', 'rotate', '--phase=1', '--id=k9'], 0, /k9:[\w-]{43}/],
     [['graph', fixture('machine.ts')], 0, /stateDiagram-v2/],
-    [['test', fixture('sagas.ts'), '--export=script', '--harmless=pay-back'], 0, /ok +script: fork/],
+    [
+      ['test', fixture('sagas.ts'), '--export=script', '--harmless=pay-back'],
+      0,
+      /ok +script: fork/,
+    ],
     [['crash', fixture('losing.ts')], 1, /FAIL +paying: crash/],
     [['replay', 'none', '--sagas', fixture('sagas.ts')], 2, /No recordings found/],
     [['inspect', 'no-token'], 2, /not a whole saga token/],
@@ -103,7 +114,10 @@ describe('mcp-saga call in a terminal', () => {
     const command = call('refund', '--arg=amount=9');
     await command.printed(/'confirm' asks: Refund 9\?[^]*◆ {2}sure/);
     command.stdin.write('y');
-    expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('refunded 9') });
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('refunded 9'),
+    });
   });
 
   it.each(['saga-methods', 'tool'])(
@@ -115,15 +129,23 @@ describe('mcp-saga call in a terminal', () => {
       command.stdin.write('0\r');
       await command.printed(/Asked again: .*not free[^]*Asked again: .*not free[^]*◆ {2}amount/);
       command.stdin.write('7\r');
-      expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('paid 7') });
+      expect(await command.ended).toMatchObject({
+        code: 0,
+        output: expect.stringContaining('paid 7'),
+      });
     },
   );
 
   it('shows the person who plays the model what the saga asks', async () => {
     const command = call('advise', '--arg=amount=9');
-    await command.printed(/'opinion' asks the model: Is 9 EUR much\?[^]*You play the client's model/);
+    await command.printed(
+      /'opinion' asks the model: Is 9 EUR much\?[^]*You play the client's model/,
+    );
     command.stdin.write('No\r');
-    expect(await command.ended).toMatchObject({ code: 0, output: expect.stringContaining('advised: No') });
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('advised: No'),
+    });
   });
 
   it.each([
@@ -134,6 +156,9 @@ describe('mcp-saga call in a terminal', () => {
     const command = call(name, '--arg=amount=9', `--as=${way}`);
     await command.printed(/◆ {2}sure/);
     command.stdin.write('\u0003');
-    expect(await command.ended).toMatchObject({ code: 130, output: expect.stringContaining(state) });
+    expect(await command.ended).toMatchObject({
+      code: 130,
+      output: expect.stringContaining(state),
+    });
   });
 });

@@ -92,14 +92,27 @@ const ways = [
 describe('mcp-saga call', () => {
   it.each(ways)('answers by options: %s %s %s %s', async (...way) => {
     const call = ['call', 'refund', '--url', urls[0] ?? '', '--arg', 'amount=9', ...way];
-    expect(await run([...call, '--answer', 'sure=true'])).toMatchObject({ code: 0, printed: 'refunded 9' });
+    expect(await run([...call, '--answer', 'sure=true'])).toMatchObject({
+      code: 0,
+      printed: 'refunded 9',
+    });
     expect(await run([...call, '--yes'])).toMatchObject({ code: 0, printed: 'refunded 9' });
-    expect(await run([...call, '--answer', 'sure=false'])).toMatchObject({ code: 0, printed: 'kept' });
+    expect(await run([...call, '--answer', 'sure=false'])).toMatchObject({
+      code: 0,
+      printed: 'kept',
+    });
   });
 
   it.each(ways)('reads arguments in the types of the schema: %s %s %s %s', async (...way) => {
     const call = (...given: readonly string[]): ReturnType<typeof run> =>
-      run(['call', 'track', '-u', urls[0] ?? '', ...way, ...given.flatMap((text) => ['--arg', text])]);
+      run([
+        'call',
+        'track',
+        '-u',
+        urls[0] ?? '',
+        ...way,
+        ...given.flatMap((text) => ['--arg', text]),
+      ]);
     for (const [given, read] of [
       [['order=12'], { order: '12' }],
       [['order=12.0'], { order: '12.0' }],
@@ -112,7 +125,17 @@ describe('mcp-saga call', () => {
   });
 
   it.each(['--arg', '--answer'])('refuses a repeated name of %s', async (option) => {
-    const call = ['call', 'refund', '-u', urls[0] ?? '', option, 'sure=1', option, 'sure=2', '--json'];
+    const call = [
+      'call',
+      'refund',
+      '-u',
+      urls[0] ?? '',
+      option,
+      'sure=1',
+      option,
+      'sure=2',
+      '--json',
+    ];
     const { code, printed } = await run(call);
     expect({ code, ...JSON.parse(printed) }).toEqual({
       code: 2,
@@ -121,7 +144,16 @@ describe('mcp-saga call', () => {
   });
 
   it('answers a field of text with the text of the option', async () => {
-    const call = ['call', 'place', '-u', urls[0] ?? '', '--answer', 'city=1e3', '--answer', 'zip=12.0'];
+    const call = [
+      'call',
+      'place',
+      '-u',
+      urls[0] ?? '',
+      '--answer',
+      'city=1e3',
+      '--answer',
+      'zip=12.0',
+    ];
     expect(await run(call)).toMatchObject({ code: 0, printed: '{"city":"1e3","zip":"12.0"}' });
   });
 
@@ -138,45 +170,66 @@ describe('mcp-saga call', () => {
       ]);
       expect(code).toBe(1);
       expect(errors).toContain('--answer sure=');
-      expect(errors.includes('stays suspended')).toBe(way.length === 0 || way[1] === 'saga-methods');
+      expect(errors.includes('stays suspended')).toBe(
+        way.length === 0 || way[1] === 'saga-methods',
+      );
     }
   });
 
-  it.each(ways)('ends with the reason of the server if an option is refused: %s %s %s %s', async (...way) => {
-    const call = ['call', 'pay', '--url', urls[0] ?? '', ...way];
-    for (const [option, reason] of [
-      ['--answer=amount=-5', '>=0'],
-      ['--answer=amount=abc', 'number'],
-      ['--yes', 'not free'],
-    ] as const) {
-      const { code, printed } = await run([...call, option, '--json']);
-      expect({ code, ...JSON.parse(printed) }).toEqual({
-        code: 1,
-        error: { code: 'answer_refused', message: expect.stringContaining(reason) },
+  it.each(ways)(
+    'ends with the reason of the server if an option is refused: %s %s %s %s',
+    async (...way) => {
+      const call = ['call', 'pay', '--url', urls[0] ?? '', ...way];
+      for (const [option, reason] of [
+        ['--answer=amount=-5', '>=0'],
+        ['--answer=amount=abc', 'number'],
+        ['--yes', 'not free'],
+      ] as const) {
+        const { code, printed } = await run([...call, option, '--json']);
+        expect({ code, ...JSON.parse(printed) }).toEqual({
+          code: 1,
+          error: { code: 'answer_refused', message: expect.stringContaining(reason) },
+        });
+      }
+      expect(await run([...call, '--answer=amount=5'])).toMatchObject({
+        code: 0,
+        printed: 'paid 5',
       });
-    }
-    expect(await run([...call, '--answer=amount=5'])).toMatchObject({ code: 0, printed: 'paid 5' });
-  });
+    },
+  );
 
   it('declines a question', async () => {
-    const call = ['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=9', '--decline', 'confirm', '--json'];
+    const call = [
+      'call',
+      'refund',
+      '-u',
+      urls[0] ?? '',
+      '-a',
+      'amount=9',
+      '--decline',
+      'confirm',
+      '--json',
+    ];
     const { code, printed, errors } = await run(call);
     expect(code).toBe(1);
     expect(errors).toContain('confirm: declined by the options');
     expect(JSON.parse(printed)).toMatchObject({ isError: true });
   });
 
-  it.each(['saga-methods', 'resume-token'])('names answers that no question used: %s', async (way) => {
-    const call = ['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=9', '--as', way];
-    const unused = 'No question for --answer confrm, --decline other. Asked: confirm (sure).';
-    const options = ['--answer', 'confrm=true', '--decline', 'other'];
-    const unanswered = await run([...call, ...options]);
-    expect(unanswered).toMatchObject({ code: 1, errors: expect.stringContaining(unused) });
-    const answered = await run([...call, ...options, '--answer', 'sure=true']);
-    expect(answered).toMatchObject({ code: 0, errors: expect.stringContaining(unused) });
-    const used = await run([...call, '--answer', 'confirm=true']);
-    expect(used.errors).not.toContain('No question');
-  });
+  it.each(['saga-methods', 'resume-token'])(
+    'names answers that no question used: %s',
+    async (way) => {
+      const call = ['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=9', '--as', way];
+      const unused = 'No question for --answer confrm, --decline other. Asked: confirm (sure).';
+      const options = ['--answer', 'confrm=true', '--decline', 'other'];
+      const unanswered = await run([...call, ...options]);
+      expect(unanswered).toMatchObject({ code: 1, errors: expect.stringContaining(unused) });
+      const answered = await run([...call, ...options, '--answer', 'sure=true']);
+      expect(answered).toMatchObject({ code: 0, errors: expect.stringContaining(unused) });
+      const used = await run([...call, '--answer', 'confirm=true']);
+      expect(used.errors).not.toContain('No question');
+    },
+  );
 
   it('keeps an open saga in a file, and continues from the file', async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
@@ -194,7 +247,16 @@ describe('mcp-saga call', () => {
     expect(await readFile(file, 'utf8')).toContain(sagaToken);
 
     // The arguments are those of the saga. Another process of the server has the same keys.
-    const continued = ['call', 'refund', '-u', urls[1] ?? '', '--keep', file, '--answer', 'sure=true'];
+    const continued = [
+      'call',
+      'refund',
+      '-u',
+      urls[1] ?? '',
+      '--keep',
+      file,
+      '--answer',
+      'sure=true',
+    ];
     expect(await run(continued)).toMatchObject({
       code: 0,
       printed: 'refunded 9',
@@ -211,7 +273,13 @@ describe('mcp-saga call', () => {
     const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
     const call = ['call', 'both', '-u', urls[0] ?? '', '--keep', file];
     expect(await run([...call, '--answer', 'one=1'])).toMatchObject({ code: 1 });
-    const { code, printed, errors } = await run([...call, '--answer', 'one=1', '--answer', 'two=2']);
+    const { code, printed, errors } = await run([
+      ...call,
+      '--answer',
+      'one=1',
+      '--answer',
+      'two=2',
+    ]);
     expect({ code, printed }).toEqual({ code: 0, printed: '1 2' });
     // The call before used the other answer.
     expect(errors).not.toContain('No question');
@@ -236,7 +304,15 @@ describe('mcp-saga call', () => {
   });
 
   it('reports refused arguments as JSON', async () => {
-    const { code, printed } = await run(['call', 'refund', '-u', urls[0] ?? '', '-a', 'amount=x', '--json']);
+    const { code, printed } = await run([
+      'call',
+      'refund',
+      '-u',
+      urls[0] ?? '',
+      '-a',
+      'amount=x',
+      '--json',
+    ]);
     expect(code).toBe(1);
     expect(JSON.parse(printed)).toEqual({
       error: {
@@ -260,11 +336,14 @@ describe('mcp-saga call', () => {
     expect(errors).toContain('The truck is on its way.');
   });
 
-  it.each([['saga-methods'], ['tool']])('shows the progress that the tool reports: %s', async (way) => {
-    const { printed, errors } = await run(['call', 'copy', '-u', urls[0] ?? '', '--as', way]);
-    expect(printed).toBe('copied');
-    expect(errors).toContain('progress: 1 of 2 half of it');
-  });
+  it.each([['saga-methods'], ['tool']])(
+    'shows the progress that the tool reports: %s',
+    async (way) => {
+      const { printed, errors } = await run(['call', 'copy', '-u', urls[0] ?? '', '--as', way]);
+      expect(printed).toBe('copied');
+      expect(errors).toContain('progress: 1 of 2 half of it');
+    },
+  );
 
   it('lists the tools of a server if it lacks the given tool', async () => {
     expect(await run(['call', 'refunds', '-u', urls[0] ?? ''])).toMatchObject({
@@ -327,13 +406,23 @@ describe('mcp-saga doctor', () => {
         environment: { SAGA_KEYS: keys },
       });
       expect(code).toBe(0);
-      const { checks } = JSON.parse(printed) as { readonly checks: readonly { readonly name: string }[] };
-      expect(checks.map(({ name }) => name)).toEqual(['keys', 'server', 'sagas', 'clock', 'clients']);
+      const { checks } = JSON.parse(printed) as {
+        readonly checks: readonly { readonly name: string }[];
+      };
+      expect(checks.map(({ name }) => name)).toEqual([
+        'keys',
+        'server',
+        'sagas',
+        'clock',
+        'clients',
+      ]);
     }
   });
 
   it('reports bad keys beside a valid server', async () => {
-    expect(await run(['doctor', '-u', urls[0] ?? ''], { environment: { SAGA_KEYS: 'k1:x' } })).toMatchObject({
+    expect(
+      await run(['doctor', '-u', urls[0] ?? ''], { environment: { SAGA_KEYS: 'k1:x' } }),
+    ).toMatchObject({
       code: 1,
     });
   });
@@ -345,7 +434,10 @@ describe('mcp-saga doctor', () => {
     const args = ['doctor', '-u', `http://127.0.0.1:${port}/mcp`, '--json'];
     expect(await run(args)).toMatchObject({ code: 3, printed: expect.stringContaining('not_mcp') });
     await new Promise((resolve) => other.close(resolve));
-    expect(await run(args)).toMatchObject({ code: 3, printed: expect.stringContaining('unreachable') });
+    expect(await run(args)).toMatchObject({
+      code: 3,
+      printed: expect.stringContaining('unreachable'),
+    });
   });
 
   it('reports a wrong clock', async () => {

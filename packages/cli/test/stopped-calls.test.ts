@@ -34,7 +34,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(servers.map((server) => server.close(true))));
 
-const unfinished = 'The saga stays unfinished. Only a call by the saga methods with --keep can continue.';
+const unfinished =
+  'The saga stays unfinished. Only a call by the saga methods with --keep can continue.';
 
 describe.each([['tool'], ['tool', '--mcp=2025-11-25'], ['resume-token']])(
   'mcp-saga call --as %s %s',
@@ -68,7 +69,10 @@ describe('mcp-saga call --keep', () => {
       code: 1,
       errors: expect.stringContaining("The server refuses the answer to 'how-much'"),
     });
-    expect(await call('pay')).toMatchObject({ code: 1, errors: expect.stringContaining('--answer amount=') });
+    expect(await call('pay')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('--answer amount='),
+    });
     expect(await call('pay', '--answer=amount=0')).toMatchObject({
       code: 1,
       errors: expect.stringContaining('not free'),
@@ -79,9 +83,14 @@ describe('mcp-saga call --keep', () => {
 
   it('names the file of a saga that the server refuses, and keeps the file for the right server', async () => {
     await call('refund', '--arg=amount=9');
-    const { sagaToken } = JSON.parse(await readFile(file, 'utf8')) as { readonly sagaToken: string };
+    const { sagaToken } = JSON.parse(await readFile(file, 'utf8')) as {
+      readonly sagaToken: string;
+    };
     const refused = await call('refund', '--yes', '--url', stranger);
-    expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('invalid or expired') });
+    expect(refused).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('invalid or expired'),
+    });
     expect(refused.errors).toContain(
       `${file} stays. To start a new saga, delete the file or pass another one.`,
     );
@@ -96,7 +105,10 @@ describe('mcp-saga call --keep', () => {
     const before = await readdir(folder);
     for (const wrong of ['', folder, missing]) {
       const { code, printed } = await call('refund', '--arg=amount=9', '--keep', wrong, '--json');
-      expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 2, error: { code: 'no_file' } });
+      expect({ code, ...JSON.parse(printed) }).toMatchObject({
+        code: 2,
+        error: { code: 'no_file' },
+      });
     }
     expect(started).toBe(0);
     expect(await readdir(folder)).toEqual(before);

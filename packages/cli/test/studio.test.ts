@@ -36,7 +36,10 @@ const order = saga(
 const keys = generateKey('k1');
 const url = 'http://shop.example/ops/studio';
 
-async function stateOf(studio: ReturnType<typeof createStudio>, sagaId: string = ''): Promise<StudioState> {
+async function stateOf(
+  studio: ReturnType<typeof createStudio>,
+  sagaId: string = '',
+): Promise<StudioState> {
   const response = await studio.fetch(new Request(`${url}/state?saga=${sagaId}`));
   return (await response.json()) as StudioState;
 }
@@ -148,7 +151,9 @@ describe('createStudio', () => {
 
   it('has no other files', async () => {
     for (const name of ['old-abc123.css', 'nothing.js'])
-      expect(await createStudio().fetch(new Request(`${url}/${name}`))).toMatchObject({ status: 404 });
+      expect(await createStudio().fetch(new Request(`${url}/${name}`))).toMatchObject({
+        status: 404,
+      });
   });
 
   it('adds the slash that the relative URLs of the page need', async () => {
@@ -168,7 +173,9 @@ describe('createStudio', () => {
     expect(again.status).toBe(204);
     expect(() => createStudio({ maxSagas: 0 })).toThrow(RangeError);
     const misspelled = { maxSaga: 2 } as object;
-    expect(() => createStudio(misspelled)).toThrow(expect.objectContaining({ code: 'unknown_option' }));
+    expect(() => createStudio(misspelled)).toThrow(
+      expect.objectContaining({ code: 'unknown_option' }),
+    );
   });
 
   it('shows the doctor how the sagas were started', async () => {
@@ -196,28 +203,50 @@ describe('createStudio', () => {
   });
 
   it('passes everything on to other telemetry', async () => {
-    const [within, event, end, refused] = [vi.fn((work: () => void) => work()), vi.fn(), vi.fn(), vi.fn()];
+    const [within, event, end, refused] = [
+      vi.fn((work: () => void) => work()),
+      vi.fn(),
+      vi.fn(),
+      vi.fn(),
+    ];
     const onStep = vi.fn(() => ({ within, end }));
     const turn = vi.fn(() => ({ parent: 'p', within, event, step: onStep, end }));
     const telemetry = { turn, refused };
     const hooks = { onTurn: () => undefined };
     const studio = createStudio();
-    const host = createSagaHost({ sagas: [order], audience: 'shop', keys, studio, telemetry, hooks });
+    const host = createSagaHost({
+      sagas: [order],
+      audience: 'shop',
+      keys,
+      studio,
+      telemetry,
+      hooks,
+    });
     const { token } = suspended(await host.start('order', { item: 'lamp' }));
     const content = { address: 'here' };
     await host.resume(token, [{ stepId: 'address', result: { action: 'accept', content } }]);
     await host.resume('x').catch(() => undefined);
-    expect(turn.mock.calls).toMatchObject([[{ action: 'start' }], [{ action: 'resume', parent: 'p' }]]);
+    expect(turn.mock.calls).toMatchObject([
+      [{ action: 'start' }],
+      [{ action: 'resume', parent: 'p' }],
+    ]);
     expect(event.mock.calls).toMatchObject([[{ type: 'answered' }]]);
     expect(onStep).toHaveBeenCalledTimes(1);
     expect(within).toHaveBeenCalledTimes(3);
-    expect(end.mock.calls).toMatchObject([[{ status: 'suspended' }], ['Error'], [{ status: 'failed' }]]);
+    expect(end.mock.calls).toMatchObject([
+      [{ status: 'suspended' }],
+      ['Error'],
+      [{ status: 'failed' }],
+    ]);
     expect(refused).toHaveBeenCalledTimes(1);
   });
 });
 
 describe.each([
-  ['a host', (sagas: Program[], studio: Studio) => createSagaHost({ sagas, audience: 'shop', keys, studio })],
+  [
+    'a host',
+    (sagas: Program[], studio: Studio) => createSagaHost({ sagas, audience: 'shop', keys, studio }),
+  ],
   [
     'a server',
     (sagas: Program[], studio: Studio) =>
@@ -288,7 +317,9 @@ describe('the studio of mcp-saga dev', () => {
   it('names the steps that are not undone, with their keys', async () => {
     const { host, turnsOf } = developed();
     const { sagaId } = await host.start('stuck', {});
-    expect((await turnsOf(sagaId)).at(-1)).toMatchObject({ uncompensated: ['charge(secret card)'] });
+    expect((await turnsOf(sagaId)).at(-1)).toMatchObject({
+      uncompensated: ['charge(secret card)'],
+    });
   });
 
   it('logs an interrupted turn, and none of its steps with the next turn', async () => {
@@ -305,12 +336,18 @@ describe('the studio of mcp-saga dev', () => {
       return 'done';
     });
     const lines: string[] = [];
-    const hooks = withTurnLog({}, (_, text) => lines.push(text.replace(/\w+ {2}turn/, 'ID  turn')), feed);
+    const hooks = withTurnLog(
+      {},
+      (_, text) => lines.push(text.replace(/\w+ {2}turn/, 'ID  turn')),
+      feed,
+    );
     const telemetry = feed.telemetry();
     const host = createSagaHost({ sagas: [pay], audience: 'shop', keys, telemetry, hooks });
     const { token } = suspended(await host.start('pay', {}));
     const answers = [{ stepId: 'confirm', result: { action: 'accept', content: {} } }] as const;
-    await expect(host.resume(token, answers, { signal: request.signal })).rejects.toThrow('aborted');
+    await expect(host.resume(token, answers, { signal: request.signal })).rejects.toThrow(
+      'aborted',
+    );
     await host.resume(token, [{ stepId: 'confirm', result: { action: 'cancel' } }]);
     expect(lines.map((line) => line.replaceAll(/ {2}(?:token|\d+ ms).*/g, ''))).toEqual([
       'pay ID  turn 1  suspended  confirm asked',
@@ -322,7 +359,10 @@ describe('the studio of mcp-saga dev', () => {
   it('cuts a problem of changed code, which a page repeats in a URL', async () => {
     const studio = new DevStudio();
     studio.changed('x'.repeat(20_000));
-    const response = await studio.answer(new Request('http://127.0.0.1:3000/studio/sources'), served);
+    const response = await studio.answer(
+      new Request('http://127.0.0.1:3000/studio/sources'),
+      served,
+    );
     expect(await response?.json()).toMatchObject({ problem: 'x'.repeat(1_000) });
   });
 
@@ -363,12 +403,17 @@ describe('the studio of mcp-saga dev', () => {
     [{ origin: 'https://evil.example' }, 'POST', 403],
     [{ host: 'evil.example:3000' }, 'POST', 403],
     [{}, 'GET', 405],
-  ])('runs no code in the playground for a request with %j by %s', async (headers, method, status) => {
-    expect(await ask(headers, 'engine?id=1', method)).toBe(status);
-  });
+  ])(
+    'runs no code in the playground for a request with %j by %s',
+    async (headers, method, status) => {
+      expect(await ask(headers, 'engine?id=1', method)).toBe(status);
+    },
+  );
 
   it('leaves all other paths to the server', () => {
     for (const path of ['/mcp', '/', '/studios', '/saga/answer/1'])
-      expect(new DevStudio().answer(new Request(`http://127.0.0.1:3000${path}`), served)).toBeUndefined();
+      expect(
+        new DevStudio().answer(new Request(`http://127.0.0.1:3000${path}`), served),
+      ).toBeUndefined();
   });
 });

@@ -12,7 +12,13 @@ const undone: string[] = [];
 let isStatusShown = true;
 
 const report = saga(
-  { name: 'report', version: '1', forks: 'accept', task: 'prefer', output: z.object({ rows: z.number() }) },
+  {
+    name: 'report',
+    version: '1',
+    forks: 'accept',
+    task: 'prefer',
+    output: z.object({ rows: z.number() }),
+  },
   function* () {
     const undo = (): void => void undone.push('reserve');
     yield* step('reserve', () => 'a warehouse', { compensate: undo });
@@ -89,7 +95,10 @@ describe('mcp-saga call --as tasks', () => {
 
   it('prints the result as JSON', async () => {
     const { code, printed } = await call(['report', '--answer', 'confirm=false', '--json']);
-    expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 0, structuredContent: { rows: 0 } });
+    expect({ code, ...JSON.parse(printed) }).toMatchObject({
+      code: 0,
+      structuredContent: { rows: 0 },
+    });
   });
 
   it("answers the questions to the client's model", async () => {
@@ -98,7 +107,10 @@ describe('mcp-saga call --as tasks', () => {
   });
 
   it('fails with a failed tool', async () => {
-    expect(await call(['failing'])).toMatchObject({ code: 1, printed: "'failing' failed at step 'charge'." });
+    expect(await call(['failing'])).toMatchObject({
+      code: 1,
+      printed: "'failing' failed at step 'charge'.",
+    });
     const { code, printed } = await call(['failing', '--json']);
     expect({ code, ...JSON.parse(printed) }).toMatchObject({ code: 1, isError: true });
   });
@@ -107,7 +119,9 @@ describe('mcp-saga call --as tasks', () => {
     undone.length = 0;
     const { code, errors } = await call(['report']);
     expect(code).toBe(1);
-    expect(errors).toMatch(/Asked the server to cancel the task\.\n'confirm' asks: Sure\? .*--answer sure=/);
+    expect(errors).toMatch(
+      /Asked the server to cancel the task\.\n'confirm' asks: Sure\? .*--answer sure=/,
+    );
     await expect.poll(() => undone).toEqual(['reserve']);
   });
 
@@ -126,7 +140,10 @@ describe('mcp-saga call --as tasks', () => {
     const onNote = (text: string): void => {
       if (text.includes('answered by the options')) stopped.abort();
     };
-    const { code, printed, errors } = await call(['report', '--yes'], { signal: stopped.signal, onNote });
+    const { code, printed, errors } = await call(['report', '--yes'], {
+      signal: stopped.signal,
+      onNote,
+    });
     expect({ code, printed }).toEqual({ code: 130, printed: '' });
     expect(errors).toMatch(/Asked .* to cancel/);
     await expect.poll(() => undone).toEqual(['reserve']);
@@ -155,7 +172,10 @@ describe('a task of another server', () => {
   let cancels = 0;
 
   /** Serves the tool `work`, whose task has these states, one after the other. */
-  async function withStates(states: readonly object[], ...args: readonly string[]): ReturnType<typeof run> {
+  async function withStates(
+    states: readonly object[],
+    ...args: readonly string[]
+  ): ReturnType<typeof run> {
     const left = [...states];
     cancels = 0;
     const task = { taskId: '1', status: 'working', createdAt: '', lastUpdatedAt: '', ttlMs: 1 };
@@ -177,7 +197,15 @@ describe('a task of another server', () => {
     });
     const other = serve({ fetch: handler.fetch, port: 0, hostname: '127.0.0.1', silent: true });
     await other.ready();
-    const ran = await run(['call', 'work', '-u', new URL('/', other.url).href, '--as', 'tasks', ...args]);
+    const ran = await run([
+      'call',
+      'work',
+      '-u',
+      new URL('/', other.url).href,
+      '--as',
+      'tasks',
+      ...args,
+    ]);
     await other.close(true);
     return ran;
   }
@@ -202,7 +230,10 @@ describe('a task of another server', () => {
   });
 
   it('reports a question of an unknown kind, and a task that cannot be cancelled', async () => {
-    const asking = { status: 'input_required', inputRequests: { a: { method: 'smell/rose', params: {} } } };
+    const asking = {
+      status: 'input_required',
+      inputRequests: { a: { method: 'smell/rose', params: {} } },
+    };
     const { code, errors } = await withStates([asking], '--yes');
     expect(code).toBe(1);
     expect(errors.split('\n').slice(-2)).toEqual([

@@ -43,7 +43,11 @@ const form = (properties: Fields, ...required: readonly string[]): FormSchema =>
 });
 
 const step = (schema: FormSchema) =>
-  ({ type: 'elicitation', stepId: 's', params: { message: 'm', requestedSchema: schema } }) as const;
+  ({
+    type: 'elicitation',
+    stepId: 's',
+    params: { message: 'm', requestedSchema: schema },
+  }) as const;
 
 const fill = async (schema: FormSchema, ...typed: readonly string[]): Promise<FormContent> =>
   await askForm(schema, typing(...typed).terminal);
@@ -69,7 +73,11 @@ describe('answers from options', () => {
     expect(unused()).toBe(undefined);
   });
 
-  const none = { answers: new Map<string, string>(), declined: new Set<string>(), model: undefined };
+  const none = {
+    answers: new Map<string, string>(),
+    declined: new Set<string>(),
+    model: undefined,
+  };
 
   it('accept an optional field only with its own default', async () => {
     const io = { isInteractive: false, note: () => undefined } as unknown as CommandIo;
@@ -120,7 +128,12 @@ describe('a form', () => {
     ['yes by default', form({ a: { type: 'boolean', default: true } }, 'a'), [enter], { a: true }],
     ['yes or no left out', form({ a: { type: 'boolean' } }), [enter], {}],
     ['no, when it may be left out', form({ a: { type: 'boolean' } }), [up, enter], { a: false }],
-    ['one of several', form({ a: { type: 'string', enum: ['x', 'y'] } }, 'a'), [down, enter], { a: 'y' }],
+    [
+      'one of several',
+      form({ a: { type: 'string', enum: ['x', 'y'] } }, 'a'),
+      [down, enter],
+      { a: 'y' },
+    ],
     [
       'one by default',
       form({ a: { type: 'string', enum: ['x', 'y'], default: 'y' } }, 'a'),
@@ -147,13 +160,18 @@ describe('a form', () => {
     ],
     [
       'several',
-      form({ a: { type: 'array', items: { type: 'string', enum: ['x', 'y', 'z'] }, minItems: 1 } }, 'a'),
+      form(
+        { a: { type: 'array', items: { type: 'string', enum: ['x', 'y', 'z'] }, minItems: 1 } },
+        'a',
+      ),
       [' ', `${down}${down} `, enter],
       { a: ['x', 'z'] },
     ],
     [
       'several by default',
-      form({ a: { type: 'array', items: { anyOf: [{ const: 'x', title: 'X' }] }, default: ['x'] } }),
+      form({
+        a: { type: 'array', items: { anyOf: [{ const: 'x', title: 'X' }] }, default: ['x'] },
+      }),
       [enter],
       { a: ['x'] },
     ],
@@ -163,7 +181,12 @@ describe('a form', () => {
       [enter],
       { a: [] },
     ],
-    ['none, left out', form({ a: { type: 'array', items: { type: 'string', enum: ['x'] } } }), [enter], {}],
+    [
+      'none, left out',
+      form({ a: { type: 'array', items: { type: 'string', enum: ['x'] } } }),
+      [enter],
+      {},
+    ],
     [
       'several fields, in order',
       form({ a: { type: 'string' }, b: { type: 'integer' } }, 'a', 'b'),
@@ -176,7 +199,12 @@ describe('a form', () => {
 
   it.each<[string, Fields[string], string, string]>([
     ['too short', { type: 'string', minLength: 2 }, 'x', 'At least 2 characters, not 1'],
-    ['too long, by characters', { type: 'string', maxLength: 1 }, '🙂x', 'At most 1 character, not 2'],
+    [
+      'too long, by characters',
+      { type: 'string', maxLength: 1 },
+      '🙂x',
+      'At most 1 character, not 2',
+    ],
     ['no email address', { type: 'string', format: 'email' }, 'ada@', 'Not an email address'],
     ['no address', { type: 'string', format: 'uri' }, 'here', 'Not an address'],
     ['no date', { type: 'string', format: 'date' }, '2026-06-31', 'Not a date'],
@@ -193,7 +221,9 @@ describe('a form', () => {
     ['nothing', { type: 'string' }, '', 'Needed'],
   ])('asks again for a value that is %s', async (_, field, typed, problem) => {
     const { terminal, shown } = typing(...(typed === '' ? [] : [typed]), enter, escape);
-    await expect(askForm(form({ a: field }, 'a'), terminal)).rejects.toMatchObject({ code: 'question_left' });
+    await expect(askForm(form({ a: field }, 'a'), terminal)).rejects.toMatchObject({
+      code: 'question_left',
+    });
     expect(shown()).toContain(problem);
   });
 
@@ -205,16 +235,26 @@ describe('a form', () => {
   });
 
   it('asks again for too few of several values, and keeps the chosen ones', async () => {
-    const field = { type: 'array', items: { type: 'string', enum: ['x', 'y', 'z'] }, minItems: 2 } as const;
+    const field = {
+      type: 'array',
+      items: { type: 'string', enum: ['x', 'y', 'z'] },
+      minItems: 2,
+    } as const;
     const { terminal, shown } = typing(' ', enter, `${down} `, enter);
-    const schema = form({ a: { ...field, items: { type: 'string', enum: [...field.items.enum] } } }, 'a');
+    const schema = form(
+      { a: { ...field, items: { type: 'string', enum: [...field.items.enum] } } },
+      'a',
+    );
     await expect(askForm(schema, terminal)).resolves.toStrictEqual({ a: ['x', 'y'] });
     expect(shown()).toContain('Choose 2 to 3, not 1');
   });
 
   it('shows titles and descriptions, and marks optional fields', async () => {
     const { terminal, shown } = typing(enter);
-    await askForm(form({ a: { type: 'string', title: 'Region', description: 'Where it runs' } }), terminal);
+    await askForm(
+      form({ a: { type: 'string', title: 'Region', description: 'Where it runs' } }),
+      terminal,
+    );
     expect(shown()).toContain('Region (optional): Where it runs');
   });
 
@@ -228,7 +268,9 @@ describe('a form', () => {
   it('ends the run when it is aborted', async () => {
     const { terminal } = typing();
     const signal = AbortSignal.abort();
-    await expect(askForm(form({ a: { type: 'string' } }), { ...terminal, signal })).rejects.toThrow(RunLeft);
+    await expect(askForm(form({ a: { type: 'string' } }), { ...terminal, signal })).rejects.toThrow(
+      RunLeft,
+    );
   });
 });
 
@@ -237,7 +279,12 @@ describe('a user at a terminal', () => {
   const two = form({ a: { type: 'string' }, b: { type: 'boolean' } }, 'a', 'b');
 
   it.each<[string, FormSchema, readonly string[], object]>([
-    ['sends a form of one field at once', one, ['x', enter], { action: 'accept', content: { a: 'x' } }],
+    [
+      'sends a form of one field at once',
+      one,
+      ['x', enter],
+      { action: 'accept', content: { a: 'x' } },
+    ],
     [
       'reviews a form of several fields',
       two,
@@ -251,9 +298,19 @@ describe('a user at a terminal', () => {
       { action: 'accept', content: { a: 'xy', b: true } },
     ],
     ['declines a form', one, [escape, down, enter], { action: 'decline' }],
-    ['declines a form that is filled', two, ['x', enter, 'y', down, down, enter], { action: 'decline' }],
+    [
+      'declines a form that is filled',
+      two,
+      ['x', enter, 'y', down, down, enter],
+      { action: 'decline' },
+    ],
     ['dismisses a form', one, [escape, down, down, enter], { action: 'cancel' }],
-    ['answers after all', one, [escape, enter, 'x', enter], { action: 'accept', content: { a: 'x' } }],
+    [
+      'answers after all',
+      one,
+      [escape, enter, 'x', enter],
+      { action: 'accept', content: { a: 'x' } },
+    ],
     [
       'keeps what was typed before the question was left',
       two,
@@ -300,7 +357,10 @@ describe('a user at a terminal', () => {
   it('can answer for the model after all', async () => {
     const params = { messages: [], maxTokens: 1 };
     const typed = typing(escape, enter, '!', enter);
-    const answer = await askPerson(typed.terminal, 'Yes')({ type: 'sampling', stepId: 's', params });
+    const answer = await askPerson(
+      typed.terminal,
+      'Yes',
+    )({ type: 'sampling', stepId: 's', params });
     expect(answer).toMatchObject({ result: { content: { text: 'Yes!' } } });
   });
 });

@@ -13,13 +13,17 @@ describe('mcp-saga', () => {
     const { code, printed } = await run([...name.split(' '), '--help']);
     expect(code).toBe(0);
     expect(printed).toContain(`Example: `);
-    for (const option of ['json', ...Object.keys(options)]) expect(printed).toContain(`--${option}`);
+    for (const option of ['json', ...Object.keys(options)])
+      expect(printed).toContain(`--${option}`);
   });
 
   it.each([['help'], ['keys', '--help'], ['-h'], ['--json', '-h']])(
     'lists its commands: %s %s',
     async (...args) => {
-      expect(await run(args)).toMatchObject({ code: 0, printed: expect.stringContaining('keys rotate') });
+      expect(await run(args)).toMatchObject({
+        code: 0,
+        printed: expect.stringContaining('keys rotate'),
+      });
     },
   );
 
@@ -47,7 +51,12 @@ describe('mcp-saga', () => {
   });
 
   it('refuses unknown commands, options, and further arguments', async () => {
-    for (const args of [['kall'], ['call', 'tool', '--urll', 'x'], ['keys', 'new', 'a', 'b'], ['call']])
+    for (const args of [
+      ['kall'],
+      ['call', 'tool', '--urll', 'x'],
+      ['keys', 'new', 'a', 'b'],
+      ['call'],
+    ])
       expect(await run(args), args.join(' ')).toMatchObject({ code: 2, printed: '' });
   });
 

@@ -1,5 +1,6 @@
 /**
- * Calls saga tools from an MCP client: fulfills the steps of each turn, stores a saga as JSON, and resumes the saga later.
+ * Calls saga tools from an MCP client: fulfills the steps of each turn, stores a saga as JSON, and
+ * resumes the saga later.
  * @module
  */
 export { callSaga, resumeSaga, type CallSagaOptions } from './saga/call-saga.ts';
@@ -59,7 +60,12 @@ export type { McpClient, RequestOptions } from './model/mcp-client-types.ts';
 export { type SagaCall, startSaga } from './saga/start-saga.ts';
 export type { HandlerContext, StepHandlers } from './model/step-handlers.ts';
 export { SuspendedSaga } from './saga/suspended-saga.ts';
-export type { KeptSaga, ResumeOptions, ClientTurn, TurnOptions } from './model/client-turn-types.ts';
+export type {
+  KeptSaga,
+  ResumeOptions,
+  ClientTurn,
+  TurnOptions,
+} from './model/client-turn-types.ts';
 export {
   type ElicitationStep,
   type RootsStep,

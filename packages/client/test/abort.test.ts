@@ -19,7 +19,10 @@ const reason = new Error('the tab was closed');
 test.for(connections)(
   'keeps the answers of a call that is aborted during a step: $name',
   async ({ connect }) => {
-    const server = new ScriptedServer([suspended('t1', [form('first'), form('second')]), done('ok')]);
+    const server = new ScriptedServer([
+      suspended('t1', [form('first'), form('second')]),
+      done('ok'),
+    ]);
     const { client, close } = await connect(server);
     const user = new AbortController();
     const signals: AbortSignal[] = [];
@@ -76,7 +79,10 @@ test.for(connections)(
     ]);
     const { client, close } = await connect(server);
     const user = new AbortController();
-    const running = callSaga(client, call, { signal: user.signal, handlers: { elicitation: () => yes } });
+    const running = callSaga(client, call, {
+      signal: user.signal,
+      handlers: { elicitation: () => yes },
+    });
 
     await arrived.promise;
     user.abort(reason);
@@ -133,18 +139,25 @@ test.for(connections)('asks nothing if onTurn fails: $name', async ({ connect })
   await close();
 });
 
-test.for(connections)('sends no cancellation for an abort after the end: $name', async ({ connect }) => {
-  const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok'), done('after')]);
-  const { client, notified, close } = await connect(server);
-  const user = new AbortController();
+test.for(connections)(
+  'sends no cancellation for an abort after the end: $name',
+  async ({ connect }) => {
+    const server = new ScriptedServer([
+      suspended('t1', [form('first')]),
+      done('ok'),
+      done('after'),
+    ]);
+    const { client, notified, close } = await connect(server);
+    const user = new AbortController();
 
-  await callSaga(client, call, { signal: user.signal, handlers: { elicitation: () => yes } });
-  user.abort(reason);
-  await startSaga(client, call);
+    await callSaga(client, call, { signal: user.signal, handlers: { elicitation: () => yes } });
+    user.abort(reason);
+    await startSaga(client, call);
 
-  expect(notified.filter((method) => method !== 'notifications/initialized')).toStrictEqual([]);
-  await close();
-});
+    expect(notified.filter((method) => method !== 'notifications/initialized')).toStrictEqual([]);
+    await close();
+  },
+);
 
 test.for(connections)('cancels a saga with a reason: $name', async ({ connect }) => {
   const server = new ScriptedServer([suspended('t1', [form('first')]), done('Refunded')]);

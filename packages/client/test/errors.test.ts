@@ -12,7 +12,14 @@ import {
   startSaga,
 } from '../src/index.ts';
 import { connections } from './fixtures/connections.ts';
-import { done, form, type Json, rpcError, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
+import {
+  done,
+  form,
+  type Json,
+  rpcError,
+  ScriptedServer,
+  suspended,
+} from './fixtures/scripted-server.ts';
 import { thrownBy } from './fixtures/thrown-by.ts';
 
 const call = { name: 'ship' };
@@ -30,7 +37,11 @@ describe('a server without saga methods', () => {
 
       const error = await thrownBy(SagasNotSupported, callSaga(client, call));
 
-      expect(error).toMatchObject({ code: 'sagas_not_supported', method: 'tools/callSaga', saga: undefined });
+      expect(error).toMatchObject({
+        code: 'sagas_not_supported',
+        method: 'tools/callSaga',
+        saga: undefined,
+      });
       expect(server.sent).toStrictEqual([]);
       await close();
     },
@@ -68,18 +79,24 @@ describe('a server without saga methods', () => {
     );
 
     expect(error).toMatchObject({ method: 'tools/resumeSaga' });
-    expect(error.saga?.toJSON()).toMatchObject({ sagaToken: secret, completedSteps: [{ stepId: 'first' }] });
+    expect(error.saga?.toJSON()).toMatchObject({
+      sagaToken: secret,
+      completedSteps: [{ stepId: 'first' }],
+    });
     await second.close();
   });
 
-  test.for(connections)('receives the request if it declares no extensions: $name', async ({ connect }) => {
-    const server = new ScriptedServer([done('ok')]);
-    server.extensions = undefined;
-    const { client, close } = await connect(server);
+  test.for(connections)(
+    'receives the request if it declares no extensions: $name',
+    async ({ connect }) => {
+      const server = new ScriptedServer([done('ok')]);
+      server.extensions = undefined;
+      const { client, close } = await connect(server);
 
-    await expect(callSaga(client, call)).resolves.toMatchObject({ content: [{ text: 'ok' }] });
-    await close();
-  });
+      await expect(callSaga(client, call)).resolves.toMatchObject({ content: [{ text: 'ok' }] });
+      await close();
+    },
+  );
 });
 
 test.for(connections)('reports a server without cancellation: $name', async ({ connect }) => {
@@ -130,14 +147,19 @@ const malformed: readonly (readonly [field: string, answer: Json])[] = [
   ['steps[1].stepId', suspended(secret, [form('a'), form('a')])],
   ['steps[0].params', suspended(secret, [{ type: 'sampling', stepId: 'a' }])],
   ['steps[0].params', suspended(secret, [{ type: 'roots', stepId: 'a', params: [secret] }])],
-  ['steps[0].params.message', suspended(secret, [{ type: 'elicitation', stepId: 'a', params: {} }])],
+  [
+    'steps[0].params.message',
+    suspended(secret, [{ type: 'elicitation', stepId: 'a', params: {} }]),
+  ],
   [
     'steps[0].params.requestedSchema',
     suspended(secret, [{ type: 'elicitation', stepId: 'a', params: { message: secret } }]),
   ],
   [
     'steps[0].params.url',
-    suspended(secret, [{ type: 'elicitation', stepId: 'a', params: { mode: 'url', message: secret } }]),
+    suspended(secret, [
+      { type: 'elicitation', stepId: 'a', params: { mode: 'url', message: secret } },
+    ]),
   ],
   [
     'steps[0].params.messages',
@@ -172,7 +194,10 @@ test.for(connections)(
       expect(error.message).toContain(field);
       expect(error.message).not.toContain(secret);
       // The saga is where it was: a better server can take it on.
-      expect(error.saga?.toJSON()).toMatchObject({ sagaToken: 't1', completedSteps: [{ stepId: 'first' }] });
+      expect(error.saga?.toJSON()).toMatchObject({
+        sagaToken: 't1',
+        completedSteps: [{ stepId: 'first' }],
+      });
     }
     await close();
   },
@@ -191,51 +216,58 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('logs neither token nor answer of an error or a saga: $name', async ({ connect }) => {
-  const server = new ScriptedServer([
-    suspended(secret, [form('first')]),
-    ({ params }) => {
-      throw rpcError(-32602, `cannot open ${String(params['sagaToken'])}`);
-    },
-    suspended(secret, [form('first')]),
-    { state: 'suspended', sagaToken: secret, steps: secret },
-    suspended(secret, [form('first')]),
-    suspended(secret, [form('second')]),
-  ]);
-  const { client, close } = await connect(server);
-  const user = new AbortController();
-  const options = { handlers: { elicitation: answer }, maxRounds: 1, signal: user.signal };
-  const errors = [
-    await thrownBy(SagaClientError, callSaga(client, call, options)),
-    await thrownBy(SagaClientError, callSaga(client, call, options)),
-    await thrownBy(SagaClientError, callSaga(client, call, options)),
-  ];
-  user.abort();
-  errors.push(
-    await thrownBy(SagaClientError, resumeSaga(client, errors[2]?.saga ?? JSON.parse('0'), options)),
-  );
+test.for(connections)(
+  'logs neither token nor answer of an error or a saga: $name',
+  async ({ connect }) => {
+    const server = new ScriptedServer([
+      suspended(secret, [form('first')]),
+      ({ params }) => {
+        throw rpcError(-32602, `cannot open ${String(params['sagaToken'])}`);
+      },
+      suspended(secret, [form('first')]),
+      { state: 'suspended', sagaToken: secret, steps: secret },
+      suspended(secret, [form('first')]),
+      suspended(secret, [form('second')]),
+    ]);
+    const { client, close } = await connect(server);
+    const user = new AbortController();
+    const options = { handlers: { elicitation: answer }, maxRounds: 1, signal: user.signal };
+    const errors = [
+      await thrownBy(SagaClientError, callSaga(client, call, options)),
+      await thrownBy(SagaClientError, callSaga(client, call, options)),
+      await thrownBy(SagaClientError, callSaga(client, call, options)),
+    ];
+    user.abort();
+    errors.push(
+      await thrownBy(
+        SagaClientError,
+        resumeSaga(client, errors[2]?.saga ?? JSON.parse('0'), options),
+      ),
+    );
 
-  expect(errors.map(({ name, code }) => `${name} ${code}`)).toStrictEqual([
-    'SagaRequestFailed saga_request_failed',
-    'SagaProtocolError saga_protocol_error',
-    'SagaRoundsExceeded saga_rounds_exceeded',
-    'SagaCallAborted saga_call_aborted',
-  ]);
-  for (const error of errors) {
-    // The first server quotes the token in its message, and the SDK's own error stays as it is in `cause`.
-    const { cause: _cause, saga, ...fields } = error;
-    const whole = error === errors[0] ? fields : error;
-    const printed = [
-      String(error),
-      error.stack,
-      JSON.stringify(error),
-      inspect(whole, { depth: 9 }),
-      inspect(saga, { depth: 9 }),
-    ].join('\n');
-    expect(printed).not.toContain(secret);
-    expect(printed).not.toContain(typed);
-    expect(saga?.toJSON().sagaToken).toBe(secret);
-  }
-  expect(errors[0]?.message).toBe('tools/resumeSaga failed: cannot open <token> (-32602)');
-  await close();
-});
+    expect(errors.map(({ name, code }) => `${name} ${code}`)).toStrictEqual([
+      'SagaRequestFailed saga_request_failed',
+      'SagaProtocolError saga_protocol_error',
+      'SagaRoundsExceeded saga_rounds_exceeded',
+      'SagaCallAborted saga_call_aborted',
+    ]);
+    for (const error of errors) {
+      // The first server quotes the token in its message, and the SDK's own error stays as it is in
+      // `cause`.
+      const { cause: _cause, saga, ...fields } = error;
+      const whole = error === errors[0] ? fields : error;
+      const printed = [
+        String(error),
+        error.stack,
+        JSON.stringify(error),
+        inspect(whole, { depth: 9 }),
+        inspect(saga, { depth: 9 }),
+      ].join('\n');
+      expect(printed).not.toContain(secret);
+      expect(printed).not.toContain(typed);
+      expect(saga?.toJSON().sagaToken).toBe(secret);
+    }
+    expect(errors[0]?.message).toBe('tools/resumeSaga failed: cannot open <token> (-32602)');
+    await close();
+  },
+);

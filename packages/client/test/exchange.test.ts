@@ -8,7 +8,11 @@ const target = {
   stepId: 'step-elicitation-A',
   params: {
     message: 'Please provide the deployment target:',
-    requestedSchema: { type: 'object', properties: { target: { type: 'string' } }, required: ['target'] },
+    requestedSchema: {
+      type: 'object',
+      properties: { target: { type: 'string' } },
+      required: ['target'],
+    },
   },
 };
 const safety = {
@@ -16,7 +20,10 @@ const safety = {
   stepId: 'step-sampling-B',
   params: {
     messages: [
-      { role: 'user', content: { type: 'text', text: "Is deploying to 'production' safe right now?" } },
+      {
+        role: 'user',
+        content: { type: 'text', text: "Is deploying to 'production' safe right now?" },
+      },
     ],
     maxTokens: 100,
   },
@@ -65,8 +72,14 @@ test.for(connections)(
     });
 
     expect(server.sent).toStrictEqual([
-      { method: 'tools/callSaga', params: { name: 'complex_tool', arguments: { initial_arg: 'value' } } },
-      { method: 'tools/resumeSaga', params: { sagaToken: 'token-1', completedSteps: [targetAnswer] } },
+      {
+        method: 'tools/callSaga',
+        params: { name: 'complex_tool', arguments: { initial_arg: 'value' } },
+      },
+      {
+        method: 'tools/resumeSaga',
+        params: { sagaToken: 'token-1', completedSteps: [targetAnswer] },
+      },
       {
         method: 'tools/resumeSaga',
         params: { sagaToken: 'token-2', completedSteps: [targetAnswer, safetyAnswer] },
@@ -77,22 +90,25 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('sends only the answers of the turn with `news: only`: $name', async ({ connect }) => {
-  const server = script();
-  const { client, close } = await connect(server, {
-    elicitation: () => ({ action: 'accept', content: { target: 'production' } }),
-    sampling: () => ({
-      role: 'assistant',
-      content: { type: 'text', text: 'Yes, all systems are green.' },
-      model: 'client-side-llm-v2',
-    }),
-  });
+test.for(connections)(
+  'sends only the answers of the turn with `news: only`: $name',
+  async ({ connect }) => {
+    const server = script();
+    const { client, close } = await connect(server, {
+      elicitation: () => ({ action: 'accept', content: { target: 'production' } }),
+      sampling: () => ({
+        role: 'assistant',
+        content: { type: 'text', text: 'Yes, all systems are green.' },
+        model: 'client-side-llm-v2',
+      }),
+    });
 
-  await callSaga(client, call, { news: 'only' });
+    await callSaga(client, call, { news: 'only' });
 
-  expect(server.sent.slice(1).map(({ params }) => params['completedSteps'])).toStrictEqual([
-    [targetAnswer],
-    [safetyAnswer],
-  ]);
-  await close();
-});
+    expect(server.sent.slice(1).map(({ params }) => params['completedSteps'])).toStrictEqual([
+      [targetAnswer],
+      [safetyAnswer],
+    ]);
+    await close();
+  },
+);

@@ -1,5 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-import { callSaga, resumeSaga, SagaStepUnhandled, type KeptSaga, type StepHandlers } from '../src/index.ts';
+import {
+  callSaga,
+  resumeSaga,
+  SagaStepUnhandled,
+  type KeptSaga,
+  type StepHandlers,
+} from '../src/index.ts';
 import { connections } from './fixtures/connections.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { done, form, rpcError, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
@@ -20,7 +26,10 @@ function answered(server: ScriptedServer): unknown {
 test.for(connections)(
   'asks all steps of a turn at once, and answers in their order: $name',
   async ({ connect }) => {
-    const server = new ScriptedServer([suspended('t', [form('slow'), form('fast'), sampling]), done('ok')]);
+    const server = new ScriptedServer([
+      suspended('t', [form('slow'), form('fast'), sampling]),
+      done('ok'),
+    ]);
     const { client, close } = await connect(server);
     const order: string[] = [];
     const fast = deferred<null>();
@@ -84,39 +93,50 @@ test.for(connections)('uses the handlers registered on the client: $name', async
   await close();
 });
 
-test.for(connections)('prefers a handler of the options to a registered one: $name', async ({ connect }) => {
-  const server = new ScriptedServer([suspended('t', [form('who')]), done('ok')]);
-  const registered = vi.fn(() => ({ action: 'decline' }) as const);
-  const { client, close } = await connect(server, { elicitation: registered });
+test.for(connections)(
+  'prefers a handler of the options to a registered one: $name',
+  async ({ connect }) => {
+    const server = new ScriptedServer([suspended('t', [form('who')]), done('ok')]);
+    const registered = vi.fn(() => ({ action: 'decline' }) as const);
+    const { client, close } = await connect(server, { elicitation: registered });
 
-  await callSaga(client, call, { handlers: { elicitation: () => ({ action: 'cancel' }) } });
+    await callSaga(client, call, { handlers: { elicitation: () => ({ action: 'cancel' }) } });
 
-  expect(answered(server)).toStrictEqual([{ stepId: 'who', result: { action: 'cancel' } }]);
-  expect(registered).not.toHaveBeenCalled();
-  await close();
-});
+    expect(answered(server)).toStrictEqual([{ stepId: 'who', result: { action: 'cancel' } }]);
+    expect(registered).not.toHaveBeenCalled();
+    await close();
+  },
+);
 
-test.for(connections)('answers a step of an unknown type with an error: $name', async ({ connect }) => {
-  const server = new ScriptedServer([
-    suspended('t', [{ type: 'payment', stepId: 'pay', params: {} }]),
-    done('ok'),
-  ]);
-  const { client, close } = await connect(server);
+test.for(connections)(
+  'answers a step of an unknown type with an error: $name',
+  async ({ connect }) => {
+    const server = new ScriptedServer([
+      suspended('t', [{ type: 'payment', stepId: 'pay', params: {} }]),
+      done('ok'),
+    ]);
+    const { client, close } = await connect(server);
 
-  const result = await callSaga(client, call);
+    const result = await callSaga(client, call);
 
-  expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
-  expect(answered(server)).toStrictEqual([
-    {
-      stepId: 'pay',
-      error: { code: -32601, message: "The client does not support steps of type 'payment'" },
-    },
-  ]);
-  await close();
-});
+    expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
+    expect(answered(server)).toStrictEqual([
+      {
+        stepId: 'pay',
+        error: { code: -32601, message: "The client does not support steps of type 'payment'" },
+      },
+    ]);
+    await close();
+  },
+);
 
 const kinds = [
-  { type: 'elicitation', step: form('it'), method: 'elicitation/create', answer: { action: 'decline' } },
+  {
+    type: 'elicitation',
+    step: form('it'),
+    method: 'elicitation/create',
+    answer: { action: 'decline' },
+  },
   {
     type: 'sampling',
     step: { ...sampling, stepId: 'it' },
@@ -135,10 +155,14 @@ describe.each(kinds)('a step of type $type without a handler', ({ type, step, me
       const { client, close } = await connect(server);
       const asked: string[] = [];
       const handlers: StepHandlers = {
-        ...(type === 'elicitation' ? {} : { elicitation: () => (asked.push('user'), { action: 'decline' }) }),
+        ...(type === 'elicitation'
+          ? {}
+          : { elicitation: () => (asked.push('user'), { action: 'decline' }) }),
         ...(type === 'elicitation' ? { sampling: () => (asked.push('model'), verdict) } : {}),
       };
-      const error: unknown = await callSaga(client, call, { handlers }).catch((thrown: unknown) => thrown);
+      const error: unknown = await callSaga(client, call, { handlers }).catch(
+        (thrown: unknown) => thrown,
+      );
       expect(error).toBeInstanceOf(SagaStepUnhandled);
       const { message, saga, ...facts } = error as SagaStepUnhandled;
       expect(facts).toMatchObject({ code: 'saga_step_unhandled', stepId: 'it', type });
@@ -198,7 +222,10 @@ test.for(connections)(
 
     expect(answered(server)).toStrictEqual([
       { stepId: 'plain', error: { code: -32603, message: 'the dialog broke' } },
-      { stepId: 'coded', error: { code: -1, message: 'rejected by the user', data: { again: true } } },
+      {
+        stepId: 'coded',
+        error: { code: -1, message: 'rejected by the user', data: { again: true } },
+      },
       { stepId: 'odd', error: { code: -1, message: 'its data cannot be sent' } },
       {
         stepId: 'nothing',
@@ -243,7 +270,10 @@ test.for(connections)(
 test.for(connections)(
   'shows the reason of a rejection by a registered handler: $name',
   async ({ connect }) => {
-    const server = new ScriptedServer([suspended('t', [form('port', { reason: 'too low' })]), done('ok')]);
+    const server = new ScriptedServer([
+      suspended('t', [form('port', { reason: 'too low' })]),
+      done('ok'),
+    ]);
     const messages: string[] = [];
     const { client, close } = await connect(server, {
       elicitation: ({ message }) => {
@@ -259,35 +289,43 @@ test.for(connections)(
   },
 );
 
-test.for(connections)('sends the user to a page by a registered handler: $name', async ({ connect }) => {
-  const page = { mode: 'url', message: 'Sign in', url: 'https://example.com/' };
-  const server = new ScriptedServer([
-    suspended('t', [
-      { type: 'elicitation', stepId: 'sign-in', params: page },
-      { type: 'elicitation', stepId: 'again', params: { ...page, elicitationId: 'e1' } },
-    ]),
-    done('ok'),
-  ]);
-  const seen: object[] = [];
-  const { client, close } = await connect(server, {
-    elicitation: (params) => {
-      seen.push(params);
-      return { action: 'accept' };
-    },
-  });
+test.for(connections)(
+  'sends the user to a page by a registered handler: $name',
+  async ({ connect }) => {
+    const page = { mode: 'url', message: 'Sign in', url: 'https://example.com/' };
+    const server = new ScriptedServer([
+      suspended('t', [
+        { type: 'elicitation', stepId: 'sign-in', params: page },
+        { type: 'elicitation', stepId: 'again', params: { ...page, elicitationId: 'e1' } },
+      ]),
+      done('ok'),
+    ]);
+    const seen: object[] = [];
+    const { client, close } = await connect(server, {
+      elicitation: (params) => {
+        seen.push(params);
+        return { action: 'accept' };
+      },
+    });
 
-  await callSaga(client, call);
+    await callSaga(client, call);
 
-  expect(seen).toMatchObject([page, page]);
-  expect(answered(server)).toStrictEqual(
-    ['sign-in', 'again'].map((stepId) => ({ stepId, result: { action: 'accept' } })),
-  );
-  await close();
-});
+    expect(seen).toMatchObject([page, page]);
+    expect(answered(server)).toStrictEqual(
+      ['sign-in', 'again'].map((stepId) => ({ stepId, result: { action: 'accept' } })),
+    );
+    await close();
+  },
+);
 
 test.for(connections)('keeps unknown fields of a result: $name', async ({ connect }) => {
   const server = new ScriptedServer([
-    done('ok', { structuredContent: { id: 1 }, isError: false, nextThing: { a: 1 }, _meta: { 'x/y': 1 } }),
+    done('ok', {
+      structuredContent: { id: 1 },
+      isError: false,
+      nextThing: { a: 1 },
+      _meta: { 'x/y': 1 },
+    }),
   ]);
   const { client, close } = await connect(server);
 

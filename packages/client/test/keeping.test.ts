@@ -23,50 +23,55 @@ const unused: McpClient = {
   getServerCapabilities: () => undefined,
 };
 
-test.for(connections)('continues a saga from JSON on another client: $name', async ({ connect }) => {
-  const monday = new ScriptedServer([
-    suspended('t1', [form('first')]),
-    suspended('t2', [form('second'), form('third')], { content: [{ type: 'text', text: 'Half way' }] }),
-  ]);
-  const first = await connect(monday);
-  const pages: string[] = [];
-  const left = new AbortController();
-  const leaving = callSaga(first.client, call, {
-    signal: left.signal,
-    onTurn: (saga) => {
-      pages.push(JSON.stringify(saga));
-      if (saga.turn === 2) left.abort();
-    },
-    handlers: { elicitation: () => yes },
-  });
-  await expect(leaving).rejects.toMatchObject({ code: 'saga_call_aborted' });
-  await first.close();
-
-  const tuesday = new ScriptedServer([done('ok')]);
-  const second = await connect(tuesday);
-  const asked: string[] = [];
-  const result = await resumeSaga(second.client, JSON.parse(pages.at(-1) ?? ''), {
-    handlers: {
-      elicitation: (_params, { stepId }) => {
-        asked.push(stepId);
-        return yes;
+test.for(connections)(
+  'continues a saga from JSON on another client: $name',
+  async ({ connect }) => {
+    const monday = new ScriptedServer([
+      suspended('t1', [form('first')]),
+      suspended('t2', [form('second'), form('third')], {
+        content: [{ type: 'text', text: 'Half way' }],
+      }),
+    ]);
+    const first = await connect(monday);
+    const pages: string[] = [];
+    const left = new AbortController();
+    const leaving = callSaga(first.client, call, {
+      signal: left.signal,
+      onTurn: (saga) => {
+        pages.push(JSON.stringify(saga));
+        if (saga.turn === 2) left.abort();
       },
-    },
-  });
+      handlers: { elicitation: () => yes },
+    });
+    await expect(leaving).rejects.toMatchObject({ code: 'saga_call_aborted' });
+    await first.close();
 
-  expect(asked).toStrictEqual(['second', 'third']);
-  expect(tuesday.sent).toStrictEqual([
-    {
-      method: 'tools/resumeSaga',
-      params: {
-        sagaToken: 't2',
-        completedSteps: ['first', 'second', 'third'].map((stepId) => ({ stepId, result: yes })),
+    const tuesday = new ScriptedServer([done('ok')]);
+    const second = await connect(tuesday);
+    const asked: string[] = [];
+    const result = await resumeSaga(second.client, JSON.parse(pages.at(-1) ?? ''), {
+      handlers: {
+        elicitation: (_params, { stepId }) => {
+          asked.push(stepId);
+          return yes;
+        },
       },
-    },
-  ]);
-  expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
-  await second.close();
-});
+    });
+
+    expect(asked).toStrictEqual(['second', 'third']);
+    expect(tuesday.sent).toStrictEqual([
+      {
+        method: 'tools/resumeSaga',
+        params: {
+          sagaToken: 't2',
+          completedSteps: ['first', 'second', 'third'].map((stepId) => ({ stepId, result: yes })),
+        },
+      },
+    ]);
+    expect(result.content).toStrictEqual([{ type: 'text', text: 'ok' }]);
+    await second.close();
+  },
+);
 
 test.for(connections)(
   'reports each suspended turn before its steps are asked: $name',
@@ -151,7 +156,10 @@ test.for(connections)(
     const { client, close } = await connect(server);
     const handlers = { elicitation: () => yes };
 
-    const error = await thrownBy(SagaRoundsExceeded, callSaga(client, call, { handlers, maxRounds: 2 }));
+    const error = await thrownBy(
+      SagaRoundsExceeded,
+      callSaga(client, call, { handlers, maxRounds: 2 }),
+    );
 
     expect(error).toMatchObject({ code: 'saga_rounds_exceeded', maxRounds: 2 });
     expect(error.saga).toMatchObject({ turn: 3 });
@@ -179,9 +187,14 @@ test.for(connections)('a host can collect answers one by one: $name', async ({ c
 
   const next = await SuspendedSaga.from(client, JSON.parse(JSON.stringify(later))).resume();
   if (next.status !== 'suspended') throw new Error('completed');
-  const last = await next.saga.resume([{ stepId: 'first', error: { code: -1, message: 'gave up' } }]);
+  const last = await next.saga.resume([
+    { stepId: 'first', error: { code: -1, message: 'gave up' } },
+  ]);
 
-  expect(last).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: 'ok' }] } });
+  expect(last).toMatchObject({
+    status: 'completed',
+    result: { content: [{ type: 'text', text: 'ok' }] },
+  });
   expect(server.sent.slice(1).map(({ params }) => params)).toStrictEqual([
     { sagaToken: 't1', completedSteps: [{ stepId: 'second', result: yes }] },
     {
@@ -233,7 +246,9 @@ describe('a stored saga', () => {
     fc.assert(
       fc.property(anyKept, (saga) => {
         const json = JSON.stringify(saga);
-        const after: unknown = JSON.parse(JSON.stringify(SuspendedSaga.from(unused, JSON.parse(json))));
+        const after: unknown = JSON.parse(
+          JSON.stringify(SuspendedSaga.from(unused, JSON.parse(json))),
+        );
         // Not toStrictEqual, which takes a member named `constructor` for the class of the object.
         expect(isDeepStrictEqual(after, JSON.parse(json))).toBe(true);
       }),
@@ -263,7 +278,9 @@ describe('a stored saga', () => {
     const restore = (): unknown => SuspendedSaga.from(unused, JSON.parse(JSON.stringify(value)));
     expect(restore).toThrow(KeptSagaInvalid);
     expect(restore).toThrow(expect.objectContaining({ field, code: 'kept_saga_invalid' }));
-    expect(restore).not.toThrow(expect.objectContaining({ message: expect.stringContaining('secret') }));
+    expect(restore).not.toThrow(
+      expect.objectContaining({ message: expect.stringContaining('secret') }),
+    );
   });
 
   test('rejects an answer to an unknown step', () => {

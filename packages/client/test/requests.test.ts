@@ -34,7 +34,9 @@ test.for(connections)('keeps the saga when the connection closes: $name', async 
     },
   ]);
   const { client, close } = await connect(server);
-  const running = callSaga(client, call, { handlers: { elicitation: () => ({ action: 'decline' }) } });
+  const running = callSaga(client, call, {
+    handlers: { elicitation: () => ({ action: 'decline' }) },
+  });
   const outcome = thrownBy(SagaRequestFailed, running);
 
   await arrived.promise;
@@ -81,7 +83,9 @@ test('does not quote the body of an HTTP error, which only the cause contains', 
   await client.connect(
     new StreamableHTTPClientTransport(url, {
       fetch: async (to, init) =>
-        broken ? new Response('a stack trace', { status: 502 }) : handler.fetch(new Request(to, init)),
+        broken
+          ? new Response('a stack trace', { status: 502 })
+          : handler.fetch(new Request(to, init)),
     }),
   );
   const turn = await startSaga(client, call);
@@ -130,7 +134,11 @@ test.for([
   ['nothing to go by', 'oops', 'see the cause'],
 ] as const)('does not report a missing method for %s', async ([, cause, problem]) => {
   const error = await thrownBy(SagaRequestFailed, callSaga(failing(cause), call));
-  expect(error).toMatchObject({ message: `tools/callSaga failed: ${problem}`, rpcCode: undefined, cause });
+  expect(error).toMatchObject({
+    message: `tools/callSaga failed: ${problem}`,
+    rpcCode: undefined,
+    cause,
+  });
 });
 
 test.for(['INVALID_RESULT', 'UNSUPPORTED_RESULT_TYPE'])(
@@ -155,9 +163,9 @@ test('accepts handlers for a client that stores its own handlers differently', a
     request: () => Promise.resolve(answers.shift()),
     getServerCapabilities: () => undefined,
   };
-  await expect(callSaga(client, call, { handlers: { roots: () => ({ roots: [] }) } })).resolves.toMatchObject(
-    done('ok'),
-  );
+  await expect(
+    callSaga(client, call, { handlers: { roots: () => ({ roots: [] }) } }),
+  ).resolves.toMatchObject(done('ok'));
 });
 
 test.for(connections)('passes no peer to a registered handler: $name', async ({ connect }) => {
@@ -166,21 +174,25 @@ test.for(connections)('passes no peer to a registered handler: $name', async ({ 
     elicitation: async (_params, context) => {
       const sends = findFunctions(context).filter(([name]) => name !== 'requestState');
       expect(sends).toHaveLength(2);
-      for (const [, send] of sends) await expect(send()).rejects.toThrow('cannot send related messages');
+      for (const [, send] of sends)
+        await expect(send()).rejects.toThrow('cannot send related messages');
       return { action: 'accept', content: { value: 'asked nobody' } };
     },
   });
 
   await callSaga(client, call);
 
-  expect(server.sent.at(-1)?.params['completedSteps']).toMatchObject([{ result: { action: 'accept' } }]);
+  expect(server.sent.at(-1)?.params['completedSteps']).toMatchObject([
+    { result: { action: 'accept' } },
+  ]);
   await close();
 });
 
 function findFunctions(context: unknown): [string, () => Promise<unknown>][] {
   if (typeof context !== 'object' || context === null) return [];
   return Object.entries(context).flatMap(([name, value]: [string, unknown]) => {
-    if (typeof value === 'function') return [[name, async () => Reflect.apply(value, undefined, [])]];
+    if (typeof value === 'function')
+      return [[name, async () => Reflect.apply(value, undefined, [])]];
     return value instanceof AbortSignal ? [] : findFunctions(value);
   });
 }
@@ -193,7 +205,9 @@ test.for([
 ] as const)(
   '[E10] keeps the saga, and reports if a retry can succeed: reason %s, %s',
   async ([reason, isRetryable]) => {
-    const later = Object.assign(rpcError(-32603, 'Send the request again later.'), { data: { reason } });
+    const later = Object.assign(rpcError(-32603, 'Send the request again later.'), {
+      data: { reason },
+    });
     const kept = {
       format: 'mcp-saga/client@1',
       name: 'ship',
@@ -209,36 +223,44 @@ test.for([
 );
 
 test('[E10] a rejected request is not retryable', async () => {
-  const refused = Object.assign(rpcError(-32602, 'Invalid params'), { data: { reason: 'invalid_params' } });
+  const refused = Object.assign(rpcError(-32602, 'Invalid params'), {
+    data: { reason: 'invalid_params' },
+  });
   const error = await thrownBy(SagaRequestFailed, callSaga(failing(refused), call));
   expect(error).toMatchObject({ reason: 'invalid_params', isRetryable: false });
 });
 
 const overHttp = connections.filter(({ name }) => name.includes('HTTP'));
 
-test.for(overHttp)('[E10] can resume after an overloaded or absent server: $name', async ({ connect }) => {
-  const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok')]);
-  const { client, close } = await connect(server);
-  const turn = await startSaga(client, call);
-  if (turn.status !== 'suspended') throw new Error('completed');
-  const handlers = { elicitation: () => ({ action: 'decline' }) as const };
+test.for(overHttp)(
+  '[E10] can resume after an overloaded or absent server: $name',
+  async ({ connect }) => {
+    const server = new ScriptedServer([suspended('t1', [form('first')]), done('ok')]);
+    const { client, close } = await connect(server);
+    const turn = await startSaga(client, call);
+    if (turn.status !== 'suspended') throw new Error('completed');
+    const handlers = { elicitation: () => ({ action: 'decline' }) as const };
 
-  for (const [status, isRetryable] of [
-    [429, true],
-    [502, true],
-    [503, true],
-    [504, true],
-    [400, false],
-    [413, false],
-    [500, false],
-  ] as const) {
-    server.proxyStatus = status;
-    const error = await thrownBy(SagaRequestFailed, resumeSaga(client, turn.saga, { handlers }));
-    expect(error).toMatchObject({ httpStatus: status, isRetryable, rpcCode: undefined });
-    expect(error.message).not.toContain('proxy answers');
-    expect(error.saga?.toJSON()).toMatchObject({ sagaToken: 't1', completedSteps: [{ stepId: 'first' }] });
-  }
-  server.proxyStatus = undefined;
-  await expect(resumeSaga(client, turn.saga, { handlers })).resolves.toMatchObject(done('ok'));
-  await close();
-});
+    for (const [status, isRetryable] of [
+      [429, true],
+      [502, true],
+      [503, true],
+      [504, true],
+      [400, false],
+      [413, false],
+      [500, false],
+    ] as const) {
+      server.proxyStatus = status;
+      const error = await thrownBy(SagaRequestFailed, resumeSaga(client, turn.saga, { handlers }));
+      expect(error).toMatchObject({ httpStatus: status, isRetryable, rpcCode: undefined });
+      expect(error.message).not.toContain('proxy answers');
+      expect(error.saga?.toJSON()).toMatchObject({
+        sagaToken: 't1',
+        completedSteps: [{ stepId: 'first' }],
+      });
+    }
+    server.proxyStatus = undefined;
+    await expect(resumeSaga(client, turn.saga, { handlers })).resolves.toMatchObject(done('ok'));
+    await close();
+  },
+);

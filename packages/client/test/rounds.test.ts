@@ -23,7 +23,10 @@ test.for(connections)(
     const { client, close } = await connect(server);
     const handlers = { elicitation: () => yes };
 
-    const error = await thrownBy(SagaRoundsExceeded, callSaga(client, call, { handlers, maxRounds: 2 }));
+    const error = await thrownBy(
+      SagaRoundsExceeded,
+      callSaga(client, call, { handlers, maxRounds: 2 }),
+    );
 
     const [first, second, ...more] = error.message.split('; the answer to ');
     expect([first, second]).toEqual([

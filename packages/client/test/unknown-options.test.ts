@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { callSaga, cancelSaga, resumeSaga, startSaga, SuspendedSaga, type McpClient } from '../src/index.ts';
+import {
+  callSaga,
+  cancelSaga,
+  resumeSaga,
+  startSaga,
+  SuspendedSaga,
+  type McpClient,
+} from '../src/index.ts';
 
 const client: McpClient = {
   request: async () => Promise.reject(new Error('Nothing may be sent.')),
@@ -29,7 +36,8 @@ test.each([
   [() => kept.resume([], js({ newz: 'only' })), 'newz', 'news'],
   [() => cancelSaga(client, kept, js({ resaon: 'x' })), 'resaon', 'reason'],
 ])('rejects an unknown option with a similar name: %s', async (make, option, meant) => {
-  const hint = meant === undefined ? 'Its options are: ' : `Did you mean '${meant}'? Its options are: `;
+  const hint =
+    meant === undefined ? 'Its options are: ' : `Did you mean '${meant}'? Its options are: `;
   await expect(make()).rejects.toThrow(`has no option '${option}'. ${hint}`);
 });
 

@@ -29,7 +29,8 @@ async function deploy(client: McpClient, page: Page, drawer: Map<string, string>
     drawer.delete('deploy');
     return content[0]?.type === 'text' ? content[0].text : '';
   } catch (error) {
-    if (error instanceof SagaClientError && error.saga) drawer.set('deploy', JSON.stringify(error.saga));
+    if (error instanceof SagaClientError && error.saga)
+      drawer.set('deploy', JSON.stringify(error.saga));
     throw error;
   }
 }
@@ -85,7 +86,10 @@ test.for(connections)('works by hand as the documentation shows: $name', async (
   ]);
   const { client, close } = await connect(server);
 
-  const content = await byHand(client, async (stepId) => ({ stepId, result: { action: 'decline' } }));
+  const content = await byHand(client, async (stepId) => ({
+    stepId,
+    result: { action: 'decline' },
+  }));
 
   expect(content).toStrictEqual([{ type: 'text', text: 'Deployed' }]);
   expect(server.sent.at(-1)?.params['completedSteps']).toHaveLength(3);

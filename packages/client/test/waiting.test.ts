@@ -1,5 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { callSaga, type Clock, resumeSaga, SagaCallAborted, SagaRoundsExceeded } from '../src/index.ts';
+import {
+  callSaga,
+  type Clock,
+  resumeSaga,
+  SagaCallAborted,
+  SagaRoundsExceeded,
+} from '../src/index.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { connections } from './fixtures/connections.ts';
 import { done, form, ScriptedServer, suspended } from './fixtures/scripted-server.ts';
@@ -25,45 +31,51 @@ function fastClock(): Clock & { readonly slept: number[] } {
   };
 }
 
-test.for(connections)('waits as the server asks, and resumes without answers: $name', async ({ connect }) => {
-  const server = new ScriptedServer([
-    suspended('t1', [form('first')]),
-    suspended('t2', [], { retryAfterMs: 30_000 }),
-    suspended('t3', []),
-    suspended('t4', [], { retryAfterMs: 0 }),
-    done('ok'),
-  ]);
-  const { client, close } = await connect(server);
-  const clock = fastClock();
-  const yes = { action: 'accept', content: { value: 'yes' } } as const;
+test.for(connections)(
+  'waits as the server asks, and resumes without answers: $name',
+  async ({ connect }) => {
+    const server = new ScriptedServer([
+      suspended('t1', [form('first')]),
+      suspended('t2', [], { retryAfterMs: 30_000 }),
+      suspended('t3', []),
+      suspended('t4', [], { retryAfterMs: 0 }),
+      done('ok'),
+    ]);
+    const { client, close } = await connect(server);
+    const clock = fastClock();
+    const yes = { action: 'accept', content: { value: 'yes' } } as const;
 
-  await callSaga(client, call, { clock, handlers: { elicitation: () => yes } });
+    await callSaga(client, call, { clock, handlers: { elicitation: () => yes } });
 
-  expect(clock.slept).toStrictEqual([30_000]);
-  const completedSteps = [{ stepId: 'first', result: yes }];
-  expect(server.sent.slice(1).map(({ params }) => params)).toStrictEqual(
-    ['t1', 't2', 't3', 't4'].map((sagaToken) => ({ sagaToken, completedSteps })),
-  );
-  await close();
-});
+    expect(clock.slept).toStrictEqual([30_000]);
+    const completedSteps = [{ stepId: 'first', result: yes }];
+    expect(server.sent.slice(1).map(({ params }) => params)).toStrictEqual(
+      ['t1', 't2', 't3', 't4'].map((sagaToken) => ({ sagaToken, completedSteps })),
+    );
+    await close();
+  },
+);
 
-test.for(connections)('sends no answer again after a wait with `news: only`: $name', async ({ connect }) => {
-  const server = new ScriptedServer([
-    suspended('t1', [form('first')]),
-    suspended('t2', [], { retryAfterMs: 5 }),
-    done('ok'),
-  ]);
-  const { client, close } = await connect(server);
+test.for(connections)(
+  'sends no answer again after a wait with `news: only`: $name',
+  async ({ connect }) => {
+    const server = new ScriptedServer([
+      suspended('t1', [form('first')]),
+      suspended('t2', [], { retryAfterMs: 5 }),
+      done('ok'),
+    ]);
+    const { client, close } = await connect(server);
 
-  await callSaga(client, call, {
-    clock: fastClock(),
-    news: 'only',
-    handlers: { elicitation: () => ({ action: 'decline' }) },
-  });
+    await callSaga(client, call, {
+      clock: fastClock(),
+      news: 'only',
+      handlers: { elicitation: () => ({ action: 'decline' }) },
+    });
 
-  expect(server.sent.at(-1)?.params).toStrictEqual({ sagaToken: 't2', completedSteps: [] });
-  await close();
-});
+    expect(server.sent.at(-1)?.params).toStrictEqual({ sagaToken: 't2', completedSteps: [] });
+    await close();
+  },
+);
 
 test.for(connections)(
   'can be aborted during a wait, and later waits for the rest: $name',

@@ -8,8 +8,8 @@ import {
 import { sagaObjectName } from './durable-object-store.ts';
 
 /**
- * Creates a queue in Durable Objects. The object of a saga stores the message of the newest turn. The alarm of the object passes the
- * message to `deliver` of {@link createSagaObject}.
+ * Creates a queue in Durable Objects. The object of a saga stores the message of the newest turn.
+ * The alarm of the object passes the message to `deliver` of {@link createSagaObject}.
  * @param namespace - binding to the class that {@link createSagaObject} made
  * @throws TypeError or RangeError if the binding or an option is invalid
  * @example
@@ -25,7 +25,8 @@ export function alarmQueue(
 ): SagaQueue {
   const ask = objectsOf('alarmQueue', namespace, options);
   return {
-    send: (message, at) => ask(sagaObjectName(message.sagaId), 'send', message, Math.ceil(at), callId()),
+    send: (message, at) =>
+      ask(sagaObjectName(message.sagaId), 'send', message, Math.ceil(at), callId()),
     remove: (sagaId) => ask(sagaObjectName(sagaId), 'remove'),
     wake: (sagaId) => ask(sagaObjectName(sagaId), 'wake'),
   };

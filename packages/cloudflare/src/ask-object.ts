@@ -45,10 +45,13 @@ export function objectsOf(
 ): AskObject {
   const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
   if (other !== undefined) {
-    throw optionError(`${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`);
+    throw optionError(
+      `${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`,
+    );
   }
   const { timeoutMs = 5_000 } = options;
-  if (!(timeoutMs > 0)) throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  if (!(timeoutMs > 0))
+    throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
   const { idFromName, get } = Object(namespace) as { readonly [name: string]: unknown };
   if (typeof idFromName !== 'function' || typeof get !== 'function') {
     throw optionError(

@@ -8,8 +8,9 @@ import {
 } from './ask-object.ts';
 
 /**
- * Creates the guard, the task store, and the mailbox of a host in Durable Objects. Sagas, tasks, steps that wait for answers from outside,
- * and principals with stored bytes each have a separate object. Entries expire by the clock of the object.
+ * Creates the guard, the task store, and the mailbox of a host in Durable Objects. Sagas, tasks,
+ * steps that wait for answers from outside, and principals with stored bytes each have a separate
+ * object. Entries expire by the clock of the object.
  * @param namespace - binding to the class that {@link createSagaObject} made
  * @throws TypeError or RangeError if the binding or an option is invalid
  * @example
@@ -62,7 +63,12 @@ function objectGuard(ask: AskObject): SagaGuard {
   return {
     begin: async ({ owner, ...claim }): Promise<GuardVerdict> => {
       const respondsUntil = Math.min(claim.respondsUntil ?? claim.expiresAt, claim.expiresAt);
-      const verdict = await ask(sagaObjectName(claim.sagaId), 'begin', { ...claim, respondsUntil }, callId());
+      const verdict = await ask(
+        sagaObjectName(claim.sagaId),
+        'begin',
+        { ...claim, respondsUntil },
+        callId(),
+      );
       if (owner === undefined || typeof verdict === 'string' || !('run' in verdict)) return verdict;
       const { run, interrupted } = verdict;
       // An interrupted turn is already counted, and can always end.

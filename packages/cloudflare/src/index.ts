@@ -1,4 +1,6 @@
-/** Guard, task store, mailbox, and queue in Cloudflare Durable Objects, for saga hosts on Workers. */
+/**
+ * Guard, task store, mailbox, and queue in Cloudflare Durable Objects, for saga hosts on Workers.
+ */
 export { alarmQueue } from './alarm-queue.ts';
 export { durableObjectStore } from './durable-object-store.ts';
 export type { DurableObjectNamespaceLike, DurableObjectOptions } from './ask-object.ts';

@@ -23,12 +23,15 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** Delay between expiry and removal of an entry, in milliseconds. One alarm then removes several entries. */
+/**
+ * Delay between expiry and removal of an entry, in milliseconds. One alarm then removes several
+ * entries.
+ */
 const sweepDelayMs = 15 * 60_000;
 
 /**
- * Entries of a Durable Object at one time. All methods are synchronous, and Cloudflare stores all writes between two awaits together.
- * A method of an object is therefore atomic.
+ * Entries of a Durable Object at one time. All methods are synchronous, and Cloudflare stores all
+ * writes between two awaits together. A method of an object is therefore atomic.
  */
 export class Entries {
   readonly #storage: DurableObjectStorageLike;

@@ -8,21 +8,30 @@ import { WakeMessage } from './wake-message.ts';
 /** Options of {@link createSagaObject}. */
 export interface SagaObjectOptions<Env = unknown> {
   /**
-   * Delivers a message of {@link alarmQueue} to the host: `server.deliver(message, env)` of `serveSagas`, or `host.deliver(message)`.
-   * If the promise rejects, the object delivers the message again. Without the option, the objects store no messages.
+   * Delivers a message of {@link alarmQueue} to the host: `server.deliver(message, env)` of
+   * `serveSagas`, or `host.deliver(message)`. If the promise rejects, the object delivers the
+   * message again. Without the option, the objects store no messages.
    */
   readonly deliver?: (message: QueueMessage, env: Env) => Promise<unknown>;
-  /** Receives each error of `deliver`, which may contain values of the saga. Default: the console gets the code of the error. */
+  /**
+   * Receives each error of `deliver`, which may contain values of the saga. Default: the console
+   * gets the code of the error.
+   */
   readonly onError?: (error: unknown, env: Env) => void;
 }
 
-/** Durable Object with a part of the store: a saga, a task, a box of answers, or the byte count of a principal. */
+/**
+ * Durable Object with a part of the store: a saga, a task, a box of answers, or the byte count of a
+ * principal.
+ */
 export interface SagaObject {
   fetch(request: Request): Promise<Response>;
   alarm(): Promise<void>;
 }
 
-type StoreMethods = typeof records & typeof usedTurns & Pick<WakeMessage, 'send' | 'remove' | 'wake'>;
+type StoreMethods = typeof records &
+  typeof usedTurns &
+  Pick<WakeMessage, 'send' | 'remove' | 'wake'>;
 
 /** Methods of an object, without their first argument. */
 export type ObjectMethods = {
@@ -41,11 +50,12 @@ export interface ObjectReply {
 }
 
 /**
- * Creates the class of the Durable Objects of {@link durableObjectStore} and {@link alarmQueue}. Export the class from the Worker, and
- * list the name of the class in `new_sqlite_classes` of a migration. An object removes expired entries.
+ * Creates the class of the Durable Objects of {@link durableObjectStore} and {@link alarmQueue}.
+ * Export the class from the Worker, and list the name of the class in `new_sqlite_classes` of a
+ * migration. An object removes expired entries.
  *
- * The alarm of an object delivers the message of a saga. A rejected delivery is repeated after 2 seconds at first and after 5 minutes at
- * last, without a limit.
+ * The alarm of an object delivers the message of a saga. A rejected delivery is repeated after 2
+ * seconds at first and after 5 minutes at last, without a limit.
  * @throws TypeError for an unknown option, or one of the wrong type
  * @example
  * ```ts
@@ -78,7 +88,8 @@ export function createSagaObject<Env = unknown>(
         ...records,
         ...usedTurns,
         send: (entries, ...args: Parameters<ObjectMethods['send']>) => {
-          if (deliver === undefined) throw new Error('Set the option `deliver` of createSagaObject.');
+          if (deliver === undefined)
+            throw new Error('Set the option `deliver` of createSagaObject.');
           waiting.send(entries, ...args);
         },
         remove: (entries) => waiting.remove(entries),
@@ -87,7 +98,10 @@ export function createSagaObject<Env = unknown>(
     }
 
     async fetch(request: Request): Promise<Response> {
-      const { method, args } = (await request.json()) as { readonly method: string; readonly args: never[] };
+      const { method, args } = (await request.json()) as {
+        readonly method: string;
+        readonly args: never[];
+      };
       const alarmAt = (await this.#storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
       const entries = new Entries(this.#storage);
       let reply: ObjectReply;

@@ -9,7 +9,12 @@ export function readTask(entries: Entries): StoredTask | undefined {
 }
 
 /** Replaces version `expected` of the task of an object, as `write` of a task store. */
-export function writeTask(entries: Entries, sealed: string, expected: number, expiresAt: number): boolean {
+export function writeTask(
+  entries: Entries,
+  sealed: string,
+  expected: number,
+  expiresAt: number,
+): boolean {
   const { version, sealed: stored } = readTask(entries) ?? { version: 0 };
   // A repeated call: two versions never seal to the same text.
   if (version === expected + 1 && stored === sealed) return true;
@@ -44,7 +49,12 @@ function putBox(entries: Entries, box: Box, expiresAt: number): void {
 }
 
 /** Stores an answer in the box of an object, as `put` of a mailbox. */
-export function putAnswer(entries: Entries, slot: string, sealed: string, bounds: PutBounds): PutResult {
+export function putAnswer(
+  entries: Entries,
+  slot: string,
+  sealed: string,
+  bounds: PutBounds,
+): PutResult {
   const { expiresAt, maxAnswers } = bounds;
   const { size, isClosed } = openBox(entries);
   const name = answerPrefix + slot;
@@ -82,10 +92,16 @@ const keptName = 'kept';
 const slotMs = 15 * 60_000;
 
 /**
- * Adds stored bytes of the principal of an object. Returns `false` and adds nothing if the limit was reached before.
+ * Adds stored bytes of the principal of an object. Returns `false` and adds nothing if the limit
+ * was reached before.
  * @param until - time until which the bytes are stored, in milliseconds since the epoch
  */
-export function countBytes(entries: Entries, bytes: number, until: number, maxBytes: number): boolean {
+export function countBytes(
+  entries: Entries,
+  bytes: number,
+  until: number,
+  maxBytes: number,
+): boolean {
   const kept = (entries.get(keptName) ?? []) as readonly (readonly [slot: number, bytes: number])[];
   const slots = new Map(kept.filter(([slot]) => slot * slotMs > entries.now));
   const total = [...slots.values()].reduce((sum, count) => sum + count, 0);

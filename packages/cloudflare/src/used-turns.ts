@@ -15,11 +15,17 @@ interface UsedTurn {
   readonly isAgain: boolean;
   readonly respondsUntil: number;
   readonly expiresAt: number;
-  /** `forgotten`: the token is good again. The entry stays, and a late `finish` meets no lease of the same number. */
+  /**
+   * `forgotten`: the token is good again. The entry stays, and a late `finish` meets no lease of
+   * the same number.
+   */
   readonly status: 'leased' | 'done' | 'forgotten';
 }
 
-/** Clocks of hosts may differ from the clock of the object by as much as tokens allow, in milliseconds. */
+/**
+ * Clocks of hosts may differ from the clock of the object by as much as tokens allow, in
+ * milliseconds.
+ */
 const maxSkewMs = 30_000;
 
 const turnName = (turn: number): string => `turn ${turn}`;
@@ -52,9 +58,18 @@ export function begin(entries: Entries, claim: TurnClaim, call: string): GuardVe
   }
   const { sagaId, turn, jti, action, digest, request, expiresAt, respondsUntil } = claim;
   const lease = (used: Omit<UsedTurn, 'fence' | 'leasedUntil' | 'calledBy' | 'status'>): Fence => {
-    const number = Math.max(now, ((entries.get(turnName(turn)) as UsedTurn | undefined)?.fence ?? 0) + 1);
+    const number = Math.max(
+      now,
+      ((entries.get(turnName(turn)) as UsedTurn | undefined)?.fence ?? 0) + 1,
+    );
     const leasedUntil = now + claim.leaseMs;
-    putTurn(entries, turn, { ...used, fence: number, leasedUntil, calledBy: call, status: 'leased' });
+    putTurn(entries, turn, {
+      ...used,
+      fence: number,
+      leasedUntil,
+      calledBy: call,
+      status: 'leased',
+    });
     return { sagaId, turn, number };
   };
   const used = usedTurn(entries, turn);
@@ -70,7 +85,8 @@ export function begin(entries: Entries, claim: TurnClaim, call: string): GuardVe
   const isSame = used.digest === digest;
   const isAction = used.action === action;
   const isRequest = isAction && (isSame || claim.follows === true);
-  const mayEnd = claim.ends === true && used.action === 'resume' && (isDone || interrupted !== undefined);
+  const mayEnd =
+    claim.ends === true && used.action === 'resume' && (isDone || interrupted !== undefined);
   const isAwaited = claim.awaits === true && isAction && !isRequest && interrupted !== undefined;
   if (used.jti !== jti || !(isRequest || mayEnd || isAwaited)) return 'conflict';
   if (isDone) {
@@ -79,7 +95,9 @@ export function begin(entries: Entries, claim: TurnClaim, call: string): GuardVe
     return { response: content, wentOn, ...(isRequest ? {} : { other: true }) };
   }
   const taken =
-    interrupted === undefined ? {} : { interrupted, ...(isAwaited ? { other: true as const } : {}) };
+    interrupted === undefined
+      ? {}
+      : { interrupted, ...(isAwaited ? { other: true as const } : {}) };
   // The store repeated the call, because the reply was lost.
   if (used.calledBy === call) {
     const run = { sagaId, turn, number: used.fence };
@@ -129,7 +147,9 @@ export function forget(entries: Entries, fence: Fence): boolean {
   return true;
 }
 
-/** Claims a key, as `claim` of a guard. @param call - ID of the call; a repeated call has the same */
+/**
+ * Claims a key, as `claim` of a guard. @param call - ID of the call; a repeated call has the same
+ */
 export function claimKey(entries: Entries, key: string, expiresAt: number, call: string): boolean {
   const name = `claim ${key}`;
   const claimedBy = entries.get(name);

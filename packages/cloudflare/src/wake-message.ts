@@ -10,7 +10,9 @@ interface Waiting {
   readonly failures: number;
   /** ID of the call that sent the message. */
   readonly id: string;
-  /** `true` from a wake to the next delivery: an earlier turn may have read the mailbox too soon. */
+  /**
+   * `true` from a wake to the next delivery: an earlier turn may have read the mailbox too soon.
+   */
   readonly isWoken: boolean;
 }
 
@@ -22,7 +24,10 @@ const stored = (entries: Entries): Waiting | undefined => entries.get(name) as W
 const firstRetryMs = 2_000;
 const longestRetryMs = 5 * 60_000;
 
-/** Message in the object of a saga: the message of the newest turn, and the later of two messages of one turn. */
+/**
+ * Message in the object of a saga: the message of the newest turn, and the later of two messages of
+ * one turn.
+ */
 export class WakeMessage {
   /** Stores a message. @param id - ID of the call; a repeated call has the same */
   send(entries: Entries, message: QueueMessage, at: number, id: string): void {
@@ -49,19 +54,27 @@ export class WakeMessage {
   }
 
   /**
-   * Begins the delivery of a due message, and stores the next one: a process that dies in the delivery repeats it.
-   * Undefined if no message is due.
+   * Begins the delivery of a due message, and stores the next one: a process that dies in the
+   * delivery repeats it. Undefined if no message is due.
    */
   begin(entries: Entries): Waiting | undefined {
     const waiting = stored(entries);
     if (waiting === undefined || waiting.at > entries.now) return undefined;
     const { failures } = waiting;
     const wait = Math.min(longestRetryMs, firstRetryMs * 2 ** failures);
-    this.#put(entries, { ...waiting, at: entries.now + wait, failures: failures + 1, isWoken: false });
+    this.#put(entries, {
+      ...waiting,
+      at: entries.now + wait,
+      failures: failures + 1,
+      isWoken: false,
+    });
     return waiting;
   }
 
-  /** Ends a delivery. Removes an accepted message, unless another message was sent. A rejected delivery keeps a wake. */
+  /**
+   * Ends a delivery. Removes an accepted message, unless another message was sent. A rejected
+   * delivery keeps a wake.
+   */
   end(entries: Entries, { id, isWoken }: Waiting, isAccepted: boolean): void {
     const waiting = stored(entries);
     const isSame = waiting?.id === id;

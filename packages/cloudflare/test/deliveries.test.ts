@@ -1,5 +1,12 @@
 import { alarmQueue, durableObjectStore } from '@mcp-saga/cloudflare';
-import { createSagaHost, generateKey, saga, sleep, step, type QueueMessage } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  generateKey,
+  saga,
+  sleep,
+  step,
+  type QueueMessage,
+} from '@mcp-saga/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../server/test/fixtures/raw.ts';
 import { startObjects, type FreshObjects, type Workerd } from './support/objects.ts';
@@ -36,7 +43,8 @@ describe('the alarm of a saga', () => {
       store: durableObjectStore(objects.namespace),
       queue: {
         ...queue,
-        send: (...sent) => (isDown.has(objects) ? Promise.reject(new Error('down')) : queue.send(...sent)),
+        send: (...sent) =>
+          isDown.has(objects) ? Promise.reject(new Error('down')) : queue.send(...sent),
       },
       hooks: { onError: () => undefined },
       testing: { clock: objects.now },
@@ -196,13 +204,19 @@ describe('a host in a Worker', () => {
             body: await request.text(),
           }),
       };
-      const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'remind', arguments: {} });
+      const { last } = await ask(server, 'modern', 'tools/callSaga', {
+        name: 'remind',
+        arguments: {},
+      });
       expect(last.result).toHaveProperty('sagaToken');
       expect(workerd.effects()).toBe(0);
       await objects.pass(hour + minute);
       expect(workerd.effects()).toBe(1);
       const sagaToken = last.result?.['sagaToken'];
-      const resumed = await ask(server, 'modern', 'tools/resumeSaga', { sagaToken, completedSteps: [] });
+      const resumed = await ask(server, 'modern', 'tools/resumeSaga', {
+        sagaToken,
+        completedSteps: [],
+      });
       expect(resumed.last.result).toMatchObject({ content: [{ text: 'Reminded' }] });
       expect(workerd.effects()).toBe(1);
     } finally {

@@ -62,9 +62,9 @@ describe('the objects of a store', () => {
     const expiresAt = objects.now() - 1_000;
     await expect(guard.begin(claim({ expiresAt }))).rejects.toThrow(/clock/);
     await expect(async () => guard.claim('s:once', expiresAt)).rejects.toThrow(/clock/);
-    await expect(async () => mailbox.put('b', 'ada', 'x', { expiresAt, maxAnswers: 1 })).rejects.toThrow(
-      /clock/,
-    );
+    await expect(async () =>
+      mailbox.put('b', 'ada', 'x', { expiresAt, maxAnswers: 1 }),
+    ).rejects.toThrow(/clock/);
   });
 
   it('are empty after all entries have expired', async () => {
@@ -82,7 +82,8 @@ describe('the objects of a store', () => {
     await objects.pass(hour + 16 * 60_000);
     expect((await objects.stateOf('saga s')).names).toEqual(['turn 2']);
     await objects.pass(hour);
-    for (const state of await states()) expect(state).toEqual({ isBusy: false, hasAlarm: false, names: [] });
+    for (const state of await states())
+      expect(state).toEqual({ isBusy: false, hasAlarm: false, names: [] });
   });
 
   it('store no response of a turn that ended too late', async () => {
@@ -95,7 +96,10 @@ describe('the objects of a store', () => {
 });
 
 /** A binding whose first reply of each call is lost, after the object has stored everything. */
-function forgetful(namespace: DurableObjectNamespaceLike, mark: object): DurableObjectNamespaceLike {
+function forgetful(
+  namespace: DurableObjectNamespaceLike,
+  mark: object,
+): DurableObjectNamespaceLike {
   const lost = new Set<string>();
   return {
     idFromName: (name) => namespace.idFromName(name),
@@ -113,7 +117,9 @@ function forgetful(namespace: DurableObjectNamespaceLike, mark: object): Durable
 describe('a repeated call', () => {
   it('[T13] counts once if the reply was dropped', async () => {
     const { objects, claim } = setUp();
-    const { guard, tasks, mailbox } = durableObjectStore(forgetful(objects.namespace, { retryable: true }));
+    const { guard, tasks, mailbox } = durableObjectStore(
+      forgetful(objects.namespace, { retryable: true }),
+    );
     const expiresAt = objects.now() + hour;
     const fence = fenceOf(await guard.begin(claim({ request: 'first' })));
     expect(await guard.finish(fence, 'sealed')).toBe(true);
@@ -134,14 +140,18 @@ describe('a repeated call', () => {
     for (const mark of [{}, { retryable: true, overloaded: true }]) {
       const { objects, tasks } = setUp();
       const lossy = durableObjectStore(forgetful(objects.namespace, mark));
-      await expect(async () => lossy.tasks.write('t', 'one', 0, objects.now() + hour)).rejects.toThrow(Error);
+      await expect(async () =>
+        lossy.tasks.write('t', 'one', 0, objects.now() + hour),
+      ).rejects.toThrow(Error);
       // The write is done: the error says nothing about that.
       expect(await tasks.read('t')).toEqual({ version: 1, sealed: 'one' });
     }
   });
 
   it('fails after three attempts', async () => {
-    const fetch = vi.fn(() => Promise.reject(Object.assign(new Error('lost'), { retryable: true })));
+    const fetch = vi.fn(() =>
+      Promise.reject(Object.assign(new Error('lost'), { retryable: true })),
+    );
     const { tasks } = durableObjectStore({ idFromName: (name) => name, get: () => ({ fetch }) });
     await expect(async () => tasks.read('t')).rejects.toThrow('lost');
     expect(fetch).toHaveBeenCalledTimes(3);

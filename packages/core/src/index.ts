@@ -1,4 +1,6 @@
-/** Effects and types for authors of sagas. Pure: the host passes in all I/O, clocks, and randomness. */
+/**
+ * Effects and types for authors of sagas. Pure: the host passes in all I/O, clocks, and randomness.
+ */
 export {
   elicit,
   elicitUrl,

@@ -1,4 +1,7 @@
-/** Parts that makers of programs share with generator sagas. Not for authors of sagas: any release may change the parts. */
+/**
+ * Parts that makers of programs share with generator sagas. Not for authors of sagas: any release
+ * may change the parts.
+ */
 export { AnswerCheck, changedQuestion } from './turn/answers.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
@@ -39,10 +42,26 @@ export { optionError } from './values/option-error.ts';
 export { toOwnError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/json.ts';
-export { assertKnownOptions, didYouMean, nearestName, optionNames } from './values/known-options.ts';
-export type { CommitPoint, CommitReason, CommittedTurn, SuspendedOutcome, Outcome } from './model/outcome.ts';
+export {
+  assertKnownOptions,
+  didYouMean,
+  nearestName,
+  optionNames,
+} from './values/known-options.ts';
+export type {
+  CommitPoint,
+  CommitReason,
+  CommittedTurn,
+  SuspendedOutcome,
+  Outcome,
+} from './model/outcome.ts';
 export type { ClientAnswer } from './model/client-step.ts';
-export type { OutsideAnswer, OutsideQuestion, RuntimeOutside, TicketFacts } from './model/outside.ts';
+export type {
+  OutsideAnswer,
+  OutsideQuestion,
+  RuntimeOutside,
+  TicketFacts,
+} from './model/outside.ts';
 export type { FormField, FormSchema } from './values/form.ts';
 export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory } from './model/history.ts';

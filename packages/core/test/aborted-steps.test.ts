@@ -34,8 +34,14 @@ function aborted(settings: TurnSettings = {}) {
 describe('code that never settles', () => {
   it.each([
     ['step', (run: () => Promise<never>) => step('charge', run)],
-    ['step with a timeout', (run: () => Promise<never>) => step('charge', run, { timeoutMs: 60_000 })],
-    ['poll', (run: () => Promise<never>) => poll('look', run, { everyMs: 10, totalTimeoutMs: 100 })],
+    [
+      'step with a timeout',
+      (run: () => Promise<never>) => step('charge', run, { timeoutMs: 60_000 }),
+    ],
+    [
+      'poll',
+      (run: () => Promise<never>) => poll('look', run, { everyMs: 10, totalTimeoutMs: 100 }),
+    ],
   ])('[E6] delays its request for the abort grace, and no longer: a %s', async (_, make) => {
     const { world, aborting, began, settings, stuck } = aborted();
     const program = sagaOf(() => only(make(stuck)));
@@ -83,7 +89,10 @@ describe('code that never settles', () => {
     aborting.abort(new Error('gone'));
     await expect(taking).rejects.toBeInstanceOf(TurnAborted);
     isStuck = false;
-    expect(await cancel({})).toMatchObject({ compensated: [{ stepId: 'charge' }], uncompensated: [] });
+    expect(await cancel({})).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+      uncompensated: [],
+    });
   });
 
   it('[E6] delays its request while it may still settle, and its token stays valid', async () => {

@@ -147,7 +147,9 @@ describe('answers of a turn', () => {
 
   it('[W4] are recorded if another answer is invalid', async () => {
     const first = suspended(await start(three()));
-    const second = suspended(await turn(three(), first.state, { a: of('A'), b: accepted({}), c: of('C') }));
+    const second = suspended(
+      await turn(three(), first.state, { a: of('A'), b: accepted({}), c: of('C') }),
+    );
     expect(second.steps.map(({ stepId }) => stepId)).toEqual(['b']);
     expect(second.accepted).toBe(2);
   });
@@ -344,7 +346,9 @@ describe('the timeline of a saga', () => {
       return 'done';
     });
     const first = suspended(await start(program));
-    const { state } = suspended(await turn(program, first.state, { form: accepted({ word: 'secret' }) }));
+    const { state } = suspended(
+      await turn(program, first.state, { form: accepted({ word: 'secret' }) }),
+    );
     const timeline = program.timeline(state);
     expect(timeline.map(({ kind, path, outcome }) => [kind, path, outcome])).toEqual([
       ['input', '', 'parsed'],

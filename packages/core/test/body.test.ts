@@ -23,7 +23,16 @@ import {
 import type { Program } from '../src/model/program.ts';
 import { AuthoringError } from '../src/values/errors.ts';
 import type { Steps } from '../src/model/command.ts';
-import { accepted, answered, completed, drive, failed, start, suspended, turn } from './support/drive.ts';
+import {
+  accepted,
+  answered,
+  completed,
+  drive,
+  failed,
+  start,
+  suspended,
+  turn,
+} from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';
 
@@ -116,7 +125,9 @@ describe('IDs', () => {
       });
       return JSON.stringify(results);
     });
-    expect(completed(await start(program, {}, world))).toBe('{"c":"do:s","b":"do:s#2","a":"do:s#3"}');
+    expect(completed(await start(program, {}, world))).toBe(
+      '{"c":"do:s","b":"do:s#2","a":"do:s#3"}',
+    );
   });
 
   const bad = [
@@ -147,7 +158,8 @@ describe('IDs', () => {
       () => scope(id, step('a', one)),
       ...(typeof value === 'string' && value !== '1a' ? [() => all({ [id]: step('a', one) })] : []),
     ];
-    for (const make of makes) expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    for (const make of makes)
+      expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
   });
 
   it('of commands are checked together with their options', () => {
@@ -193,7 +205,11 @@ describe('IDs', () => {
 describe('a body that yields a foreign value', () => {
   const junk: [string, () => unknown, RegExp][] = [
     ['a promise', () => Promise.resolve(1), /yielded a promise\..*yield\* step\('id', async/],
-    ['a helper without yield*', () => helper(), /yielded a generator \(write yield\* before the helper\)/],
+    [
+      'a helper without yield*',
+      () => helper(),
+      /yielded a generator \(write yield\* before the helper\)/,
+    ],
     ['undefined', () => undefined, /yielded a undefined/],
     ['null', () => null, /yielded a null/],
     ['a number', () => 5, /yielded a number/],
@@ -322,7 +338,9 @@ describe('the limits of a turn', () => {
       });
     const { state } = suspended(await start(make(), {}, undefined, { limits: { maxCommands: 3 } }));
     const go = { go: word };
-    expect(completed(await turn(make(), state, go, undefined, { limits: { maxCommands: 6 } }))).toBe('done');
+    expect(
+      completed(await turn(make(), state, go, undefined, { limits: { maxCommands: 6 } })),
+    ).toBe('done');
     const error = failed(await turn(make(), state, go, undefined, { limits: { maxCommands: 5 } }));
     expect(error).toBeInstanceOf(SagaLimitExceeded);
     expect((error as Error).message).toContain('more than 5 commands');
@@ -424,7 +442,9 @@ describe('commands that are never yielded', () => {
       const { state } = suspended(await start(program, {}, world));
       expect(completed(await turn(program, state, {}, world))).toBe('done');
     }
-    expect(world.warnings).toEqual([1, 2].map(() => expect.stringContaining("step('b')") as string));
+    expect(world.warnings).toEqual(
+      [1, 2].map(() => expect.stringContaining("step('b')") as string),
+    );
   });
 
   it('are not reported to a host that does not request it', async () => {

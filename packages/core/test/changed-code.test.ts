@@ -53,7 +53,10 @@ function* gen(command: Command<unknown>): Steps<unknown> {
 const waits: [string, () => Steps<unknown>][] = [
   ['a checkpoint', () => gen(checkpoint())],
   ['a sleep', () => gen(sleep(60_000))],
-  ['a poll', () => gen(poll('ready', () => undefined, { everyMs: 60_000, totalTimeoutMs: 600_000 }))],
+  [
+    'a poll',
+    () => gen(poll('ready', () => undefined, { everyMs: 60_000, totalTimeoutMs: 600_000 })),
+  ],
   ['a question', () => gen(ask('sure'))],
 ];
 
@@ -84,7 +87,11 @@ const groups: [string, (did: Did, more: boolean) => Steps<unknown>][] = [
   [
     'a race that two have run',
     function* (did, more) {
-      yield* race({ a: book(did, 'a'), b: book(did, 'b'), ...(more ? { new: book(did, 'new') } : {}) });
+      yield* race({
+        a: book(did, 'a'),
+        b: book(did, 'b'),
+        ...(more ? { new: book(did, 'new') } : {}),
+      });
     },
   ],
   [
@@ -102,27 +109,41 @@ const groups: [string, (did: Did, more: boolean) => Steps<unknown>][] = [
 ];
 
 const added = waits.flatMap(([wait, waiting]) =>
-  groups.map(([group, body]): [string, string, typeof waiting, typeof body] => [group, wait, waiting, body]),
+  groups.map(([group, body]): [string, string, typeof waiting, typeof body] => [
+    group,
+    wait,
+    waiting,
+    body,
+  ]),
 );
 
 describe('a branch added to a finished group', () => {
-  it.each(added)('[R6] fails the replay before anything runs: %s, then %s', async (_, __, waiting, body) => {
-    const did: Did = [];
-    const make = (more: boolean): Program =>
-      order(function* () {
-        yield* body(did, more);
-        yield* waiting();
-      });
-    const world = new World();
-    const settings = { budget: 1_000, maxHold: 0 };
-    const { state } = suspended(await start(make(false), {}, world, settings));
-    const before = [...did];
-    assertLeft(await turn(make(true), state, {}, world, settings), did, before);
-    // The code was rolled back.
-    world.time += 600_000;
-    const outcome = await turn(make(false), state, { sure: accepted({ word: 'w' }) }, world, settings);
-    expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(false);
-  });
+  it.each(added)(
+    '[R6] fails the replay before anything runs: %s, then %s',
+    async (_, __, waiting, body) => {
+      const did: Did = [];
+      const make = (more: boolean): Program =>
+        order(function* () {
+          yield* body(did, more);
+          yield* waiting();
+        });
+      const world = new World();
+      const settings = { budget: 1_000, maxHold: 0 };
+      const { state } = suspended(await start(make(false), {}, world, settings));
+      const before = [...did];
+      assertLeft(await turn(make(true), state, {}, world, settings), did, before);
+      // The code was rolled back.
+      world.time += 600_000;
+      const outcome = await turn(
+        make(false),
+        state,
+        { sure: accepted({ word: 'w' }) },
+        world,
+        settings,
+      );
+      expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(false);
+    },
+  );
 
   it('[R6] fails the replay while another question of the group is open', async () => {
     const did: Did = [];
@@ -132,7 +153,9 @@ describe('a branch added to a finished group', () => {
       });
     const { state } = suspended(await start(make(false)));
     assertLeft(await turn(make(true), state, { sure: accepted({ word: 'w' }) }), did, ['a']);
-    expect(completed(await turn(make(false), state, { sure: accepted({ word: 'w' }) }))).toBe('done');
+    expect(completed(await turn(make(false), state, { sure: accepted({ word: 'w' }) }))).toBe(
+      'done',
+    );
   });
 
   it('[R6] replays after a new `patched`', async () => {
@@ -216,7 +239,11 @@ describe('code that fails before the sealed position', () => {
         const settings = { budget: 1_000, maxHold: 0 };
         const { state } = suspended(await start(make(false), {}, world, settings));
         for (const answers of [{}, { sure: accepted({ word: 'w' }) }]) {
-          const { cause } = assertLeft(await turn(make(true), state, answers, world, settings), did, ['a']);
+          const { cause } = assertLeft(
+            await turn(make(true), state, answers, world, settings),
+            did,
+            ['a'],
+          );
           expect(cause).toMatchObject({ message: 'broken' });
         }
       },
@@ -237,7 +264,9 @@ describe('code that fails before the sealed position', () => {
         yield* ask('sure');
       });
     const { state } = suspended(await start(make(false)));
-    const outcome = await turn(make(true), state, {}, new World(), { limits: { maxCommands: 100 } });
+    const outcome = await turn(make(true), state, {}, new World(), {
+      limits: { maxCommands: 100 },
+    });
     expect(assertLeft(outcome, [], []).cause).toMatchObject({ code: 'limit_exceeded' });
   });
 
@@ -250,7 +279,9 @@ describe('code that fails before the sealed position', () => {
           if (!ends) yield* waiting();
         });
       const world = new World();
-      const { state } = suspended(await start(make(false), {}, world, { budget: 1_000, maxHold: 0 }));
+      const { state } = suspended(
+        await start(make(false), {}, world, { budget: 1_000, maxHold: 0 }),
+      );
       assertLeft(await turn(make(true), state, {}, world), did, ['a']);
     }
   });
@@ -319,7 +350,8 @@ describe('a mismatch with the policy `compensate`', () => {
       const outcome = await turn(make(true), state, sure);
       expect(failed(outcome)).toBeInstanceOf(ReplayMismatch);
       expect(did.filter((what) => what === 'undo a')).toEqual(['undo a']);
-      const named = outcome.status === 'failed' ? [...outcome.compensated, ...outcome.uncompensated] : [];
+      const named =
+        outcome.status === 'failed' ? [...outcome.compensated, ...outcome.uncompensated] : [];
       expect(named.map(({ stepId }) => stepId).toSorted()).toEqual(['a', 'b']);
     }
   });
@@ -344,10 +376,15 @@ describe('a mismatch with the policy `compensate`', () => {
       did.length = 0;
       const settings = { replace: { ...(guarded ? endsAtCommits() : {}) } };
       let outcome = await turn(make('renamed'), state, sure, new World(), settings);
-      if (guarded) outcome = await turn(make('renamed'), suspended(outcome).state, {}, new World(), settings);
+      if (guarded)
+        outcome = await turn(make('renamed'), suspended(outcome).state, {}, new World(), settings);
       expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'first' }] });
       const uncompensated = outcome.status === 'failed' ? outcome.uncompensated : [];
-      expect(uncompensated.map(({ stepId }) => stepId).toSorted()).toEqual(['a', 'second', 'third']);
+      expect(uncompensated.map(({ stepId }) => stepId).toSorted()).toEqual([
+        'a',
+        'second',
+        'third',
+      ]);
       expect(did).toEqual(['undo first']);
     }
   });
@@ -384,7 +421,11 @@ describe('a mismatch with the policy `compensate`', () => {
       const outcome = await make(true).advance(state, new Map(), runtimeOf(new World()), {
         error: new SagaCancelled('enough'),
       });
-      expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'a' }], uncompensated: [] });
+      expect(outcome).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'a' }],
+        uncompensated: [],
+      });
       expect(did).toEqual(['a', 'undo a']);
     }
   });
@@ -406,7 +447,10 @@ describe('a saga that exceeds a limit', () => {
       let outcome = await start(program, {}, world, settings);
       for (let turns = 0; outcome.status === 'suspended' && turns < 20; turns += 1) {
         const maxCommands = outcome.undoes === true ? later : limit;
-        outcome = await turn(program, outcome.state, {}, world, { replace, limits: { maxCommands } });
+        outcome = await turn(program, outcome.state, {}, world, {
+          replace,
+          limits: { maxCommands },
+        });
       }
       expect(failed(outcome)).toMatchObject({ code: 'limit_exceeded' });
       return did;

@@ -19,7 +19,9 @@ describe('a checkpoint', () => {
       });
     const { outcome, turns } = await drive({ make, world: new World(), answer: () => undefined });
     expect(completed(outcome)).toBe('done');
-    const shown = turns.map((turn) => (turn.outcome.status === 'suspended' ? turn.outcome.content : []));
+    const shown = turns.map((turn) =>
+      turn.outcome.status === 'suspended' ? turn.outcome.content : [],
+    );
     expect(shown).toEqual([['page one'], ['page two'], []]);
     expect(made).toEqual(['page one', 'page one', 'page two', 'page one', 'page two']);
   });

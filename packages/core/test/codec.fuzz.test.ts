@@ -3,7 +3,23 @@ import { expect, it } from 'vitest';
 import { CodecError, decode, encode } from '../src/values/codec.ts';
 
 const own = fc.constantFrom('$', '__proto__', 'constructor', 'toJSON', 'then', 'length', 'a');
-const letter = fc.constantFrom('$', 'u', 'n', '+', '-', '0', 'd', 'b', 'l', 'y', 's', 'e', 'm', '?', '');
+const letter = fc.constantFrom(
+  '$',
+  'u',
+  'n',
+  '+',
+  '-',
+  '0',
+  'd',
+  'b',
+  'l',
+  'y',
+  's',
+  'e',
+  'm',
+  '?',
+  '',
+);
 
 /** JSON that reads like tags, or nearly. */
 const nearly: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
@@ -67,7 +83,11 @@ it('[T9] reads or rejects any JSON, changes no prototype, and writes every value
 });
 
 it('[T9] refuses any other text, whatever the change', () => {
-  const written = encode({ when: new Date(0), all: new Map([['a', new Set([1n, undefined])]]), $: -0 });
+  const written = encode({
+    when: new Date(0),
+    all: new Map([['a', new Set([1n, undefined])]]),
+    $: -0,
+  });
   fc.assert(
     fc.property(
       fc.oneof(

@@ -7,7 +7,8 @@ import { mayHoldTag } from '../src/journal/entry-types.ts';
 
 /** Deep equality that tells -0, NaN, holes, own `__proto__` keys, URLs and dates apart. */
 function same(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return Object.is(a, b);
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
   if (a instanceof Date && b instanceof Date) return Object.is(a.getTime(), b.getTime());
   if (a instanceof URL && b instanceof URL) return a.href === b.href;
@@ -79,13 +80,21 @@ const json: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
 const rich: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5 },
-    fc.oneof(fc.string(), fc.double(), fc.bigInt(), fc.date({ noInvalidDate: false }), fc.uint8Array()),
+    fc.oneof(
+      fc.string(),
+      fc.double(),
+      fc.bigInt(),
+      fc.date({ noInvalidDate: false }),
+      fc.uint8Array(),
+    ),
     fc.constantFrom(null, undefined, -0, true),
     fc.webUrl().map((href) => new URL(href)),
     tagLike,
     fc.array(tie('value'), { maxLength: 4 }),
     objectOf(tie('value')),
-    fc.array(fc.tuple(tie('value'), tie('value')), { maxLength: 3 }).map((entries) => new Map(entries)),
+    fc
+      .array(fc.tuple(tie('value'), tie('value')), { maxLength: 3 })
+      .map((entries) => new Map(entries)),
     fc.array(tie('value'), { maxLength: 3 }).map((items) => new Set(items)),
   ),
 })).value;
@@ -165,7 +174,9 @@ describe('round trip', () => {
   it('[T9] keeps plain values of another realm', () => {
     const foreign: unknown = runInNewContext('({ a: [1, { b: undefined }] })');
     expect(decode(encode(foreign))).toEqual({ a: [1, { b: undefined }] });
-    expect(decode(encode(runInNewContext('new RangeError("far")')))).toMatchObject({ name: 'RangeError' });
+    expect(decode(encode(runInNewContext('new RangeError("far")')))).toMatchObject({
+      name: 'RangeError',
+    });
   });
 });
 
@@ -222,7 +233,11 @@ describe('refusals', () => {
     ['another typed array', { a: new Float64Array(1) }, 'result.a'],
     ['a WeakMap', { a: new WeakMap() }, 'result.a'],
     ['a value inside a Map', new Map([['k', { f: () => 1 }]]), 'result[0].f'],
-    ['an accessor', Object.defineProperty({}, 'a', { get: () => 'secret', enumerable: true }), 'result.a'],
+    [
+      'an accessor',
+      Object.defineProperty({}, 'a', { get: () => 'secret', enumerable: true }),
+      'result.a',
+    ],
     ['an own toJSON', { a: { toJSON: () => 'secret' } }, 'result.a'],
     ['a BigInt of 4,097 digits', { a: 10n ** 4096n }, 'result.a'],
     ['a huge BigInt', { a: -(1n << 1_000_000n) }, 'result.a'],

@@ -62,7 +62,9 @@ describe('a turn that commits', () => {
       const points: CommitPoint[] = [];
       const replace = { ...continuesAtCommits(points), commitsEach: true };
       const state = from ?? (await asked(program));
-      const outcome = await turn(program, state, from === undefined ? ok : {}, new World(), { replace });
+      const outcome = await turn(program, state, from === undefined ? ok : {}, new World(), {
+        replace,
+      });
       expect(completed(outcome)).toBe('done');
       return { did, points };
     };
@@ -106,7 +108,9 @@ describe('a turn that commits', () => {
       commit: () => Promise.resolve({ turn: 7, tokenBytes: 99, deadline: undefined }),
       commitsEach: true,
     };
-    expect(completed(await turn(program, await asked(program), ok, new World(), { replace }))).toBe('7 99');
+    expect(completed(await turn(program, await asked(program), ok, new World(), { replace }))).toBe(
+      '7 99',
+    );
   });
 
   it('[E1] runs and undoes nothing more if it cannot continue after a commit', async () => {
@@ -119,7 +123,9 @@ describe('a turn that commits', () => {
     });
     const lost = new TurnAborted(new Error('lost'));
     const replace = { commit: () => Promise.reject(lost), commitsEach: true };
-    await expect(turn(program, await asked(program), ok, new World(), { replace })).rejects.toBe(lost);
+    await expect(turn(program, await asked(program), ok, new World(), { replace })).rejects.toBe(
+      lost,
+    );
     expect(did).toEqual(['a']);
   });
 

@@ -38,10 +38,14 @@ describe('a turn that defers effects', () => {
     });
     const first = suspended(await start(program, {}, world, deferring));
     expect(log).toEqual([]);
-    const done = suspended(await turn(program, first.state, {}, world, { replace: { commitsEach: true } }));
+    const done = suspended(
+      await turn(program, first.state, {}, world, { replace: { commitsEach: true } }),
+    );
     const polled = suspended(await turn(program, done.state, {}, world, deferring));
     expect(log).toEqual(['do']);
-    const late = suspended(await turn(program, polled.state, {}, world, { replace: { commitsEach: true } }));
+    const late = suspended(
+      await turn(program, polled.state, {}, world, { replace: { commitsEach: true } }),
+    );
     expect(suspended(await turn(program, late.state, {}, world, deferring)).retryAfterMs).toBe(0);
     expect(log).toEqual(['do', 'poll']);
     failed(await turn(program, late.state, {}, world));
@@ -53,14 +57,20 @@ it('a turn with questions reports when its saga continues without the client', a
   const asking = (ttl: number | undefined, ms: number | undefined) =>
     sagaOf(function* () {
       const branches = {
-        ok: elicit('ok', { message: 'Ok?', schema: Ok, ...(ttl === undefined ? {} : { timeoutMs: ttl }) }),
+        ok: elicit('ok', {
+          message: 'Ok?',
+          schema: Ok,
+          ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+        }),
         ...(ms === undefined ? {} : { late: sleep(ms) }),
       };
       yield* race(branches);
       return 'over';
     });
-  const dueOf = async (ttl: number | undefined, ms: number | undefined): Promise<number | undefined> =>
-    suspended(await start(asking(ttl, ms), {}, new World())).due;
+  const dueOf = async (
+    ttl: number | undefined,
+    ms: number | undefined,
+  ): Promise<number | undefined> => suspended(await start(asking(ttl, ms), {}, new World())).due;
   expect(await dueOf(undefined, undefined)).toBeUndefined();
   expect(await dueOf(700, undefined)).toBe(1_700);
   expect(await dueOf(700, 500)).toBe(1_500);

@@ -19,8 +19,8 @@ describe('a random saga with code changed between two turns', () => {
     expect(Object.keys(ends)).toEqual(expect.arrayContaining(['right', 'mismatch', 'undone']));
     expect(kinds.size).toBeGreaterThan(31);
     // Undecided cases are rare.
-    expect((ends['another order'] ?? 0) + (ends['aborted then'] ?? 0) + (ends['alike'] ?? 0)).toBeLessThan(
-      25,
-    );
+    expect(
+      (ends['another order'] ?? 0) + (ends['aborted then'] ?? 0) + (ends['alike'] ?? 0),
+    ).toBeLessThan(25);
   });
 });

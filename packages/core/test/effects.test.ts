@@ -13,7 +13,8 @@ const word = accepted({ word: 'w' });
 describe('the context of a step', () => {
   it('[E1] has the same idempotency key in a repeated turn, and no step before the token runs again', async () => {
     const keys: string[] = [];
-    const note = ({ idempotencyKey }: StepContext<undefined>): void => void keys.push(idempotencyKey);
+    const note = ({ idempotencyKey }: StepContext<undefined>): void =>
+      void keys.push(idempotencyKey);
     const make = (): Program =>
       sagaOf(function* () {
         yield* step('before', note);
@@ -40,8 +41,11 @@ describe('the context of a step', () => {
       const note = (context: StepContext<undefined>): void => {
         copies.push({ ...context });
         expect(new Set(Reflect.ownKeys({ ...context }))).toEqual(names);
-        // V8 keeps a getter of one step, and what the getter refers to, until a full garbage collection.
-        getters.add(Reflect.get(Object.getOwnPropertyDescriptor(context, 'idempotencyKey') ?? {}, 'get'));
+        // V8 keeps a getter of one step, and what the getter refers to, until a full garbage
+        // collection.
+        getters.add(
+          Reflect.get(Object.getOwnPropertyDescriptor(context, 'idempotencyKey') ?? {}, 'get'),
+        );
       };
       yield* step('first', note);
       yield* step('second', note);
@@ -118,7 +122,9 @@ describe('the context of a step', () => {
       yield* ask('end');
       return 'done';
     });
-    const { state } = suspended(await start(program, {}, undefined, { context: { secret: 'hunter2' } }));
+    const { state } = suspended(
+      await start(program, {}, undefined, { context: { secret: 'hunter2' } }),
+    );
     expect(seen).toEqual([{ secret: 'hunter2' }]);
     expect(JSON.stringify(state)).not.toContain('hunter2');
   });
@@ -152,14 +158,18 @@ describe('attempts', () => {
   it('[E2] run one after the other with a growing backoff, randomly between half and all of it', async () => {
     expect((await tried(1)).times).toEqual([0]);
     expect((await tried({ attempts: 4, delayMs: 100 }, 0)).times).toEqual([0, 50, 150, 350]);
-    expect((await tried({ attempts: 4, delayMs: 100 }, 0.999_999)).times).toEqual([0, 100, 300, 700]);
-    expect((await tried({ attempts: 4, delayMs: 100, jitter: false }, 0)).times).toEqual([0, 100, 300, 700]);
+    expect((await tried({ attempts: 4, delayMs: 100 }, 0.999_999)).times).toEqual([
+      0, 100, 300, 700,
+    ]);
+    expect((await tried({ attempts: 4, delayMs: 100, jitter: false }, 0)).times).toEqual([
+      0, 100, 300, 700,
+    ]);
     expect((await tried({ attempts: 4, delayMs: 100, factor: 1, jitter: false })).times).toEqual([
       0, 100, 200, 300,
     ]);
-    expect((await tried({ attempts: 4, delayMs: 100, maxDelayMs: 150, jitter: false })).times).toEqual([
-      0, 100, 250, 400,
-    ]);
+    expect(
+      (await tried({ attempts: 4, delayMs: 100, maxDelayMs: 150, jitter: false })).times,
+    ).toEqual([0, 100, 250, 400]);
     expect((await tried(3)).times).toEqual([0, 150, 450]);
   });
 
@@ -303,12 +313,17 @@ describe('an unreadable error, or a policy that throws', () => {
       try {
         yield* step('unread', () => Promise.reject(thrown));
       } catch {
-        yield* step('policy', () => Promise.reject(new Error('no')), { retry: { attempts: 2, when } });
+        yield* step('policy', () => Promise.reject(new Error('no')), {
+          retry: { attempts: 2, when },
+        });
       }
       return 'done';
     });
     const world = new World();
-    expect(failed(await start(program, {}, world))).toMatchObject({ message: 'own fault', stepId: 'policy' });
+    expect(failed(await start(program, {}, world))).toMatchObject({
+      message: 'own fault',
+      stepId: 'policy',
+    });
     expect(world.events.map(({ path, type, error }) => [path, type, error])).toEqual([
       ['unread', 'started', undefined],
       ['unread', 'failed', thrown],
@@ -348,7 +363,9 @@ describe('a backoff longer than the turn', () => {
     const third = suspended(await turn(flaky(world, 3, notes), second.state, {}, world, settings));
     expect(third.retryAfterMs).toBe(40_000);
     world.time = 80_000;
-    expect(completed(await turn(flaky(world, 3, notes), third.state, {}, world, settings))).toBe('done 4');
+    expect(completed(await turn(flaky(world, 3, notes), third.state, {}, world, settings))).toBe(
+      'done 4',
+    );
     expect(notes).toEqual(['1 do:s at 0', '2 do:s at 10000', '3 do:s at 31000', '4 do:s at 80000']);
   });
 
@@ -366,7 +383,9 @@ describe('a backoff longer than the turn', () => {
     expect(earlier.retryAfterMs).toBe(1);
     expect(notes).toHaveLength(1);
     world.time = 10_000;
-    expect(completed(await turn(flaky(world, 1, notes), earlier.state, {}, world, settings))).toBe('done 2');
+    expect(completed(await turn(flaky(world, 1, notes), earlier.state, {}, world, settings))).toBe(
+      'done 2',
+    );
   });
 
   it('[E2] ends with the last error after as many attempts as without it', async () => {
@@ -387,7 +406,8 @@ describe('a backoff longer than the turn', () => {
       const settings = budget === undefined ? {} : { budget };
       const outcome = await start(flaky(world, 1, []), {}, world, settings);
       if (budget === undefined) expect(completed(outcome)).toBe('done 2');
-      // The time of the attempt is the end of the turn: it waits, and the next attempt is made in time.
+      // The time of the attempt is the end of the turn: it waits, and the next attempt is made in
+      // time.
       else expect(outcome.status).toBe('completed');
     }
   });
@@ -417,7 +437,9 @@ describe('a backoff longer than the turn', () => {
       });
     const first = suspended(await start(make(), {}, world, { budget: 100 }));
     expect(first.steps.map(({ stepId }) => stepId)).toEqual(['asking/go']);
-    const second = suspended(await turn(make(), first.state, { 'asking/go': word }, world, { budget: 100 }));
+    const second = suspended(
+      await turn(make(), first.state, { 'asking/go': word }, world, { budget: 100 }),
+    );
     expect(second).toMatchObject({ steps: [], retryAfterMs: 10_000 });
     world.time = 10_000;
     expect(completed(await turn(make(), second.state, {}, world, { budget: 100 }))).toBe('done');

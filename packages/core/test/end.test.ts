@@ -21,7 +21,8 @@ import { accepted, failed, refused, start, suspended, turn } from './support/dri
 import { ask, sagaOf } from './support/sagas.ts';
 import { runtimeOf, World, type TurnSettings } from './support/world.ts';
 
-const trip = (body: () => Steps<string>): Saga<undefined, undefined> => sagaOf(body, { forks: 'accept' });
+const trip = (body: () => Steps<string>): Saga<undefined, undefined> =>
+  sagaOf(body, { forks: 'accept' });
 const word = accepted({ word: 'w' });
 
 const book = (done: string[], id: string) =>
@@ -35,9 +36,14 @@ function end(
   world = new World(),
   settings: TurnSettings = {},
 ): Promise<Outcome> {
-  return program.advance(suspended(before).state, new Map(), runtimeOf(world, { turn: 2, ...settings }), {
-    error,
-  });
+  return program.advance(
+    suspended(before).state,
+    new Map(),
+    runtimeOf(world, { turn: 2, ...settings }),
+    {
+      error,
+    },
+  );
 }
 
 function* aborting(done: string[]): Steps<string> {
@@ -68,7 +74,10 @@ describe('abort', () => {
           ),
         ),
     ],
-    ['a branch of all', (done) => one(all([ask('other'), aborting(done), step('sibling', () => 1)]))],
+    [
+      'a branch of all',
+      (done) => one(all([ask('other'), aborting(done), step('sibling', () => 1)])),
+    ],
     ['a branch of allSettled', (done) => one(allSettled([aborting(done), ask('other')]))],
     ['a branch of race', (done) => one(race({ a: ask('other'), b: aborting(done) }))],
     [
@@ -181,7 +190,8 @@ describe('abort', () => {
     expect(failed(await start(thrown))).toBeInstanceOf(SagaAborted);
   });
 
-  // A generator's return() does not pass through yield* after a finally inside has yielded (ECMA-262, 15.5.5).
+  // A generator's return() does not pass through yield* after a finally inside has yielded
+  // (ECMA-262, 15.5.5).
   it('[E6] in a helper with a yielding finally also ends the caller', async () => {
     const done: string[] = [];
     await start(
@@ -287,7 +297,11 @@ describe('cancelling', () => {
 
   it('[E6] ends a waiting saga: runs finally, and then compensates', async () => {
     const done: string[] = [];
-    const outcome = await end(program(done), await start(program(done)), new SagaCancelled('bored'));
+    const outcome = await end(
+      program(done),
+      await start(program(done)),
+      new SagaCancelled('bored'),
+    );
     expect(failed(outcome)).toMatchObject({ code: 'saga_cancelled', reason: 'bored' });
     expect(done).toEqual(['a', 'b', 'finally', 'undo b', 'undo a']);
   });
@@ -351,13 +365,20 @@ describe('cancelling', () => {
 });
 
 describe('continueAs', () => {
-  const next = saga({ name: 'next', version: '1', input: z.object({ n: z.number() }) }, function* ({ n }) {
-    return yield* step('n', () => String(n));
-  });
+  const next = saga(
+    { name: 'next', version: '1', input: z.object({ n: z.number() }) },
+    function* ({ n }) {
+      return yield* step('n', () => String(n));
+    },
+  );
 
   it('continues as another saga, with its arguments and the last progress', async () => {
     const outcome = await start(trip(() => one(continueAs(next, { n: 2 }))));
-    expect(outcome).toMatchObject({ status: 'continued', args: { n: 2 }, program: { name: 'next' } });
+    expect(outcome).toMatchObject({
+      status: 'continued',
+      args: { n: 2 },
+      program: { name: 'next' },
+    });
   });
 
   it('[E3] throws if the undo stack is not empty, and then compensates', async () => {
@@ -378,7 +399,9 @@ describe('continueAs', () => {
     const outcome = await start(
       trip(function* () {
         yield* all([
-          step('sibling', () => world.sleep(5), { compensate: () => void done.push('undo sibling') }),
+          step('sibling', () => world.sleep(5), {
+            compensate: () => void done.push('undo sibling'),
+          }),
           (function* (): Steps<void> {
             yield* step('first', () => 1);
             yield* continueAs(next, { n: 2 });
@@ -415,7 +438,10 @@ describe('continueAs', () => {
         ]);
         return '';
       });
-    expect(await start(from(() => undefined))).toMatchObject({ status: 'continued', args: { n: 3 } });
+    expect(await start(from(() => undefined))).toMatchObject({
+      status: 'continued',
+      args: { n: 3 },
+    });
     expect(done).toEqual(['finally']);
     const body = trip(function* () {
       try {
@@ -440,8 +466,8 @@ describe('continueAs', () => {
     expect(failed(await end(program, await start(program), new SagaCancelled()))).toBeInstanceOf(
       SagaCancelled,
     );
-    expect((await turn(program, suspended(await start(program)).state, { sure: word })).status).toBe(
-      'continued',
-    );
+    expect(
+      (await turn(program, suspended(await start(program)).state, { sure: word })).status,
+    ).toBe('continued');
   });
 });

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { all, elicit, now, patched, race, ReplayMismatch, saga, scope, sleep, step } from '../src/index.ts';
+import {
+  all,
+  elicit,
+  now,
+  patched,
+  race,
+  ReplayMismatch,
+  saga,
+  scope,
+  sleep,
+  step,
+} from '../src/index.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import type { Program } from '../src/model/program.ts';
 import type { Question, Route } from '../src/model/question.ts';
@@ -25,7 +36,8 @@ function assertLeft(outcome: Outcome): void {
 describe('changed code that ends a branch', () => {
   it('[R6] fails the replay if a step of the branch waits for its next attempt', async () => {
     let isDown = true;
-    const flaky = (): Promise<number> => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(1));
+    const flaky = (): Promise<number> =>
+      isDown ? Promise.reject(new Error('down')) : Promise.resolve(1);
     const make = (throws: boolean): Program =>
       order(function* () {
         const charge = function* (): Steps<void> {
@@ -106,7 +118,9 @@ describe('a saga that is being undone', () => {
     const did: string[] = [];
     const make = (isNew: boolean): Program =>
       order(function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
         if (isNew && (yield* patched('fixed'))) return;
         throw new Error('broken');
       });
@@ -114,7 +128,10 @@ describe('a saga that is being undone', () => {
     const { state, undoes } = suspended(await start(make(false), {}, new World(), settings));
     expect(undoes).toBe(true);
     const outcome = await turn(make(true), state, {}, new World(), settings);
-    expect(outcome).toMatchObject({ error: { message: 'broken' }, compensated: [{ stepId: 'charge' }] });
+    expect(outcome).toMatchObject({
+      error: { message: 'broken' },
+      compensated: [{ stepId: 'charge' }],
+    });
     expect(did).toEqual(['charge', 'refund']);
   });
 });
@@ -137,19 +154,27 @@ describe('a mismatch while a saga is being undone', () => {
     async (_, undoOf) => {
       const did: string[] = [];
       const make = (undoes: boolean): Program =>
-        saga({ name: 'order', version: '1', forks: 'accept', onMismatch: 'compensate' }, function* () {
-          yield* step('book', () => void did.push('book'), { compensate: () => void did.push('cancel') });
-          const charge = (): void => void did.push('charge');
-          yield* undoes ? step('charge', charge, { compensate: undoOf(did) }) : step('charge', charge);
-          throw new Error('broken');
-        });
+        saga(
+          { name: 'order', version: '1', forks: 'accept', onMismatch: 'compensate' },
+          function* () {
+            yield* step('book', () => void did.push('book'), {
+              compensate: () => void did.push('cancel'),
+            });
+            const charge = (): void => void did.push('charge');
+            yield* undoes
+              ? step('charge', charge, { compensate: undoOf(did) })
+              : step('charge', charge);
+            throw new Error('broken');
+          },
+        );
       const settings = { replace: { commitsEach: true, ...endsAtCommits() } };
       const world = new World();
       let outcome = await start(make(true), {}, world, settings);
       for (let turns = 0; !did.includes('refund') && turns < 9; turns += 1)
         outcome = await turn(make(true), suspended(outcome).state, {}, world, settings);
       const ended = await turn(make(false), suspended(outcome).state, {}, world);
-      const listed = ended.status === 'failed' ? [...ended.compensated, ...ended.uncompensated] : [];
+      const listed =
+        ended.status === 'failed' ? [...ended.compensated, ...ended.uncompensated] : [];
       expect(listed.map(({ stepId }) => stepId).toSorted()).toEqual(['book', 'charge']);
       expect(did).toEqual(['book', 'charge', 'refund', 'cancel']);
     },

@@ -128,7 +128,8 @@ describe('fingerprint', () => {
 
   it('[R3] has no more collisions than chance over a hundred thousand similar questions', () => {
     const seen = new Set<number>();
-    for (let index = 0; index < 100_000; index++) seen.add(fingerprint(`Release item ${index}?`, { index }));
+    for (let index = 0; index < 100_000; index++)
+      seen.add(fingerprint(`Release item ${index}?`, { index }));
     // 2^-32 a pair: 1.2 expected.
     expect(seen.size).toBeGreaterThan(100_000 - 10);
   });
@@ -220,11 +221,15 @@ describe('agreementDigest', () => {
 
   it('[W4] ignores the order of keys', () => {
     const answer = { action: 'accept', content: { a: 1, b: 'x' } };
-    expect(agreementDigest({ content: { b: 'x', a: 1 }, action: 'accept' })).toBe(agreementDigest(answer));
+    expect(agreementDigest({ content: { b: 'x', a: 1 }, action: 'accept' })).toBe(
+      agreementDigest(answer),
+    );
   });
 
   it('[R4] equals golden vectors', () => {
-    expect(agreementDigest({ action: 'accept', content: { target: 'production' } })).toBe(1542230002);
+    expect(agreementDigest({ action: 'accept', content: { target: 'production' } })).toBe(
+      1542230002,
+    );
     expect(agreementDigest(long)).toBe(1087110615);
   });
 });

@@ -15,7 +15,10 @@ function field(schema: z.ZodType): FormField | undefined {
   return toForm(z.object({ field: schema })).properties['field'];
 }
 
-const titled = z.union([z.literal('r').meta({ title: 'Red' }), z.literal('g').meta({ title: 'Green' })]);
+const titled = z.union([
+  z.literal('r').meta({ title: 'Red' }),
+  z.literal('g').meta({ title: 'Green' }),
+]);
 
 const tree = z.object({
   name: z.string(),
@@ -79,11 +82,19 @@ describe('toForm', () => {
     ['patterns', z.string().regex(/a/).regex(/b/), { type: 'string' }],
     ['an integer without the safe bounds', z.int(), { type: 'integer' }],
     ['a positive integer', z.int().positive(), { type: 'integer', minimum: 1 }],
-    ['exclusive bounds', z.number().gt(1).lt(5).multipleOf(0.5), { type: 'number', minimum: 1, maximum: 5 }],
+    [
+      'exclusive bounds',
+      z.number().gt(1).lt(5).multipleOf(0.5),
+      { type: 'number', minimum: 1, maximum: 5 },
+    ],
     ['a number in bounds', z.number().min(1).max(5), { type: 'number', minimum: 1, maximum: 5 }],
     ['a box that must be ticked', z.literal(true), { type: 'boolean' }],
     ['the input of a transform', z.string().transform(Number), { type: 'string' }],
-    ['an enum', z.enum(['a', 'b']).default('b'), { type: 'string', enum: ['a', 'b'], default: 'b' }],
+    [
+      'an enum',
+      z.enum(['a', 'b']).default('b'),
+      { type: 'string', enum: ['a', 'b'], default: 'b' },
+    ],
     ['literals', z.literal(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
     ['one literal', z.literal('a'), { type: 'string', enum: ['a'] }],
     [
@@ -135,12 +146,18 @@ describe('toForm', () => {
         },
       },
     ],
-    ['a named schema', z.enum(['a']).meta({ id: 'FormTestNamed' }), { type: 'string', enum: ['a'] }],
+    [
+      'a named schema',
+      z.enum(['a']).meta({ id: 'FormTestNamed' }),
+      { type: 'string', enum: ['a'] },
+    ],
   ])('[W1] writes %s in the form that every SDK reads', (_what, schema, expected) => {
     expect(field(schema)).toEqual(expected);
     const params = { message: 'm', requestedSchema: toForm(z.object({ field: schema })) };
     expect(ElicitRequestFormParamsSchema.parse(params)).toEqual(params);
-    expect(specTypeSchemas.ElicitRequestFormParams['~standard'].validate(params)).toEqual({ value: params });
+    expect(specTypeSchemas.ElicitRequestFormParams['~standard'].validate(params)).toEqual({
+      value: params,
+    });
   });
 
   it('[W1] treats null as absent for an optional field', () => {
@@ -159,7 +176,11 @@ describe('toForm', () => {
       z.object({ tags: z.array(z.string()) }),
       /'tags\[\]' is not one of several texts/,
     ],
-    ['a union of types', z.object({ a: z.union([z.email(), z.boolean()]) }), /'a' is a union of types/],
+    [
+      'a union of types',
+      z.object({ a: z.union([z.email(), z.boolean()]) }),
+      /'a' is a union of types/,
+    ],
     [
       'a union of objects',
       z.object({ a: z.union([z.object({ b: z.string() }), z.string()]) }),
@@ -173,7 +194,11 @@ describe('toForm', () => {
     ],
     ['required null', z.object({ a: z.string().nullable() }), /'a' may be null: make it optional/],
     ['anything', z.object({ a: z.unknown() }), /'a' is not of one type/],
-    ['a key that is not an identifier', z.object({ 'a b': z.object({}) }), /'\["a b"\]' is an object/],
+    [
+      'a key that is not an identifier',
+      z.object({ 'a b': z.object({}) }),
+      /'\["a b"\]' is an object/,
+    ],
     ['a form inside itself', tree, /'child' refers to itself/],
     ['a record', z.record(z.string(), z.string()), /the form has properties without fixed names/],
     ['a text as the whole', z.string(), /the form is not an object/],
@@ -214,7 +239,11 @@ describe('a question with a schema that is not a form', () => {
       z.object({ a: z.object({}) }),
       "elicit('q'): the form field 'a' is an object inside the form",
     ],
-    ['a date', z.object({ at: z.date() }), "elicit('q'): the input schema cannot be written as JSON Schema"],
+    [
+      'a date',
+      z.object({ at: z.date() }),
+      "elicit('q'): the input schema cannot be written as JSON Schema",
+    ],
   ];
 
   it.each(noForms)('[W1] is refused at its creation: %s', (_, schema, message) => {
@@ -261,7 +290,8 @@ describe('the text of a question', () => {
   it('[W1] is created once for each form', () => {
     let reads = 0;
     const counted = new Proxy(form, { ownKeys: (of) => (reads++, Reflect.ownKeys(of)) }) as Json;
-    for (const message of ['One?', 'Two?', 'Three?']) encodeParams({ message, requestedSchema: counted });
+    for (const message of ['One?', 'Two?', 'Three?'])
+      encodeParams({ message, requestedSchema: counted });
     const once = reads;
     encodeParams({ message: 'Four?', requestedSchema: counted });
     expect([once > 0, reads]).toEqual([true, once]);

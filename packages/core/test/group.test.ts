@@ -1,6 +1,16 @@
 /* oxlint-disable unicorn/consistent-function-scoping -- a saga stands in the test that it is for */
 import { describe, expect, it } from 'vitest';
-import { all, allSettled, call, checkpoint, now, saga, scope, step, StepError } from '../src/index.ts';
+import {
+  all,
+  allSettled,
+  call,
+  checkpoint,
+  now,
+  saga,
+  scope,
+  step,
+  StepError,
+} from '../src/index.ts';
 import type { Command, Steps } from '../src/model/command.ts';
 import type { Program } from '../src/model/program.ts';
 import { deferred, settle } from './support/deferred.ts';
@@ -26,7 +36,10 @@ function lines(program: Program, { state }: Suspended): string[] {
     .map(({ path, outcome }) => `${path} ${outcome}`);
 }
 
-/** Ends with a question, so that what the body noted can be compared with a replay of it on a fresh instance. */
+/**
+ * Ends with a question, so that what the body noted can be compared with a replay of it on a fresh
+ * instance.
+ */
 async function twice(
   body: (note: (text: string) => void, world: World) => Steps<void>,
   before: (first: Suspended, make: () => Program, world: World) => Promise<Suspended> = (first) =>
@@ -82,7 +95,10 @@ describe('all', () => {
   it('keeps a branch named __proto__ as an own key', async () => {
     const program = sagaOf(function* () {
       const result = yield* all({ ['__proto__']: step('a', () => 1), b: step('b', () => 2) });
-      return JSON.stringify([Object.keys(result), Object.getPrototypeOf(result) === Object.prototype]);
+      return JSON.stringify([
+        Object.keys(result),
+        Object.getPrototypeOf(result) === Object.prototype,
+      ]);
     });
     expect(completed(await start(program))).toBe('[["__proto__","b"],true]');
   });
@@ -116,7 +132,11 @@ describe('all', () => {
     });
     const first = suspended(await start(program, {}, world));
     expect(notes).toEqual(['polite aborted true', 'deaf aborted true', 'caught first']);
-    expect(lines(program, first)).toEqual(['failing failed', 'polite failed, outcome unknown', 'deaf done']);
+    expect(lines(program, first)).toEqual([
+      'failing failed',
+      'polite failed, outcome unknown',
+      'deaf done',
+    ]);
     expect(world.time).toBe(1_500);
     notes.length = 0;
     expect(completed(await turn(program, first.state, { end: word }, world))).toBe('done');
@@ -217,7 +237,10 @@ describe('all', () => {
             step('long', ({ signal }) => world.sleep(1_000_000, signal)),
             scope(
               'deep',
-              all({ x: ask('asked'), y: step('other', ({ signal }) => world.sleep(2_000_000, signal)) }),
+              all({
+                x: ask('asked'),
+                y: step('other', ({ signal }) => world.sleep(2_000_000, signal)),
+              }),
             ),
           ]);
           note(`never ${id}`);
@@ -315,7 +338,14 @@ describe('all', () => {
         note(`caught ${nameOf(error)}`);
       }
     });
-    expect(result.first).toEqual(['x,y', 'scoped', '"called"', 'caught inner', 'last', 'caught boom']);
+    expect(result.first).toEqual([
+      'x,y',
+      'scoped',
+      '"called"',
+      'caught inner',
+      'last',
+      'caught boom',
+    ]);
     expect(result.replayed).toEqual(result.first.filter((note) => note !== 'last'));
   });
 
@@ -473,7 +503,11 @@ describe('all', () => {
     both.resolve();
     const first = suspended(await run);
     expect(first.steps.map(({ stepId }) => stepId)).toEqual(['end']);
-    expect(lines(make(), first)).toEqual(['failing failed', 'flaky to be tried again', 'flaky withdrawn']);
+    expect(lines(make(), first)).toEqual([
+      'failing failed',
+      'flaky to be tried again',
+      'flaky withdrawn',
+    ]);
     expect(completed(await turn(make(), first.state, { end: word }, world))).toBe('done');
     expect(notes).toEqual(['caught boom', 'caught boom']);
   });
@@ -656,7 +690,9 @@ describe('allSettled', () => {
 
 describe('call', () => {
   it('throws early errors of a called body into the caller, and rejects a body that is not a generator', async () => {
-    const destructuring = saga({ name: 'destructuring', version: '1' }, ({ a }) => inner(a as never));
+    const destructuring = saga({ name: 'destructuring', version: '1' }, ({ a }) =>
+      inner(a as never),
+    );
     const inner = function* ({ b }: { b: string }): Steps<string> {
       return yield* step('b', () => b);
     };
@@ -701,7 +737,9 @@ describe('call', () => {
     });
     const { state, steps } = suspended(await start(program, {}, world));
     expect(steps.map(({ stepId }) => stepId)).toEqual(['other/question']);
-    expect(completed(await turn(program, state, { 'other/question': word }, world))).toBe('other/bad: boom');
+    expect(completed(await turn(program, state, { 'other/question': word }, world))).toBe(
+      'other/bad: boom',
+    );
     expect(
       failed(
         await start(

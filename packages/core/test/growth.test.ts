@@ -5,7 +5,8 @@ import { visitsIn } from '../../../test/support/count-visits.ts';
 import { accepted, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 
-// Work of four times as many entries: linear work takes four times as much, and a part that does not grow.
+// Work of four times as many entries: linear work takes four times as much, and a part that does
+// not grow.
 const few = 300;
 const many = 1200;
 const linear = 5;
@@ -26,7 +27,11 @@ const entries: { readonly [name: string]: Entry } = {
 };
 
 /** A saga of so many entries, which then asks. Counts the commands that its body has yielded. */
-function sagaOfEntries(entry: Entry, count: number, yields = { count: 0 }): ReturnType<typeof sagaOf> {
+function sagaOfEntries(
+  entry: Entry,
+  count: number,
+  yields = { count: 0 },
+): ReturnType<typeof sagaOf> {
   return sagaOf(
     function* () {
       for (let index = 0; index < count; index += 1) {
@@ -64,17 +69,20 @@ describe.each(Object.entries(entries))('a journal of entries of the kind %s', (_
   });
 });
 
-describe.each(['step with compensate', 'registered undo'])('an undo stack of the kind %s', (name) => {
-  it('[E3] is undone with work that grows linearly with its length', async () => {
-    const visitsOf = async (count: number): Promise<number> => {
-      const program = sagaOfEntries(entries[name] as Entry, count);
-      const { state } = suspended(await start(program));
-      return await visitsIn(async () => {
-        const ended = await turn(program, state, { last: accepted({ word: 'w' }) });
-        expect(ended).toMatchObject({ status: 'failed', uncompensated: [] });
-        expect(ended.status === 'failed' && ended.compensated).toHaveLength(count);
-      });
-    };
-    expect(await visitsOf(many)).toBeLessThan(linear * (await visitsOf(few)));
-  });
-});
+describe.each(['step with compensate', 'registered undo'])(
+  'an undo stack of the kind %s',
+  (name) => {
+    it('[E3] is undone with work that grows linearly with its length', async () => {
+      const visitsOf = async (count: number): Promise<number> => {
+        const program = sagaOfEntries(entries[name] as Entry, count);
+        const { state } = suspended(await start(program));
+        return await visitsIn(async () => {
+          const ended = await turn(program, state, { last: accepted({ word: 'w' }) });
+          expect(ended).toMatchObject({ status: 'failed', uncompensated: [] });
+          expect(ended.status === 'failed' && ended.compensated).toHaveLength(count);
+        });
+      };
+      expect(await visitsOf(many)).toBeLessThan(linear * (await visitsOf(few)));
+    });
+  },
+);

@@ -19,7 +19,10 @@ const refused = (id: string): Command<unknown> =>
     { retry: { attempts: 2, delayMs: 60_000, maxDelayMs: 60_000, jitter: false } },
   );
 
-/** Takes turns a minute apart until the saga has ended: the first one on `first`, the others on `later`. */
+/**
+ * Takes turns a minute apart until the saga has ended: the first one on `first`, the others on
+ * `later`.
+ */
 async function toEnd([first, later]: readonly [Program, Program], world: World): Promise<Outcome> {
   const settings = { budget: 30_000, maxHold: 0 };
   let outcome = await start(first, {}, world, settings);
@@ -86,7 +89,9 @@ describe('a halted turn', () => {
         yield* pivot('one');
         yield* pivot('two');
       });
-      expect(await start(program, {}, new World(), { limits: { maxJournalEntries } })).toMatchObject({
+      expect(
+        await start(program, {}, new World(), { limits: { maxJournalEntries } }),
+      ).toMatchObject({
         status,
       });
     },

@@ -8,7 +8,14 @@ import { answerOf, sagaOfTree, trees, type Run } from './support/random-saga.ts'
 import { World } from './support/world.ts';
 
 function newRun(): Run {
-  return { world: new World(), effects: [], duration: 0, gated: false, commitFirst: false, traces: [] };
+  return {
+    world: new World(),
+    effects: [],
+    duration: 0,
+    gated: false,
+    commitFirst: false,
+    traces: [],
+  };
 }
 
 describe('a journal', () => {

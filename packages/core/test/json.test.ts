@@ -4,7 +4,10 @@ import { assertJson, formatPlace, InvalidJson } from '../src/values/json.ts';
 
 function refusal(value: unknown, maxDepth?: number): InvalidJson {
   try {
-    assertJson(value, maxDepth === undefined ? { where: 'answers' } : { where: 'answers', maxDepth });
+    assertJson(
+      value,
+      maxDepth === undefined ? { where: 'answers' } : { where: 'answers', maxDepth },
+    );
   } catch (error) {
     if (error instanceof InvalidJson) return error;
     throw error;
@@ -92,7 +95,10 @@ describe('assertJson', () => {
 
 describe('formatPlace', () => {
   it('[T6] quotes keys that are not identifiers, and truncates long ones', () => {
-    const key = formatPlace('a', { parent: { parent: undefined, key: 'b c' }, key: 'x'.repeat(1000) });
+    const key = formatPlace('a', {
+      parent: { parent: undefined, key: 'b c' },
+      key: 'x'.repeat(1000),
+    });
     expect(key).toBe(`a["b c"]["${'x'.repeat(64)}…"]`);
     expect(formatPlace('', { parent: undefined, key: 'target' })).toBe('target');
   });

@@ -5,7 +5,14 @@ import type { Outcome } from '../src/model/outcome.ts';
 import type { ProgramState } from '../src/model/program-state.ts';
 import { drive, overTheWire, turn, type TurnTaken } from './support/drive.ts';
 import { Ledger, pathOf, type Fault } from './support/provider.ts';
-import { answerOf, cancelOf, pieces, sagaOfPiece, type Piece, type Stage } from './support/ledger-saga.ts';
+import {
+  answerOf,
+  cancelOf,
+  pieces,
+  sagaOfPiece,
+  type Piece,
+  type Stage,
+} from './support/ledger-saga.ts';
 import {
   continuesAtCommits,
   endsAtCommits,
@@ -36,7 +43,10 @@ interface Played {
 
 function newStage({ order, budget }: Mode): Stage {
   const world = new World();
-  const ledger = new Ledger(world, { duration: budget === true ? 10 : 0, gated: order !== undefined });
+  const ledger = new Ledger(world, {
+    duration: budget === true ? 10 : 0,
+    gated: order !== undefined,
+  });
   const stage = { world, ledger, traces: [] };
   world.compensators.set('cancel', cancelOf(stage));
   return stage;
@@ -75,7 +85,10 @@ async function play(piece: Piece, mode: Mode, options: PlayOptions = {}): Promis
   return { stage, turns, outcome, times, starts };
 }
 
-/** Drives a saga whose requests die on the way: each is taken again with the last token the client has. */
+/**
+ * Drives a saga whose requests die on the way: each is taken again with the last token the client
+ * has.
+ */
 async function playThroughCrashes(piece: Piece, mode: Mode, stage: Stage): Promise<Outcome> {
   let state = await sagaOfPiece(piece, stage).begin({});
   let answers: TurnTaken['answers'] = new Map();
@@ -108,7 +121,9 @@ function summaryOf(outcome: Outcome, { ledger }: Stage): unknown {
   return {
     end: nameOf(outcome),
     undone:
-      outcome.status === 'failed' ? [idsOf(outcome.compensated), idsOf(outcome.uncompensated)] : undefined,
+      outcome.status === 'failed'
+        ? [idsOf(outcome.compensated), idsOf(outcome.uncompensated)]
+        : undefined,
     ledger: [...ledger.entries].map(([key, { on }]) => `${key} ${on}`).toSorted(),
   };
 }
@@ -162,7 +177,9 @@ function assertRestored(outcome: Outcome, { ledger }: Stage, lostUndos = false):
   }
   const compensated = idsOf(outcome.compensated);
   const uncompensated = idsOf(outcome.uncompensated);
-  expect(new Set([...compensated, ...uncompensated]).size).toBe(compensated.length + uncompensated.length);
+  expect(new Set([...compensated, ...uncompensated]).size).toBe(
+    compensated.length + uncompensated.length,
+  );
   const settled = new Set(ledger.pivots.at(-1));
   for (const [key, { path, on }] of entries) {
     const where = [compensated.includes(path), uncompensated.includes(path)];
@@ -172,7 +189,10 @@ function assertRestored(outcome: Outcome, { ledger }: Stage, lostUndos = false):
   }
   for (const path of compensated.filter((each) => !each.includes('registered'))) {
     // Compensated steps are undone, including steps of unknown outcome.
-    expect([path, entries.filter(([, entry]) => entry.path === path && entry.on)]).toEqual([path, []]);
+    expect([path, entries.filter(([, entry]) => entry.path === path && entry.on)]).toEqual([
+      path,
+      [],
+    ]);
   }
 }
 
@@ -190,7 +210,10 @@ function assertNothingForgotten(piece: Piece, outcome: Outcome, { ledger }: Stag
   }
 }
 
-/** Each instance reads the same values as the previous one, and no effect repeats on the way forward. */
+/**
+ * Each instance reads the same values as the previous one, and no effect repeats on the way
+ * forward.
+ */
 function assertSound({ stage, outcome }: Played): void {
   assertOwnEnd(outcome);
   for (let index = 1; index < stage.traces.length; index += 1) {
@@ -209,7 +232,11 @@ const modes: fc.Arbitrary<Mode> = fc.record(
 const runs = Number(process.env['SAGA_RUNS'] ?? 200);
 
 /** A runtime that never commits, ends at commits, or continues behind them. */
-const committing = { never: () => ({}), ends: () => endsAtCommits(), continues: () => continuesAtCommits() };
+const committing = {
+  never: () => ({}),
+  ends: () => endsAtCommits(),
+  continues: () => continuesAtCommits(),
+};
 
 describe('a random saga with undos', () => {
   it('[R1] [E3] ends and undoes the same with a suspension at every point and without any', async () => {
@@ -256,11 +283,15 @@ describe('a random saga with undos', () => {
           const whole = await play(piece, mode);
           if (whole.stage.ledger.calls.length === 0) return;
           const stage = newStage(mode);
-          const at = new Map(crashes.map(([draw, fault]) => [draw % whole.stage.ledger.calls.length, fault]));
+          const at = new Map(
+            crashes.map(([draw, fault]) => [draw % whole.stage.ledger.calls.length, fault]),
+          );
           stage.ledger.fault = (_, __, index) => at.get(index);
           const outcome = await playThroughCrashes(piece, mode, stage);
           expect(summaryOf(outcome, stage)).toEqual(summaryOf(whole.outcome, whole.stage));
-          expect([...stage.ledger.undone].toSorted()).toEqual([...whole.stage.ledger.undone].toSorted());
+          expect([...stage.ledger.undone].toSorted()).toEqual(
+            [...whole.stage.ledger.undone].toSorted(),
+          );
           assertRestored(outcome, stage);
         },
       ),
@@ -281,7 +312,11 @@ describe('a random saga with undos', () => {
           stage.ledger.fault = (key) => (key === broken ? fault : undefined);
           const played = await play(piece, mode, { stage });
           assertSound(played);
-          assertRestored(played.outcome, stage, fault === 'is lost' && broken?.startsWith('undo:') === true);
+          assertRestored(
+            played.outcome,
+            stage,
+            fault === 'is lost' && broken?.startsWith('undo:') === true,
+          );
           assertNothingForgotten(piece, played.outcome, stage);
         }),
         { numRuns: 2 * runs },
@@ -372,9 +407,14 @@ describe('a random saga with undos', () => {
               make: () => sagaOfPiece(piece, stage),
               world: stage.world,
               answer: answerOf(0),
-              settings: (number) => ({ ...settingsOf(stage, mode, number), limits: { [limit]: most } }),
+              settings: (number) => ({
+                ...settingsOf(stage, mode, number),
+                limits: { [limit]: most },
+              }),
             });
-            expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(false);
+            expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(
+              false,
+            );
             assertRestored(outcome, stage);
             assertNothingForgotten(piece, outcome, stage);
           },
@@ -415,7 +455,9 @@ describe('a random saga with undos', () => {
               }),
               maxTurns: 1_000,
             });
-            expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(false);
+            expect(outcome.status === 'failed' && outcome.error instanceof ReplayMismatch).toBe(
+              false,
+            );
             assertRestored(outcome, stage);
             assertNothingForgotten(piece, outcome, stage);
             for (const [index, before] of stage.traces.slice(0, -1).entries())

@@ -62,7 +62,9 @@ describe('a wait that is too long for the client', () => {
 
   it('[W6] returns a token if the client returns in time', async () => {
     const world = new World();
-    const { retryAfterMs } = suspended(await start(sleeper(9_000), {}, world, waits({ maxWait: 9_000 })));
+    const { retryAfterMs } = suspended(
+      await start(sleeper(9_000), {}, world, waits({ maxWait: 9_000 })),
+    );
     expect(retryAfterMs).toBe(9_000);
   });
 
@@ -125,7 +127,9 @@ describe('a wait that is too long for the client', () => {
     const world = new World();
     const program = sagaOf(function* () {
       yield* all([
-        step('flaky', () => Promise.reject(new Error('no')), { retry: { attempts: 3, delayMs: 30_000 } }),
+        step('flaky', () => Promise.reject(new Error('no')), {
+          retry: { attempts: 3, delayMs: 30_000 },
+        }),
         sleep(90_000),
       ]);
       return '';
@@ -148,7 +152,11 @@ describe('a wait that is too long for the client', () => {
     });
     const settings = waits({ maxWait: 10 }, { limits: { maxJournalEntries: 2 } });
     const outcome = await start(program, {}, world, settings);
-    expect(outcome).toMatchObject({ status: 'failed', compensated: [{ stepId: 'ship' }], uncompensated: [] });
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'ship' }],
+      uncompensated: [],
+    });
     expect(world.time).toBe(10_000);
   });
 
@@ -200,7 +208,8 @@ describe('a turn that only reads', () => {
       .join();
   });
   const replace: NonNullable<TurnSettings['replace']> = {
-    route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot'),
+    route: ({ need, hasFallback }) =>
+      need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot',
     sample: () => {
       started.push('sample');
       throw new Error('no');
@@ -216,7 +225,9 @@ describe('a turn that only reads', () => {
     const world = new World();
     const first = suspended(await start(program, {}, world));
     const answers = { first: accepted({ ok: true }) };
-    const second = suspended(await turn(program, first.state, answers, world, { ...looking, replace }));
+    const second = suspended(
+      await turn(program, first.state, answers, world, { ...looking, replace }),
+    );
     // A poll, a sleep, and the checkpoint are due by now.
     world.time += 100_000;
     const third = suspended(await turn(program, second.state, {}, world, { ...looking, replace }));
@@ -232,7 +243,9 @@ describe('a turn that only reads', () => {
     const world = new World();
     const first = suspended(await start(program, {}, world));
     const answers = { first: accepted({ ok: true }) };
-    const second = suspended(await turn(program, first.state, answers, world, { ...looking, replace }));
+    const second = suspended(
+      await turn(program, first.state, answers, world, { ...looking, replace }),
+    );
     expect(completed(await turn(program, second.state, {}, world, { replace }))).toBe(
       "Error: no,ClientCannot: 'cannot' cannot be asked: the client offers no elicitation for this call.",
     );
@@ -277,7 +290,9 @@ describe('a turn that ends after a server step', () => {
       after.push(retryAfterMs);
       world.time += retryAfterMs ?? 0;
       now = [];
-      const answers = Object.fromEntries(steps.map(({ stepId }) => [stepId, accepted({ ok: true })]));
+      const answers = Object.fromEntries(
+        steps.map(({ stepId }) => [stepId, accepted({ ok: true })]),
+      );
       outcome = await turn(program(run), state, answers, world, more);
       turns.push(now.join(' '));
     }
@@ -319,7 +334,10 @@ describe('a turn that ends after a server step', () => {
     const second = suspended(await turn(program, first.state, {}, world, settings));
     expect([second.due, second.steps.length]).toEqual([undefined, 1]);
     const third = suspended(
-      await turn(program, second.state, { ok: accepted({ ok: true }) }, world, { ...settings, ...waits({}) }),
+      await turn(program, second.state, { ok: accepted({ ok: true }) }, world, {
+        ...settings,
+        ...waits({}),
+      }),
     );
     expect([third.due, third.retryAfterMs]).toEqual([undefined, 5_000]);
   });
@@ -327,7 +345,8 @@ describe('a turn that ends after a server step', () => {
   it('[U4] counts a fallback and a sampling of the host as a step', async () => {
     const replace: NonNullable<TurnSettings['replace']> = {
       commitsEach: true,
-      route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot'),
+      route: ({ need, hasFallback }) =>
+        need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'cannot',
       sample: () => ({ role: 'assistant', content: { type: 'text', text: 'hi' }, model: 'm' }),
     };
     const [turns, outcome] = await ran(

@@ -5,7 +5,9 @@ import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';
 import { visitsIn } from '../../../test/support/count-visits.ts';
 
-/** Counts the members of maps and sets that are visited while so many steps run beside each other. */
+/**
+ * Counts the members of maps and sets that are visited while so many steps run beside each other.
+ */
 async function visitsOf(steps: number, signal = new AbortController().signal): Promise<number> {
   const world = new World();
   const program = sagaOf(function* () {
@@ -21,7 +23,10 @@ async function visitsOf(steps: number, signal = new AbortController().signal): P
   });
 }
 
-/** Counts the members of maps and sets that are visited while a turn takes the answers to so many questions. */
+/**
+ * Counts the members of maps and sets that are visited while a turn takes the answers to so many
+ * questions.
+ */
 async function visitsOfAnswers(questions: number): Promise<number> {
   const ids = Array.from({ length: questions }, (_, index) => `q${index}`);
   const program = sagaOf(function* () {

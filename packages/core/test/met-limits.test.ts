@@ -139,11 +139,17 @@ interface Run {
   readonly before: Did | undefined;
 }
 
-/** Answers the question, and takes turn after turn, as a host with a guard does; or one turn, as one without. */
+/**
+ * Answers the question, and takes turn after turn, as a host with a guard does; or one turn, as one
+ * without.
+ */
 async function run(
   body: (did: Did) => Steps<unknown>,
   limits: Partial<ProgramLimits>,
-  { isGuarded, later = limits }: { readonly isGuarded: boolean; readonly later?: Partial<ProgramLimits> },
+  {
+    isGuarded,
+    later = limits,
+  }: { readonly isGuarded: boolean; readonly later?: Partial<ProgramLimits> },
 ): Promise<Run> {
   const did: Did = [];
   const world = new World();
@@ -154,12 +160,18 @@ async function run(
   let outcome = await start(program, {}, world, { ...settings, limits });
   let before: Did | undefined;
   if (outcome.status !== 'suspended') return { did, outcome, before };
-  outcome = await turn(program, outcome.state, { sure: accepted({}) }, world, { ...settings, limits });
+  outcome = await turn(program, outcome.state, { sure: accepted({}) }, world, {
+    ...settings,
+    limits,
+  });
   while (outcome.status === 'suspended') {
     expect(outcome).toMatchObject({ steps: [], retryAfterMs: 0 });
     const isMet = reasons.at(-1) === 'undo';
     if (isMet) before ??= [...did];
-    outcome = await turn(program, outcome.state, {}, world, { ...settings, limits: isMet ? later : limits });
+    outcome = await turn(program, outcome.state, {}, world, {
+      ...settings,
+      limits: isMet ? later : limits,
+    });
   }
   return { did, outcome, before };
 }
@@ -170,7 +182,8 @@ const resultOf = (outcome: Outcome): Partial<Outcome> => {
   return result;
 };
 
-const hasUndone = (did: Did): boolean => did.some((what) => what.startsWith('undo') || what === 'released');
+const hasUndone = (did: Did): boolean =>
+  did.some((what) => what.startsWith('undo') || what === 'released');
 
 describe('a saga that exceeds a limit', () => {
   const limits: Partial<ProgramLimits>[] = Array.from({ length: 14 }, (_, index) => [

@@ -24,7 +24,16 @@ import {
 import type { ClientAnswer, ClientStep } from '../src/model/client-step.ts';
 import type { Command, Steps } from '../src/model/command.ts';
 import type { Program } from '../src/model/program.ts';
-import { accepted, answered, completed, failed, said, start, suspended, turn } from './support/drive.ts';
+import {
+  accepted,
+  answered,
+  completed,
+  failed,
+  said,
+  start,
+  suspended,
+  turn,
+} from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { endsAtCommits, runtimeOf, World, type TurnSettings } from './support/world.ts';
 
@@ -51,7 +60,9 @@ async function changed(
   let { state, steps } = suspended(await start(programOf(before, []), {}, world, settings));
   if (!steps.some(({ stepId }) => stepId === 'end')) {
     const given = Object.fromEntries(steps.map((asked) => [asked.stepId, answerTo(asked)]));
-    ({ state, steps } = suspended(await turn(programOf(before, []), state, given, world, settings)));
+    ({ state, steps } = suspended(
+      await turn(programOf(before, []), state, given, world, settings),
+    ));
   }
   expect(steps.map(({ stepId }) => stepId)).toEqual(['end']);
   const got: unknown[] = [];
@@ -74,13 +85,22 @@ const Wider = z.object({ word: z.string(), more: z.string().optional() });
 const other = saga({ name: 'child', version: '1' }, function* () {
   return `${yield* step('in', one)}`;
 });
-const withInput = saga({ name: 'child', version: '1', input: z.object({ n: z.number() }) }, function* () {
-  return `${yield* step('in', one)}`;
-});
+const withInput = saga(
+  { name: 'child', version: '1', input: z.object({ n: z.number() }) },
+  function* () {
+    return `${yield* step('in', one)}`;
+  },
+);
 
 /** Recorded command, current command, and both in the words of the error. */
 const mismatches: [string, () => Steps<unknown>, () => Steps<unknown>, string, string[]][] = [
-  ['a message', () => gen(ask('form', 'old')), () => gen(ask('form', 'new')), 'elicit form', ['elicit form']],
+  [
+    'a message',
+    () => gen(ask('form', 'old')),
+    () => gen(ask('form', 'new')),
+    'elicit form',
+    ['elicit form'],
+  ],
   [
     'the message of a url',
     () => gen(elicitUrl('url', { message: 'old', url: 'https://a.example' })),
@@ -202,7 +222,13 @@ const mismatches: [string, () => Steps<unknown>, () => Steps<unknown>, string, s
     ['roots roots'],
   ],
   ['now that became random', () => gen(now()), () => gen(random()), 'now now', ['random random']],
-  ['random that became uuid', () => gen(random()), () => gen(uuid()), 'random random', ['uuid uuid']],
+  [
+    'random that became uuid',
+    () => gen(random()),
+    () => gen(uuid()),
+    'random random',
+    ['uuid uuid'],
+  ],
   [
     'random that became a step',
     () => gen(random()),
@@ -210,7 +236,13 @@ const mismatches: [string, () => Steps<unknown>, () => Steps<unknown>, string, s
     'random random',
     ['step random'],
   ],
-  ['uuid that became a step', () => gen(uuid()), () => gen(step('uuid', one)), 'uuid uuid', ['step uuid']],
+  [
+    'uuid that became a step',
+    () => gen(uuid()),
+    () => gen(step('uuid', one)),
+    'uuid uuid',
+    ['step uuid'],
+  ],
   [
     'now that is new',
     () => gen(step('a', one)),
@@ -231,7 +263,13 @@ const mismatches: [string, () => Steps<unknown>, () => Steps<unknown>, string, s
     'now now',
     ['step a'],
   ],
-  ['a scope', () => gen(scope('s', step('a', one))), () => gen(step('a', one)), 'step s/a', ['step a']],
+  [
+    'a scope',
+    () => gen(scope('s', step('a', one))),
+    () => gen(step('a', one)),
+    'step s/a',
+    ['step a'],
+  ],
   [
     'the arguments of a called saga',
     () => gen(call(withInput, { n: 1 })),
@@ -283,7 +321,9 @@ describe('a replay that asks for something else', () => {
       () => gen(step('pay', one, { input: 'secret-new' })),
     );
     const text = (error as Error).message;
-    expect(text).toContain("the journal has step 'pay', but the code asks for step 'pay' with other content");
+    expect(text).toContain(
+      "the journal has step 'pay', but the code asks for step 'pay' with other content",
+    );
     expect(text).not.toContain('secret');
   });
 
@@ -393,12 +433,17 @@ function* gen2<T>(command: Command<T>): Steps<T> {
 describe('a removed question', () => {
   const refusedTo: ClientAnswer = answered({ action: 'decline' });
   const make = (asks: boolean, did: string[] = [], onMismatch?: 'compensate'): Program =>
-    saga({ name: 'order', version: '1', forks: 'accept', ...(onMismatch && { onMismatch }) }, function* () {
-      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
-      if (asks) yield* ask('sure');
-      yield* step('delete', () => void did.push('delete'));
-      return 'deleted';
-    });
+    saga(
+      { name: 'order', version: '1', forks: 'accept', ...(onMismatch && { onMismatch }) },
+      function* () {
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
+        if (asks) yield* ask('sure');
+        yield* step('delete', () => void did.push('delete'));
+        return 'deleted';
+      },
+    );
 
   it('[R3] does not continue the saga as if it had been answered', async () => {
     const did: string[] = [];
@@ -417,7 +462,9 @@ describe('a removed question', () => {
     }
     expect(did).toEqual(['charge']);
     // The code was rolled back.
-    expect(failed(await turn(make(true, did), state, { sure: refusedTo }))).toMatchObject({ stepId: 'sure' });
+    expect(failed(await turn(make(true, did), state, { sure: refusedTo }))).toMatchObject({
+      stepId: 'sure',
+    });
   });
 
   it("[R3] leads to an undo with onMismatch: 'compensate', over several turns", async () => {
@@ -453,7 +500,9 @@ describe('a removed question', () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did, 'compensate')));
     const settings = { replace: { ...endsAtCommits() } };
-    const decided = suspended(await turn(make(false, did, 'compensate'), state, {}, new World(), settings));
+    const decided = suspended(
+      await turn(make(false, did, 'compensate'), state, {}, new World(), settings),
+    );
     // The code was rolled back.
     const end = await turn(
       make(true, did, 'compensate'),
@@ -496,7 +545,9 @@ describe('a removed question', () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
     const after = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
-      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      yield* step('charge', () => void did.push('charge'), {
+        compensate: () => void did.push('refund'),
+      });
       if (!(yield* patched('no-question'))) yield* ask('sure');
       yield* step('delete', () => void did.push('delete'));
       return 'deleted';

@@ -106,15 +106,31 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     of(function* () {}, { input: { type: 'object' } }),
     'expected a schema',
   ],
-  ['forks that are unknown', of(function* () {}, { forks: 'allow' }), "must be 'refuse' or 'accept'"],
-  ['needs that are a text', of(function* () {}, { needs: 'elicitation' }), 'must be a list of elicitation'],
-  ['commitEach without a guard', of(function* () {}, { commitEach: true }), "needs forks: 'refuse'"],
+  [
+    'forks that are unknown',
+    of(function* () {}, { forks: 'allow' }),
+    "must be 'refuse' or 'accept'",
+  ],
+  [
+    'needs that are a text',
+    of(function* () {}, { needs: 'elicitation' }),
+    'must be a list of elicitation',
+  ],
+  [
+    'commitEach without a guard',
+    of(function* () {}, { commitEach: true }),
+    "needs forks: 'refuse'",
+  ],
   [
     'annotations that are no object',
     of(function* () {}, { annotations: 'destructive' }),
     'must be an object',
   ],
-  ['previous that is a saga', of(function* () {}, { previous: child }), 'must be a list of older versions'],
+  [
+    'previous that is a saga',
+    of(function* () {}, { previous: child }),
+    'must be a list of older versions',
+  ],
   [
     'output of a prompt',
     () => promptSaga({ name: 'p', version: '1', output: Sure } as Any, one as Any),
@@ -219,20 +235,32 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 
   // Steps
-  ['a step without an ID', yields(() => step(one as Any, one as Any)), 'A function cannot name a step'],
+  [
+    'a step without an ID',
+    yields(() => step(one as Any, one as Any)),
+    'A function cannot name a step',
+  ],
   [
     'a step with a space in its ID',
     yields(() => step('charge card', one)),
     "'charge card' cannot name a step",
   ],
   ['a step with a value in its ID', yields(() => step('charge/7', one)), 'cannot name a step'],
-  ['a step without a function', yields(() => step('charge', undefined as Any)), 'needs a function to run'],
+  [
+    'a step without a function',
+    yields(() => step('charge', undefined as Any)),
+    'needs a function to run',
+  ],
   [
     'a step with a promise',
     yields(() => step('charge', Promise.resolve(1) as Any)),
     'needs a function to run',
   ],
-  ['a step with a generator', yields(() => step('charge', function* () {} as Any)), 'is a generator'],
+  [
+    'a step with a generator',
+    yields(() => step('charge', function* () {} as Any)),
+    'is a generator',
+  ],
   [
     'compesate',
     yields(() => step('charge', one, { compesate: one } as Any), forks),
@@ -244,14 +272,26 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     'takes its options as an object',
   ],
   ['retry of 0', yields(() => step('charge', one, { retry: 0 })), 'must be a whole number from 1'],
-  ['retry that is true', yields(() => step('charge', one, { retry: true as Any })), 'retry of step'],
-  ['retry without attempts', yields(() => step('charge', one, { retry: {} as Any })), 'retry.attempts'],
+  [
+    'retry that is true',
+    yields(() => step('charge', one, { retry: true as Any })),
+    'retry of step',
+  ],
+  [
+    'retry without attempts',
+    yields(() => step('charge', one, { retry: {} as Any })),
+    'retry.attempts',
+  ],
   [
     'a timeout that is a text',
     yields(() => step('charge', one, { timeoutMs: '5s' as Any })),
     'timeoutMs of step',
   ],
-  ['a key that is a number', yields(() => step('charge', one, { key: 7 as Any })), 'The key of step'],
+  [
+    'a key that is a number',
+    yields(() => step('charge', one, { key: 7 as Any })),
+    'The key of step',
+  ],
   [
     'input that is a function',
     yields(() => step('charge', one, { input: one as Any })),
@@ -262,7 +302,11 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     yields(() => step('charge', one, { input: new Date(0) as Any })),
     "input of step 'charge'",
   ],
-  ['input with a cycle', yields(() => step('charge', one, { input: customer as Any })), 'contains itself'],
+  [
+    'input with a cycle',
+    yields(() => step('charge', one, { input: customer as Any })),
+    'contains itself',
+  ],
   [
     'a result that is an instance',
     yields(() => step('charge', () => new Order() as Any)),
@@ -312,7 +356,11 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     yields(() => step('charge', one, { compensate: one })),
     "Declare forks: 'refuse'",
   ],
-  ['once without forks', yields(() => step('charge', one, { once: true })), "Declare forks: 'refuse'"],
+  [
+    'once without forks',
+    yields(() => step('charge', one, { once: true })),
+    "Declare forks: 'refuse'",
+  ],
   ['a pivot without forks', yields(() => pivot('sent')), "Declare forks: 'refuse'"],
   ['a registered undo without forks', yields(() => compensate(one)), "Declare forks: 'refuse'"],
 
@@ -322,10 +370,26 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     yields(() => elicit('sure', undefined as Any)),
     'takes its options as an object',
   ],
-  ['elicit() with a text', yields(() => elicit('sure', 'Sure?' as Any)), 'takes its options as an object'],
-  ['elicit() without an ID', yields(() => elicit(question as Any, undefined as Any)), 'cannot name a step'],
-  ['elicit() without a message', yields(() => elicit('sure', { schema: Sure } as Any)), 'needs a message'],
-  ['elicit() without a schema', yields(() => elicit('sure', { message: 'm' } as Any)), 'needs a schema'],
+  [
+    'elicit() with a text',
+    yields(() => elicit('sure', 'Sure?' as Any)),
+    'takes its options as an object',
+  ],
+  [
+    'elicit() without an ID',
+    yields(() => elicit(question as Any, undefined as Any)),
+    'cannot name a step',
+  ],
+  [
+    'elicit() without a message',
+    yields(() => elicit('sure', { schema: Sure } as Any)),
+    'needs a message',
+  ],
+  [
+    'elicit() without a schema',
+    yields(() => elicit('sure', { message: 'm' } as Any)),
+    'needs a schema',
+  ],
   [
     'elicit() with requestedSchema',
     yields(() => elicit('sure', { message: 'm', requestedSchema: Sure } as Any)),
@@ -371,8 +435,16 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
     yields(() => elicitUrl('a', { url: 'https://a.example' } as Any)),
     'needs a message',
   ],
-  ['sample() with a text', yields(() => sample('a', 'Summarize' as Any)), 'takes its options as an object'],
-  ['sample() without messages', yields(() => sample('a', { maxTokens: 5 } as Any)), 'needs messages'],
+  [
+    'sample() with a text',
+    yields(() => sample('a', 'Summarize' as Any)),
+    'takes its options as an object',
+  ],
+  [
+    'sample() without messages',
+    yields(() => sample('a', { maxTokens: 5 } as Any)),
+    'needs messages',
+  ],
   [
     'sample() with max_tokens',
     yields(() => sample('a', { messages: [], max_tokens: 5 } as Any)),
@@ -385,7 +457,11 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 
   // Groups
-  ['all() without branches', yields(() => (all as Any as Body)(undefined as Any)), 'all() needs branches'],
+  [
+    'all() without branches',
+    yields(() => (all as Any as Body)(undefined as Any)),
+    'all() needs branches',
+  ],
   [
     'all() of a function',
     yields(() => all({ a: one as Any })),
@@ -445,20 +521,40 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
 
   // Others
   ['call() of a name', yields(() => call('child' as Any, {} as Any)), 'call() needs a saga'],
-  ['call() of a body', yields(() => call(function* () {} as Any, {} as Any)), 'call() needs a saga'],
+  [
+    'call() of a body',
+    yields(() => call(function* () {} as Any, {} as Any)),
+    'call() needs a saga',
+  ],
   [
     'continueAs() of a name',
     yields(() => continueAs('child' as Any, {} as Any)),
     'continueAs() needs a saga',
   ],
-  ['abort() without a reason', yields(() => (abort as Any as Body)(undefined as Any)), 'needs a reason'],
+  [
+    'abort() without a reason',
+    yields(() => (abort as Any as Body)(undefined as Any)),
+    'needs a reason',
+  ],
   ['progress() of a text', yields(() => progress('half' as Any)), 'needs a finite number'],
   ['log() of a function', yields(() => log('info', one as Any)), 'data of log()'],
   ['log() without a level', yields(() => log('Hello' as Any, {})), 'log() has no level'],
-  ['patched() with a condition', yields(() => patched('a', true as Any)), 'takes its options as an object'],
+  [
+    'patched() with a condition',
+    yields(() => patched('a', true as Any)),
+    'takes its options as an object',
+  ],
   ['checkpoint() of an object', yields(() => checkpoint({} as Any)), 'takes a string'],
-  ['compensate() of nothing', yields(() => compensate(undefined as Any), forks), 'must be a function'],
-  ['compensate() of a command', yields(() => compensate(step('a', one) as Any), forks), 'must be a function'],
+  [
+    'compensate() of nothing',
+    yields(() => compensate(undefined as Any), forks),
+    'must be a function',
+  ],
+  [
+    'compensate() of a command',
+    yields(() => compensate(step('a', one) as Any), forks),
+    'must be a function',
+  ],
   [
     'a compensator that is a generator',
     () => compensator('a', Sure, function* () {} as Any),

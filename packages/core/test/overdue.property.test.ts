@@ -8,7 +8,9 @@ import { World, type TurnSettings } from './support/world.ts';
 const runs = Number(process.env['SAGA_RUNS'] ?? 200);
 const settings: TurnSettings = { budget: 60_000, maxHold: 0 };
 
-/** Visits of a client: milliseconds after the reported time or after the question, and the answer. */
+/**
+ * Visits of a client: milliseconds after the reported time or after the question, and the answer.
+ */
 const visits = fc.array(
   fc.record({
     late: fc.oneof(fc.constantFrom(0, 1, 30_000, 30_001), fc.integer({ min: 0, max: 300_000 })),
@@ -41,10 +43,15 @@ describe('a random saga of waits, questions, and groups that race or fail', () =
           const { retryAfterMs = 0, state } = outcome;
           expect(Number.isInteger(retryAfterMs)).toBe(true);
           const given = open.filter((_, index) => (bits >> (index % 3)) % 2 === 1);
-          const answers: Answers = Object.fromEntries(given.map((stepId) => [stepId, accepted({})]));
+          const answers: Answers = Object.fromEntries(
+            given.map((stepId) => [stepId, accepted({})]),
+          );
           world.time += retryAfterMs + late;
           const receivedAt = world.time;
-          model.turn(receivedAt, new Set(given.map((stepId) => stepId.split('/').at(-1) as string)));
+          model.turn(
+            receivedAt,
+            new Set(given.map((stepId) => stepId.split('/').at(-1) as string)),
+          );
           outcome = await turn(sagaOfWaits(tree), state, answers, world, settings);
           // The turn may be lost, and repeated later.
           world.time = receivedAt + repeated;

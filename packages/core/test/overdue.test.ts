@@ -22,7 +22,11 @@ import { World, type TurnSettings } from './support/world.ts';
 const Ok = z.object({ ok: z.boolean() });
 const ok = accepted({ ok: true });
 const question = (ttl?: number) =>
-  elicit('sure', { message: 'Sure?', schema: Ok, ...(ttl === undefined ? {} : { timeoutMs: ttl }) });
+  elicit('sure', {
+    message: 'Sure?',
+    schema: Ok,
+    ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+  });
 const minute = 60_000;
 const day = 24 * 60 * minute;
 const unheld: TurnSettings = { budget: minute, maxHold: 0 };
@@ -55,11 +59,15 @@ describe('a late answer', () => {
     [minute + answerGraceMs, 'answer'],
     [minute + answerGraceMs + 1, 'late'],
     [60 * minute, 'late'],
-  ])('[W6] after %d ms, in a race with a minute of sleep, loses or wins: %s', async (ms, winner) => {
-    expect(completed((await later(racing, ms)).outcome)).toBe(winner);
-    // The same for a turn that was lost and is repeated: it goes by the time of the first request.
-    expect(completed((await later(racing, ms, { lost: 20 * minute })).outcome)).toBe(winner);
-  });
+  ])(
+    '[W6] after %d ms, in a race with a minute of sleep, loses or wins: %s',
+    async (ms, winner) => {
+      expect(completed((await later(racing, ms)).outcome)).toBe(winner);
+      // The same for a turn that was lost and is repeated: it goes by the time of the first
+      // request.
+      expect(completed((await later(racing, ms, { lost: 20 * minute })).outcome)).toBe(winner);
+    },
+  );
 
   it('[W6] that is missing lets the sleep win as soon as it ends', async () => {
     expect(completed((await later(racing, minute, { answers: false })).outcome)).toBe('late');
@@ -68,17 +76,20 @@ describe('a late answer', () => {
   it.each([
     [minute + answerGraceMs, 'true'],
     [minute + answerGraceMs + 1, 'StepTimedOut'],
-  ])('[W6] after %d ms, to a question with a timeout of a minute, leads to %s', async (ms, result) => {
-    const asked = function* (): Steps<string> {
-      try {
-        return String((yield* question(minute)).ok);
-      } catch (error) {
-        return (error as Error).name;
-      }
-    };
-    expect(completed((await later(asked, ms)).outcome)).toBe(result);
-    expect(completed((await later(asked, ms, { lost: minute })).outcome)).toBe(result);
-  });
+  ])(
+    '[W6] after %d ms, to a question with a timeout of a minute, leads to %s',
+    async (ms, result) => {
+      const asked = function* (): Steps<string> {
+        try {
+          return String((yield* question(minute)).ok);
+        } catch (error) {
+          return (error as Error).name;
+        }
+      };
+      expect(completed((await later(asked, ms)).outcome)).toBe(result);
+      expect(completed((await later(asked, ms, { lost: minute })).outcome)).toBe(result);
+    },
+  );
 
   it('[W6] that is invalid and within the grace ends an overdue question', async () => {
     const world = new World();
@@ -163,18 +174,21 @@ describe('a poll with a late client', () => {
   it.each([
     [true, 'job'],
     [false, 'StepTimedOut'],
-  ])('[W6] runs once more before it times out (done: %s), and before late answers', async (done, end) => {
-    for (const answers of [true, false]) {
-      asked.length = 0;
-      const { outcome } = await later(
-        polls(() => done),
-        60 * minute,
-        { answers },
-      );
-      expect(completed(outcome)).toBe(end);
-      expect(asked).toEqual([1, 2]);
-    }
-  });
+  ])(
+    '[W6] runs once more before it times out (done: %s), and before late answers',
+    async (done, end) => {
+      for (const answers of [true, false]) {
+        asked.length = 0;
+        const { outcome } = await later(
+          polls(() => done),
+          60 * minute,
+          { answers },
+        );
+        expect(completed(outcome)).toBe(end);
+        expect(asked).toEqual([1, 2]);
+      }
+    },
+  );
 
   it('[W6] is not repeated if the client returns at the reported time', async () => {
     let times = 0;
@@ -238,7 +252,10 @@ describe('a wait of fractional milliseconds', () => {
     ["'p'", () => poll('p', () => 1, { everyMs: -1, totalTimeoutMs: 1 })],
     ["'sure'", () => question(Number.NaN)],
     ["'sure'", () => question(0)],
-    ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delayMs: Number.POSITIVE_INFINITY } })],
+    [
+      "'s'",
+      () => step('s', () => 1, { retry: { attempts: 2, delayMs: Number.POSITIVE_INFINITY } }),
+    ],
     ["'s'", () => step('s', () => 1, { retry: { attempts: 2, delayMs: 1, factor: Number.NaN } })],
   ])('refuses an invalid duration with the name of its step: %s', (named, make) => {
     expect(make).toThrow(expect.objectContaining({ code: 'authoring_error' }));
@@ -268,19 +285,26 @@ describe('a wait that ends after the lifetime of its saga', () => {
     ['a sleep', () => sleep(30 * day), 'wait sleep'],
     ['a sleep until a date', () => sleepUntil(new Date(world.time + 7 * day + 1)), 'wait sleep'],
     ['a sleep beside a question', () => all([sleep(30 * day), question()]), 'wait sleep'],
-    ['a poll', () => poll('p', () => undefined, { everyMs: 8 * day, totalTimeoutMs: 9 * day }), 'wait p'],
-  ])('[W6] is refused at the step with a warning, and replayed as refused: %s', async (_, make, said) => {
-    world.warnings.length = 0;
-    // `yield*` takes a command as it takes a generator.
-    const program = within(function* () {
-      yield* make();
-    });
-    const first = suspended(await start(program, {}, world, living));
-    expect(world.warnings.filter((warning) => warning.includes('maxLifetime'))).toHaveLength(1);
-    const [asked] = first.steps;
-    const last = await turn(program, first.state, { [asked?.stepId ?? '']: ok }, world, unheld);
-    expect(completed(last)).toBe(said);
-  });
+    [
+      'a poll',
+      () => poll('p', () => undefined, { everyMs: 8 * day, totalTimeoutMs: 9 * day }),
+      'wait p',
+    ],
+  ])(
+    '[W6] is refused at the step with a warning, and replayed as refused: %s',
+    async (_, make, said) => {
+      world.warnings.length = 0;
+      // `yield*` takes a command as it takes a generator.
+      const program = within(function* () {
+        yield* make();
+      });
+      const first = suspended(await start(program, {}, world, living));
+      expect(world.warnings.filter((warning) => warning.includes('maxLifetime'))).toHaveLength(1);
+      const [asked] = first.steps;
+      const last = await turn(program, first.state, { [asked?.stepId ?? '']: ok }, world, unheld);
+      expect(completed(last)).toBe(said);
+    },
+  );
 
   it('[W6] causes only a warning for the deadline of a question or the timeout of a poll', async () => {
     world.warnings.length = 0;
@@ -292,7 +316,9 @@ describe('a wait that ends after the lifetime of its saga', () => {
     expect(world.warnings.filter((warning) => warning.includes('maxLifetime'))).toHaveLength(2);
     const second = suspended(await turn(program, first.state, {}, world, living));
     expect(world.warnings.filter((warning) => warning.includes('maxLifetime'))).toHaveLength(2);
-    expect(completed(await turn(program, second.state, { sure: ok }, world, living))).toBe('answer');
+    expect(completed(await turn(program, second.state, { sure: ok }, world, living))).toBe(
+      'answer',
+    );
   });
 
   it('[E2] fails a step without another attempt', async () => {
@@ -302,7 +328,10 @@ describe('a wait that ends after the lifetime of its saga', () => {
       });
       return '';
     });
-    expect(failed(await start(program, {}, world, living))).toMatchObject({ stepId: 'flaky', message: 'no' });
+    expect(failed(await start(program, {}, world, living))).toMatchObject({
+      stepId: 'flaky',
+      message: 'no',
+    });
   });
 
   it('[E3] is waited for by an undo', async () => {

@@ -15,7 +15,12 @@ describe('the phase of a turn', () => {
     const phase = new Phase();
     phase.returned(1);
     phase.checked(2);
-    expect(phase).toMatchObject({ isRunning: false, undoes: false, cause: undefined, end: { result: 2 } });
+    expect(phase).toMatchObject({
+      isRunning: false,
+      undoes: false,
+      cause: undefined,
+      end: { result: 2 },
+    });
   });
 
   it('ends with the cause of an ended body, not with its result', () => {

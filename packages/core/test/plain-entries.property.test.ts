@@ -60,7 +60,11 @@ const kinds: { readonly [kind: string]: () => Steps<unknown> } = {
     return yield* scope('inner', kinds['call']?.() as Steps<unknown>);
   },
   *beside() {
-    return yield* all({ one: call(charges, {}), two: call(asks, {}), three: step('charge', charge) });
+    return yield* all({
+      one: call(charges, {}),
+      two: call(asks, {}),
+      three: step('charge', charge),
+    });
   },
 };
 
@@ -88,15 +92,18 @@ async function replayed(names: readonly string[]): Promise<unknown> {
 
 it('[R1] replays an entry on the fast path as with a task', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.constantFrom(...Object.keys(kinds)), { maxLength: 8 }), async (names) => {
-      const fast = await replayed(names);
-      const takePlain = vi.spyOn(Tasks.prototype, 'takePlain').mockReturnValue(false);
-      try {
-        expect(await replayed(names)).toEqual(fast);
-      } finally {
-        takePlain.mockRestore();
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...Object.keys(kinds)), { maxLength: 8 }),
+      async (names) => {
+        const fast = await replayed(names);
+        const takePlain = vi.spyOn(Tasks.prototype, 'takePlain').mockReturnValue(false);
+        try {
+          expect(await replayed(names)).toEqual(fast);
+        } finally {
+          takePlain.mockRestore();
+        }
+      },
+    ),
     { numRuns: runs },
   );
 });

@@ -6,7 +6,8 @@ import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
-const trip = (body: () => Steps<string>): Saga<undefined, undefined> => sagaOf(body, { forks: 'accept' });
+const trip = (body: () => Steps<string>): Saga<undefined, undefined> =>
+  sagaOf(body, { forks: 'accept' });
 
 describe('race', () => {
   it('[R1] returns the winner and its value, the same on every replay, whatever would win later', async () => {
@@ -92,12 +93,16 @@ describe('race', () => {
     const program = trip(function* () {
       yield* race({
         fast: step('fast', () => world.sleep(5)),
-        stubborn: step('stubborn', () => world.sleep(20), { compensate: () => void done.push('undo') }),
+        stubborn: step('stubborn', () => world.sleep(20), {
+          compensate: () => void done.push('undo'),
+        }),
       });
       yield* step('fail', () => Promise.reject(new Error('no')));
       return '';
     });
-    expect(await start(program, {}, world)).toMatchObject({ compensated: [{ stepId: 'stubborn' }] });
+    expect(await start(program, {}, world)).toMatchObject({
+      compensated: [{ stepId: 'stubborn' }],
+    });
     expect(done).toEqual(['undo']);
   });
 

@@ -10,14 +10,19 @@ const options = { name: 'trip', version: '1', forks: 'accept' } as const;
 const Ok = z.object({ ok: z.boolean() });
 const checkResult: Runtime['saga']['checkResult'] = async (result) => {
   if (result !== 'wrong') return `checked ${String(result)}`;
-  throw Object.assign(new Error('not what it declares'), { name: 'ResultRefused', code: 'invalid_result' });
+  throw Object.assign(new Error('not what it declares'), {
+    name: 'ResultRefused',
+    code: 'invalid_result',
+  });
 };
 
 /** Books twice, and returns the given result. */
 function tripOf(done: string[], result: string) {
   return saga(options, function* () {
     for (const what of ['hotel', 'car']) {
-      yield* step(what, () => void done.push(what), { compensate: () => void done.push(`undo ${what}`) });
+      yield* step(what, () => void done.push(what), {
+        compensate: () => void done.push(`undo ${what}`),
+      });
     }
     yield* elicit('sure', { message: 'm', schema: Ok });
     return result;
@@ -31,9 +36,9 @@ describe('a result', () => {
     const trip = tripOf(done, 'right');
     const one = suspended(await start(trip, {}, world, { replace: { checkResult } }));
     const answers = { sure: accepted({ ok: true }) };
-    expect(completed(await turn(trip, one.state, answers, world, { replace: { checkResult } }))).toBe(
-      'checked right',
-    );
+    expect(
+      completed(await turn(trip, one.state, answers, world, { replace: { checkResult } })),
+    ).toBe('checked right');
     expect(done).toEqual(['hotel', 'car']);
   });
 

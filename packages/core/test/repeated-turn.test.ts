@@ -10,7 +10,11 @@ import { continuesAtCommits, World, type TurnSettings } from './support/world.ts
 const Ok = z.object({ ok: z.boolean() });
 const ok = accepted({ ok: true });
 const sure = (ttl?: number): Command<{ ok: boolean }> =>
-  elicit('sure', { message: 'Sure?', schema: Ok, ...(ttl === undefined ? {} : { timeoutMs: ttl }) });
+  elicit('sure', {
+    message: 'Sure?',
+    schema: Ok,
+    ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+  });
 const minute = 60_000;
 const held = { budget: 10 * minute, maxHold: minute };
 const unheld = { ...held, maxHold: 0 };
@@ -35,8 +39,11 @@ async function repeated(
   const lost = await turn(program, state, answers, world, settings);
   const before = did.splice(0);
   world.time = receivedAt + 60 * minute;
-  const take = async (from: Outcome, given: Answers, change: TurnSettings = held): Promise<Outcome> =>
-    turn(program, suspended(from).state, given, world, change);
+  const take = async (
+    from: Outcome,
+    given: Answers,
+    change: TurnSettings = held,
+  ): Promise<Outcome> => turn(program, suspended(from).state, given, world, change);
   const outcome = await turn(program, state, answers, world, {
     ...settings,
     replace: { ...settings.replace, receivedAt },
@@ -80,9 +87,14 @@ describe('a repeated turn', () => {
     });
     const { steps, due, state } = suspended(outcome);
     expect(steps).toMatchObject([{ stepId: '1/more' }]);
-    expect({ due, head: state.head }).toEqual({ due: suspended(lost).due, head: suspended(lost).state.head });
+    expect({ due, head: state.head }).toEqual({
+      due: suspended(lost).due,
+      head: suspended(lost).state.head,
+    });
     world.time = receivedAt + 61 * minute;
-    expect(await take(outcome, { '1/more': ok })).toMatchObject({ error: { name: 'StepTimedOut' } });
+    expect(await take(outcome, { '1/more': ok })).toMatchObject({
+      error: { name: 'StepTimedOut' },
+    });
   });
 
   it('[E1] [W6] runs the steps after an answer before a sleep that had not ended in the first run', async () => {
@@ -130,8 +142,20 @@ describe('a repeated turn', () => {
   });
 
   it.each([
-    { what: 'was about to be tried then', delay: 30 * minute, failures: 1, takes: 0, tried: [1, 2, 2] },
-    { what: 'failed once more then', delay: 90_000, failures: 2, takes: 3 * minute, tried: [1, 2, 3, 2, 3] },
+    {
+      what: 'was about to be tried then',
+      delay: 30 * minute,
+      failures: 1,
+      takes: 0,
+      tried: [1, 2, 2],
+    },
+    {
+      what: 'failed once more then',
+      delay: 90_000,
+      failures: 2,
+      takes: 3 * minute,
+      tried: [1, 2, 3, 2, 3],
+    },
   ])('[E1] [E2] retries $what', async ({ delay, failures, takes, tried }) => {
     const attempts: number[] = [];
     const { outcome, lost } = await repeated(function* (does, world) {
@@ -210,7 +234,10 @@ describe('a repeated turn', () => {
     // Once at the start, once in the interrupted turn, and once in its repetition.
     expect(asked).toBe(3);
     expect(suspended(lost).retryAfterMs).toBe(10 * minute);
-    expect(suspended(outcome)).toMatchObject({ retryAfterMs: 0, deadline: suspended(lost).deadline });
+    expect(suspended(outcome)).toMatchObject({
+      retryAfterMs: 0,
+      deadline: suspended(lost).deadline,
+    });
     expect(await take(outcome, {})).toMatchObject({ error: { name: 'StepTimedOut' } });
   });
 

@@ -75,7 +75,8 @@ function settingsOf(run: Run, mode: Mode): (turn: number) => TurnSettings {
   };
 }
 
-const isLook = ({ looks }: Mode, turnNumber: number): boolean => looks === true && turnNumber % 2 === 0;
+const isLook = ({ looks }: Mode, turnNumber: number): boolean =>
+  looks === true && turnNumber % 2 === 0;
 
 function routesOf({ routes, wander }: Mode, turnNumber: number): Routes {
   if (routes === undefined) return () => 'ask';
@@ -119,7 +120,9 @@ function resultOf(outcome: Outcome): string {
 }
 
 const sorted = (effects: readonly Effect[]): string[] =>
-  effects.map(({ path, attempt, input }) => `${path} ${attempt} ${JSON.stringify(input)}`).toSorted();
+  effects
+    .map(({ path, attempt, input }) => `${path} ${attempt} ${JSON.stringify(input)}`)
+    .toSorted();
 
 const logsOf = ({ told }: World): string[] =>
   told.flatMap((item) => ('log' in item ? [JSON.stringify(item.log)] : [])).toSorted();
@@ -200,24 +203,30 @@ const examples: [string, Mode][] = [
   ['answers in parts and in any order', { partial: 2 }],
   ['questions that other sources answer', { routes: 5 }],
   ['a turn for every server step', { stepwise: true, routes: 6 }],
-  ['all of them', { order: 3, budget: true, commitFirst: true, partial: 4, routes: 7, stepwise: true }],
+  [
+    'all of them',
+    { order: 3, budget: true, commitFirst: true, partial: 4, routes: 7, stepwise: true },
+  ],
 ];
 
 describe('a random saga', () => {
-  it.each(examples)('[R1] [W3] [U4] has the same result as a direct evaluation, with %s', async (_, mode) => {
-    await fc.assert(
-      fc.asyncProperty(trees({ wild: false }), seed, async (tree, drawn) => {
-        const drawnMode = {
-          ...mode,
-          ...(mode.order === undefined ? {} : { order: mode.order + drawn }),
-          ...(mode.partial === undefined ? {} : { partial: mode.partial + drawn }),
-          ...(mode.routes === undefined ? {} : { routes: mode.routes + drawn }),
-        };
-        assertPredicted(tree, await driven(tree, drawnMode), drawnMode);
-      }),
-      { numRuns: runs },
-    );
-  });
+  it.each(examples)(
+    '[R1] [W3] [U4] has the same result as a direct evaluation, with %s',
+    async (_, mode) => {
+      await fc.assert(
+        fc.asyncProperty(trees({ wild: false }), seed, async (tree, drawn) => {
+          const drawnMode = {
+            ...mode,
+            ...(mode.order === undefined ? {} : { order: mode.order + drawn }),
+            ...(mode.partial === undefined ? {} : { partial: mode.partial + drawn }),
+            ...(mode.routes === undefined ? {} : { routes: mode.routes + drawn }),
+          };
+          assertPredicted(tree, await driven(tree, drawnMode), drawnMode);
+        }),
+        { numRuns: runs },
+      );
+    },
+  );
 
   it('[R1] [W3] has the same outcome with and without suspensions', async () => {
     await fc.assert(
@@ -279,7 +288,9 @@ describe('a random saga', () => {
         const index = drawn % each.turns.length;
         const { outcome, run } = await again(tree, each, index, mode);
         expect(json(outcome)).toBe(json(each.turns[index]?.outcome));
-        expect(run.effects).toEqual(each.run.effects.slice(each.starts[index], each.starts[index + 1]));
+        expect(run.effects).toEqual(
+          each.run.effects.slice(each.starts[index], each.starts[index + 1]),
+        );
         expect(run.traces[0]).toEqual(each.run.traces[index]);
       }),
       { numRuns: 2 * runs },
@@ -289,19 +300,27 @@ describe('a random saga', () => {
   it('[E1] [W6] takes the same branches when repeated later', async () => {
     const wait = fc.integer({ min: 1, max: 200 });
     await fc.assert(
-      fc.asyncProperty(trees({ wild: true }), modes, seed, wait, async (tree, mode, drawn, later) => {
-        const each = await driven(tree, mode);
-        const index = drawn % each.turns.length;
-        const { outcome, run } = await again(tree, each, index, mode, later);
-        const { outcome: lost } = each.turns[index] as TurnTaken;
-        expect(run.effects).toEqual(each.run.effects.slice(each.starts[index], each.starts[index + 1]));
-        expect(run.traces[0]).toEqual(each.run.traces[index]);
-        expect(resultOf(outcome)).toBe(resultOf(lost));
-        if (outcome.status === 'suspended' && lost.status === 'suspended') {
-          expect(outcome.steps).toEqual(lost.steps);
-          expect(outcome.state.structure).toBe(lost.state.structure);
-        }
-      }),
+      fc.asyncProperty(
+        trees({ wild: true }),
+        modes,
+        seed,
+        wait,
+        async (tree, mode, drawn, later) => {
+          const each = await driven(tree, mode);
+          const index = drawn % each.turns.length;
+          const { outcome, run } = await again(tree, each, index, mode, later);
+          const { outcome: lost } = each.turns[index] as TurnTaken;
+          expect(run.effects).toEqual(
+            each.run.effects.slice(each.starts[index], each.starts[index + 1]),
+          );
+          expect(run.traces[0]).toEqual(each.run.traces[index]);
+          expect(resultOf(outcome)).toBe(resultOf(lost));
+          if (outcome.status === 'suspended' && lost.status === 'suspended') {
+            expect(outcome.steps).toEqual(lost.steps);
+            expect(outcome.state.structure).toBe(lost.state.structure);
+          }
+        },
+      ),
       { numRuns: 2 * runs },
     );
   });
@@ -349,7 +368,8 @@ describe('a random saga', () => {
         const controller = new AbortController();
         const push = run.effects.push.bind(run.effects);
         run.effects.push = (...effects) => {
-          if (run.effects.length === at - (each.starts[index] as number)) controller.abort(new Error('gone'));
+          if (run.effects.length === at - (each.starts[index] as number))
+            controller.abort(new Error('gone'));
           return push(...effects);
         };
         const settings = { ...settingsOf(run, mode)(index + 1), signal: controller.signal };

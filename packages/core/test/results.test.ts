@@ -61,7 +61,9 @@ async function gotTwice(
     outcome = suspended(await turn(program(), outcome.state, answers, world, settings));
   }
   expect(outcome.steps.map(({ stepId }) => stepId)).toEqual(['end']);
-  completed(await turn(program(), outcome.state, { end: accepted({ word: 'w' }) }, world, settings));
+  completed(
+    await turn(program(), outcome.state, { end: accepted({ word: 'w' }) }, world, settings),
+  );
   expect(got).toHaveLength(2);
   return { first: got[0], replayed: got[1] };
 }
@@ -194,34 +196,41 @@ describe('the result of a server step', () => {
     ['a symbol', () => ({ a: Symbol('x') })],
     ['an object whose getters throw', () => evil()],
     ['an error whose getters throw', () => new Unreadable()],
-  ])('[R2] that cannot be encoded is a StepError, and the step is not retried: %s', async (_, make) => {
-    let runs = 0;
-    const { first, replayed } = await gotTwice(() =>
-      step(
-        's',
-        () => {
-          runs += 1;
-          return { deep: [make()] };
-        },
-        { retry: 3 },
-      ),
-    );
-    expect(first).toBeInstanceOf(StepError);
-    expect(first).toMatchObject({ code: 'unencodable', stepId: 's' });
-    expect(facts(replayed)).toEqual(facts(first));
-    expect(runs).toBe(1);
-  });
+  ])(
+    '[R2] that cannot be encoded is a StepError, and the step is not retried: %s',
+    async (_, make) => {
+      let runs = 0;
+      const { first, replayed } = await gotTwice(() =>
+        step(
+          's',
+          () => {
+            runs += 1;
+            return { deep: [make()] };
+          },
+          { retry: 3 },
+        ),
+      );
+      expect(first).toBeInstanceOf(StepError);
+      expect(first).toMatchObject({ code: 'unencodable', stepId: 's' });
+      expect(facts(replayed)).toEqual(facts(first));
+      expect(runs).toBe(1);
+    },
+  );
 
   it('[R2] that cannot be stored is reported with its step and class, without the key of the step', async () => {
     class Order {
       readonly id = 1;
     }
-    const told = async (command: Command<unknown>): Promise<unknown> => (await gotTwice(() => command)).first;
-    const plain = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
+    const told = async (command: Command<unknown>): Promise<unknown> =>
+      (await gotTwice(() => command)).first;
+    const plain =
+      'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
     expect(await told(step('order', () => new Order()))).toMatchObject({
       message: `Step 'order' returned a value that cannot be recorded: value is an instance of Order: ${plain}`,
     });
-    expect(await told(step('order', () => ({ items: [new Order()] }), { key: '4111 1111' }))).toMatchObject({
+    expect(
+      await told(step('order', () => ({ items: [new Order()] }), { key: '4111 1111' })),
+    ).toMatchObject({
       message: `Step 'order' returned a value that cannot be recorded: value.items[0] is an instance of Order: ${plain}`,
     });
     expect(
@@ -297,35 +306,50 @@ describe('the error of a server step', () => {
     ['a frozen object', () => Object.freeze({ name: 'Frozen', message: 'cold', code: -0 })],
     ['a frozen error', () => Object.freeze(new RangeError('cold'))],
     ['an object without anything', () => ({})],
-    ['an object without a prototype', () => Object.assign(Object.create(null) as object, { message: 'm' })],
+    [
+      'an object without a prototype',
+      () => Object.assign(Object.create(null) as object, { message: 'm' }),
+    ],
     ['odd properties', () => ({ name: 5, message: {}, code: Number.NaN, data: Number.NaN })],
-    ['data that cannot be encoded', () => Object.assign(new Error('m'), { code: 'c', data: () => 1 })],
+    [
+      'data that cannot be encoded',
+      () => Object.assign(new Error('m'), { code: 'c', data: () => 1 }),
+    ],
     ['data whose getters throw', () => Object.assign(new Error('m'), { data: evil() })],
     ['getters that throw', () => new Unreadable()],
     ['a proxy that refuses everything', () => evil()],
     ['an error with a cause', () => new Error('outer', { cause: new Error('inner') })],
-    ['code and data in order', () => Object.assign(new Error('m'), { code: 404, data: { at: new Date(3) } })],
+    [
+      'code and data in order',
+      () => Object.assign(new Error('m'), { code: 404, data: { at: new Date(3) } }),
+    ],
     ['a code named unencodable', () => Object.assign(new Error('m'), { code: 'unencodable' })],
   ];
 
-  it.each(thrown)('[R2] is the same StepError in the first run as on replay: %s', async (_, make) => {
-    const { first, replayed } = await gotTwice(() =>
-      step('s', () => {
-        throw make();
-      }),
-    );
-    expect(first).toBeInstanceOf(StepError);
-    expect(facts(replayed)).toStrictEqual(facts(first));
-  });
+  it.each(thrown)(
+    '[R2] is the same StepError in the first run as on replay: %s',
+    async (_, make) => {
+      const { first, replayed } = await gotTwice(() =>
+        step('s', () => {
+          throw make();
+        }),
+      );
+      expect(first).toBeInstanceOf(StepError);
+      expect(facts(replayed)).toStrictEqual(facts(first));
+    },
+  );
 
-  it.each(thrown)('[R2] is the same StepError if a promise rejects with it: %s', async (_, make) => {
-    const { first, replayed } = await gotTwice(() =>
-      // oxlint-disable-next-line prefer-promise-reject-errors -- that is what is tested
-      step('s', () => Promise.reject(make())),
-    );
-    expect(first).toBeInstanceOf(StepError);
-    expect(facts(replayed)).toStrictEqual(facts(first));
-  });
+  it.each(thrown)(
+    '[R2] is the same StepError if a promise rejects with it: %s',
+    async (_, make) => {
+      const { first, replayed } = await gotTwice(() =>
+        // oxlint-disable-next-line prefer-promise-reject-errors -- that is what is tested
+        step('s', () => Promise.reject(make())),
+      );
+      expect(first).toBeInstanceOf(StepError);
+      expect(facts(replayed)).toStrictEqual(facts(first));
+    },
+  );
 
   it('[R2] keeps name, message, code, and data, and not the class', async () => {
     const { first } = await gotTwice(() =>
@@ -351,7 +375,12 @@ describe('the error of a server step', () => {
         throw Object.assign(new RangeError('m'), { code: 'c', data: { deep: () => 1 } });
       }),
     );
-    expect(facts(first)).toMatchObject({ name: 'RangeError', message: 'm', code: 'c', data: undefined });
+    expect(facts(first)).toMatchObject({
+      name: 'RangeError',
+      message: 'm',
+      code: 'c',
+      data: undefined,
+    });
   });
 
   it('[R2] may be shown to the client only if it was a SagaError', async () => {
@@ -391,7 +420,10 @@ describe('the error of a server step', () => {
 
 describe('an answer of the client', () => {
   /** A schema that counts how often it parses. */
-  function counting(parse: (value: { word?: unknown }) => unknown): { schema: Schema; calls: () => number } {
+  function counting(parse: (value: { word?: unknown }) => unknown): {
+    schema: Schema;
+    calls: () => number;
+  } {
     let calls = 0;
     const form = z.object({ word: z.string().optional() })['~standard'];
     return {
@@ -491,12 +523,16 @@ describe('an answer of the client', () => {
     const world = new World();
     const { state } = suspended(await start(program));
     const again = suspended(await turn(program, state, { form: accepted({ word: 'a' }) }, world));
-    expect(again.steps).toMatchObject([{ stepId: 'form', reason: 'this answer cannot be checked' }]);
+    expect(again.steps).toMatchObject([
+      { stepId: 'form', reason: 'this answer cannot be checked' },
+    ]);
     expect(world.events).toContainEqual(
       expect.objectContaining({ type: 'failed', path: 'form', error: new OwnError('parser') }),
     );
     broken = false;
-    expect(completed(await turn(program, again.state, { form: accepted({ word: 'a' }) }))).toBe('a');
+    expect(completed(await turn(program, again.state, { form: accepted({ word: 'a' }) }))).toBe(
+      'a',
+    );
   });
 
   it.each(['decline', 'cancel'] as const)(
@@ -531,8 +567,14 @@ describe('an answer of the client', () => {
   });
 
   it('[R2] of the model and of roots is the same on replay', async () => {
-    const model = await gotTwice(() => sample('s', { messages: [], maxTokens: 1 }), { s: said('yes') });
-    expect(model.first).toEqual({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'm' });
+    const model = await gotTwice(() => sample('s', { messages: [], maxTokens: 1 }), {
+      s: said('yes'),
+    });
+    expect(model.first).toEqual({
+      role: 'assistant',
+      content: { type: 'text', text: 'yes' },
+      model: 'm',
+    });
     expect(model.replayed).toStrictEqual(model.first);
     const roots = [{ uri: 'file:///a', name: 'a' }];
     const listed = await gotTwice(() => listRoots('r'), { r: answered({ roots }) });
@@ -556,7 +598,9 @@ describe('a nondeterministic value', () => {
     const world = new World();
     const { state } = suspended(await start(make(), {}, world, { capabilities }));
     world.time = 5_000;
-    completed(await turn(make(), state, { end: accepted({ word: 'w' }) }, world, { capabilities: {} }));
+    completed(
+      await turn(make(), state, { end: accepted({ word: 'w' }) }, world, { capabilities: {} }),
+    );
     expect(seen[1]).toStrictEqual(seen[0]);
     expect(capabilities).toEqual({ sampling: {} });
     const [time, fraction, id, self] = seen[0] ?? [];

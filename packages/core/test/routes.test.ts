@@ -21,7 +21,16 @@ import type { Question, Route } from '../src/model/question.ts';
 import type { Runtime } from '../src/model/runtime.ts';
 import type { SampleResult } from '../src/model/client-step.ts';
 import type { Steps } from '../src/model/command.ts';
-import { accepted, answered, completed, failed, said, start, suspended, turn } from './support/drive.ts';
+import {
+  accepted,
+  answered,
+  completed,
+  failed,
+  said,
+  start,
+  suspended,
+  turn,
+} from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 import { World, type RuntimeMembers, type TurnSettings } from './support/world.ts';
 
@@ -141,7 +150,10 @@ describe('a question that the client does not support', () => {
     };
     const first = suspended(await start(program, {}, undefined, { context: 1, replace }));
     const last = await turn(program, first.state, { ok: accepted({ target: 'x' }) });
-    const [one, two] = JSON.parse(completed(last) as string) as [unknown, { name: string; code: unknown }[]];
+    const [one, two] = JSON.parse(completed(last) as string) as [
+      unknown,
+      { name: string; code: unknown }[],
+    ];
     expect(one).toEqual(spoken('hi'));
     expect(two.map(({ name, code }) => [name, code])).toEqual([
       ['Error', 429],
@@ -227,7 +239,12 @@ describe('a question that the client does not support', () => {
       },
     };
     const program = sagaOf(function* () {
-      yield* elicit('a', { message: 'm', schema: Target, accept: 'client', fallback: { target: '' } });
+      yield* elicit('a', {
+        message: 'm',
+        schema: Target,
+        accept: 'client',
+        fallback: { target: '' },
+      });
       yield* all({
         b: elicitUrl('b', { message: 'm', url: 'https://example.com', accept: 'model' }),
         c: sample('c', params),
@@ -239,7 +256,9 @@ describe('a question that the client does not support', () => {
     const first = suspended(await start(program, {}, undefined, { replace }));
     expect(asked).toEqual([{ need: 'elicitation', accept: 'client', hasFallback: true }]);
     asked.length = 0;
-    suspended(await turn(program, first.state, { a: accepted({ target: '' }) }, undefined, { replace }));
+    suspended(
+      await turn(program, first.state, { a: accepted({ target: '' }) }, undefined, { replace }),
+    );
     expect(asked).toEqual([
       { need: 'elicitation.url', accept: 'model', hasFallback: false },
       { need: 'sampling', accept: undefined, hasFallback: false },
@@ -254,9 +273,9 @@ describe('a question that the client does not support', () => {
       'staging 1',
     );
     const answers = { target: accepted({ target: 'prod' }) };
-    expect(completed(await turn(asksFirst(), first.state, answers, undefined, routed('fallback')))).toBe(
-      'prod 1',
-    );
+    expect(
+      completed(await turn(asksFirst(), first.state, answers, undefined, routed('fallback'))),
+    ).toBe('prod 1');
     // A turn between, in which there was no time for the fallback.
     const looked = suspended(
       await turn(asksFirst(), first.state, {}, undefined, {
@@ -265,29 +284,39 @@ describe('a question that the client does not support', () => {
       }),
     );
     expect([looked.steps, looked.retryAfterMs]).toEqual([[], 0]);
-    expect(completed(await turn(asksFirst(), looked.state, answers, undefined, routed('cannot')))).toBe(
-      'prod 1',
-    );
-    expect(failed(await turn(asksFirst(), looked.state, {}, undefined, routed('cannot')))).toBeInstanceOf(
-      ClientCannot,
-    );
+    expect(
+      completed(await turn(asksFirst(), looked.state, answers, undefined, routed('cannot'))),
+    ).toBe('prod 1');
+    expect(
+      failed(await turn(asksFirst(), looked.state, {}, undefined, routed('cannot'))),
+    ).toBeInstanceOf(ClientCannot);
   });
 
   it('[E1] returns a token before its fallback runs, with commitFirst', async () => {
     const program = saga({ name: 'first', version: '1', commitFirst: true }, function* () {
-      const { target } = yield* elicit('a', { message: 'm', schema: Target, fallback: { target: 'x' } });
+      const { target } = yield* elicit('a', {
+        message: 'm',
+        schema: Target,
+        fallback: { target: 'x' },
+      });
       return target;
     });
     const first = suspended(await start(program, {}, undefined, routed('fallback')));
     expect(first.steps).toEqual([]);
-    expect(completed(await turn(program, first.state, {}, undefined, routed('fallback')))).toBe('x');
+    expect(completed(await turn(program, first.state, {}, undefined, routed('fallback')))).toBe(
+      'x',
+    );
   });
 
   it('[W4] accepts a repeated answer with the same content', async () => {
     const first = suspended(
       await start(
         sagaOf(function* () {
-          const { target } = yield* elicit('a', { message: 'm', schema: Target, fallback: { target: 'x' } });
+          const { target } = yield* elicit('a', {
+            message: 'm',
+            schema: Target,
+            fallback: { target: 'x' },
+          });
           yield* elicit('b', { message: 'm', schema: Target });
           return target;
         }),
@@ -336,7 +365,12 @@ describe('a question that the host answers while its branch ends', () => {
     expect(log).toEqual(['begun', 'ended true', 'left', 'won fast']);
     expect(first.state.structure).toContain('"wslow/slow"');
     log.length = 0;
-    const last = await turn(ended(log, world), first.state, { last: accepted({ target: '' }) }, world);
+    const last = await turn(
+      ended(log, world),
+      first.state,
+      { last: accepted({ target: '' }) },
+      world,
+    );
     expect(completed(last)).toBe('fast');
     expect(log).toEqual(['left', 'won fast']);
   });
@@ -347,7 +381,12 @@ describe('a question that the host answers while its branch ends', () => {
     const first = suspended(await start(ended(log, world), {}, world));
     expect(log).toEqual(['left', 'won fast']);
     expect(first.state.structure).not.toContain('slow/slow');
-    const last = await turn(ended(log, world), first.state, { last: accepted({ target: '' }) }, world);
+    const last = await turn(
+      ended(log, world),
+      first.state,
+      { last: accepted({ target: '' }) },
+      world,
+    );
     expect(completed(last)).toBe('fast');
   });
 });
@@ -363,7 +402,10 @@ describe('the provenance of an answer', () => {
       const { answeredBy } = yield* info();
       return `${target} by ${answeredBy('target')}`;
     });
-  const byModel = { result: { action: 'accept', content: { target: 'x' } }, provenance: 'model' as const };
+  const byModel = {
+    result: { action: 'accept', content: { target: 'x' } },
+    provenance: 'model' as const,
+  };
   const reason = 'this question must be answered by the user, not by the model';
 
   it('[T14] is refused if the host does not accept it, and the question is asked again', async () => {
@@ -379,10 +421,18 @@ describe('the provenance of an answer', () => {
     expect(again.ignored).toEqual([{ stepId: 'target', why: 'not accepted' }]);
     expect(again.steps).toMatchObject([{ stepId: 'target', reason }]);
     expect(again.accepted).toBe(0);
-    expect(heard).toEqual([['model', { need: 'elicitation', accept: undefined, hasFallback: false }]]);
-    const last = await turn(question(), again.state, { target: accepted({ target: 'y' }) }, undefined, {
-      replace: { accepts },
-    });
+    expect(heard).toEqual([
+      ['model', { need: 'elicitation', accept: undefined, hasFallback: false }],
+    ]);
+    const last = await turn(
+      question(),
+      again.state,
+      { target: accepted({ target: 'y' }) },
+      undefined,
+      {
+        replace: { accepts },
+      },
+    );
     expect(completed(last)).toBe('y by client');
   });
 
@@ -420,12 +470,17 @@ describe('the provenance of an answer', () => {
       return JSON.stringify([seen, input]);
     });
     const replace: RuntimeMembers = {
-      route: ({ need, hasFallback }) => (need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'ask'),
+      route: ({ need, hasFallback }) =>
+        need === 'sampling' ? 'host' : hasFallback ? 'fallback' : 'ask',
       sample: () => spoken('hi'),
     };
     const settings = { replace, capabilities: {} };
     let outcome = await start(program, {}, undefined, settings);
-    const answers = { a: accepted({ target: '' }), 'a#2': answered({ action: 'decline' }), b: byModel };
+    const answers = {
+      a: accepted({ target: '' }),
+      'a#2': answered({ action: 'decline' }),
+      b: byModel,
+    };
     for (let number = 0; outcome.status === 'suspended'; number += 1) {
       const { stepId } = outcome.steps[0] as { stepId: keyof typeof answers };
       const given = {
@@ -436,7 +491,18 @@ describe('the provenance of an answer', () => {
     }
     const keys = ['sagaId', 'turn', 'tokenBytes', 'capabilities', 'continueAsSuggested'];
     expect(JSON.parse(completed(outcome) as string)).toEqual([
-      [null, keys, keys, 'client', null, 'server undefined server', 'server', 'client', 'server', null],
+      [
+        null,
+        keys,
+        keys,
+        'client',
+        null,
+        'server undefined server',
+        'server',
+        'client',
+        'server',
+        null,
+      ],
       keys,
     ]);
   });
@@ -450,8 +516,16 @@ describe('the requirements of a saga for its clients', () => {
   const options = { name: 'a', version: '1' };
 
   it('[W3] [T14] are members of its program', () => {
-    expect(saga(options, body)).toMatchObject({ needs: [], modelAnswers: undefined, task: undefined });
-    const told = { needs: ['elicitation.url', 'roots'], modelAnswers: 'accept', task: 'require' } as const;
+    expect(saga(options, body)).toMatchObject({
+      needs: [],
+      modelAnswers: undefined,
+      task: undefined,
+    });
+    const told = {
+      needs: ['elicitation.url', 'roots'],
+      modelAnswers: 'accept',
+      task: 'require',
+    } as const;
     expect(saga({ ...options, ...told }, body)).toMatchObject(told);
   });
 
@@ -481,8 +555,8 @@ describe('the requirements of a saga for its clients', () => {
       return 'text' in content ? content.text : '';
     });
     const { state } = suspended(await start(program));
-    expect(completed(await turn(program, state, { model: said('hi') }, undefined, routed('host')))).toBe(
-      'hi',
-    );
+    expect(
+      completed(await turn(program, state, { model: said('hi') }, undefined, routed('host'))),
+    ).toBe('hi');
   });
 });

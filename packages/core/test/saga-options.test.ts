@@ -21,11 +21,20 @@ describe('a saga is rejected, with a fix, for', () => {
   it.each<[object, string]>([
     [{ forks: 'deny' }, "forks of saga 'order' must be 'refuse' or 'accept', or undefined."],
     [{ forks: true }, "forks of saga 'order' must be 'refuse' or 'accept'"],
-    [{ onMismatch: 'undo' }, "onMismatch of saga 'order' must be 'fail' or 'compensate', or undefined."],
-    [{ previous: make({}) }, "previous of saga 'order' must be a list of older versions: [{ saga: old }]."],
+    [
+      { onMismatch: 'undo' },
+      "onMismatch of saga 'order' must be 'fail' or 'compensate', or undefined.",
+    ],
+    [
+      { previous: make({}) },
+      "previous of saga 'order' must be a list of older versions: [{ saga: old }].",
+    ],
     [{ previous: [make({})] }, "previous of saga 'order' must be a list of older versions"],
     [{ previous: [undefined] }, "previous of saga 'order' must be a list of older versions"],
-    [{ commitEach: true, forks: 'accept' }, "Saga 'order' has commitEach, which needs forks: 'refuse'"],
+    [
+      { commitEach: true, forks: 'accept' },
+      "Saga 'order' has commitEach, which needs forks: 'refuse'",
+    ],
     [{ needs: ['elicit'] }, "The needs of saga 'order' must be a list of elicitation,"],
     [{ modelAnswers: 'refuse' }, "modelAnswers of saga 'order' must be 'accept', or undefined."],
     [{ task: 'always' }, "task of saga 'order' must be 'prefer' or 'require', or undefined."],

@@ -1,13 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { AnswerConflict, elicit, ElicitationRefused, elicitUrl, listRoots, sample } from '../src/index.ts';
+import {
+  AnswerConflict,
+  elicit,
+  ElicitationRefused,
+  elicitUrl,
+  listRoots,
+  sample,
+} from '../src/index.ts';
 import type { ClientAnswer } from '../src/model/client-step.ts';
 import type { Command } from '../src/model/command.ts';
 import type { Outcome } from '../src/model/outcome.ts';
 import type { ProgramState } from '../src/model/program-state.ts';
 import { Journal } from '../src/journal/journal.ts';
 import { entriesOf } from '../src/journal/entry-types.ts';
-import { accepted, answered, refused, said, start, suspended, turn, type Answers } from './support/drive.ts';
+import {
+  accepted,
+  answered,
+  refused,
+  said,
+  start,
+  suspended,
+  turn,
+  type Answers,
+} from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 
 const none: ProgramState = { head: '', structure: '', client: '', server: '' };
@@ -69,7 +85,8 @@ describe('a repeated open part of a path', () => {
 
 const Name = z.object({ name: z.string() });
 const form = (): Command<unknown> => elicit('ask', { message: 'Who?', schema: Name });
-const url = (): Command<unknown> => elicitUrl('ask', { message: 'Pay', url: 'https://pay.example' });
+const url = (): Command<unknown> =>
+  elicitUrl('ask', { message: 'Pay', url: 'https://pay.example' });
 const model = (): Command<unknown> => sample('ask', { messages: [], maxTokens: 9 });
 const root = (uri: string): ClientAnswer => answered({ roots: [{ uri, name: 'r' }] });
 

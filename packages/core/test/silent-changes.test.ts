@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { all, call, elicit, elicitUrl, ReplayMismatch, saga, sample, scope, step } from '../src/index.ts';
+import {
+  all,
+  call,
+  elicit,
+  elicitUrl,
+  ReplayMismatch,
+  saga,
+  sample,
+  scope,
+  step,
+} from '../src/index.ts';
 import type { Command, Steps } from '../src/model/command.ts';
 import type { Program } from '../src/model/program.ts';
 import { accepted, answered, failed, said, start, suspended, turn } from './support/drive.ts';
@@ -22,7 +32,10 @@ const answers = {
 } as const;
 
 /** Records one command, asks, and replays the journal with another command instead. */
-async function replayed(before: () => Command<unknown>, after: () => Command<unknown>): Promise<unknown> {
+async function replayed(
+  before: () => Command<unknown>,
+  after: () => Command<unknown>,
+): Promise<unknown> {
   const world = new World();
   const programOf = (made: () => Command<unknown>) =>
     sagaOf(function* () {
@@ -87,10 +100,13 @@ describe('steps that differ only by position', () => {
   function* helper(): Steps<number> {
     return yield* work();
   }
-  const inner = saga({ name: 'inner', version: '1', input: z.object({ item: z.number() }) }, function* () {
-    yield* helper();
-    return 'done';
-  });
+  const inner = saga(
+    { name: 'inner', version: '1', input: z.object({ item: z.number() }) },
+    function* () {
+      yield* helper();
+      return 'done';
+    },
+  );
   const sagaOfSteps = (steps: () => Steps<unknown>): Program =>
     sagaOf(function* () {
       yield* steps();
@@ -148,6 +164,8 @@ describe('steps that differ only by position', () => {
       },
     ],
   ])('[R3] are accepted if something distinguishes them %s', async (_, body) => {
-    expect(await start(sagaOfSteps(body), {}, new World(), strict)).toMatchObject({ status: 'completed' });
+    expect(await start(sagaOfSteps(body), {}, new World(), strict)).toMatchObject({
+      status: 'completed',
+    });
   });
 });

@@ -22,7 +22,10 @@ describe('validate', () => {
     expect(result).toEqual({ ok: true, value: { n: 5, x: 'd' } });
     if (result.ok) expectTypeOf(result.value).toEqualTypeOf<{ n: number; x: string }>();
     expectTypeOf<InferOutput<typeof schema>>().toEqualTypeOf<{ n: number; x: string }>();
-    expectTypeOf<InferInput<typeof schema>>().toEqualTypeOf<{ n: unknown; x?: string | undefined }>();
+    expectTypeOf<InferInput<typeof schema>>().toEqualTypeOf<{
+      n: unknown;
+      x?: string | undefined;
+    }>();
   });
 
   it('[W4] waits for a schema that validates asynchronously', async () => {
@@ -32,7 +35,10 @@ describe('validate', () => {
   });
 
   it('[W4] names the paths and the expected types', async () => {
-    const schema = z.object({ target: z.string(), list: z.array(z.object({ n: z.number().max(3) })) });
+    const schema = z.object({
+      target: z.string(),
+      list: z.array(z.object({ n: z.number().max(3) })),
+    });
     expect(await issues(schema, { target: 1, list: [{ n: 77 }] })).toBe(
       'target: expected string; list[0].n: Too big: expected number to be <=3',
     );
@@ -44,16 +50,22 @@ describe('validate', () => {
       '~standard': {
         version: 1,
         vendor: 'test',
-        validate: () => ({ issues: [{ message: 'is wrong', path: [{ key: 'a' }, 0, Symbol('s')] }] }),
+        validate: () => ({
+          issues: [{ message: 'is wrong', path: [{ key: 'a' }, 0, Symbol('s')] }],
+        }),
       },
     };
     expect(await issues(schema, {})).toBe('a[0]["Symbol(s)"]: is wrong');
   });
 
   it('[W4] does not repeat the value, even if the message of the schema does', async () => {
-    const echo = { error: (issue: { input?: unknown }): string => `cannot use ${String(issue.input)} here` };
+    const echo = {
+      error: (issue: { input?: unknown }): string => `cannot use ${String(issue.input)} here`,
+    };
     const schema = z.object({ pin: z.string().max(2, echo), n: z.number().max(2, echo) });
-    expect(await issues(schema, { pin: 'hunter2', n: 42 })).toBe('pin: is not valid; n: is not valid');
+    expect(await issues(schema, { pin: 'hunter2', n: 42 })).toBe(
+      'pin: is not valid; n: is not valid',
+    );
   });
 
   it('[W4] keeps a message that contains a short value by coincidence', async () => {
@@ -62,7 +74,9 @@ describe('validate', () => {
 
   it('[T11] limits messages about a hostile value', async () => {
     const wrong = Array.from({ length: 1000 }, () => 'x');
-    expect(await issues(z.array(z.number()), wrong)).toMatch(/^(\[\d\]: expected number; ){8}and 992 more$/);
+    expect(await issues(z.array(z.number()), wrong)).toMatch(
+      /^(\[\d\]: expected number; ){8}and 992 more$/,
+    );
     const keys = Object.fromEntries([['k'.repeat(100_000), 1]]);
     expect((await issues(z.strictObject({}), keys)).length).toBeLessThan(300);
   });
@@ -85,7 +99,9 @@ describe('toJsonSchema', () => {
 
   it('[R2] suggests a fix if the library has no JSON Schema', () => {
     const schema = mini.object({ a: mini.string() });
-    expect(() => toJsonSchema(schema, 'input')).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => toJsonSchema(schema, 'input')).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
     expect(() => toJsonSchema(schema, 'input')).toThrow(/zod 4\.2 or later/);
   });
 

@@ -37,9 +37,12 @@ describe('the budget of a turn', () => {
     [{}, { commitFirst: true }, false, true],
     [{ tokenBytes: 9 }, { commitFirst: true }, false, false],
     [{}, { commitFirst: true, turnsBefore: 1 }, false, false],
-  ])('[U4] [E1] defers effects by %j, %j, uncommitted: %s', (fields, options, isUncommitted, expected) => {
-    expect(budgetOf(fields, options).defers(1000, isUncommitted)).toBe(expected);
-  });
+  ])(
+    '[U4] [E1] defers effects by %j, %j, uncommitted: %s',
+    (fields, options, isUncommitted, expected) => {
+      expect(budgetOf(fields, options).defers(1000, isUncommitted)).toBe(expected);
+    },
+  );
 
   it('[E1] runs a repeatable effect before the client has a token', () => {
     expect(budgetOf({}, { commitFirst: true }).defers(1000, false, true)).toBe(false);

@@ -25,7 +25,9 @@ describe('the end of a turn', () => {
     work.resolve('built');
     const { steps, state } = suspended(await first);
     expect(steps.map(({ stepId }) => stepId)).toEqual(['a']);
-    expect(completed(await turn(program, state, { a: accepted({ word: 'yes' }) }))).toBe('yes built');
+    expect(completed(await turn(program, state, { a: accepted({ word: 'yes' }) }))).toBe(
+      'yes built',
+    );
   });
 
   it('[U1] waits for steps after the running step, and for questions after these steps', async () => {
@@ -143,7 +145,9 @@ describe('the budget of a turn', () => {
     const first = suspended(await start(slow(world, runs), {}, world, { budget: 15 }));
     expect(runs).toEqual(['a', 'b']);
     expect(first).toMatchObject({ steps: [], retryAfterMs: 0, accepted: 0 });
-    expect(completed(await turn(slow(world, runs), first.state, {}, world, { budget: 15 }))).toBe('done');
+    expect(completed(await turn(slow(world, runs), first.state, {}, world, { budget: 15 }))).toBe(
+      'done',
+    );
     expect(runs).toEqual(['a', 'b', 'c']);
   });
 
@@ -268,7 +272,9 @@ describe('an aborted request', () => {
       yield* step('a', () => void runs.push('a'));
       return 'done';
     });
-    await expect(start(program, {}, undefined, { signal: AbortSignal.abort('why') })).rejects.toMatchObject({
+    await expect(
+      start(program, {}, undefined, { signal: AbortSignal.abort('why') }),
+    ).rejects.toMatchObject({
       code: 'turn_aborted',
       cause: 'why',
     });
@@ -287,9 +293,9 @@ describe('an aborted request', () => {
       yield* step('b', () => void runs.push('b'));
       return 'done';
     });
-    await expect(start(program, {}, undefined, { signal: controller.signal })).rejects.toBeInstanceOf(
-      TurnAborted,
-    );
+    await expect(
+      start(program, {}, undefined, { signal: controller.signal }),
+    ).rejects.toBeInstanceOf(TurnAborted);
     expect(runs).toEqual([]);
   });
 
@@ -303,9 +309,9 @@ describe('an aborted request', () => {
       yield* all([polite, step('aborts', () => controller.abort())]);
       return 'done';
     });
-    await expect(start(program, {}, undefined, { signal: controller.signal })).rejects.toBeInstanceOf(
-      TurnAborted,
-    );
+    await expect(
+      start(program, {}, undefined, { signal: controller.signal }),
+    ).rejects.toBeInstanceOf(TurnAborted);
   });
 
   it('[U4] accepts no answer that was parsed after the abort', async () => {

@@ -15,7 +15,10 @@ const body = (code: string): string =>
 
 /** Bodies that must not compile, and what the error has to say. */
 const refused: Readonly<Record<string, { readonly code: string; readonly says: RegExp }>> = {
-  promise: { code: body("yield Promise.resolve(1); return 'x';"), says: /write: yield\* step\('id', async/ },
+  promise: {
+    code: body("yield Promise.resolve(1); return 'x';"),
+    says: /write: yield\* step\('id', async/,
+  },
   'promise-among-commands': {
     code: body("yield* helper(); yield fetch('x'); yield* helper(); return 'x';"),
     says: /write: yield\* step\('id', async .* Promise<Response>/,
@@ -44,7 +47,10 @@ const refused: Readonly<Record<string, { readonly code: string; readonly says: R
 const withoutForks: typeof refused = Object.fromEntries(
   [
     ['compensate', "yield* step('a', () => 1, { compensate: ({ result }) => void result });"],
-    ['undo-of-unknown', "yield* step('a', () => 1, { compensateUnknown: () => undefined, key: 'k' });"],
+    [
+      'undo-of-unknown',
+      "yield* step('a', () => 1, { compensateUnknown: () => undefined, key: 'k' });",
+    ],
     ['once', "yield* step('a', () => 1, { once: true });"],
     ['not-kept', "yield* step('a', () => 1, { keep: false, compensate: () => undefined });"],
     ['registered', 'yield* compensate(() => undefined);'],
@@ -148,7 +154,8 @@ const refusedForms: typeof refused = Object.fromEntries(
 const inWords = { ...refused, ...refusedSteps, ...looseFields, ...refusedForms };
 const all = { ...inWords, ...refusedWithOptions, ...withoutForks };
 
-const names = 'all, allSettled, compensate, elicit, pivot, poll, race, random, saga, scope, sleep, step';
+const names =
+  'all, allSettled, compensate, elicit, pivot, poll, race, random, saga, scope, sleep, step';
 
 interface Compilation {
   readonly lines: readonly string[];
@@ -189,7 +196,9 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('gives each effect its exact type, and rejects wrong uses', () => {
-    expect(compiled.lines.filter((line) => /(?:positive|negative|equal)\.ts\(/.test(line))).toEqual([]);
+    expect(compiled.lines.filter((line) => /(?:positive|negative|equal)\.ts\(/.test(line))).toEqual(
+      [],
+    );
     // Nothing else is wrong, such as a compiler that does not start.
     const wrong = compiled.lines.filter((line) => !line.startsWith(' '));
     expect(wrong).toHaveLength(Object.keys(all).length);
@@ -207,7 +216,9 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     'refuses it in a few lines, and the last one contains the fix: %s',
     (name, { says }) => {
       const diagnostic = diagnosticOf(name);
-      expect(diagnostic.length).toBeLessThanOrEqual(name === 'undo-word' || name in refusedForms ? 3 : 2);
+      expect(diagnostic.length).toBeLessThanOrEqual(
+        name === 'undo-word' || name in refusedForms ? 3 : 2,
+      );
       expect(diagnostic.at(-1)).toMatch(says);
       expect(compiled.lines.filter((line) => line.includes(`${name}.ts(`))).toHaveLength(1);
     },

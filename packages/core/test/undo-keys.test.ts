@@ -13,7 +13,11 @@ describe('the keys of an undo', () => {
       const ran: string[] = [];
       const undone: string[] = [];
       const world = new World();
-      const refund = compensator('refund', z.object({}), ({ stepKey }) => void undone.push(stepKey));
+      const refund = compensator(
+        'refund',
+        z.object({}),
+        ({ stepKey }) => void undone.push(stepKey),
+      );
       world.compensators.set('refund', refund);
       const tripOf = (id: string) =>
         saga(options, function* () {

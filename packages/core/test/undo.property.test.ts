@@ -74,7 +74,12 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
         ...(plan.limits === undefined ? {} : { limits: plan.limits }),
         ...settings,
       };
-      return make().advance(overTheWire(state), new Map(Object.entries(answers)), runtimeOf(world, all), end);
+      return make().advance(
+        overTheWire(state),
+        new Map(Object.entries(answers)),
+        runtimeOf(world, all),
+        end,
+      );
     };
     turns.push({ state, answers, calls: ledger.calls.length });
     if (draw !== undefined) await crashed(take, { ledger, world, draw });
@@ -90,12 +95,17 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
 }
 
 /**
- * The request dies before or after an effect, and then its response is dropped. The client repeats the request at once:
- * later, a question may time out, and the saga takes another branch than in the dropped response.
+ * The request dies before or after an effect, and then its response is dropped. The client repeats
+ * the request at once: later, a question may time out, and the saga takes another branch than in
+ * the dropped response.
  */
 async function crashed(
   take: (settings?: TurnSettings) => Promise<Outcome>,
-  { ledger, world, draw }: { readonly ledger: Ledger; readonly world: World; readonly draw: () => number },
+  {
+    ledger,
+    world,
+    draw,
+  }: { readonly ledger: Ledger; readonly world: World; readonly draw: () => number },
 ): Promise<void> {
   const { time } = world;
   if (draw() < 0.5) {
@@ -119,7 +129,8 @@ async function crashed(
   }
 }
 
-const idsOf = (list: readonly UndoneStep[]): string[] => list.map(({ stepId, label }) => label ?? stepId);
+const idsOf = (list: readonly UndoneStep[]): string[] =>
+  list.map(({ stepId, label }) => label ?? stepId);
 
 /** What holds of every saga over a ledger, however it came to its end. */
 function assertAccounted(
@@ -133,13 +144,18 @@ function assertAccounted(
   const compensated = idsOf(outcome.compensated);
   const uncompensated = idsOf(outcome.uncompensated);
   // Each step is listed once, and in one list only.
-  expect(new Set([...compensated, ...uncompensated]).size).toBe(compensated.length + uncompensated.length);
+  expect(new Set([...compensated, ...uncompensated]).size).toBe(
+    compensated.length + uncompensated.length,
+  );
   // Compensated steps are undone.
   for (const path of compensated) expect(ledger.standing).not.toContain(path);
   // A step with an undo is undone, or is uncompensated.
   for (const path of ledger.undoable) {
     // The undo is registered after the step, and an ended branch does not reach the registration.
-    if (/plain(#\d+)?$/.test(path) && (options.parallel || ledger.faults.get(`do:${path}`) === 'lost'))
+    if (
+      /plain(#\d+)?$/.test(path) &&
+      (options.parallel || ledger.faults.get(`do:${path}`) === 'lost')
+    )
       continue;
     if (ledger.standing.has(path) && !ledger.safe.has(path))
       expect(uncompensated, `of ${JSON.stringify(tree)}`).toContain(path);
@@ -149,7 +165,9 @@ function assertAccounted(
     (key) => key.replace(/^(do|undo):~?/, '').split('|', 1)[0] as string,
   );
   for (const path of uncompensated) {
-    const known = mayFail.some((at) => at === path || at.startsWith(`${path}/`) || at.includes('compensate'));
+    const known = mayFail.some(
+      (at) => at === path || at.startsWith(`${path}/`) || at.includes('compensate'),
+    );
     expect(known || options.parallel, `${path} of ${JSON.stringify(tree)}`).toBe(true);
   }
 }
@@ -163,7 +181,12 @@ const modes = (parallel: boolean): fc.Arbitrary<Mode> =>
     { requiredKeys: [] },
   );
 const drawnFrom = (parallel: boolean) =>
-  fc.record({ parallel: fc.constant(parallel), tree: trees({ parallel }), mode: modes(parallel), salt });
+  fc.record({
+    parallel: fc.constant(parallel),
+    tree: trees({ parallel }),
+    mode: modes(parallel),
+    salt,
+  });
 const branched = drawnFrom(true);
 const straight = drawnFrom(false);
 const both = fc.boolean().chain((parallel) => (parallel ? branched : straight));
@@ -211,7 +234,9 @@ describe('a random saga that ends with an undo', () => {
         async (drawn, fault, crash) => {
           const { parallel, tree, mode } = drawn;
           const whole = await driven(tree, { ...mode, salt: drawn.salt });
-          for (const key of new Set(whole.ledger.calls.filter((call) => /^(do:|undo:)/.test(call)))) {
+          for (const key of new Set(
+            whole.ledger.calls.filter((call) => /^(do:|undo:)/.test(call)),
+          )) {
             const faults = new Map([[key, fault]]);
             const each = await driven(tree, {
               ...mode,
@@ -236,7 +261,9 @@ describe('a random saga that ends with an undo', () => {
           const { parallel, tree, mode } = drawn;
           for (let limit = 1; limit <= 16; limit += 1) {
             const plan = { ...mode, salt: drawn.salt, limits: { [name]: limit } };
-            assertAccounted(tree, await driven(tree, plan), { parallel: parallel || name === 'maxCommands' });
+            assertAccounted(tree, await driven(tree, plan), {
+              parallel: parallel || name === 'maxCommands',
+            });
           }
         },
       ),
@@ -246,14 +273,22 @@ describe('a random saga that ends with an undo', () => {
 
   it('[E6] undoes its steps if cancelled or ended in any turn', async () => {
     await fc.assert(
-      fc.asyncProperty(both, fc.boolean(), async ({ parallel, tree, mode, salt: drawn }, cancelled) => {
-        const whole = await driven(tree, { ...mode, salt: drawn });
-        for (let turn = 1; turn <= Math.min(whole.turns.length, 12); turn += 1) {
-          const error = cancelled ? new SagaCancelled('bored') : new Error('too large');
-          const each = await driven(tree, { ...mode, salt: drawn, end: { turn, request: { error } } });
-          assertAccounted(tree, each, { parallel });
-        }
-      }),
+      fc.asyncProperty(
+        both,
+        fc.boolean(),
+        async ({ parallel, tree, mode, salt: drawn }, cancelled) => {
+          const whole = await driven(tree, { ...mode, salt: drawn });
+          for (let turn = 1; turn <= Math.min(whole.turns.length, 12); turn += 1) {
+            const error = cancelled ? new SagaCancelled('bored') : new Error('too large');
+            const each = await driven(tree, {
+              ...mode,
+              salt: drawn,
+              end: { turn, request: { error } },
+            });
+            assertAccounted(tree, each, { parallel });
+          }
+        },
+      ),
       { numRuns: runs },
     );
   });
@@ -267,7 +302,9 @@ describe('a random saga that ends with an undo', () => {
           const done = new Set(
             saga
               .timeline(state)
-              .flatMap(({ kind, path, outcome }) => (kind === 'step' && outcome === 'done' ? [path] : [])),
+              .flatMap(({ kind, path, outcome }) =>
+                kind === 'step' && outcome === 'done' ? [path] : [],
+              ),
           );
           const before = whole.ledger.calls.length;
           const world = new World();

@@ -32,7 +32,9 @@ const trip = (body: () => Steps<string>, options: Options = {}): Saga<undefined,
 
 /** A step that can be undone, and says what happens to it. */
 const book = (done: string[], id: string) =>
-  step(id, () => (done.push(id), id), { compensate: ({ result }) => void done.push(`undo ${result}`) });
+  step(id, () => (done.push(id), id), {
+    compensate: ({ result }) => void done.push(`undo ${result}`),
+  });
 
 const fail = step('fail', () => {
   throw new Error('no');
@@ -70,7 +72,9 @@ describe('compensation', () => {
           key: 'k',
           compensate: (undo) => {
             const { result, input, idempotencyKey, stepKey, attempt, context } = undo;
-            done.push(`${result} ${input.id} ${idempotencyKey} ${stepKey} ${attempt} ${String(context)}`);
+            done.push(
+              `${result} ${input.id} ${idempotencyKey} ${stepKey} ${attempt} ${String(context)}`,
+            );
           },
         });
       }
@@ -128,7 +132,10 @@ describe('compensation', () => {
       yield* allSettled([
         (function* (): Steps<void> {
           yield* book(done, 'a');
-          yield* compensate(() => void done.push('undo extra'), { id: 'extra', label: 'the extra' });
+          yield* compensate(() => void done.push('undo extra'), {
+            id: 'extra',
+            label: 'the extra',
+          });
           yield* fail;
         })(),
       ]);
@@ -147,7 +154,11 @@ describe('compensation', () => {
     const slow = (id: string, ms: number) =>
       step(id, () => world.sleep(ms), { compensate: () => void done.push(id) });
     const program = trip(function* () {
-      yield* all({ a: slow('a', 30), inner: all([slow('b', 10), slow('c', 40)]), d: slow('d', 20) });
+      yield* all({
+        a: slow('a', 30),
+        inner: all([slow('b', 10), slow('c', 40)]),
+        d: slow('d', 20),
+      });
       yield* fail;
       return '';
     });
@@ -197,7 +208,12 @@ describe('compensation', () => {
         { stepId: 'once', label: 'the once' },
       ],
     });
-    expect(attempts).toEqual(['undo:~default 1', 'undo:~default 2', 'undo:~default 3', 'undo:~once 1']);
+    expect(attempts).toEqual([
+      'undo:~default 1',
+      'undo:~default 2',
+      'undo:~default 3',
+      'undo:~once 1',
+    ]);
   });
 
   it('[E3] [E2] returns a checkpoint for a backoff of an undo that is longer than the turn', async () => {
@@ -219,7 +235,9 @@ describe('compensation', () => {
     expect(retryAfterMs).toBe(5_000);
     expect(suspended(await turn(program, state, {}, world, settings)).retryAfterMs).toBe(5_000);
     world.time += 5_000;
-    expect(await turn(program, state, {}, world, settings)).toMatchObject({ compensated: [{ stepId: 'a' }] });
+    expect(await turn(program, state, {}, world, settings)).toMatchObject({
+      compensated: [{ stepId: 'a' }],
+    });
     expect(attempts).toBe(2);
   });
 });
@@ -251,7 +269,10 @@ describe('an undo that is a generator', () => {
           *compensate({ result, stepKey }) {
             yield* step('one', () => void done.push(`${result} one ${stepKey}`));
             yield* sleep(0);
-            yield* step('two', ({ idempotencyKey }) => void done.push(`${result} two ${idempotencyKey}`));
+            yield* step(
+              'two',
+              ({ idempotencyKey }) => void done.push(`${result} two ${idempotencyKey}`),
+            );
           },
         });
       }
@@ -266,7 +287,10 @@ describe('an undo that is a generator', () => {
     const first = await turn(gradual(done), state, { sure: refused() }, world, { budget: 0 });
     const { outcome, turns } = await crawl(gradual(done), first, world);
     expect(done).toEqual(['b one do:b', 'b two undo:~b/two', 'a one do:a', 'a two undo:~a/two']);
-    expect(outcome).toMatchObject({ compensated: [{ stepId: 'b' }, { stepId: 'a' }], uncompensated: [] });
+    expect(outcome).toMatchObject({
+      compensated: [{ stepId: 'b' }, { stepId: 'a' }],
+      uncompensated: [],
+    });
     expect(turns).toBeGreaterThan(3);
   });
 
@@ -288,7 +312,12 @@ describe('an undo that is a generator', () => {
     expect(await turn(gradual(done), state, answers, world)).toMatchObject({
       compensated: [{ stepId: 'b' }, { stepId: 'a' }],
     });
-    expect([...done]).toEqual(['b one do:b', 'b two undo:~b/two', 'a one do:a', 'a two undo:~a/two']);
+    expect([...done]).toEqual([
+      'b one do:b',
+      'b two undo:~b/two',
+      'a one do:a',
+      'a two undo:~a/two',
+    ]);
   });
 
   it('[E3] applies its own policy to its steps, unless they have one', async () => {
@@ -357,7 +386,10 @@ describe('an undo that is a generator', () => {
       return '';
     });
     const outcome = await start(program);
-    expect(outcome).toMatchObject({ status: 'failed', [into]: expect.arrayContaining([{ stepId: 'odd' }]) });
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      [into]: expect.arrayContaining([{ stepId: 'odd' }]),
+    });
     expect(done).toEqual(['first', 'undo first']);
     expect(String(failed(outcome))).toContain('no');
   });
@@ -461,7 +493,11 @@ describe('an effect of unknown outcome', () => {
     const settings = { budget: 1_000 };
     const { state } = suspended(await start(make(), {}, world, settings));
     const outcome = await turn(make(), state, { sure: refused() }, world, settings);
-    expect(outcome).toMatchObject({ status: 'failed', compensated: [], uncompensated: [{ stepId: 'a' }] });
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      compensated: [],
+      uncompensated: [{ stepId: 'a' }],
+    });
   });
 
   it('[E4] stays unknown if a later attempt fails, even if its policy throws', async () => {
@@ -491,7 +527,10 @@ describe('a pivot', () => {
       yield* fail;
       return '';
     });
-    expect(await start(program)).toMatchObject({ compensated: [{ stepId: 'after' }], uncompensated: [] });
+    expect(await start(program)).toMatchObject({
+      compensated: [{ stepId: 'after' }],
+      uncompensated: [],
+    });
     expect(done).toEqual(['before', 'after', 'undo after']);
   });
 
@@ -511,7 +550,9 @@ describe('a pivot', () => {
         return '';
       });
     const first = suspended(await start(make(), {}, world));
-    const two = suspended(await turn(make(), first.state, { '1/sure': accepted({ word: 'w' }) }, world));
+    const two = suspended(
+      await turn(make(), first.state, { '1/sure': accepted({ word: 'w' }) }, world),
+    );
     expect(await turn(make(), two.state, { '1/really': refused() }, world)).toMatchObject({
       compensated: [],
       uncompensated: [],
@@ -523,7 +564,10 @@ describe('a pivot', () => {
 describe('forks', () => {
   const effects: [string, () => Steps<unknown>][] = [
     ['a step that compensates', () => one(book([], 'x'))],
-    ['a step that compensates the unknown', () => one(step('x', () => 1, { compensateUnknown: () => 1 }))],
+    [
+      'a step that compensates the unknown',
+      () => one(step('x', () => 1, { compensateUnknown: () => 1 })),
+    ],
     ['a step that runs once', () => one(step('x', () => 1, { once: true }))],
     ['compensate', () => one(compensate(() => 1, { id: 'x' }))],
     ['a pivot', () => one(pivot('x'))],
@@ -554,13 +598,16 @@ describe('a named compensator', () => {
     compensator(
       'refund',
       z.object({ id: z.number() }),
-      ({ args, idempotencyKey, stepKey }) => void done.push(`${args.id} ${idempotencyKey} ${stepKey}`),
+      ({ args, idempotencyKey, stepKey }) =>
+        void done.push(`${args.id} ${idempotencyKey} ${stepKey}`),
     );
 
   it('[E3] runs with arguments from the result, and with those it was registered with', async () => {
     const done: string[] = [];
     const program = trip(function* () {
-      yield* step('pay', () => 7, { compensate: refund(done).for(({ result }) => ({ id: result })) });
+      yield* step('pay', () => 7, {
+        compensate: refund(done).for(({ result }) => ({ id: result })),
+      });
       yield* compensate(refund(done).with({ id: 8 }), { id: 'extra' });
       yield* fail;
       return '';
@@ -615,7 +662,10 @@ describe('a named compensator', () => {
       yield* fail;
       return '';
     });
-    expect(await start(program)).toMatchObject({ compensated: [], uncompensated: [{ stepId: 'pay' }] });
+    expect(await start(program)).toMatchObject({
+      compensated: [],
+      uncompensated: [{ stepId: 'pay' }],
+    });
   });
 
   it('rejects arguments that cannot be sealed at the step of the author', () => {

@@ -33,7 +33,11 @@ const bound = compensator('refund', z.object({}), one).with({});
 /** Options as JavaScript gives them. */
 const js = (options: unknown): never => options as never;
 
-const misspelled: readonly (readonly [make: () => unknown, option: string, meant: string | undefined])[] = [
+const misspelled: readonly (readonly [
+  make: () => unknown,
+  option: string,
+  meant: string | undefined,
+])[] = [
   [() => step('charge', one, js({ compesate: one })), 'compesate', 'compensate'],
   [() => step('charge', one, js({ compensation: one })), 'compensation', 'compensate'],
   [() => step('charge', one, js({ timeout: 5 })), 'timeout', 'timeoutMs'],
@@ -56,7 +60,11 @@ const misspelled: readonly (readonly [make: () => unknown, option: string, meant
   [() => elicit('ok', js({ message: 'm', requestedSchema: schema })), 'requestedSchema', 'schema'],
   [() => elicit('ok', js({ message: 'm', schema, fallBack: {} })), 'fallBack', 'fallback'],
   [() => elicit.outcome('ok', js({ message: 'm', schema, timeout: 1 })), 'timeout', 'timeoutMs'],
-  [() => elicitUrl('ok', js({ message: 'm', url: 'https://a.example', schema })), 'schema', undefined],
+  [
+    () => elicitUrl('ok', js({ message: 'm', url: 'https://a.example', schema })),
+    'schema',
+    undefined,
+  ],
   [() => sample('s', js({ ...params, system: 'x' })), 'system', 'systemPrompt'],
   [() => sample('s', params, js({ timeout: 1 })), 'timeout', 'timeoutMs'],
   [() => poll('p', one, js({ everyMs: 1, totalTimeoutMs: 2, reports: 'r' })), 'reports', 'report'],
@@ -90,7 +98,10 @@ describe('an unknown option', () => {
       'an undo that is a named compensator, without its arguments',
       () => step('charge', one, js({ compensate: bound })),
     ],
-    ['an undo of an unknown outcome', () => step('charge', one, js({ compensateUnknown: 'refund' }))],
+    [
+      'an undo of an unknown outcome',
+      () => step('charge', one, js({ compensateUnknown: 'refund' })),
+    ],
     ['a registered undo', () => compensate(undefined as never)],
     ['a list of arguments', () => saga(js({ ...named, needs: 'elicitation' }), body as never)],
   ])('has an error of its own: %s', (_, make) => {

@@ -47,7 +47,9 @@ describe('a URI template', () => {
     ['orders://{uri}', "a variable 'uri'"],
     ['orders://{a}{b}', 'needs text between two variables'],
   ])('%s is refused', (template, says) => {
-    expect(() => toUriTemplate(template)).toThrow(expect.objectContaining({ code: 'authoring_error' }));
+    expect(() => toUriTemplate(template)).toThrow(
+      expect.objectContaining({ code: 'authoring_error' }),
+    );
     expect(() => toUriTemplate(template)).toThrow(says);
   });
 

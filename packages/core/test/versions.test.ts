@@ -25,7 +25,10 @@ import { ask, sagaOf } from './support/sagas.ts';
 import { World, type TurnSettings } from './support/world.ts';
 
 const word = accepted({ word: 'w' });
-const tick = (world: World): TurnSettings => ({ budget: 1, replace: { now: () => (world.time += 0.4) } });
+const tick = (world: World): TurnSettings => ({
+  budget: 1,
+  replace: { now: () => (world.time += 0.4) },
+});
 
 /** A saga that is undone as far as possible when its code no longer fits. */
 const trip = (body: () => Steps<string>): Saga<undefined, undefined> =>
@@ -57,7 +60,10 @@ const refund = (done: string[]) =>
 
 describe('changes that break other workflow engines silently', () => {
   /** Runs `before` until it asks, then `after` from there. */
-  async function changed(before: () => Steps<unknown>, after: () => Steps<unknown>): Promise<Outcome> {
+  async function changed(
+    before: () => Steps<unknown>,
+    after: () => Steps<unknown>,
+  ): Promise<Outcome> {
     const of = (body: () => Steps<unknown>): Saga<undefined, undefined> =>
       sagaOf(function* () {
         yield* body();
@@ -100,7 +106,10 @@ describe('changes that break other workflow engines silently', () => {
         yield* step('charge-card', charge);
       },
     );
-    expect(failed(outcome)).toMatchObject({ recorded: { path: 'charge' }, asked: [{ path: 'charge-card' }] });
+    expect(failed(outcome)).toMatchObject({
+      recorded: { path: 'charge' },
+      asked: [{ path: 'charge-card' }],
+    });
     expect(charges).toBe(1);
   });
 
@@ -117,7 +126,9 @@ describe('changes that break other workflow engines silently', () => {
       function* (): Steps<void> {
         seen.push(yield* body());
       };
-    expect((await changed(over(['a', 'b', 'c']), keep(over(['a', 'b', 'c'])))).status).toBe('completed');
+    expect((await changed(over(['a', 'b', 'c']), keep(over(['a', 'b', 'c'])))).status).toBe(
+      'completed',
+    );
     expect(seen).toEqual([['did a', 'did b', 'did c']]);
     expect(failed(await changed(over(['a', 'b']), over(['b', 'a'])))).toMatchObject({
       recorded: { path: 'each' },
@@ -154,7 +165,9 @@ describe('patched', () => {
 
   it('[R5] is false for a saga that was past it, and stays false in loops and later', async () => {
     const { state } = suspended(await start(old()));
-    expect(completed(await turn(changed(3), state, { end: word }))).toBe(Array(6).fill(false).join(' '));
+    expect(completed(await turn(changed(3), state, { end: word }))).toBe(
+      Array(6).fill(false).join(' '),
+    );
     const invalid = suspended(await turn(changed(), state, { end: accepted({}) }));
     expect(completed(await turn(changed(), invalid.state, { end: word }))).toBe('false false');
   });
@@ -178,7 +191,9 @@ describe('patched', () => {
 
   it('[R3] is a mismatch if it is removed during a saga that recorded it', async () => {
     const { state } = suspended(await start(changed()));
-    expect(failed(await turn(old(), state, { end: word }))).toMatchObject({ recorded: { kind: 'patched' } });
+    expect(failed(await turn(old(), state, { end: word }))).toMatchObject({
+      recorded: { kind: 'patched' },
+    });
   });
 });
 
@@ -284,7 +299,9 @@ describe('onMismatch', () => {
       make(['z', 'y']),
       make(['z'], 'd'),
     ];
-    let outcome: Outcome = await turn(make(['x', 'y']), state, { end: refused() }, world, { budget: 0 });
+    let outcome: Outcome = await turn(make(['x', 'y']), state, { end: refused() }, world, {
+      budget: 0,
+    });
     outcome = await finish(
       (number) => versions[Math.min(number, versions.length) - 1] as Program,
       outcome,
@@ -339,7 +356,9 @@ describe('named compensators', () => {
   it('[R3] [E5] do not run after a mismatch past a pivot', async () => {
     const done: string[] = [];
     const world = worldOf(done);
-    const { state } = suspended(await start(charging(done, 'charge', { pivot: 'after' }), {}, world));
+    const { state } = suspended(
+      await start(charging(done, 'charge', { pivot: 'after' }), {}, world),
+    );
     expect(
       await turn(charging(done, 'renamed', { pivot: 'after' }), state, { end: word }, world),
     ).toMatchObject({
@@ -419,7 +438,10 @@ const golden = (done: string[]): Saga<undefined, undefined> =>
     return '';
   });
 
-/** States of {@link golden}, as version 1 of the engine writes them: the texts are part of the token's format. */
+/**
+ * States of {@link golden}, as version 1 of the engine writes them: the texts are part of the
+ * token's format.
+ */
 const began = {
   structure:
     '"hp",0,"sa",0,"spay",0,"bpay",0,"Pready",0,"glost",0,"ksleep",-111286917,"wsleep#2",1435427370,"j~patched:check",0',
@@ -437,7 +459,8 @@ const undoing = {
 /** The same of version 2: fingerprints of what server code made are in the server stream. */
 const begun = {
   ...began,
-  structure: '"hp",0,"sa",0,"spay",0,"bpay",0,"Pready",0,"glost",0,"ksleep","wsleep#2","j~patched:check",0',
+  structure:
+    '"hp",0,"sa",0,"spay",0,"bpay",0,"Pready",0,"glost",0,"ksleep","wsleep#2","j~patched:check",0',
   server: `${began.server},"0xoargb","1n967u2"`,
 };
 

@@ -65,7 +65,9 @@ describe('sleep', () => {
   it('[W6] returns a token with the time to return if long, and waits in full', async () => {
     const world = new World();
     const settings = { budget: 60_000, maxHold: 500 };
-    const { state, retryAfterMs, steps } = suspended(await start(sleeper(10_000), {}, world, settings));
+    const { state, retryAfterMs, steps } = suspended(
+      await start(sleeper(10_000), {}, world, settings),
+    );
     expect([retryAfterMs, steps]).toEqual([10_000, []]);
     world.time += 4_000;
     const early = suspended(await turn(sleeper(10_000), state, {}, world, settings));
@@ -81,10 +83,12 @@ describe('sleep', () => {
       yield* sleep(400);
       return '';
     });
-    expect(suspended(await start(twice, {}, world, { budget: 60_000, maxHold: 500 })).retryAfterMs).toBe(400);
-    expect(suspended(await start(sleeper(400), {}, world, { budget: 300, maxHold: 500 })).retryAfterMs).toBe(
-      400,
-    );
+    expect(
+      suspended(await start(twice, {}, world, { budget: 60_000, maxHold: 500 })).retryAfterMs,
+    ).toBe(400);
+    expect(
+      suspended(await start(sleeper(400), {}, world, { budget: 300, maxHold: 500 })).retryAfterMs,
+    ).toBe(400);
   });
 
   it('[W6] is held to its end if the dialect cannot return a token', async () => {
@@ -153,7 +157,9 @@ describe('poll', () => {
     const [outcome, waits] = await patient(program, world, { budget: 60_000, maxHold: 0 });
     expect(completed(outcome)).toBe('yes 4');
     expect(waits).toEqual([100, 100, 100]);
-    const { state } = suspended(await start(program, {}, new World(), { budget: 60_000, maxHold: 0 }));
+    const { state } = suspended(
+      await start(program, {}, new World(), { budget: 60_000, maxHold: 0 }),
+    );
     expect(state.structure).toBe('');
   });
 
@@ -166,7 +172,9 @@ describe('poll', () => {
     });
     let { state } = suspended(await start(program, {}, world, { budget: 60_000, maxHold: 0 }));
     for (let index = 0; index < 5; index += 1) {
-      ({ state } = suspended(await turn(program, state, {}, world, { budget: 60_000, maxHold: 0 })));
+      ({ state } = suspended(
+        await turn(program, state, {}, world, { budget: 60_000, maxHold: 0 }),
+      ));
     }
     expect(asked).toBe(1);
   });
@@ -181,7 +189,9 @@ describe('poll', () => {
     for (let index = 0; index < 2; index += 1) {
       reports.push(outcome.content);
       world.time += outcome.retryAfterMs ?? 0;
-      outcome = suspended(await turn(program, outcome.state, {}, world, { budget: 60_000, maxHold: 0 }));
+      outcome = suspended(
+        await turn(program, outcome.state, {}, world, { budget: 60_000, maxHold: 0 }),
+      );
     }
     expect(reports).toEqual([['asked 1 in 0'], ['asked 2 in 100']]);
   });
@@ -232,18 +242,21 @@ describe('poll', () => {
       return `${asking.winner} ${waiting.winner}`;
     });
     const outcome = suspended(await start(program, {}, world));
-    expect(completed(await turn(program, outcome.state, { end: accepted({ word: 'w' }) }, world))).toBe(
-      's s',
-    );
+    expect(
+      completed(await turn(program, outcome.state, { end: accepted({ word: 'w' }) }, world)),
+    ).toBe('s s');
     expect(seen).toEqual(['aborted true']);
     expect(world.time).toBeLessThan(3_100);
   });
 
-  it.each([{ everyMs: 0 }, { totalTimeoutMs: 0 }, { everyMs: Number.NaN }])('refuses %j', (options) => {
-    expect(() => poll('p', () => 1, { everyMs: 1, totalTimeoutMs: 1, ...options })).toThrow(
-      expect.objectContaining({ code: 'authoring_error' }),
-    );
-  });
+  it.each([{ everyMs: 0 }, { totalTimeoutMs: 0 }, { everyMs: Number.NaN }])(
+    'refuses %j',
+    (options) => {
+      expect(() => poll('p', () => 1, { everyMs: 1, totalTimeoutMs: 1, ...options })).toThrow(
+        expect.objectContaining({ code: 'authoring_error' }),
+      );
+    },
+  );
 });
 
 describe('the timeout of a question', () => {
@@ -292,9 +305,14 @@ describe('the timeout of a question', () => {
     const two = suspended(await turn(program, state, { a: ok, c: ok }, world));
     expect(two.steps.map(({ stepId }) => stepId)).toEqual(['b']);
     world.time += 100_000;
-    expect(completed(await turn(program, two.state, {}, world))).toBe('rejected rejected fulfilled');
+    expect(completed(await turn(program, two.state, {}, world))).toBe(
+      'rejected rejected fulfilled',
+    );
     const racing = sagaOf(function* () {
-      yield* race({ q: elicit('q', { message: 'm', schema: Ok, timeoutMs: 10 }), other: ask('other') });
+      yield* race({
+        q: elicit('q', { message: 'm', schema: Ok, timeoutMs: 10 }),
+        other: ask('other'),
+      });
       return '';
     });
     const before = suspended(await start(racing, {}, world));

@@ -11,7 +11,9 @@ type Does = (what: string) => Command<unknown>;
 /** A saga that waits for an answer, and a journal of its steps. */
 function waiting(body: (does: Does) => Steps<string>) {
   const done: string[] = [];
-  const program = sagaOf(() => body((what) => step(what, () => void done.push(what))), { forks: 'accept' });
+  const program = sagaOf(() => body((what) => step(what, () => void done.push(what))), {
+    forks: 'accept',
+  });
   return {
     done,
     /** Cancels it, one turn for each step if `isSlow`. */
@@ -70,7 +72,10 @@ describe('the finally of a helper that is called with yield*', () => {
         yield* does('forward');
         return '';
       });
-      expect(await cancel(isSlow)).toMatchObject({ status: 'failed', error: { code: 'saga_cancelled' } });
+      expect(await cancel(isSlow)).toMatchObject({
+        status: 'failed',
+        error: { code: 'saga_cancelled' },
+      });
       const ended = (name: string): string[] => [`log-${name}`, `unlock-${name}`, `done-${name}`];
       expect(done).toEqual(['lock-a', 'lock-b', ...ended('b'), ...ended('a'), 'one', 'two']);
     },
@@ -224,18 +229,21 @@ describe('a finally that prevents the end of its saga', () => {
       },
     ],
   ];
-  it.each(swallowing)('[E6] by %s does not hide steps that ran after the cancellation', async (_, body) => {
-    const { done, cancel } = waiting(function* (does) {
-      yield* body(does);
-      return 'done';
-    });
-    const outcome = await cancel();
-    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'saga_cancelled' } });
-    expect(done).toContain('forward');
-    expect(outcome).toMatchObject({
-      uncompensated: expect.arrayContaining([{ stepId: 'forward' }]) as unknown,
-    });
-  });
+  it.each(swallowing)(
+    '[E6] by %s does not hide steps that ran after the cancellation',
+    async (_, body) => {
+      const { done, cancel } = waiting(function* (does) {
+        yield* body(does);
+        return 'done';
+      });
+      const outcome = await cancel();
+      expect(outcome).toMatchObject({ status: 'failed', error: { code: 'saga_cancelled' } });
+      expect(done).toContain('forward');
+      expect(outcome).toMatchObject({
+        uncompensated: expect.arrayContaining([{ stepId: 'forward' }]) as unknown,
+      });
+    },
+  );
 
   it.each(swallowing)('[E6] by %s in a helper ends the caller of the helper', async (_, body) => {
     const { done, cancel } = waiting(function* (does) {

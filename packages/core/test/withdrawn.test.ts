@@ -1,4 +1,7 @@
-/** A branch that is ended while something in it runs: its `finally` runs when that has ended, the same under replay. */
+/**
+ * A branch that is ended while something in it runs: its `finally` runs when that has ended, the
+ * same under replay.
+ */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -84,13 +87,19 @@ const runs: readonly (readonly [string, (world: World) => Command<unknown>])[] =
 
 type Grouped = (slow: (world: World) => Command<unknown>, branch: Branch) => Body;
 
-/** Groups in which a branch runs while another one ends them, and the order of their `finally` blocks. */
+/**
+ * Groups in which a branch runs while another one ends them, and the order of their `finally`
+ * blocks.
+ */
 const groups: readonly (readonly [string, readonly string[], Grouped])[] = [
   [
     'beside a step that fails',
     ['c', 'a', 'caught boom'],
     (slow, branch) => (note, world) =>
-      caught(note, all([branch(note, 'a', slow(world)), failing(world), branch(note, 'c', ask('never'))])),
+      caught(
+        note,
+        all([branch(note, 'a', slow(world)), failing(world), branch(note, 'c', ask('never'))]),
+      ),
   ],
   [
     'in a race that another one wins',
@@ -137,7 +146,9 @@ describe('a running step of an ended branch', () => {
       expect(completed(each.outcome)).toBe('done');
       assertSame(each);
       expect(each.notes.at(-1)?.toSorted()).toEqual(
-        order.flatMap((name) => (name.startsWith('caught') ? [name] : [name, `${name} has left`])).toSorted(),
+        order
+          .flatMap((name) => (name.startsWith('caught') ? [name] : [name, `${name} has left`]))
+          .toSorted(),
       );
     },
   );

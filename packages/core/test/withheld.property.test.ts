@@ -7,7 +7,9 @@ const anyRepeat = fc.constantFrom('', '#2', '#10', '#999', '#1000');
 const path = fc.oneof(
   fc.string(),
   fc.tuple(anyKey, anyRepeat).map(([text, count]) => `charge(${text})${count}`),
-  fc.tuple(anyKey, anyRepeat, anyRepeat).map(([text, one, two]) => `~a/charge(${text})${one}/refund${two}`),
+  fc
+    .tuple(anyKey, anyRepeat, anyRepeat)
+    .map(([text, one, two]) => `~a/charge(${text})${one}/refund${two}`),
   fc.tuple(anyKey, anyKey).map(([one, two]) => `~charge(${one})/refund(${two})#2`),
 );
 const fingerprint = fc.integer({ min: -(2 ** 31), max: 2 ** 33 });
@@ -34,13 +36,19 @@ describe('the part of an entry that server code made', () => {
       (key, repeat, inner) => `~charge(${key})${repeat}/refund(${key})${inner}`,
     ];
     fc.assert(
-      fc.property(fc.constantFrom(...paths), parts, fingerprint, fc.boolean(), (of, given, print, hides) => {
-        const { one, two, repeat: times, inner } = given;
-        const plain = withhold({ path: of(one, '', ''), fingerprint: 0 }, hides);
-        const again = withhold({ path: of(two, times, inner), fingerprint: print }, hides);
-        expect(again.open).toBe(plain.open);
-        expect(again.withheld).toHaveLength(plain.withheld.length);
-      }),
+      fc.property(
+        fc.constantFrom(...paths),
+        parts,
+        fingerprint,
+        fc.boolean(),
+        (of, given, print, hides) => {
+          const { one, two, repeat: times, inner } = given;
+          const plain = withhold({ path: of(one, '', ''), fingerprint: 0 }, hides);
+          const again = withhold({ path: of(two, times, inner), fingerprint: print }, hides);
+          expect(again.open).toBe(plain.open);
+          expect(again.withheld).toHaveLength(plain.withheld.length);
+        },
+      ),
     );
   });
 });

@@ -11,10 +11,15 @@ const folder = fileURLToPath(new URL('../templates', import.meta.url));
 const placeholder = /mcp-saga-project/g;
 
 /** Reads the files of a template in a language, with the name of the project filled in. */
-export async function readTemplate(template: TemplateName, language: Language, name: string): Promise<Files> {
+export async function readTemplate(
+  template: TemplateName,
+  language: Language,
+  name: string,
+): Promise<Files> {
   const shared = await readFolder(join(folder, 'shared'));
   const own = await readFolder(join(folder, template));
-  const all = template === 'existing-server' ? [...ofExistingServer(shared), ...own] : [...shared, ...own];
+  const all =
+    template === 'existing-server' ? [...ofExistingServer(shared), ...own] : [...shared, ...own];
   // TypeScript files with types also have a JavaScript version.
   const inLanguage =
     language === 'typescript' ? all.filter(([path]) => !path.endsWith('.js')) : javaScript(all);
@@ -26,7 +31,8 @@ export async function readTemplate(template: TemplateName, language: Language, n
   );
   const { keysFile } = templates[template];
   // NODE_ENV shows errors of steps while you develop.
-  if (keysFile !== undefined) files.set(keysFile, `SAGA_KEYS=${generateKeys()}\nNODE_ENV=development\n`);
+  if (keysFile !== undefined)
+    files.set(keysFile, `SAGA_KEYS=${generateKeys()}\nNODE_ENV=development\n`);
   return files;
 }
 
@@ -53,21 +59,26 @@ function ofExistingServer(shared: readonly Entry[]): readonly Entry[] {
 }
 
 /**
- * Makes JavaScript from TypeScript templates. Sources with types have a JavaScript version. Renaming is enough for all
- * others, because imports end in `.js`.
+ * Makes JavaScript from TypeScript templates. Sources with types have a JavaScript version.
+ * Renaming is enough for all others, because imports end in `.js`.
  */
 function javaScript(entries: readonly Entry[]): readonly Entry[] {
   const paths = new Set(entries.map(([path]) => path));
   const sources = [...paths].filter((path) => path.endsWith('.ts'));
   return entries
-    .filter(([path]) => path !== 'tsconfig.json' && (!path.endsWith('.ts') || !paths.has(renamed(path))))
+    .filter(
+      ([path]) => path !== 'tsconfig.json' && (!path.endsWith('.ts') || !paths.has(renamed(path))),
+    )
     .map(([path, text]) => {
       if (/\.(?:ts|js)$/.test(path)) return [renamed(path), text];
       const lines = text.split('\n').filter((line) => !line.includes('`npm run check`'));
       // Settings name the source files.
       return [
         path,
-        sources.reduce((result, source) => result.replaceAll(source, renamed(source)), lines.join('\n')),
+        sources.reduce(
+          (result, source) => result.replaceAll(source, renamed(source)),
+          lines.join('\n'),
+        ),
       ];
     });
 }

@@ -43,7 +43,10 @@ const languages: { readonly [name: string]: Language } = {
 export function readFlags(args: readonly string[]): Flags {
   const { values, positionals } = parse(args);
   if (positionals.length > 1)
-    throw new CreateError('invalid_option', `Expected one folder, not ${positionals.join(' and ')}.`);
+    throw new CreateError(
+      'invalid_option',
+      `Expected one folder, not ${positionals.join(' and ')}.`,
+    );
   const { template, language } = values;
   if (template !== undefined && !isTemplate(template))
     throw new CreateError(
@@ -51,7 +54,10 @@ export function readFlags(args: readonly string[]): Flags {
       `Unknown template '${template}'. Use ${templateNames.join(', ')}.`,
     );
   if (language !== undefined && languages[language] === undefined)
-    throw new CreateError('invalid_option', `Unknown language '${language}'. Use typescript or javascript.`);
+    throw new CreateError(
+      'invalid_option',
+      `Unknown language '${language}'. Use typescript or javascript.`,
+    );
   return {
     template,
     language: languages[language ?? ''],

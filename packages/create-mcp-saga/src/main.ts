@@ -21,7 +21,8 @@ type Terminal = CreateTerminal & { readonly printError: (text: string) => void }
 /**
  * Runs the command line.
  *
- * @returns the exit code: 0 after success, 1 if the project cannot be created, 2 for a wrong option, 130 if the user stops
+ * @returns the exit code: 0 after success, 1 if the project cannot be created, 2 for a wrong
+ * option, 130 if the user stops
  */
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
@@ -75,7 +76,11 @@ export async function createFromFlags(
   return created;
 }
 
-function nextSteps({ template }: ProjectOptions, { dir }: CreatedProject, manager: string): string[] {
+function nextSteps(
+  { template }: ProjectOptions,
+  { dir }: CreatedProject,
+  manager: string,
+): string[] {
   const path = relative(process.cwd(), dir);
   const enter = path === '' ? [] : [`cd ${path.includes(' ') ? `"${path}"` : path}`];
   const shared = [...enter, `${manager} install`, `${manager} run test`];

@@ -15,7 +15,10 @@ export interface Manifest {
 /** Newest release for every supported version of Node. */
 const wrangler = '~4.86.0';
 
-/** Reads the package.json of create-mcp-saga. The templates are tested with the versions of its development dependencies. */
+/**
+ * Reads the package.json of create-mcp-saga. The templates are tested with the versions of its
+ * development dependencies.
+ */
 export function ownManifest(): Manifest {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Manifest;
 }
@@ -34,7 +37,9 @@ export function newManifest(template: TemplateName, language: Language, name: st
   };
 }
 
-/** Adds missing scripts and dependencies of a template to the package.json of an existing project. */
+/**
+ * Adds missing scripts and dependencies of a template to the package.json of an existing project.
+ */
 export function extendManifest(manifest: Manifest, template: TemplateName): Manifest {
   const { dependencies, devDependencies } = dependenciesOf(template, 'javascript');
   const installed = { ...manifest.dependencies, ...manifest.devDependencies };
@@ -66,7 +71,10 @@ function scriptsOf(template: TemplateName, language: Language): Record<string, s
 function dependenciesOf(
   template: TemplateName,
   language: Language,
-): { readonly dependencies: Record<string, string>; readonly devDependencies: Record<string, string> } {
+): {
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+} {
   const { dependencies, devDependencies } = templates[template];
   const compiler = language === 'typescript' ? ['@types/node', 'tsx', 'typescript'] : [];
   return {

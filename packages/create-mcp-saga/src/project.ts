@@ -57,7 +57,10 @@ export async function createProject(options: ProjectOptions): Promise<CreatedPro
   return { dir, name, files: [...files.keys()] };
 }
 
-/** pnpm refuses to install until each build script is allowed or denied. The projects need no build script. */
+/**
+ * pnpm refuses to install until each build script is allowed or denied. The projects need no build
+ * script.
+ */
 const pnpmSettings = 'allowBuilds:\n  esbuild: false\n  sharp: false\n  workerd: false\n';
 
 /** Makes a name from the name of a folder. */
@@ -92,7 +95,10 @@ async function assertEmpty(dir: string): Promise<void> {
 function assertFree(dir: string, files: Files): void {
   const taken = [...files.keys()].filter((file) => existsSync(join(dir, file)));
   if (taken.length === 0) return;
-  throw new CreateError('file_exists', `${taken.join(', ')} already exists in ${dir}. Nothing was written.`);
+  throw new CreateError(
+    'file_exists',
+    `${taken.join(', ')} already exists in ${dir}. Nothing was written.`,
+  );
 }
 
 async function readManifest(dir: string): Promise<Manifest> {
@@ -112,7 +118,10 @@ async function write(dir: string, files: Files, flag: 'w' | 'wx'): Promise<void>
       const file = join(dir, path);
       await mkdir(dirname(file), { recursive: true });
       // Only the owner of the files may read the keys.
-      await writeFile(file, text, { flag, mode: /^\.(?:env|dev\.vars)$/.test(path) ? 0o600 : 0o666 });
+      await writeFile(file, text, {
+        flag,
+        mode: /^\.(?:env|dev\.vars)$/.test(path) ? 0o600 : 0o666,
+      });
     }),
   );
 }

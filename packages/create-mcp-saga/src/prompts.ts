@@ -37,7 +37,9 @@ async function askTemplate(): Promise<TemplateName | undefined> {
 }
 
 async function askDir(defaultValue: string): Promise<string | undefined> {
-  return unlessCancelled(await text({ message: 'Folder', placeholder: defaultValue, defaultValue }));
+  return unlessCancelled(
+    await text({ message: 'Folder', placeholder: defaultValue, defaultValue }),
+  );
 }
 
 async function askLanguage(initialValue: Language): Promise<Language | undefined> {

@@ -1,5 +1,10 @@
 /** Name of a template. */
-export type TemplateName = 'node' | 'cloudflare-workers' | 'vercel' | 'aws-lambda' | 'existing-server';
+export type TemplateName =
+  | 'node'
+  | 'cloudflare-workers'
+  | 'vercel'
+  | 'aws-lambda'
+  | 'existing-server';
 
 /** Language of a project. */
 export type Language = 'typescript' | 'javascript';

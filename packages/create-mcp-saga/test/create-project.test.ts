@@ -16,7 +16,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const read = (...path: readonly string[]): Promise<string> => readFile(join(folder, ...path), 'utf8');
+const read = (...path: readonly string[]): Promise<string> =>
+  readFile(join(folder, ...path), 'utf8');
 
 /** Runs the command line without a terminal. */
 async function run(...args: readonly string[]) {
@@ -46,11 +47,16 @@ it('creates a project from code', async () => {
   } finally {
     process.chdir(work);
   }
-  expect(JSON.parse(await read('invoices/package.json'))).toMatchObject({ name: 'invoices', type: 'module' });
+  expect(JSON.parse(await read('invoices/package.json'))).toMatchObject({
+    name: 'invoices',
+    type: 'module',
+  });
 });
 
 const languages: readonly Language[] = ['typescript', 'javascript'];
-const cases = templateNames.flatMap((template) => languages.map((language) => ({ template, language })));
+const cases = templateNames.flatMap((template) =>
+  languages.map((language) => ({ template, language })),
+);
 
 describe.each(cases)('the template $template in $language', ({ template, language }) => {
   async function create(): Promise<ReadonlyMap<string, string>> {
@@ -74,7 +80,8 @@ describe.each(cases)('the template $template in $language', ({ template, languag
     if (template === 'existing-server') return expect(scripts).not.toHaveProperty('dev');
     const [, file = '', keysFile = ''] =
       /^npx -y mcp-saga dev (\S+) --env-file=(\S+)$/.exec(scripts?.['dev'] ?? '') ?? [];
-    const served = template === 'vercel' ? 'export default serveSagas({' : 'export const sendInvoice = saga(';
+    const served =
+      template === 'vercel' ? 'export default serveSagas({' : 'export const sendInvoice = saga(';
     expect(files.get(file)).toContain(served);
     expect(files.get(keysFile)).toContain('SAGA_KEYS=');
   });
@@ -96,7 +103,8 @@ it.each(languages)(
     await createProject({ template: 'cloudflare-workers', language, dir: join(folder, 'worker') });
     const worker = await read(`worker/worker.${language === 'typescript' ? 'ts' : 'js'}`);
     const settings = await read('worker/wrangler.jsonc');
-    const [, binding = '?', exported = '?'] = /"name": "(\w+)", "class_name": "(\w+)"/.exec(settings) ?? [];
+    const [, binding = '?', exported = '?'] =
+      /"name": "(\w+)", "class_name": "(\w+)"/.exec(settings) ?? [];
     expect(settings).toContain(`"new_sqlite_classes": ["${exported}"]`);
     expect(worker).toContain(`export const ${exported} = createSagaObject()`);
     expect(worker).toContain(`store: durableObjectStore(env.${binding})`);
@@ -118,7 +126,12 @@ describe('an existing project', () => {
   it('keeps its scripts and versions', async () => {
     const manifest = { scripts: { test: 'jest' }, dependencies: { zod: '4.0.0' } };
     await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
-    await createProject({ template: 'existing-server', language: 'typescript', dir: folder, name: 'shop' });
+    await createProject({
+      template: 'existing-server',
+      language: 'typescript',
+      dir: folder,
+      name: 'shop',
+    });
     const extended: unknown = JSON.parse(await read('package.json'));
     expect(extended).toMatchObject({
       scripts: { test: 'jest' },
@@ -163,7 +176,10 @@ describe('the command line', () => {
   });
 
   it.each([
-    { template: 'cloudflare-workers', flags: ['-t', 'cloudflare-workers', '-l', 'js', '-n', 'worker'] },
+    {
+      template: 'cloudflare-workers',
+      flags: ['-t', 'cloudflare-workers', '-l', 'js', '-n', 'worker'],
+    },
     { template: 'vercel', flags: ['--template=vercel', '--language=ts', '--name=worker'] },
   ] satisfies { template: TemplateName; flags: readonly string[] }[])(
     'accepts every choice for $template as flags',
@@ -187,7 +203,10 @@ describe('the command line', () => {
 
   it('refuses a folder that is not empty, and an invalid name', async () => {
     await writeFile(join(folder, 'notes.txt'), '');
-    expect(await run(folder)).toMatchObject({ code: 1, errors: expect.stringContaining('is not empty') });
+    expect(await run(folder)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('is not empty'),
+    });
     const named = await run(join(folder, 'new'), '--name', 'Not a name');
     expect(named).toMatchObject({ code: 1, errors: expect.stringContaining("'Not a name'") });
     expect(existsSync(join(folder, 'new'))).toBe(false);

@@ -27,7 +27,10 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** What ESLint says of a case, by all rules. */
 function messagesOf({ code, isTyped }: Case): readonly string[] {
-  const config = [plugin.configs.recommended, ...(isTyped ? [{ languageOptions: { parser } }] : [])];
+  const config = [
+    plugin.configs.recommended,
+    ...(isTyped ? [{ languageOptions: { parser } }] : []),
+  ];
   return new Linter().verify(code, config as never).map(({ message }) => message);
 }
 

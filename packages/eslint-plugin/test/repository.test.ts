@@ -29,12 +29,17 @@ it('ESLint reports nothing in the examples and in the code of the README', async
   const eslint = new ESLint({
     cwd: root,
     overrideConfigFile: true,
-    baseConfig: [{ files: ['**/*.ts'], languageOptions: { parser } }, plugin.configs.recommended] as never,
+    baseConfig: [
+      { files: ['**/*.ts'], languageOptions: { parser } },
+      plugin.configs.recommended,
+    ] as never,
     overrideConfig: { linterOptions: { reportUnusedDisableDirectives: 'off' } },
   });
   const results = await eslint.lintFiles(['examples/**/*.ts', 'test/readme/**/*.ts']);
   expect(results.length).toBeGreaterThan(50);
-  expect(results.filter(({ messages }) => messages.length > 0).map(({ filePath }) => filePath)).toEqual([]);
+  expect(
+    results.filter(({ messages }) => messages.length > 0).map(({ filePath }) => filePath),
+  ).toEqual([]);
 });
 
 it('Oxlint reports in the whole repository only the deliberate mistakes of tests', async () => {

@@ -19,7 +19,10 @@ const toCase = (given: Case): { name: string; code: string } =>
 const toError = (mistake: Mistake['mistakes'][number]): { messageId: string } =>
   typeof mistake === 'string'
     ? { messageId: mistake }
-    : ({ messageId: mistake[0], suggestions: [{ messageId: 'suggestion', output: mistake[1] }] } as never);
+    : ({
+        messageId: mistake[0],
+        suggestions: [{ messageId: 'suggestion', output: mistake[1] }],
+      } as never);
 
 for (const [name, { valid, invalid }] of Object.entries(allCases)) {
   new RuleTester().run(name, plugin.rules[name as SagaRuleName] as never, {

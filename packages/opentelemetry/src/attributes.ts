@@ -1,8 +1,9 @@
 import { SpanStatusCode, type Attributes, type SpanStatus } from '@opentelemetry/api';
 import type { TracedEnd, TracedEvent, TracedStep, TracedTurn } from '@mcp-saga/server/internal';
 
-// `error.type` is an OpenTelemetry convention; sagas have none. The MCP conventions (`mcp.method.name`, `gen_ai.tool.name`)
-// describe a request: with several requests in a saga, one tool call would be counted once for each turn.
+// `error.type` is an OpenTelemetry convention; sagas have none. The MCP conventions
+// (`mcp.method.name`, `gen_ai.tool.name`) describe a request: with several requests in a saga, one
+// tool call would be counted once for each turn.
 
 /** Status of a failed span. Without a description, since a thrown error may contain secrets. */
 export const fault: SpanStatus = { code: SpanStatusCode.ERROR };
@@ -42,7 +43,10 @@ export function suspendedAttributes({ asked, retryAfterMs }: TracedEnd): Attribu
   };
 }
 
-/** Name of the span of a step: the ID without scopes and without loop counts, to keep the number of names low. */
+/**
+ * Name of the span of a step: the ID without scopes and without loop counts, to keep the number of
+ * names low.
+ */
 export function stepName({ kind, stepId }: TracedStep): string {
   const [, id = stepId] = /([^/#@(]+)(?:\(\*\))?(?:#\d+)?(?:@\d+)?$/.exec(stepId) ?? [];
   return `${kind} ${id}`;
@@ -69,7 +73,10 @@ export function refusal(
 ): { readonly name: string; readonly attributes: Attributes; readonly status: SpanStatus } {
   return {
     name: 'saga refused',
-    attributes: { 'error.type': reason, ...(suppressed === 0 ? {} : { 'saga.suppressed': suppressed }) },
+    attributes: {
+      'error.type': reason,
+      ...(suppressed === 0 ? {} : { 'saga.suppressed': suppressed }),
+    },
     status: fault,
   };
 }

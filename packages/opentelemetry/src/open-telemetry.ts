@@ -23,8 +23,9 @@ export interface OpenTelemetryOptions {
    * Use of the trace context that clients send in `_meta` (`traceparent`, `tracestate`):
    *
    * - `link`: the turn links to the client's span. The server keeps its own trace and sampling.
-   * - `parent`: a saga that starts without an active span joins the client's trace and sampling decision. Use for trusted clients
-   *   only: other clients could force sampling, or write into a known trace.
+   * - `parent`: a saga that starts without an active span joins the client's trace and sampling
+   *   decision. Use for trusted clients only: other clients could force sampling, or write into a
+   *   known trace.
    * - `ignore`: no use.
    * @default 'link'
    */
@@ -32,9 +33,10 @@ export interface OpenTelemetryOptions {
 }
 
 /**
- * Traces sagas with OpenTelemetry. Each turn and each attempt of a step is a span. With a registered context manager, spans of
- * calls in a step are children of the step. The first turn is a child of the active span, and the parent of all later turns, by
- * way of the token. Each turn links to the active span of the request.
+ * Traces sagas with OpenTelemetry. Each turn and each attempt of a step is a span. With a
+ * registered context manager, spans of calls in a step are children of the step. The first turn is
+ * a child of the active span, and the parent of all later turns, by way of the token. Each turn
+ * links to the active span of the request.
  * @throws TypeError if `clientContext` is invalid
  * @example
  * ```ts
@@ -66,7 +68,9 @@ function beginTurn(
   const active = context.active();
   const here = validSpan(trace.getSpanContext(active));
   const client =
-    turn.client === undefined || clientContext === 'ignore' ? undefined : fromTraceContext(turn.client);
+    turn.client === undefined || clientContext === 'ignore'
+      ? undefined
+      : fromTraceContext(turn.client);
   const carried = turn.parent === undefined ? undefined : fromParent(turn.parent);
   // If the HTTP headers were traced, the active span is already part of the client's trace.
   const fromElsewhere = client?.traceId === here?.traceId ? undefined : client;
@@ -77,14 +81,23 @@ function beginTurn(
     parent === undefined || parent === here ? active : trace.setSpanContext(active, parent),
   );
   const within: Context = trace.setSpan(active, span);
-  return spanOfTurn(tracer, span, within, carried === undefined ? toParent(span.spanContext()) : turn.parent);
+  return spanOfTurn(
+    tracer,
+    span,
+    within,
+    carried === undefined ? toParent(span.spanContext()) : turn.parent,
+  );
 }
 
 /** Returns a link to each span except the parent, without duplicates. */
-function linksTo(spans: readonly (SpanContext | undefined)[], parent: SpanContext | undefined): Link[] {
+function linksTo(
+  spans: readonly (SpanContext | undefined)[],
+  parent: SpanContext | undefined,
+): Link[] {
   const linked = new Map<string, Link>();
   for (const span of spans) {
-    if (span !== undefined && span.spanId !== parent?.spanId) linked.set(span.spanId, { context: span });
+    if (span !== undefined && span.spanId !== parent?.spanId)
+      linked.set(span.spanId, { context: span });
   }
   return [...linked.values()];
 }

@@ -1,4 +1,7 @@
-/** Makes the error for a wrong option or argument, with the code `invalid_option`, and a link to its documentation. */
+/**
+ * Makes the error for a wrong option or argument, with the code `invalid_option`, and a link to its
+ * documentation.
+ */
 export function optionError(
   message: string,
   { type = TypeError }: { readonly type?: TypeErrorConstructor | RangeErrorConstructor } = {},

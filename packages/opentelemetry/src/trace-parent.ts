@@ -1,15 +1,26 @@
 import { createTraceState, isSpanContextValid, type SpanContext } from '@opentelemetry/api';
 import type { TraceContext } from '@mcp-saga/server';
 
-/** `version "-" trace-id "-" parent-id "-" trace-flags`, by W3C Trace Context; later versions may append fields. */
-const traceparentForm = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-[\x21-\x7e]{1,200})?$/;
+/**
+ * `version "-" trace-id "-" parent-id "-" trace-flags`, by W3C Trace Context; later versions may
+ * append fields.
+ */
+const traceparentForm =
+  /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-[\x21-\x7e]{1,200})?$/;
 
 /** Maximum length of a stored `tracestate`: the minimum that W3C Trace Context requires. */
 const maxTraceState = 512;
 
-/** Parses trace context from a client. Returns undefined if W3C Trace Context does not allow the value. */
-export function fromTraceContext({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
-  const [, version, traceId = '', spanId = '', flags = '', more] = traceparentForm.exec(traceparent) ?? [];
+/**
+ * Parses trace context from a client. Returns undefined if W3C Trace Context does not allow the
+ * value.
+ */
+export function fromTraceContext({
+  traceparent,
+  tracestate,
+}: TraceContext): SpanContext | undefined {
+  const [, version, traceId = '', spanId = '', flags = '', more] =
+    traceparentForm.exec(traceparent) ?? [];
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   const state = tracestate === undefined ? undefined : createTraceState(tracestate);
   const span: SpanContext = {

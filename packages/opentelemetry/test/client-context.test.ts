@@ -26,7 +26,9 @@ const asking = saga({ name: 'asking', version: '1' }, function* () {
 });
 
 function hostWith(traced: Tracing, options: OpenTelemetryOptions = {}): SagaHost {
-  return hostOf([asking], { telemetry: openTelemetry({ tracerProvider: traced.provider, ...options }) });
+  return hostOf([asking], {
+    telemetry: openTelemetry({ tracerProvider: traced.provider, ...options }),
+  });
 }
 
 const fromClient: SagaCaller = { traceContext: { traceparent, tracestate: 'vendor=1' } };
@@ -150,7 +152,11 @@ describe('[W1] a client finds its trace in the _meta of its requests', () => {
       );
       expect(await response.text()).toContain('"state":"suspended"');
     }
-    expect([0, 1, 2].map((nth) => linksOf(traced.span('saga asking', nth)))).toEqual([[spanId], [], []]);
+    expect([0, 1, 2].map((nth) => linksOf(traced.span('saga asking', nth)))).toEqual([
+      [spanId],
+      [],
+      [],
+    ]);
   });
 
   test('SDK v1 propagates the trace in a session', async () => {

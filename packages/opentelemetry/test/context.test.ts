@@ -4,7 +4,14 @@ import { context, diag, propagation, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { accept, hostOf, suspended } from './support/sagas.ts';
-import { eventsOf, idOf, manageContext, traceOf, tracing, type Tracing } from './support/tracing.ts';
+import {
+  eventsOf,
+  idOf,
+  manageContext,
+  traceOf,
+  tracing,
+  type Tracing,
+} from './support/tracing.ts';
 
 afterEach(() => {
   context.disable();
@@ -64,7 +71,10 @@ describe('the active span of code', () => {
     const turn = traced.span('saga asking');
     const own = idOf(traced.span('fallback go'));
     expect(seen).toEqual({ body: idOf(turn), fallback: own, onTurn: idOf(turn) });
-    expect(turn.events.map(({ name }) => name)).toEqual(['saga.step.started', 'saga.step.succeeded']);
+    expect(turn.events.map(({ name }) => name)).toEqual([
+      'saga.step.started',
+      'saga.step.succeeded',
+    ]);
   });
 
   test('is the previous span after the host has answered', async () => {
@@ -141,7 +151,9 @@ describe('[P1] a runtime without a context manager', () => {
     });
     const { token } = suspended(await hostWith(traced, paying).start('paying', {}));
     await hostWith(traced, paying).resume(token, [accept('go')]);
-    expect(traced.tree()).toBe(['saga paying', '  step charge', '  saga paying', '    step ship'].join('\n'));
+    expect(traced.tree()).toBe(
+      ['saga paying', '  step charge', '  saga paying', '    step ship'].join('\n'),
+    );
     expect(new Set(traced.spans().map(traceOf)).size).toBe(1);
   });
 });
@@ -175,9 +187,15 @@ test('a sleeping saga reports the time to wait', async () => {
     return 'done';
   });
   const telemetry = openTelemetry({ tracerProvider: traced.provider });
-  await hostOf([asleep], { telemetry, testing: { clock: () => 1_760_000_000_000 } }).start('asleep', {});
+  await hostOf([asleep], { telemetry, testing: { clock: () => 1_760_000_000_000 } }).start(
+    'asleep',
+    {},
+  );
   expect(eventsOf(traced.span('saga asleep'))).toEqual([
-    ['saga.suspended', { 'saga.step.ids': [], 'saga.step.kinds': [], 'saga.retry_after_ms': 1_000_000 }],
+    [
+      'saga.suspended',
+      { 'saga.step.ids': [], 'saga.step.kinds': [], 'saga.retry_after_ms': 1_000_000 },
+    ],
   ]);
 });
 
@@ -186,7 +204,8 @@ describe('the names of spans', () => {
     const traced = tracing();
     const looping = saga({ name: 'looping', version: '1', forks: 'accept' }, function* () {
       for (let count = 0; count < 3; count += 1) yield* step('item', () => count);
-      for (const key of ['7', 'a/b) (c#2', '\n']) yield* step('send', () => 1, { key, compensate: undoing });
+      for (const key of ['7', 'a/b) (c#2', '\n'])
+        yield* step('send', () => 1, { key, compensate: undoing });
       yield* all({ 'order:17': inScope() });
       throw new Error('undo it');
     });

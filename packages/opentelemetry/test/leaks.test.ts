@@ -58,7 +58,10 @@ function secretive(idempotencyKeys: Set<string>) {
         ),
         two: step('login', () => `${mark}-login`, { keep: false }),
       });
-      const { way, note } = yield* elicit('way', { message: `Which way? ${mark}-message`, schema: Way });
+      const { way, note } = yield* elicit('way', {
+        message: `Which way? ${mark}-message`,
+        schema: Way,
+      });
       yield* poll('look', () => `${mark}-seen`, {
         everyMs: 1,
         totalTimeoutMs: 10,
@@ -92,7 +95,9 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
     { maxDepth: 3 },
     fc.constantFrom<Json>(`${mark}-text`, count, null, true, `${mark}"\\`),
     fc.array(tie('json'), { maxLength: 3 }),
-    fc.dictionary(fc.constantFrom('way', 'note', 'action', 'content', 'code'), tie('json'), { maxKeys: 4 }),
+    fc.dictionary(fc.constantFrom('way', 'note', 'action', 'content', 'code'), tie('json'), {
+      maxKeys: 4,
+    }),
   ),
 })).json;
 
@@ -102,7 +107,11 @@ const toWay = (way: string): StepAnswer => ({
 });
 const said: StepAnswer = {
   stepId: 'judge',
-  result: { role: 'assistant', content: { type: 'text', text: `${mark}-said` }, model: `${mark}-model` },
+  result: {
+    role: 'assistant',
+    content: { type: 'text', text: `${mark}-said` },
+    model: `${mark}-model`,
+  },
 };
 const refused: StepAnswer = { stepId: 'way', result: { action: 'decline' } };
 const broken = fc
@@ -113,7 +122,10 @@ const broken = fc
   }));
 
 const answer: fc.Arbitrary<StepAnswer> = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom('step', 'body', 'public', 'cause', 'go', 'go', 'go').map(toWay) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom('step', 'body', 'public', 'cause', 'go', 'go', 'go').map(toWay),
+  },
   { weight: 4, arbitrary: fc.constant(said) },
   fc.constant(refused),
   broken,
@@ -124,7 +136,9 @@ const answer: fc.Arbitrary<StepAnswer> = fc.oneof(
 const action = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.array(answer, { maxLength: 2 }).map((answers) => ({ do: 'resume', answers }) as const),
+    arbitrary: fc
+      .array(answer, { maxLength: 2 })
+      .map((answers) => ({ do: 'resume', answers }) as const),
   },
   fc.constant({ do: 'repeat' } as const),
   fc.constant({ do: 'mangle' } as const),
@@ -185,7 +199,11 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
           },
         });
         const caller: SagaCaller = {
-          authInfo: { subject: `${mark}-subject`, client: `${mark}-client`, issuer: `${mark}-issuer` },
+          authInfo: {
+            subject: `${mark}-subject`,
+            client: `${mark}-client`,
+            issuer: `${mark}-issuer`,
+          },
           capabilities: { elicitation: {}, sampling: {}, mark },
           context: { secret: `${mark}-context` },
           traceContext: { traceparent: `00-${mark}`, tracestate: mark },
@@ -201,7 +219,8 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
         for (const next of actions) {
           const [token = ''] = tokens;
           const acts = {
-            resume: () => host.resume(token, (last = next.do === 'resume' ? next.answers : []), { caller }),
+            resume: () =>
+              host.resume(token, (last = next.do === 'resume' ? next.answers : []), { caller }),
             repeat: () => host.resume(tokens[1] ?? token, last, { caller }),
             mangle: () => host.resume(`${token.slice(0, -8)}AAAAAAAA`, last, { caller }),
             other: () => host.resume(token, last, {}),
@@ -221,7 +240,8 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
         for (const secret of [...secrets, ...tokens]) {
           expect(secret.length).toBeGreaterThan(30);
           expect(told).not.toContain(secret);
-          for (const part of secret.split('.')) if (part.length > 40) expect(told).not.toContain(part);
+          for (const part of secret.split('.'))
+            if (part.length > 40) expect(told).not.toContain(part);
         }
       },
     ),

@@ -43,7 +43,9 @@ test('a machine is traced as a generator saga', async () => {
   expect(traced.tree()).toBe(
     ['saga paying', '  saga paying', '    step charge', '    step charge'].join('\n'),
   );
-  expect(traced.span('saga paying', 1).parentSpanContext?.spanId).toBe(idOf(traced.span('saga paying')));
+  expect(traced.span('saga paying', 1).parentSpanContext?.spanId).toBe(
+    idOf(traced.span('saga paying')),
+  );
   expect(eventsOf(traced.span('saga paying'))).toEqual([
     ['saga.suspended', { 'saga.step.ids': ['sure'], 'saga.step.kinds': ['elicitation'] }],
   ]);

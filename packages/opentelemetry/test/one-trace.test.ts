@@ -3,7 +3,15 @@ import { context, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api'
 import { openTelemetry } from '@mcp-saga/opentelemetry';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accept, hostOf, order, say, suspended } from './support/sagas.ts';
-import { eventsOf, idOf, linksOf, manageContext, traceOf, tracing, type Tracing } from './support/tracing.ts';
+import {
+  eventsOf,
+  idOf,
+  linksOf,
+  manageContext,
+  traceOf,
+  tracing,
+  type Tracing,
+} from './support/tracing.ts';
 import { coreOf } from '../../server/src/saga-host.ts';
 
 let stop: () => void;
@@ -24,7 +32,11 @@ async function inRequest<T>(tracer: Tracer, name: string, work: () => Promise<T>
 }
 
 /** Two hosts, as in two processes, and their spans. */
-function processes(): { readonly traced: Tracing; readonly one: SagaHost; readonly other: SagaHost } {
+function processes(): {
+  readonly traced: Tracing;
+  readonly one: SagaHost;
+  readonly other: SagaHost;
+} {
   const traced = tracing();
   const sagas = [order(traced)];
   const make = (): SagaHost =>
@@ -50,7 +62,9 @@ describe('a saga whose turns run in different processes', () => {
         other.resume(first.token, [accept('sure', { sure: 'yes' })]),
       ),
     );
-    await inRequest(http, 'POST /mcp 3', () => one.resume(second.token, [say('thanks', 'Thanks!')]));
+    await inRequest(http, 'POST /mcp 3', () =>
+      one.resume(second.token, [say('thanks', 'Thanks!')]),
+    );
     expect(traced.tree()).toBe(
       [
         'POST /mcp 1',
@@ -81,7 +95,9 @@ describe('a saga whose turns run in different processes', () => {
       traced.span('POST /mcp 2'),
       traced.span('POST /mcp 3'),
     ];
-    expect([turn1, turn2, turn3].map(traceOf)).toEqual(Array.from({ length: 3 }, () => traceOf(http1)));
+    expect([turn1, turn2, turn3].map(traceOf)).toEqual(
+      Array.from({ length: 3 }, () => traceOf(http1)),
+    );
     expect(new Set([http1, http2, http3].map(traceOf)).size).toBe(3);
     // Both traces meet: each turn leads to the request that it ran in.
     expect([turn1, turn2, turn3].map(linksOf)).toEqual([[], [idOf(http2)], [idOf(http3)]]);
@@ -137,7 +153,10 @@ describe('a saga whose turns run in different processes', () => {
         },
         SpanStatusCode.ERROR,
       ],
-      [{ 'saga.step.id': 'stock', 'saga.step.kind': 'step', 'saga.step.attempt': 2 }, SpanStatusCode.UNSET],
+      [
+        { 'saga.step.id': 'stock', 'saga.step.kind': 'step', 'saga.step.attempt': 2 },
+        SpanStatusCode.UNSET,
+      ],
     ]);
   });
 
@@ -165,7 +184,10 @@ describe('a saga whose turns run in different processes', () => {
     await other.resume(token, [{ stepId: 'sure', result: { action: 'decline' } }]);
     const { status, attributes } = traced.span('saga order', 1);
     expect(status.code).toBe(SpanStatusCode.UNSET);
-    expect(attributes).toMatchObject({ 'saga.outcome': 'failed', 'error.type': 'elicitation_refused' });
+    expect(attributes).toMatchObject({
+      'saga.outcome': 'failed',
+      'error.type': 'elicitation_refused',
+    });
   });
 
   test('stays one trace if a process in between has no telemetry', async () => {
@@ -187,7 +209,9 @@ describe('a saga whose turns run in different processes', () => {
     const { traced, one, other } = processes();
     const unsampled = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 0 };
     const { token } = suspended(
-      await context.with(trace.setSpanContext(context.active(), unsampled), () => one.start('order', {})),
+      await context.with(trace.setSpanContext(context.active(), unsampled), () =>
+        one.start('order', {}),
+      ),
     );
     await inRequest(traced.provider.getTracer('http'), 'POST /mcp 2', () =>
       other.resume(token, [accept('sure', { sure: 'yes' })]),
@@ -227,7 +251,10 @@ describe('a request without a turn', () => {
     expect(traced.spans()).toHaveLength(10);
     now += 1000;
     await refused();
-    expect(traced.spans().at(-1)?.attributes).toEqual({ 'error.type': 'malformed', 'saga.suppressed': 15 });
+    expect(traced.spans().at(-1)?.attributes).toEqual({
+      'error.type': 'malformed',
+      'saga.suppressed': 15,
+    });
   });
 
   test('[T13] is a turn without steps if the guard stores the response', async () => {

@@ -9,7 +9,10 @@ const good = `00-${traceId}-${spanId}-01`;
 
 const hex = (length: number): fc.Arbitrary<string> =>
   fc
-    .array(fc.constantFrom(...Array.from('0123456789abcdef')), { minLength: length, maxLength: length })
+    .array(fc.constantFrom(...Array.from('0123456789abcdef')), {
+      minLength: length,
+      maxLength: length,
+    })
     .map((digits) => digits.join(''))
     .filter((digits) => /[^0]/.test(digits));
 
@@ -48,8 +51,11 @@ describe('the span in a token', () => {
 
   test('has its tracestate up to 512 characters', () => {
     const span = { traceId, spanId, traceFlags: 1 };
-    const state = (length: number): string => `${'a='.padEnd(256, 'x')},${'b='.padEnd(length - 257, 'x')}`;
-    expect(toParent({ ...span, traceState: createTraceState(state(512)) })).toBe(`${good} ${state(512)}`);
+    const state = (length: number): string =>
+      `${'a='.padEnd(256, 'x')},${'b='.padEnd(length - 257, 'x')}`;
+    expect(toParent({ ...span, traceState: createTraceState(state(512)) })).toBe(
+      `${good} ${state(512)}`,
+    );
     // A tracing system of its own may make a longer one.
     const traceState = { ...createTraceState(), serialize: () => state(513) };
     expect(toParent({ ...span, traceState })).toBe(good);
@@ -62,7 +68,12 @@ describe('trace context from outside', () => {
     ['of a later version', `cc-${traceId}-${spanId}-01`],
     ['of a later version that says more', `cc-${traceId}-${spanId}-01-what-the-future-brings`],
   ])('parses a traceparent %s', (_, traceparent) => {
-    expect(fromTraceContext({ traceparent })).toEqual({ traceId, spanId, traceFlags: 1, isRemote: true });
+    expect(fromTraceContext({ traceparent })).toEqual({
+      traceId,
+      spanId,
+      traceFlags: 1,
+      isRemote: true,
+    });
   });
 
   test.each([

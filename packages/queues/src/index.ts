@@ -9,7 +9,12 @@ export {
   type PgBossLike,
   type PgBossQueueOptions,
 } from './pg-boss-queue.ts';
-export { qstashQueue, receiveQstash, type QstashQueue, type QstashQueueOptions } from './qstash-queue.ts';
+export {
+  qstashQueue,
+  receiveQstash,
+  type QstashQueue,
+  type QstashQueueOptions,
+} from './qstash-queue.ts';
 export {
   sqsHandler,
   sqsQueue,

@@ -42,8 +42,9 @@ export interface PgBossQueueOptions {
 const maxInteger = 2_147_483_647;
 
 /**
- * Creates a queue of pg-boss 12 in PostgreSQL. Keeps one job for each saga, of its newest turn. Repeats a rejected delivery after 1
- * second at first and after 60 seconds at last, without a limit. Repeats a delivery of more than 5 minutes: its process may have died.
+ * Creates a queue of pg-boss 12 in PostgreSQL. Keeps one job for each saga, of its newest turn.
+ * Repeats a rejected delivery after 1 second at first and after 60 seconds at last, without a
+ * limit. Repeats a delivery of more than 5 minutes: its process may have died.
  * @param boss - started `PgBoss`; the caller stops it
  * @throws TypeError if `boss` is not of pg-boss 12, or an option is invalid
  * @example
@@ -58,12 +59,20 @@ export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions): Saga
   const { queue } = options;
   assertText('pgBossQueue.queue', queue);
   const given = Object(boss) as { readonly [name: string]: unknown };
-  const missing = ['send', 'findJobs', 'deleteJob'].find((name) => typeof given[name] !== 'function');
+  const missing = ['send', 'findJobs', 'deleteJob'].find(
+    (name) => typeof given[name] !== 'function',
+  );
   if (missing !== undefined) {
-    throw optionError(`pgBossQueue: expected a PgBoss of pg-boss 12, but it has no method '${missing}'.`);
+    throw optionError(
+      `pgBossQueue: expected a PgBoss of pg-boss 12, but it has no method '${missing}'.`,
+    );
   }
-  /** Jobs of a saga in the order of storing. pg-boss returns the first 1,000, so each new job deletes those that are done. */
-  const jobsOf = (sagaId: string): Promise<readonly PgBossJobLike[]> => boss.findJobs(queue, { key: sagaId });
+  /**
+   * Jobs of a saga in the order of storing. pg-boss returns the first 1,000, so each new job
+   * deletes those that are done.
+   */
+  const jobsOf = (sagaId: string): Promise<readonly PgBossJobLike[]> =>
+    boss.findJobs(queue, { key: sagaId });
   const remove = async (jobs: readonly PgBossJobLike[]): Promise<void> => {
     const ids = jobs.map(({ id }) => id);
     if (ids.length > 0) await boss.deleteJob(queue, ids);
@@ -132,8 +141,8 @@ function jobOptions(sagaId: string, at: Date | 'woken'): PgBossJobOptions {
 }
 
 /**
- * Creates the handler of `boss.work`, to pass messages to a host. PostgreSQL stores no result of a delivery, and only the code of
- * an error: the hooks of the host report the error.
+ * Creates the handler of `boss.work`, to pass messages to a host. PostgreSQL stores no result of a
+ * delivery, and only the code of an error: the hooks of the host report the error.
  * @example
  * ```ts
  * declare const host: Receiver; // createSagaHost(…)
@@ -145,7 +154,9 @@ export function pgBossHandler(
   host: Receiver,
 ): (jobs: readonly { readonly data: QueueMessage }[]) => Promise<void> {
   return async (jobs) => {
-    const deliveries = await Promise.allSettled(jobs.map(async ({ data }) => await deliver(host, data)));
+    const deliveries = await Promise.allSettled(
+      jobs.map(async ({ data }) => await deliver(host, data)),
+    );
     for (const delivery of deliveries) if (delivery.status === 'rejected') throw delivery.reason;
   };
 }

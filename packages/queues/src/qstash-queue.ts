@@ -1,6 +1,13 @@
 import type { QueueMessage, SagaQueue } from '@mcp-saga/server/stores';
 import { QueueError } from './errors.ts';
-import { assertKnown, assertText, deliver, fromBody, toBody, type Receiver } from './queue-message.ts';
+import {
+  assertKnown,
+  assertText,
+  deliver,
+  fromBody,
+  toBody,
+  type Receiver,
+} from './queue-message.ts';
 import { digestOf, verifySignature } from './qstash-signature.ts';
 
 /** Options of {@link qstashQueue}. */
@@ -25,7 +32,8 @@ export interface QstashQueueOptions {
 export interface QstashQueue extends SagaQueue {
   remove(sagaId: string): Promise<void>;
   /**
-   * Verifies the signature of a request, and reads its message. Returns undefined if the signature is missing or wrong.
+   * Verifies the signature of a request, and reads its message. Returns undefined if the signature
+   * is missing or wrong.
    * @throws QueueError `queue_message_invalid` if a signed body is not a message
    */
   receive(request: Request): Promise<QueueMessage | undefined>;
@@ -38,9 +46,9 @@ const maxBytes = 1_000_000;
 const maxDelayMs = 6 * 24 * 60 * 60 * 1_000;
 
 /**
- * Creates a queue of QStash. QStash sends each message to `url` at its time, and repeats a rejected message as often as the plan allows.
- * Afterwards, the message goes to the dead letter queue of QStash. A message for a later time arrives after six days, and the host sends
- * it again.
+ * Creates a queue of QStash. QStash sends each message to `url` at its time, and repeats a rejected
+ * message as often as the plan allows. Afterwards, the message goes to the dead letter queue of
+ * QStash. A message for a later time arrives after six days, and the host sends it again.
  * @throws TypeError if an option is missing or invalid
  * @example
  * ```ts
@@ -56,9 +64,15 @@ export function qstashQueue(options: QstashQueueOptions): QstashQueue {
   assertKnown('qstashQueue', options, [...texts, 'baseUrl', 'fetch', 'clock']);
   for (const name of texts) assertText(`qstashQueue.${name}`, options[name]);
   const { token, currentSigningKey, nextSigningKey, url, clock = Date.now } = options;
-  const { baseUrl = 'https://qstash.upstash.io', fetch: send = (request) => fetch(request) } = options;
+  const { baseUrl = 'https://qstash.upstash.io', fetch: send = (request) => fetch(request) } =
+    options;
   const keys = [currentSigningKey, nextSigningKey];
-  const ask = async (method: string, path: string, headers: object, body: string | null): Promise<Response> =>
+  const ask = async (
+    method: string,
+    path: string,
+    headers: object,
+    body: string | null,
+  ): Promise<Response> =>
     await send(
       new Request(`${baseUrl}/v2/${path}`, {
         method,
@@ -115,8 +129,9 @@ async function refusal(response: Response): Promise<QueueError> {
 }
 
 /**
- * Serves a request of QStash: verifies the signature, and passes the message to a host. Answers 401 for a wrong signature, 489 for an
- * invalid message (QStash does not repeat 489), 503 for a rejected message, and 204 otherwise.
+ * Serves a request of QStash: verifies the signature, and passes the message to a host. Answers 401
+ * for a wrong signature, 489 for an invalid message (QStash does not repeat 489), 503 for a
+ * rejected message, and 204 otherwise.
  * @example
  * ```ts
  * declare const host: Receiver; // createSagaHost({ queue, … })

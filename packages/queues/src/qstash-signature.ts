@@ -10,8 +10,9 @@ export interface SignatureFacts {
 }
 
 /**
- * Verifies the `Upstash-Signature` of a request: a JWT with HS256, by one of the keys. Returns the digest of the signed body. Returns
- * undefined if the signature is not of QStash, for another URL, or expired.
+ * Verifies the `Upstash-Signature` of a request: a JWT with HS256, by one of the keys. Returns the
+ * digest of the signed body. Returns undefined if the signature is not of QStash, for another URL,
+ * or expired.
  * @see https://upstash.com/docs/qstash/features/security
  */
 export async function verifySignature(
@@ -26,7 +27,9 @@ export async function verifySignature(
   const signed = new TextEncoder().encode(`${header}.${payload}`);
   const verified = await Promise.all(keys.map(async (key) => await isSignedBy(key, bytes, signed)));
   if (!verified.includes(true)) return undefined;
-  const { iss, sub, exp, nbf, body } = Object(parse(payload)) as { readonly [claim: string]: unknown };
+  const { iss, sub, exp, nbf, body } = Object(parse(payload)) as {
+    readonly [claim: string]: unknown;
+  };
   const seconds = now / 1_000;
   const isInTime =
     typeof exp === 'number' &&
@@ -39,7 +42,9 @@ export async function verifySignature(
 
 /** Returns the SHA-256 of a text, in base64url without padding. */
 export async function digestOf(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  const digest = new Uint8Array(
+    await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)),
+  );
   return withoutPadding(
     btoa(String.fromCharCode(...digest))
       .replaceAll('+', '-')
@@ -54,9 +59,13 @@ async function isSignedBy(
 ): Promise<boolean> {
   // HS256, whatever the header of the token says.
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
-  const imported = await crypto.subtle.importKey('raw', new TextEncoder().encode(key), hmac, false, [
-    'verify',
-  ]);
+  const imported = await crypto.subtle.importKey(
+    'raw',
+    new TextEncoder().encode(key),
+    hmac,
+    false,
+    ['verify'],
+  );
   return await crypto.subtle.verify('HMAC', imported, signature, signed);
 }
 

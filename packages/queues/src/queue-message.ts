@@ -5,7 +5,10 @@ import { QueueError } from './errors.ts';
 /** Required method of a receiving host. */
 export type Receiver = Pick<QueueConsumer, 'deliver'>;
 
-/** Formats a message as JSON. Throws QueueError `queue_message_too_large` over the limit of the service. */
+/**
+ * Formats a message as JSON. Throws QueueError `queue_message_too_large` over the limit of the
+ * service.
+ */
 export function toBody(value: object, maxBytes: number, service: string): string {
   const body = JSON.stringify(value);
   const { length } = new TextEncoder().encode(body);
@@ -37,7 +40,10 @@ function parse(body: string): unknown {
   }
 }
 
-/** Delivers a message. Throws QueueError with the code of the error alone, since some queues store the error. */
+/**
+ * Delivers a message. Throws QueueError with the code of the error alone, since some queues store
+ * the error.
+ */
 export async function deliver(host: Receiver, message: QueueMessage): Promise<void> {
   await host.deliver(message).catch((error: unknown) => {
     const { code } = Object(error) as { readonly code?: unknown };

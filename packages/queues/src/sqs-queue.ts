@@ -1,6 +1,13 @@
 import { optionError } from './option-error.ts';
 import type { SagaQueue } from '@mcp-saga/server/stores';
-import { assertKnown, assertText, deliver, fromBody, toBody, type Receiver } from './queue-message.ts';
+import {
+  assertKnown,
+  assertText,
+  deliver,
+  fromBody,
+  toBody,
+  type Receiver,
+} from './queue-message.ts';
 
 /** Required method of an `SQS` of `@aws-sdk/client-sqs`. */
 export interface SqsLike {
@@ -35,8 +42,8 @@ const maxDelay = 900;
 const maxBytes = 1_048_576;
 
 /**
- * Creates a queue of Amazon SQS. SQS delays a message by at most 15 minutes: {@link sqsHandler} sends an early message again until it is
- * due.
+ * Creates a queue of Amazon SQS. SQS delays a message by at most 15 minutes: {@link sqsHandler}
+ * sends an early message again until it is due.
  * @param client - `SQS` of `@aws-sdk/client-sqs`, version 3
  * @throws TypeError if the client or an option is invalid, or the queue is a FIFO queue
  * @example
@@ -51,10 +58,14 @@ export function sqsQueue(client: SqsLike, options: SqsQueueOptions): SagaQueue {
   const { queueUrl, clock = Date.now } = options;
   assertText('sqsQueue.queueUrl', queueUrl);
   if (queueUrl.endsWith('.fifo')) {
-    throw optionError('sqsQueue.queueUrl: FIFO queues cannot delay single messages. Use a standard queue.');
+    throw optionError(
+      'sqsQueue.queueUrl: FIFO queues cannot delay single messages. Use a standard queue.',
+    );
   }
   if (typeof (Object(client) as { readonly sendMessage?: unknown }).sendMessage !== 'function') {
-    throw optionError("sqsQueue: expected an SQS of '@aws-sdk/client-sqs': new SQS(), not new SQSClient().");
+    throw optionError(
+      "sqsQueue: expected an SQS of '@aws-sdk/client-sqs': new SQS(), not new SQSClient().",
+    );
   }
   return {
     send: async (message, at) => {
@@ -69,9 +80,9 @@ export function sqsQueue(client: SqsLike, options: SqsQueueOptions): SagaQueue {
 }
 
 /**
- * Creates a Lambda handler for messages of an SQS queue. Passes due messages to a host, and sends early messages again. Enable
- * `ReportBatchItemFailures` for the trigger: the handler reports each rejected message, and SQS repeats the delivery after the
- * visibility timeout.
+ * Creates a Lambda handler for messages of an SQS queue. Passes due messages to a host, and sends
+ * early messages again. Enable `ReportBatchItemFailures` for the trigger: the handler reports each
+ * rejected message, and SQS repeats the delivery after the visibility timeout.
  * @param queue - source of the messages
  * @example
  * ```ts

@@ -24,7 +24,11 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
 
   for (const { title, run } of queueConformance(() => started.make())) it(title, run);
 
-  const message = (sagaId: string, turn: number): QueueMessage => ({ sagaId, turn, token: `sealed ${turn}` });
+  const message = (sagaId: string, turn: number): QueueMessage => ({
+    sagaId,
+    turn,
+    token: `sealed ${turn}`,
+  });
 
   it('keeps one job of pg-boss for each saga', async () => {
     const { boss, name, queue, elsewhere, now } = await started.make();
@@ -42,7 +46,8 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
   it('stores neither results nor error messages, and deletes completed jobs', async () => {
     const { boss, name, queue, consume, now, pass } = await started.make();
     await consume(async ({ turn, sagaId }) => {
-      if (turn === 1) throw Object.assign(new Error('secret', { cause: 'secret' }), { code: 'guard_down' });
+      if (turn === 1)
+        throw Object.assign(new Error('secret', { cause: 'secret' }), { code: 'guard_down' });
       return { status: 'ended', sagaId };
     });
     await queue.send(message('done', 2), now());
@@ -52,7 +57,9 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
     await queue.send(message('rejected', 1), now());
     await pass(0);
     const [rejected] = await boss.findJobs(name, { key: 'rejected' });
-    expect(rejected?.output).toMatchObject({ message: 'The host rejected the message: guard_down.' });
+    expect(rejected?.output).toMatchObject({
+      message: 'The host rejected the message: guard_down.',
+    });
     expect(JSON.stringify(rejected?.output)).not.toContain('secret');
     await pass(600_000);
     await pass(600_000);
@@ -64,7 +71,8 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
     const delivered: number[] = [];
     await consume(async ({ turn, sagaId }) => {
       delivered.push(turn);
-      if (turn < 4) await queue.send(message(sagaId, turn + 1), now() + (turn < 3 ? 0 : 24 * 3_600_000));
+      if (turn < 4)
+        await queue.send(message(sagaId, turn + 1), now() + (turn < 3 ? 0 : 24 * 3_600_000));
       return { status: 'waiting', sagaId };
     });
     await queue.send(message('one', 1), now());
@@ -104,16 +112,17 @@ describeWithPostgres('what every queue does, in pg-boss', () => {
 
   it('rejects a queue that does not exist', async () => {
     const { boss, now } = await started.make();
-    await expect(pgBossQueue(boss, { queue: 'unknown' }).send(message('one', 1), now())).rejects.toThrow(
-      'unknown',
-    );
+    await expect(
+      pgBossQueue(boss, { queue: 'unknown' }).send(message('one', 1), now()),
+    ).rejects.toThrow('unknown');
   });
 });
 
 describe('a queue of pg-boss', () => {
   it('rejects other values and unknown options', () => {
     const boss = { send: () => undefined, findJobs: () => undefined, deleteJob: () => undefined };
-    const of = (given: unknown, options: object) => () => pgBossQueue(given as PgBossLike, options as never);
+    const of = (given: unknown, options: object) => () =>
+      pgBossQueue(given as PgBossLike, options as never);
     expect(of({ send: () => undefined }, { queue: 'sagas' })).toThrow("'findJobs'");
     expect(of(undefined, { queue: 'sagas' })).toThrow(TypeError);
     expect(of(boss, {})).toThrow('pgBossQueue.queue');

@@ -21,7 +21,9 @@ const body = JSON.stringify(message);
 const ended: DeliveryResult = { status: 'ended', sagaId: 'saga_-1' };
 
 /** The method and the sorted query of a request. */
-function requestLine(request: { readonly method: string; readonly url: string } | undefined): unknown {
+function requestLine(
+  request: { readonly method: string; readonly url: string } | undefined,
+): unknown {
   const { pathname, searchParams } = new URL(request?.url ?? '');
   return [request?.method, pathname, [...searchParams].map(String).toSorted()];
 }
@@ -43,7 +45,13 @@ describe('a queue of QStash', () => {
     const client = new Client({ baseUrl, token, enableTelemetry: false });
     const deduplicationId = requests[0]?.headers.get('Upstash-Deduplication-Id') ?? '';
     const notBefore = Math.ceil(at / 1_000);
-    await client.publishJSON({ url, body: message, notBefore, deduplicationId, label: message.sagaId });
+    await client.publishJSON({
+      url,
+      body: message,
+      notBefore,
+      deduplicationId,
+      label: message.sagaId,
+    });
     await client.messages.cancel({ filter: { label: message.sagaId } });
     const parts = async (request: Request) => ({
       method: request.method,
@@ -129,11 +137,15 @@ describe('a queue of QStash', () => {
     }
     await refuse(`${signature}.${mac}`);
     await assert(
-      asyncProperty(nat(signature.length - 2), string({ minLength: 1, maxLength: 1 }), async (at, other) => {
-        // The last character of each part has bits that no byte has.
-        pre(/[\w.-]/.test(other) && signature[at] !== other && signature[at + 1] !== '.');
-        await refuse(`${signature.slice(0, at)}${other}${signature.slice(at + 1)}`);
-      }),
+      asyncProperty(
+        nat(signature.length - 2),
+        string({ minLength: 1, maxLength: 1 }),
+        async (at, other) => {
+          // The last character of each part has bits that no byte has.
+          pre(/[\w.-]/.test(other) && signature[at] !== other && signature[at + 1] !== '.');
+          await refuse(`${signature.slice(0, at)}${other}${signature.slice(at + 1)}`);
+        },
+      ),
     );
   });
 
@@ -162,15 +174,22 @@ describe('a queue of QStash', () => {
       url,
       fetch: async () => Response.json({ error: 'quota maxDelay exceeded' }, { status: 400 }),
     });
-    const error: unknown = await Promise.resolve(queue.send(message, 0)).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'queue_refused', message: expect.stringContaining('maxDelay') });
+    const error: unknown = await Promise.resolve(queue.send(message, 0)).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({
+      code: 'queue_refused',
+      message: expect.stringContaining('maxDelay'),
+    });
     expect(String((error as Error).stack)).not.toContain(token);
     await expect(queue.remove('saga')).rejects.toMatchObject({ code: 'queue_refused' });
   });
 
   it('reports the limit for a message that QStash does not store', async () => {
     const { queue, now, requests } = await makeQstash();
-    await expect(queue.send({ ...message, token: 'x'.repeat(1_000_000) }, now())).rejects.toMatchObject({
+    await expect(
+      queue.send({ ...message, token: 'x'.repeat(1_000_000) }, now()),
+    ).rejects.toMatchObject({
       code: 'queue_message_too_large',
       message: expect.stringContaining('1000000'),
     });

@@ -34,7 +34,9 @@ describe('a queue of Amazon SQS', () => {
     });
     const spare = JSON.stringify({ ...message, token: '', at: now() }).length;
     await queue.send({ ...message, token: 'x'.repeat(1_048_576 - spare) }, now());
-    await expect(queue.send({ ...message, token: 'x'.repeat(1_048_577 - spare) }, now())).rejects.toThrow();
+    await expect(
+      queue.send({ ...message, token: 'x'.repeat(1_048_577 - spare) }, now()),
+    ).rejects.toThrow();
     expect(service.stored).toHaveLength(1);
   });
 

@@ -32,11 +32,18 @@ export interface BullmqJobOptions {
   readonly deduplication: { readonly id: string };
 }
 
-const methods = ['add', 'getJob', 'remove', 'getDeduplicationJobId', 'removeDeduplicationKey'] as const;
+const methods = [
+  'add',
+  'getJob',
+  'remove',
+  'getDeduplicationJobId',
+  'removeDeduplicationKey',
+] as const;
 
 /**
- * Creates a `SagaQueue` from a BullMQ `Queue`, which stores its jobs in Redis. Keeps one job for each saga, for its newest turn. A rejected
- * delivery is repeated after a second, then with growing delays of up to 30 seconds, without a limit.
+ * Creates a `SagaQueue` from a BullMQ `Queue`, which stores its jobs in Redis. Keeps one job for
+ * each saga, for its newest turn. A rejected delivery is repeated after a second, then with growing
+ * delays of up to 30 seconds, without a limit.
  * @param queue - queue of BullMQ; the caller closes it
  * @throws TypeError if `queue` is not a queue of BullMQ
  * @example
@@ -51,17 +58,28 @@ export function bullmqQueue<Queue extends BullmqQueueLike>(queue: Queue): SagaQu
   const given = Object(queue) as { readonly [name: string]: unknown };
   const missing = methods.find((name) => typeof given[name] !== 'function');
   if (missing !== undefined) {
-    throw optionError(`bullmqQueue: expected a Queue of BullMQ 5.81 or newer, but it lacks '${missing}'.`);
+    throw optionError(
+      `bullmqQueue: expected a Queue of BullMQ 5.81 or newer, but it lacks '${missing}'.`,
+    );
   }
-  /** Stores a job, unless a job of a newer turn is stored. A woken job starts soon, and so does the job that replaces it before. */
-  const store = async (message: QueueMessage, at: number, isWoken: boolean = false): Promise<boolean> => {
+  /**
+   * Stores a job, unless a job of a newer turn is stored. A woken job starts soon, and so does the
+   * job that replaces it before.
+   */
+  const store = async (
+    message: QueueMessage,
+    at: number,
+    isWoken: boolean = false,
+  ): Promise<boolean> => {
     const { sagaId, turn } = message;
     for (;;) {
-      // A deduplication key names the newest job of the saga. BullMQ alone would keep the first job, or the last one sent.
+      // A deduplication key names the newest job of the saga. BullMQ alone would keep the first
+      // job, or the last one sent.
       const last = await queue.getDeduplicationJobId(sagaId);
       if (last !== null && Number.parseInt(last, 10) > turn) return false;
       const job = last === null ? undefined : await queue.getJob(last);
-      // A wake lasts until a delivery begins after it: the running turn may have read its mailbox before.
+      // A wake lasts until a delivery begins after it: the running turn may have read its mailbox
+      // before.
       const replacesWoken = job !== undefined && isWokenId(last) && !(await job.isActive());
       // The key may name a job of another process by now.
       if (job !== undefined && !(await job.removeDeduplicationKey())) continue;
@@ -116,8 +134,9 @@ function jobOptions(jobId: string, sagaId: string, at: number): BullmqJobOptions
 const halfToOne = (): number => 1 - Math.random() / 2;
 
 /**
- * Options for the `Worker` of {@link bullmqProcessor}: growing delays before a rejected delivery is repeated, and no limit on processes
- * that die. By default, BullMQ drops a job permanently when a second process dies while running it.
+ * Options for the `Worker` of {@link bullmqProcessor}: growing delays before a rejected delivery is
+ * repeated, and no limit on processes that die. By default, BullMQ drops a job permanently when a
+ * second process dies while running it.
  */
 export const bullmqWorkerOptions: {
   readonly maxStalledCount: number;
@@ -125,12 +144,14 @@ export const bullmqWorkerOptions: {
 } = {
   maxStalledCount: Number.MAX_SAFE_INTEGER,
   // The strategies of BullMQ have no longest delay.
-  settings: { backoffStrategy: (count) => Math.round(Math.min(30_000, 500 * 2 ** count) * halfToOne()) },
+  settings: {
+    backoffStrategy: (count) => Math.round(Math.min(30_000, 500 * 2 ** count) * halfToOne()),
+  },
 };
 
 /**
- * Creates the processor of a BullMQ `Worker`, which passes messages to a host. Redis stores no result of a delivery, and only the code
- * of an error: the hooks of the host report the error.
+ * Creates the processor of a BullMQ `Worker`, which passes messages to a host. Redis stores no
+ * result of a delivery, and only the code of an error: the hooks of the host report the error.
  * @example
  * ```ts
  * import type { QueueConsumer } from '@mcp-saga/server/stores';

@@ -2,7 +2,10 @@ import { optionError } from './option-error.ts';
 import type { RedisClient, RedisOptions, RunScript } from './redis-client.ts';
 import { scriptRunner } from './run-script.ts';
 
-const optionNames: { readonly [name in keyof RedisOptions]-?: true } = { prefix: true, timeoutMs: true };
+const optionNames: { readonly [name in keyof RedisOptions]-?: true } = {
+  prefix: true,
+  timeoutMs: true,
+};
 
 /**
  * Checks the client and the options of a store.
@@ -16,7 +19,9 @@ export function connect(
 ): { readonly keys: Keys; readonly run: RunScript } {
   const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
   if (other !== undefined) {
-    throw optionError(`${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`);
+    throw optionError(
+      `${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`,
+    );
   }
   return { keys: keysOf(options), run: scriptRunner(client, options) };
 }
@@ -37,7 +42,9 @@ export interface Keys {
 /** @throws TypeError if the prefix contains a brace */
 export function keysOf({ prefix = 'mcp-saga:' }: RedisOptions): Keys {
   if (/[{}]/.test(prefix))
-    throw optionError('prefix must not contain braces, because they choose the cluster node of a key.');
+    throw optionError(
+      'prefix must not contain braces, because they choose the cluster node of a key.',
+    );
   return {
     turn: (sagaId, turn) => [
       `${prefix}{${sagaId}}:turn:${turn}`,

@@ -1,15 +1,12 @@
-// Redis runs a script atomically. A turn is a hash:
-//   jti, action, digest  the request that used the token
-//   fence                number of the newest lease; earlier leases cannot finish the turn
-//   again                set if an earlier lease ended without a result, so effects of the turn are unknown
-//   lease                end of the lease by the Redis clock, in milliseconds
-//   call                 ID of the call with the lease
-//   until                time until which the response is stored
-//   done                 replaces the last three fields once the response is stored, in a separate key
-// The sealed request has its own key until the turn is finished, because a hash that was large once stays large.
-// Numbers are formatted with %.0f, since Lua rounds to 14 digits.
-// A full Redis checks only the first write of a script. `begin` and `claim` write first, so a full Redis rejects them before any
-// change. `finish` and `letGo` delete first, so an interrupted turn can always end.
+// Redis runs a script atomically. A turn is a hash: jti, action, digest the request that used the
+// token fence number of the newest lease; earlier leases cannot finish the turn again set if an
+// earlier lease ended without a result, so effects of the turn are unknown lease end of the lease
+// by the Redis clock, in milliseconds call ID of the call with the lease until time until which the
+// response is stored done replaces the last three fields once the response is stored, in a separate
+// key The sealed request has its own key until the turn is finished, because a hash that was large
+// once stays large. Numbers are formatted with %.0f, since Lua rounds to 14 digits. A full Redis
+// checks only the first write of a script. `begin` and `claim` write first, so a full Redis rejects
+// them before any change. `finish` and `letGo` delete first, so an interrupted turn can always end.
 
 /** The Redis clock, by which all processes agree on leases. */
 export const clock = `
@@ -20,8 +17,9 @@ local ahead = 'MCPSAGA The entry would expire at once: the Redis clock is ahead.
 `;
 
 /**
- * KEYS: turn, response, request, next turn. ARGV: jti, action, digest, follows, lease in milliseconds, expiry of the turn,
- * expiry of the response, call ID, sealed request or '', ends, time of the host or '', awaits.
+ * KEYS: turn, response, request, next turn. ARGV: jti, action, digest, follows, lease in
+ * milliseconds, expiry of the turn, expiry of the response, call ID, sealed request or '', ends,
+ * time of the host or '', awaits.
  */
 export const begin: string = `${clock}
 -- Tokens allow the same difference between clocks.
@@ -111,8 +109,8 @@ return 1
 `;
 
 /**
- * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV: bytes to add, expiry, limit.
- * Returns 0 and adds nothing if the limit was reached before.
+ * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV: bytes
+ * to add, expiry, limit. Returns 0 and adds nothing if the limit was reached before.
  */
 export const count: string = `${clock}
 local slot = 900000

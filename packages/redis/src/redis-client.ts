@@ -23,25 +23,37 @@ export interface UpstashRedisLike {
   createScript(script: string): unknown;
 }
 
-/** A connected client of `redis` or `ioredis`, or a client of `@upstash/redis`. No library is imported. */
+/**
+ * A connected client of `redis` or `ioredis`, or a client of `@upstash/redis`. No library is
+ * imported.
+ */
 export type RedisClient = NodeRedisLike | IoRedisLike | UpstashRedisLike;
 
-/** Options of {@link redisStore}, {@link redisGuard}, {@link redisTaskStore}, and {@link redisMailbox}. */
+/**
+ * Options of {@link redisStore}, {@link redisGuard}, {@link redisTaskStore}, and
+ * {@link redisMailbox}.
+ */
 export interface RedisOptions {
   /**
-   * Prefix of all keys, without braces. Hosts that share sagas use the same prefix; other services need different ones.
+   * Prefix of all keys, without braces. Hosts that share sagas use the same prefix; other services
+   * need different ones.
    * @default 'mcp-saga:'
    */
   readonly prefix?: string;
   /**
-   * Maximum time to wait for a reply, in milliseconds. The clients alone would wait until Redis is connected again.
+   * Maximum time to wait for a reply, in milliseconds. The clients alone would wait until Redis is
+   * connected again.
    * @default 2000
    */
   readonly timeoutMs?: number;
 }
 
 /** Runs a Lua script atomically. */
-export type RunScript = (lua: string, keys: readonly string[], values: readonly string[]) => Promise<unknown>;
+export type RunScript = (
+  lua: string,
+  keys: readonly string[],
+  values: readonly string[],
+) => Promise<unknown>;
 
 /** Script calls of any client library. */
 export interface Scripting {

@@ -5,9 +5,10 @@ import type { RedisClient, RedisOptions } from './redis-client.ts';
 import { callId } from './run-script.ts';
 
 /**
- * Creates a guard in Redis, for hosts of any number of processes. Supports Redis 5 or newer, Valkey, and Redis Cluster. Leases use the
- * Redis clock. Entries expire automatically. If Redis loses an entry earlier, a used token is accepted again: set `maxmemory-policy
- * noeviction` and `appendonly yes`.
+ * Creates a guard in Redis, for hosts of any number of processes. Supports Redis 5 or newer,
+ * Valkey, and Redis Cluster. Leases use the Redis clock. Entries expire automatically. If Redis
+ * loses an entry earlier, a used token is accepted again: set `maxmemory-policy noeviction` and
+ * `appendonly yes`.
  * @param client - connected client; the caller closes it
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example
@@ -31,7 +32,8 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
     isOne(await run(count, [keys.owner(owner)], [String(bytes), whole(until), String(maxBytes)]));
   return {
     begin: async (asked) => {
-      const { sagaId, turn, jti, action, digest, follows, ends, awaits, leaseMs, expiresAt } = asked;
+      const { sagaId, turn, jti, action, digest, follows, ends, awaits, leaseMs, expiresAt } =
+        asked;
       const respondsUntil = Math.min(asked.respondsUntil ?? expiresAt, expiresAt);
       const request = [jti, action, digest, follows === true ? '1' : '0'];
       const times = [String(Math.ceil(leaseMs)), whole(expiresAt), whole(respondsUntil)];
@@ -48,13 +50,15 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
       ];
       const reply = await run(begin, [...keys.turn(sagaId, turn), next], values);
       const verdict = verdictOf(reply, { sagaId, turn });
-      if (asked.owner === undefined || typeof verdict === 'string' || !('run' in verdict)) return verdict;
+      if (asked.owner === undefined || typeof verdict === 'string' || !('run' in verdict))
+        return verdict;
       const { id, maxBytes } = asked.owner;
       const counted = { owner: id, until: respondsUntil, bytes: asked.request?.length ?? 0 };
       // An interrupted turn is already counted, and can always end.
       if (verdict.interrupted !== undefined)
         return { ...verdict, run: withCounted(verdict.run, { ...counted, bytes: 0 }) };
-      if (await add(counted, counted.bytes, maxBytes)) return { run: withCounted(verdict.run, counted) };
+      if (await add(counted, counted.bytes, maxBytes))
+        return { run: withCounted(verdict.run, counted) };
       await end(verdict.run, true);
       return 'full';
     },
@@ -68,7 +72,8 @@ export function redisGuard(client: RedisClient, options: RedisOptions = {}): Sag
     },
     release: async (fence) => void (await end(fence, false)),
     forget: (fence) => end(fence, true),
-    claim: async (key, expiresAt) => isOne(await run(claim, [keys.claim(key)], [whole(expiresAt), callId()])),
+    claim: async (key, expiresAt) =>
+      isOne(await run(claim, [keys.claim(key)], [whole(expiresAt), callId()])),
   };
 }
 

@@ -43,11 +43,17 @@ extend(kept[1], tonumber(ARGV[1]))
 return 1
 `;
 
-const results: readonly string[] = ['stored', 'taken', 'closed', 'full'] satisfies readonly PutResult[];
+const results: readonly string[] = [
+  'stored',
+  'taken',
+  'closed',
+  'full',
+] satisfies readonly PutResult[];
 
 /**
- * Creates a mailbox in Redis, for hosts of any number of processes. Supports Redis 5 or newer, Valkey, Redis Cluster, and Upstash.
- * Boxes expire on their own. If Redis loses a box earlier, its answers are lost, and people can answer again.
+ * Creates a mailbox in Redis, for hosts of any number of processes. Supports Redis 5 or newer,
+ * Valkey, Redis Cluster, and Upstash. Boxes expire on their own. If Redis loses a box earlier, its
+ * answers are lost, and people can answer again.
  * @param client - connected client; the caller closes the client
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example
@@ -70,13 +76,18 @@ export function redisMailbox(client: RedisClient, options: RedisOptions = {}): M
       const reply = await run(list, [keys.box(box)], []);
       const fields = new Map<string, string>();
       const flat = (Array.isArray(reply) ? reply : []).map(String);
-      for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] ?? '', flat[at + 1] ?? '');
+      for (let at = 0; at + 1 < flat.length; at += 2)
+        fields.set(flat[at] ?? '', flat[at + 1] ?? '');
       const isClosed = fields.has('closed');
       const answers = [...fields]
         .filter(([field]) => field.startsWith('='))
         .map(([field, value]) => {
           const end = value.indexOf(' ');
-          return { number: Number(value.slice(0, end)), slot: field.slice(1), sealed: value.slice(end + 1) };
+          return {
+            number: Number(value.slice(0, end)),
+            slot: field.slice(1),
+            sealed: value.slice(end + 1),
+          };
         })
         .toSorted((one, other) => one.number - other.number)
         .map(({ slot, sealed }) => ({ slot, sealed }));

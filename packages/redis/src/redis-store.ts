@@ -5,7 +5,8 @@ import { redisMailbox } from './redis-mailbox.ts';
 import { redisTaskStore } from './redis-task-store.ts';
 
 /**
- * Creates the guard, the task store, and the mailbox of a host in one Redis, for hosts of any number of processes.
+ * Creates the guard, the task store, and the mailbox of a host in one Redis, for hosts of any
+ * number of processes.
  * @param client - connected client; the caller closes the client
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example

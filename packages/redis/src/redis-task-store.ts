@@ -20,8 +20,9 @@ return 1
 `;
 
 /**
- * Creates a task store in Redis, for hosts of any number of processes. Supports Redis 5 or newer, Valkey, and Redis Cluster.
- * Tasks expire on their own. If Redis loses a task earlier, clients get the error for an unknown task.
+ * Creates a task store in Redis, for hosts of any number of processes. Supports Redis 5 or newer,
+ * Valkey, and Redis Cluster. Tasks expire on their own. If Redis loses a task earlier, clients get
+ * the error for an unknown task.
  * @param client - connected client; the caller closes the client
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example

@@ -5,13 +5,17 @@ import { scriptingOf } from './scripting.ts';
 const defaultTimeout = 2_000;
 
 /**
- * Returns a function that runs scripts by digest, or by text if Redis has not cached the script. Every script can be repeated
- * after a dropped connection.
+ * Returns a function that runs scripts by digest, or by text if Redis has not cached the script.
+ * Every script can be repeated after a dropped connection.
  * @throws TypeError or RangeError if the client or an option is invalid
  */
-export function scriptRunner(client: RedisClient, { timeoutMs = defaultTimeout }: RedisOptions): RunScript {
+export function scriptRunner(
+  client: RedisClient,
+  { timeoutMs = defaultTimeout }: RedisOptions,
+): RunScript {
   const scripting = scriptingOf(client);
-  if (!(timeoutMs > 0)) throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  if (!(timeoutMs > 0))
+    throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
   const scripts = new Map<string, Promise<Script>>();
   const scriptOf = (lua: string): Promise<Script> => {
     const known = scripts.get(lua) ?? digested(scripting.textOf(lua));
@@ -40,7 +44,9 @@ async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
     timer = setTimeout(
       () =>
         reject(
-          new Error(`Redis did not reply within ${timeout} ms. Check the connection, or raise timeoutMs.`),
+          new Error(
+            `Redis did not reply within ${timeout} ms. Check the connection, or raise timeoutMs.`,
+          ),
         ),
       timeout,
     );
@@ -64,7 +70,10 @@ async function digested(text: string): Promise<Script> {
   return { text, digest: hex(new Uint8Array(digest)) };
 }
 
-/** Returns a random call ID, which identifies a call that the client repeats after a dropped connection. */
+/**
+ * Returns a random call ID, which identifies a call that the client repeats after a dropped
+ * connection.
+ */
 export function callId(): string {
   return hex(crypto.getRandomValues(new Uint8Array(8)));
 }

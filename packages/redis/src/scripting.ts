@@ -12,7 +12,8 @@ import { upstashScripting } from './upstash.ts';
 /** Adapts a client of any supported library. Throws TypeError for other clients. */
 export function scriptingOf(client: RedisClient): Scripting {
   if (isMethod(client, 'createScript')) return upstashScripting(client as UpstashRedisLike);
-  if (isMethod(client, 'internal_send_command')) throw optionError(unsupported("'redis' before version 4"));
+  if (isMethod(client, 'internal_send_command'))
+    throw optionError(unsupported("'redis' before version 4"));
   if (isMethod(client, 'evalSha')) {
     const node = client as NodeRedisLike;
     return {
@@ -41,7 +42,8 @@ function unsupported(name: string): string {
 
 /** Class of a value, for an error. */
 function nameOf(client: unknown): string {
-  if (client === null || typeof client !== 'object') return client === null ? 'null' : typeof client;
+  if (client === null || typeof client !== 'object')
+    return client === null ? 'null' : typeof client;
   const { constructor } = client as { readonly constructor?: { readonly name: string } };
   return constructor?.name ?? 'object';
 }

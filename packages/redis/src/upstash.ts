@@ -1,6 +1,7 @@
 import type { Scripting, UpstashRedisLike } from './redis-client.ts';
 
-// The client parses each reply as JSON, so '1e3' would become a number. Text with the prefix is not JSON.
+// The client parses each reply as JSON, so '1e3' would become a number. Text with the prefix is not
+// JSON.
 const marker = '=';
 
 const marked = (lua: string): string => `
@@ -17,7 +18,8 @@ return mark(script())
 `;
 
 function unmarked(reply: unknown): unknown {
-  if (typeof reply === 'string') return reply.startsWith(marker) ? reply.slice(marker.length) : reply;
+  if (typeof reply === 'string')
+    return reply.startsWith(marker) ? reply.slice(marker.length) : reply;
   return Array.isArray(reply) ? reply.map(unmarked) : reply;
 }
 

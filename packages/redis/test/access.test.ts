@@ -3,7 +3,11 @@ import { redisStore, type RedisClient } from '@mcp-saga/redis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { clients } from './support/clients.ts';
 
 const page = readFileSync(new URL('../../../docs/operate/fleet.md', import.meta.url), 'utf8');
@@ -55,7 +59,8 @@ describeWithRedis('a user of Redis', () => {
     const client = createClient({ url });
     await client.connect();
     onTestFinished(() => client.destroy());
-    // Each command is needed; `eval` only where Redis has forgotten a script, `info` by ioredis alone.
+    // Each command is needed; `eval` only where Redis has forgotten a script, `info` by ioredis
+    // alone.
     for (const word of rule.filter((one) => /^\+(?!@|eval$|info)/.test(one))) {
       const command = word.slice(1);
       await redis.sendCommand(['ACL', 'SETUSER', 'sagas', `-${command}`]);

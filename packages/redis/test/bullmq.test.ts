@@ -3,12 +3,18 @@ import type { QueueMessage } from '@mcp-saga/server';
 import type { DeliveryResult } from '@mcp-saga/server/stores';
 import { queueConformance } from '@mcp-saga/testing/guard';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { bulls, makeBullQueue } from './support/bullmq.ts';
 
 describe('a queue of BullMQ', () => {
   it('rejects a value that is not a queue of BullMQ', () => {
-    expect(() => bullmqQueue({ add: () => undefined } as unknown as BullmqQueueLike)).toThrow(TypeError);
+    expect(() => bullmqQueue({ add: () => undefined } as unknown as BullmqQueueLike)).toThrow(
+      TypeError,
+    );
     expect(() => bullmqQueue(undefined as unknown as BullmqQueueLike)).toThrow("'add'");
   });
 
@@ -33,7 +39,9 @@ describe('a queue of BullMQ', () => {
     for (const error of [busy, new Error('secret'), 'secret', { code: 'a secret' }, undefined]) {
       const thrown: unknown = await reject(error).catch((caught: unknown) => caught);
       expect(thrown).toBeInstanceOf(Error);
-      expect(`${(thrown as Error).stack} ${String((thrown as Error).cause)}`).not.toContain('secret');
+      expect(`${(thrown as Error).stack} ${String((thrown as Error).cause)}`).not.toContain(
+        'secret',
+      );
     }
   });
 });
@@ -68,7 +76,10 @@ describeWithRedis('what every queue does, in BullMQ', () => {
         const turns = [1, 2, 5, 4, 3];
         await Promise.all(
           turns.map(async (turn, index) =>
-            (index % 2 === 0 ? sagas : elsewhere).send({ sagaId: 'one', turn, token: `sealed ${turn}` }, at),
+            (index % 2 === 0 ? sagas : elsewhere).send(
+              { sagaId: 'one', turn, token: `sealed ${turn}` },
+              at,
+            ),
           ),
         );
         await sagas.send({ sagaId: 'one', turn: 6, token: 'sealed 6' }, at);
@@ -86,7 +97,8 @@ describeWithRedis('what every queue does, in BullMQ', () => {
         const { bull: queue, queue: sagas, consume, now, pass } = await make();
         const at = now();
         await consume(async ({ turn }) => {
-          if (turn === 1) await sagas.send({ sagaId: 'one', turn: 2, token: 'sealed' }, now() + 3_600_000);
+          if (turn === 1)
+            await sagas.send({ sagaId: 'one', turn: 2, token: 'sealed' }, now() + 3_600_000);
           return { status: 'ended', sagaId: 'one' };
         });
         await sagas.send({ sagaId: 'one', turn: 1, token: 'sealed' }, at);
@@ -104,7 +116,8 @@ describeWithRedis('what every queue does, in BullMQ', () => {
         const delays = new Map<number, number>();
         while (delays.size < 9) {
           await pass(60_000);
-          for (const { attemptsMade, delay } of await queue.getDelayed()) delays.set(attemptsMade, delay);
+          for (const { attemptsMade, delay } of await queue.getDelayed())
+            delays.set(attemptsMade, delay);
         }
         for (const [attempts, delay] of delays) {
           const longest = Math.min(30_000, 500 * 2 ** attempts);
@@ -126,7 +139,10 @@ describeWithRedis('what every queue does, in BullMQ', () => {
         const [rejected, ...others] = await queue.getDelayed();
         expect(others).toEqual([]);
         expect(rejected?.failedReason).toBe('The host rejected the message: guard_down.');
-        expect(await queue.getJobCounts('completed', 'failed')).toEqual({ completed: 0, failed: 0 });
+        expect(await queue.getJobCounts('completed', 'failed')).toEqual({
+          completed: 0,
+          failed: 0,
+        });
       });
     });
   }

@@ -13,7 +13,12 @@ describeWithRedis('stores in Redis behind a proxy', () => {
     const proxy = await startFaultProxy(server.port);
     onTestFinished(() => proxy.close());
     const clientAt = (port: number): Redis => {
-      const redis = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 1, maxRetriesPerRequest: 0 });
+      const redis = new Redis({
+        port,
+        host: '127.0.0.1',
+        retryStrategy: () => 1,
+        maxRetriesPerRequest: 0,
+      });
       redis.on('error', () => undefined);
       onTestFinished(() => redis.disconnect());
       return redis;

@@ -2,7 +2,11 @@ import { redisGuard } from '@mcp-saga/redis';
 import { createSagaHost, generateKey, TokenRefused, type SagaHost } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { clients } from './support/clients.ts';
 import { accept, decline, order } from './support/order.ts';
@@ -91,12 +95,16 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
       const { host, shipped, errors } = await hostOf(client, {});
       const { token } = suspended(await host.start('order', {}));
       await server.kill();
-      await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+      await expect(host.resume(token, accept('ship'))).rejects.toMatchObject({
+        code: 'guard_down',
+      });
       expect(shipped).toEqual([]);
       expect(errors).toHaveLength(1);
       await server.restart();
       // The client connects again by itself, and Redis knows no script any more.
-      await vi.waitFor(async () => suspended(await host.resume(token, accept('ship'))), { timeout: 20_000 });
+      await vi.waitFor(async () => suspended(await host.resume(token, accept('ship'))), {
+        timeout: 20_000,
+      });
       expect(shipped).toHaveLength(1);
     });
   }
@@ -118,7 +126,8 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
     const next = suspended(await host.resume(token, accept('ship')));
     await expect(host.resume(token, decline('ship'))).rejects.toThrow(TokenRefused);
     await redis.flushall();
-    // Each saga continues, and repeated effects keep their keys. An older token is valid again, as without a guard.
+    // Each saga continues, and repeated effects keep their keys. An older token is valid again, as
+    // without a guard.
     expect(await host.resume(next.token, accept('review'))).toMatchObject({ result: 'thanks' });
     expect(await host.resume(token, decline('ship'))).toMatchObject({ status: 'failed' });
     expect(shipped).toHaveLength(1);

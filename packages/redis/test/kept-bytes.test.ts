@@ -1,7 +1,11 @@
 import { redisGuard } from '@mcp-saga/redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { floodingClient, type FloodingClient } from '../../server/test/guards/flooding-client.ts';
 
 describeWithRedis('a client that sends little, to fill Redis', () => {

@@ -14,7 +14,11 @@ import {
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept, decline } from './support/order.ts';
 
@@ -60,7 +64,9 @@ describeWithRedis('after Redis has lost its data', () => {
         { input: sure, compensate: () => void did.push('refund') },
       );
       yield* elicit('ship', { message: 'Ship?', schema: Ok });
-      yield* step('ship', ({ idempotencyKey }) => void did.push(`ship ${idempotencyKey}`), { once: true });
+      yield* step('ship', ({ idempotencyKey }) => void did.push(`ship ${idempotencyKey}`), {
+        once: true,
+      });
       yield* elicit('review', { message: 'Good?', schema: Ok });
       return 'thanks';
     });
@@ -107,7 +113,9 @@ describeWithRedis('after Redis has lost its data', () => {
     const third = await token(host, second, accept('ship'));
     await expect(host.resume(second, decline('ship'))).rejects.toThrow(TokenRefused);
     await redis.flushall();
-    expect(await host.resume(second, decline('ship'))).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(await host.resume(second, decline('ship'))).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+    });
     expect(did.at(-1)).toBe('refund');
     // The older token has taken the turns of the newer one.
     await expect(host.resume(third, accept('review'))).rejects.toThrow(TokenRefused);
@@ -130,9 +138,13 @@ describeWithRedis('after Redis has lost its data', () => {
     const { hostOf, did, failing } = shop();
     const guard = redisGuard(redis);
     const gone = (): Promise<never> => Promise.reject(new Error('killed'));
-    const killed = hostOf({ guard: { store: { ...guard, finish: gone, release: gone, forget: gone } } });
+    const killed = hostOf({
+      guard: { store: { ...guard, finish: gone, release: gone, forget: gone } },
+    });
     const { token: first } = suspended(await killed.start('order', {}));
-    await expect(killed.resume(first, accept('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+    await expect(killed.resume(first, accept('sure'))).rejects.toMatchObject({
+      code: 'guard_down',
+    });
     expect(did).toHaveLength(1);
     await redis.flushall();
     failing.now = true;

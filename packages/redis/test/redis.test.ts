@@ -11,12 +11,19 @@ import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept, order } from './support/order.ts';
 
 /** A client whose calls stay unanswered, or get another reply. */
-const silent = (answer: Promise<unknown>): IoRedisLike => ({ eval: () => answer, evalsha: () => answer });
+const silent = (answer: Promise<unknown>): IoRedisLike => ({
+  eval: () => answer,
+  evalsha: () => answer,
+});
 
 describe('the use of Redis', () => {
   it('rejects an unsupported client or option at once', () => {
@@ -40,14 +47,19 @@ describe('the use of Redis', () => {
     }
     const given: readonly [unknown, string][] = [
       [new GlideClient(), 'GlideClient'],
-      [{ ...silent(Promise.resolve()), internal_send_command: () => undefined }, "'redis' before version 4"],
+      [
+        { ...silent(Promise.resolve()), internal_send_command: () => undefined },
+        "'redis' before version 4",
+      ],
       ['redis://localhost', 'string'],
       [null, 'null'],
       [Object.create(null), 'object'],
     ];
     for (const [client, name] of given) {
       for (const make of [redisGuard, redisTaskStore, redisMailbox, redisStore]) {
-        expect(() => make(client as RedisClient), name).toThrow(`Unsupported Redis client: ${name}.`);
+        expect(() => make(client as RedisClient), name).toThrow(
+          `Unsupported Redis client: ${name}.`,
+        );
       }
     }
   });
@@ -77,7 +89,9 @@ describe('the use of Redis', () => {
     await expect(redisGuard(silent(Promise.resolve('OK'))).begin(claim())).rejects.toThrow(
       'Unexpected reply from the Redis guard script.',
     );
-    await expect(redisGuard(silent(Promise.resolve(['what']))).begin(claim())).rejects.toThrow(TypeError);
+    await expect(redisGuard(silent(Promise.resolve(['what']))).begin(claim())).rejects.toThrow(
+      TypeError,
+    );
     const oom = {
       ...silent(Promise.resolve(['busy'])),
       evalsha: () => Promise.reject(new Error('OOM full')),
@@ -190,12 +204,14 @@ describeWithRedis('in Redis', () => {
 
   it('[T13] rejects an entry that would expire at once because the Redis clock is ahead', async () => {
     const guard = redisGuard(redis, { prefix: 'ahead:' });
-    await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow('Redis clock');
-    await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('Redis clock');
-    const bounds = { expiresAt: Date.now() - 1_000, maxAnswers: 1 };
-    await expect(redisMailbox(redis, { prefix: 'ahead:' }).put('a', 'ada', 'x', bounds)).rejects.toThrow(
+    await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow(
       'Redis clock',
     );
+    await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('Redis clock');
+    const bounds = { expiresAt: Date.now() - 1_000, maxAnswers: 1 };
+    await expect(
+      redisMailbox(redis, { prefix: 'ahead:' }).put('a', 'ada', 'x', bounds),
+    ).rejects.toThrow('Redis clock');
     expect(await redis.keys('ahead:*')).toEqual([]);
   });
 
@@ -207,7 +223,9 @@ describeWithRedis('in Redis', () => {
     }
     expect(await redis.keys('clocks:*')).toEqual([]);
     for (const [turn, seconds] of [-20, 0, 20].entries()) {
-      expect(await guard.begin(claim({ turn, now: Date.now() + seconds * 1_000 }))).toHaveProperty('run');
+      expect(await guard.begin(claim({ turn, now: Date.now() + seconds * 1_000 }))).toHaveProperty(
+        'run',
+      );
     }
   });
 
@@ -243,9 +261,12 @@ describeWithRedis('in a cluster of Redis', () => {
     server = await startRedis({ cluster: true });
     const redis = new Redis(server.url);
     await redis.cluster('ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => slot));
-    await vi.waitFor(async () => expect(await redis.cluster('INFO')).toContain('cluster_state:ok'), {
-      timeout: 20_000,
-    });
+    await vi.waitFor(
+      async () => expect(await redis.cluster('INFO')).toContain('cluster_state:ok'),
+      {
+        timeout: 20_000,
+      },
+    );
     redis.disconnect();
   });
   afterAll(() => server.kill());
@@ -255,7 +276,9 @@ describeWithRedis('in a cluster of Redis', () => {
     const sagas = ['one', 'another', 'a third'];
     await Promise.all(
       sagas.map(async (sagaId) => {
-        expect(await guard.finish(fenceOf(await guard.begin(claim({ sagaId }))), sagaId)).toBe(true);
+        expect(await guard.finish(fenceOf(await guard.begin(claim({ sagaId }))), sagaId)).toBe(
+          true,
+        );
         expect(await guard.begin(claim({ sagaId }))).toMatchObject({ response: sagaId });
         expect(await guard.claim(`${sagaId}:fire`, Date.now() + hour)).toBe(true);
         expect(await store.write(sagaId, 'sealed', 0, Date.now() + hour)).toBe(true);

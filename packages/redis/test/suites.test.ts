@@ -2,18 +2,29 @@ import { Redis } from 'ioredis';
 import { redisGuard, redisMailbox, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
 import type { SagaGuard } from '@mcp-saga/server';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
 import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
 import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
-import { guardConformance, mailboxConformance, taskStoreConformance } from '../../testing/src/guard.ts';
+import {
+  guardConformance,
+  mailboxConformance,
+  taskStoreConformance,
+} from '../../testing/src/guard.ts';
 import { wokenSagasSuite } from '../../server/test/guards/woken-sagas-suite.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
 
-/** A guard that is not told the time of its hosts: the suites set that hours ahead, and Redis goes by a clock of its own. */
+/**
+ * A guard that is not told the time of its hosts: the suites set that hours ahead, and Redis goes
+ * by a clock of its own.
+ */
 function clockless(client: RedisClient, prefix: string): SagaGuard {
   const guard = redisGuard(client, { prefix });
   return { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) };
@@ -52,7 +63,8 @@ describeWithRedis('what every guard and store does, in Redis', () => {
         const { prefix, one, other, ...time } = fresh();
         return { guard: clockless(one, prefix), elsewhere: clockless(other, prefix), ...time };
       };
-      for (const { title, run } of guardConformance(makeGuard, { runs: 50 })) it(`[T13] ${title}`, run);
+      for (const { title, run } of guardConformance(makeGuard, { runs: 50 }))
+        it(`[T13] ${title}`, run);
       guardedHostsSuite(`by ${name}`, makeGuard);
       absentClientsSuite(`by ${name}`, makeGuard);
       repeatedTurnsSuite(`by ${name}`, makeGuard);

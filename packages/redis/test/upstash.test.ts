@@ -4,7 +4,11 @@ import { Redis as Upstash, type RedisConfigNodejs } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { claim, fenceOf, hour } from '../../../test/support/guard-claims.ts';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../test/support/redis-server.ts';
+import {
+  describeWithRedis,
+  startRedis,
+  type RedisServer,
+} from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { startFakeUpstash, type UpstashFaults } from '../../../test/support/fake-upstash.ts';
 import { accept, order } from './support/order.ts';
@@ -40,7 +44,10 @@ describeWithRedis('a client of @upstash/redis', () => {
       guard: { store: redisStore(await clientWith(), { prefix: 'host:' }).guard },
     });
     const { token } = suspended(await host.start('order', {}));
-    const turns = [await host.resume(token, accept('ship')), await host.resume(token, accept('ship'))];
+    const turns = [
+      await host.resume(token, accept('ship')),
+      await host.resume(token, accept('ship')),
+    ];
     expect(turns).toMatchObject([{ status: 'suspended' }, { status: 'suspended' }]);
     expect(shipped).toHaveLength(1);
   });
@@ -66,7 +73,10 @@ describeWithRedis('a client of @upstash/redis', () => {
     ]) {
       const verdict = await guard.begin(claim({ sagaId: sealed }));
       expect(await guard.finish(fenceOf(verdict), sealed)).toBe(true);
-      expect(await guard.begin(claim({ sagaId: sealed }))).toEqual({ response: sealed, wentOn: false });
+      expect(await guard.begin(claim({ sagaId: sealed }))).toEqual({
+        response: sealed,
+        wentOn: false,
+      });
       await tasks.write(sealed, sealed, 0, Date.now() + hour);
       expect(await tasks.read(sealed)).toEqual({ version: 1, sealed });
       await mailbox.put('a', sealed, sealed, { expiresAt: Date.now() + hour, maxAnswers: 20 });
@@ -98,7 +108,9 @@ describeWithRedis('a client of @upstash/redis', () => {
 
   it('sends a script again after the database lost the script, alone and in a pipeline', async () => {
     for (const enableAutoPipelining of [true, false]) {
-      const { tasks } = redisStore(await clientWith({ enableAutoPipelining }), { prefix: 'scripts:' });
+      const { tasks } = redisStore(await clientWith({ enableAutoPipelining }), {
+        prefix: 'scripts:',
+      });
       await redis.script('FLUSH');
       expect(await Promise.all([tasks.read('a'), tasks.read('b')])).toEqual([undefined, undefined]);
     }
@@ -106,7 +118,9 @@ describeWithRedis('a client of @upstash/redis', () => {
 
   it('[T13] an error contains no sealed value', async () => {
     for (const enableAutoPipelining of [true, false]) {
-      const { guard, tasks } = redisStore(await clientWith({ token: 'wrong', enableAutoPipelining }));
+      const { guard, tasks } = redisStore(
+        await clientWith({ token: 'wrong', enableAutoPipelining }),
+      );
       const calls = [
         async () => await tasks.write('a', 'SEALED', 0, Date.now() + hour),
         async () => await guard.begin(claim({ sagaId: 'a', request: 'SEALED' })),

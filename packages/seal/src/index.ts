@@ -1,4 +1,6 @@
-/** The token of a saga: its keys, what is sealed in it, and how it is sealed, opened and refused. */
+/**
+ * The token of a saga: its keys, what is sealed in it, and how it is sealed, opened and refused.
+ */
 export { digestArguments } from './digest/digest-arguments.ts';
 export type { MaybePromise } from './model/maybe-promise.ts';
 export { fromBase64Url, toBase64Url } from './platform/base64url.ts';

@@ -69,9 +69,9 @@ describe('canonical JSON', () => {
     ['41b3de4355555555', '333333333.3333333'],
     ['becbf647612f3696', '-0.0000033333333333333333'],
   ])('[T6] writes the number %s of RFC 8785, appendix B, as %s', (hex, text) => {
-    expect(canonicalize(new DataView(Uint8Array.from(Buffer.from(hex, 'hex')).buffer).getFloat64(0))).toBe(
-      text,
-    );
+    expect(
+      canonicalize(new DataView(Uint8Array.from(Buffer.from(hex, 'hex')).buffer).getFloat64(0)),
+    ).toBe(text);
   });
 
   it('[T6] is the same for the same value in any order of members', () => {
@@ -88,7 +88,9 @@ describe('canonical JSON', () => {
     fc.assert(
       fc.property(anyJson, anyJson, (one, two) => {
         const same = canonicalize(one) === canonicalize(two);
-        const [first, second] = [one, two].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+        const [first, second] = [one, two].map(
+          (value) => JSON.parse(JSON.stringify(value)) as unknown,
+        );
         if (same) expect(first).toEqual(second);
         else expect(first).not.toEqual(second);
       }),
@@ -129,7 +131,9 @@ describe('canonical JSON', () => {
     ['a cycle', cycle()],
   ])('[T6] refuses %s', (_, value) => {
     expect(() => canonicalize(value)).toThrow(SealError);
-    expect(() => canonicalize(value)).toThrow(expect.objectContaining({ code: 'arguments' }) as Error);
+    expect(() => canonicalize(value)).toThrow(
+      expect.objectContaining({ code: 'arguments' }) as Error,
+    );
   });
 
   it('[T6] accepts nesting of 64 levels, or of the given limit', () => {
@@ -157,7 +161,9 @@ describe('the digest of arguments', () => {
 
   it('[T6] omits resumeToken and answers, at the top level and unread', async () => {
     const plain = await digestArguments({ service: 'web' });
-    expect(await digestArguments({ service: 'web', resumeToken: 'a', answers: [Number.NaN] })).toBe(plain);
+    expect(await digestArguments({ service: 'web', resumeToken: 'a', answers: [Number.NaN] })).toBe(
+      plain,
+    );
     expect(await digestArguments({ service: 'web', nested: { answers: 1 } })).not.toBe(
       await digestArguments({ service: 'web', nested: {} }),
     );

@@ -37,7 +37,9 @@ describe.each(pairs)('compression, $from to $to', ({ from, to }) => {
   });
 
   const lengthOf = async (length: number, compress: boolean | number = true): Promise<number> => {
-    const token = await sealer.seal('token', sid, claimsWith(), [{ bytes: 'a'.repeat(length), compress }]);
+    const token = await sealer.seal('token', sid, claimsWith(), [
+      { bytes: 'a'.repeat(length), compress },
+    ]);
     return token.length;
   };
 
@@ -68,7 +70,11 @@ describe.each(implementations)('token lengths, %s', (implementation) => {
     const guess = 'hunter2-hunter2-hunter2-hunter2';
     const args = JSON.stringify({ guess: guess.repeat(100) });
     const lengths = new Set<number>();
-    for (const secret of [guess, 'x9$kQ!mV2p@Zr7w&Lc4t*Yb6n^Hd1jF', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa']) {
+    for (const secret of [
+      guess,
+      'x9$kQ!mV2p@Zr7w&Lc4t*Yb6n^Hd1jF',
+      'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',
+    ]) {
       expect(secret).toHaveLength(guess.length);
       const result = JSON.stringify({ echo: guess.repeat(100), secret: secret.repeat(100) });
       const token = await sealer.seal('token', sid, claimsWith(), [
@@ -84,8 +90,11 @@ describe.each(implementations)('token lengths, %s', (implementation) => {
     const lengths = new Set<number>();
     for (let length = 0; length < 640; length += 1) {
       lengths.add(
-        (await sealer.seal('token', sid, claimsWith(), [{ bytes: 'x'.repeat(length), compress: false }]))
-          .length,
+        (
+          await sealer.seal('token', sid, claimsWith(), [
+            { bytes: 'x'.repeat(length), compress: false },
+          ])
+        ).length,
       );
     }
     expect(lengths.size).toBeLessThanOrEqual(11);
@@ -105,7 +114,10 @@ describe.each(implementations)('token lengths, %s', (implementation) => {
   });
 
   it.each<[string, StoredStream]>([
-    ['a bomb that declares little', { bytes: deflateRawSync(new Uint8Array(8_000_000)), inflated: 100_000 }],
+    [
+      'a bomb that declares little',
+      { bytes: deflateRawSync(new Uint8Array(8_000_000)), inflated: 100_000 },
+    ],
     [
       'a stream that inflates to one byte more than it declares',
       { bytes: deflateRawSync(Buffer.alloc(5001)), inflated: 5000 },
@@ -125,16 +137,16 @@ describe.each(implementations)('token lengths, %s', (implementation) => {
       { bytes: Buffer.from('eJxLTBwFIwcAAJ8JQRs', 'base64url'), inflated: 5000 },
     ],
   ])('[T10] refuses %s', async (_, stream) => {
-    expect(await outcomeOf(async () => sealer.open(await forgeStreams([stream]), expectations))).toBe(
-      'malformed',
-    );
+    expect(
+      await outcomeOf(async () => sealer.open(await forgeStreams([stream]), expectations)),
+    ).toBe('malformed');
   });
 
   it('[T10] inflates nothing before the claims are checked', async () => {
     const token = await forgeStreams([{ bytes: new Uint8Array(9).fill(255), inflated: 5000 }]);
-    expect(await outcomeOf(() => sealer.open(token, { ...expectations, principal: 'user-2' }))).toBe(
-      'principal',
-    );
+    expect(
+      await outcomeOf(() => sealer.open(token, { ...expectations, principal: 'user-2' })),
+    ).toBe('principal');
   });
 });
 
@@ -180,7 +192,9 @@ describe('compression on a runtime without raw DEFLATE', () => {
   });
 
   it.each([4999, 5001])('[T10] refuses a stream of %i bytes that declares 5000', async (length) => {
-    const token = await forgeStreams([{ bytes: deflateRawSync(Buffer.alloc(length)), inflated: 5000 }]);
+    const token = await forgeStreams([
+      { bytes: deflateRawSync(Buffer.alloc(length)), inflated: 5000 },
+    ]);
     expect(await outcomeOf(() => portable.open(token, expectations))).toBe('malformed');
   });
 });

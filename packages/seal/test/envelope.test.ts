@@ -11,7 +11,8 @@ import {
   testKeys,
 } from './fixtures.ts';
 
-// A kid of one character more or less moves the spare bits: with k1 the header ends on a whole byte.
+// A kid of one character more or less moves the spare bits: with k1 the header ends on a whole
+// byte.
 const good = await sealerWith().seal('token', sid, claimsWith(), []);
 const corpus = createRefusedCorpus(good);
 
@@ -39,7 +40,8 @@ describe.each(implementations)('the envelope, %s', (implementation) => {
     const createHmac = vi.spyOn(process.getBuiltinModule('node:crypto'), 'createHmac');
     const sign = vi.spyOn(crypto.subtle, 'sign');
     try {
-      for (const { token } of corpus) await outcomeOf(() => fresh.open(token as string, expectations));
+      for (const { token } of corpus)
+        await outcomeOf(() => fresh.open(token as string, expectations));
       expect(createHmac).not.toHaveBeenCalled();
       expect(sign).not.toHaveBeenCalled();
       await fresh.open(good, expectations);
@@ -63,7 +65,9 @@ describe.each(implementations)('the envelope, %s', (implementation) => {
       const sealed = await sealerWith({ keys }).seal('token', sid, claimsWith(), []);
       const opener = sealerWith({ keys, implementation });
       expect(await outcomeOf(() => opener.open(sealed, expectations))).toBe('opened');
-      const variants = createRefusedCorpus(sealed).filter(({ name }) => /spare bits|padding/.test(name));
+      const variants = createRefusedCorpus(sealed).filter(({ name }) =>
+        /spare bits|padding/.test(name),
+      );
       expect(variants.length).toBeGreaterThan(8);
       for (const { token } of variants) {
         expect(await outcomeOf(() => opener.open(token as string, expectations))).toBe('malformed');
@@ -89,9 +93,13 @@ describe.each(pairs)('tampering, $from to $to', ({ from, to }) => {
     const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
     const opener = sealerWith({ implementation: to });
     for (let length = 0; length < token.length; length += 1) {
-      expect(await outcomeOf(() => opener.open(token.slice(0, length), expectations))).not.toBe('opened');
+      expect(await outcomeOf(() => opener.open(token.slice(0, length), expectations))).not.toBe(
+        'opened',
+      );
       if (length === 0) continue;
-      expect(await outcomeOf(() => opener.open(token.slice(length), expectations))).not.toBe('opened');
+      expect(await outcomeOf(() => opener.open(token.slice(length), expectations))).not.toBe(
+        'opened',
+      );
     }
   });
 

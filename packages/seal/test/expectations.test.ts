@@ -33,7 +33,12 @@ describe.each(pairs)('checks of a token, $from to $to', ({ from, to }) => {
     expected: Partial<Expectations>,
     at: number = now,
   ): Promise<string> => {
-    const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(claims), []);
+    const token = await sealerWith({ implementation: from }).seal(
+      'token',
+      sid,
+      claimsWith(claims),
+      [],
+    );
     const opener = sealerWith({ implementation: to, clock: () => at });
     return outcomeOf(() => opener.open(token, { ...expectations, ...expected }));
   };
@@ -101,7 +106,9 @@ describe.each(pairs)('checks of a token, $from to $to', ({ from, to }) => {
     const late = now + 1e10;
     expect(await outcome({}, { ignoreExpiry: true }, late)).toBe('opened');
     expect(await outcome({}, { ignoreExpiry: true, principal: 'user-2' }, late)).toBe('principal');
-    expect(await outcome({}, { ignoreExpiry: true, rejectIssuedBefore: late }, late)).toBe('revoked');
+    expect(await outcome({}, { ignoreExpiry: true, rejectIssuedBefore: late }, late)).toBe(
+      'revoked',
+    );
     expect(await outcome({}, { ignoreExpiry: true }, now - skew - 1)).toBe('not_yet_valid');
   });
 
@@ -110,19 +117,24 @@ describe.each(pairs)('checks of a token, $from to $to', ({ from, to }) => {
       const token = await sealerWith({ implementation: from }).seal(purpose, sid, claimsWith(), []);
       for (const expected of purposes) {
         const opener = sealerWith({ implementation: to });
-        const reason = await outcomeOf(() => opener.open(token, { purpose: expected, ignoreExpiry: true }));
+        const reason = await outcomeOf(() =>
+          opener.open(token, { purpose: expected, ignoreExpiry: true }),
+        );
         expect(reason).toBe(purpose === expected ? 'opened' : 'undecryptable');
       }
     }
   });
 
-  it.each(['deployer2', 'Deployer', 'deployer ', 'd'])('[T3] refuse the audience %j', async (audience) => {
-    const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
-    const opener = sealerWith({ implementation: to, audience });
-    expect(await outcomeOf(() => opener.open(token, { purpose: 'token', ignoreExpiry: true }))).toBe(
-      'undecryptable',
-    );
-  });
+  it.each(['deployer2', 'Deployer', 'deployer ', 'd'])(
+    '[T3] refuse the audience %j',
+    async (audience) => {
+      const token = await sealerWith({ implementation: from }).seal('token', sid, claimsWith(), []);
+      const opener = sealerWith({ implementation: to, audience });
+      expect(
+        await outcomeOf(() => opener.open(token, { purpose: 'token', ignoreExpiry: true })),
+      ).toBe('undecryptable');
+    },
+  );
 
   it('[T3] refuse the same bytes under another key ID, and other bytes under the same ID', async () => {
     const token = await sealerWith({ implementation: from, keys: 'ephemeral' }).seal(
@@ -167,7 +179,9 @@ describe.each(implementations)('sealed claims, %s', (implementation) => {
 
   it('[T6] are refused with an unknown purpose', async () => {
     const token = await forge({});
-    expect(await outcomeOf(() => opener.open(token, { purpose: 'session' as Purpose }))).toBe('purpose');
+    expect(await outcomeOf(() => opener.open(token, { purpose: 'session' as Purpose }))).toBe(
+      'purpose',
+    );
   });
 });
 

@@ -69,7 +69,9 @@ const malformed: Record<string, Uint8Array> = {
   'a principal that is a number': claimsText((members) => members.with(9, 1)),
   'a method that is null': claimsText((members) => members.with(4, null)),
   'a turn that is a text': claimsText((members) => members.with(11, '3')),
-  'an end that is null, as NaN and infinities are written': claimsText((members) => members.with(15, null)),
+  'an end that is null, as NaN and infinities are written': claimsText((members) =>
+    members.with(15, null),
+  ),
   'an end past the safe integers': claimsText((members) => members.with(15, 2 ** 60)),
   'an end with a fraction': claimsText((members) => members.with(15, 1e12 + 0.5)),
   'an end before the epoch': claimsText((members) => members.with(15, -1)),
@@ -84,11 +86,16 @@ describe.each(implementations)('layout 1, %s', (implementation) => {
     expect(opened.streams).toStrictEqual([new Uint8Array([1, 2, 3]), new Uint8Array(0)]);
   });
 
-  it.each(Object.entries(malformed))('[T1] refuses %s, even when it is authentic', async (_, plaintext) => {
-    const token = await forge({ plaintext });
-    const reason = await outcomeOf(() => sealer.open(token, { purpose: 'token', ignoreExpiry: true }));
-    expect(['malformed', 'too_large']).toContain(reason);
-  });
+  it.each(Object.entries(malformed))(
+    '[T1] refuses %s, even when it is authentic',
+    async (_, plaintext) => {
+      const token = await forge({ plaintext });
+      const reason = await outcomeOf(() =>
+        sealer.open(token, { purpose: 'token', ignoreExpiry: true }),
+      );
+      expect(['malformed', 'too_large']).toContain(reason);
+    },
+  );
 });
 
 it('[T1] refuses every truncation of a plaintext of layout 1, and every change of its table', () => {
@@ -101,7 +108,8 @@ it('[T1] refuses every truncation of a plaintext of layout 1, and every change o
       let contents: Uint8Array;
       try {
         const read = unpackFirst(changed, resolveLimits());
-        // A stored length cannot move without leaving bytes over, but a declared one can grow: then it must inflate.
+        // A stored length cannot move without leaving bytes over, but a declared one can grow: then
+        // it must inflate.
         if (read.streams.some(({ bytes, inflated }) => bytes.length !== inflated)) continue;
         contents = read.claims;
       } catch (error) {

@@ -2,7 +2,10 @@ import type { Binding, Claims } from '../src/index.ts';
 import type { StoredStream } from '../src/token/layout.ts';
 
 /** The claims of layout 1, which older releases write: a JSON array. */
-export function encodeFirstClaims(claims: Claims, { purpose, audience, kid, sid }: Binding): string {
+export function encodeFirstClaims(
+  claims: Claims,
+  { purpose, audience, kid, sid }: Binding,
+): string {
   const { method, entry, saga, principal, engine, turn, jti, born, iat, exp } = claims;
   const binding = [purpose, audience, kid, sid];
   const call = [method, entry.target, entry.argsDigest, saga.name, saga.version];

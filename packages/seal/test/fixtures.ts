@@ -74,7 +74,9 @@ export function sealerWith(
   });
 }
 
-/** Why opening was refused, or `opened`. Anything but the frozen answer fails the test that asks. */
+/**
+ * Why opening was refused, or `opened`. Anything but the frozen answer fails the test that asks.
+ */
 export async function outcomeOf(open: () => MaybePromise<unknown>): Promise<string> {
   try {
     await open();
@@ -121,7 +123,14 @@ export async function forge(changes: {
       : pack({ claims: encodeClaims(claims, inside), streams: [] });
   const plaintext = changes.plaintext ?? made;
   const { kid } = bound;
-  const header = { alg: 'dir', enc: 'A256GCM', typ: 'saga1+jwe', kid, sid: bound.sid, ...changes.header };
+  const header = {
+    alg: 'dir',
+    enc: 'A256GCM',
+    typ: 'saga1+jwe',
+    kid,
+    sid: bound.sid,
+    ...changes.header,
+  };
   const key = await deriveTokenKey(testKey, bound);
   return new CompactEncrypt(plaintext).setProtectedHeader(header).encrypt(key);
 }

@@ -68,10 +68,13 @@ const continued: Partial<Claims> = {
 const question = 'Is it safe to deploy? '.repeat(100);
 
 describe('the key schedule', () => {
-  it.each(Object.entries(tokenKeys))('[T3] derives the golden key for %s', async (purpose, expected) => {
-    const key = await deriveTokenKey(testKey, { ...binding, purpose: purpose as Purpose });
-    expect(toBase64Url(key)).toBe(expected);
-  });
+  it.each(Object.entries(tokenKeys))(
+    '[T3] derives the golden key for %s',
+    async (purpose, expected) => {
+      const key = await deriveTokenKey(testKey, { ...binding, purpose: purpose as Purpose });
+      expect(toBase64Url(key)).toBe(expected);
+    },
+  );
 
   it('[T3] is HKDF-SHA256 over the length-prefixed binding', async () => {
     const bindings = [
@@ -87,7 +90,9 @@ describe('the key schedule', () => {
           return Buffer.concat([length, Buffer.from(part)]);
         }),
       );
-      const expected = Buffer.from(hkdfSync('sha256', testKey, 'mcp-saga/1', info, 32)).toString('base64url');
+      const expected = Buffer.from(hkdfSync('sha256', testKey, 'mcp-saga/1', info, 32)).toString(
+        'base64url',
+      );
       expect(toBase64Url(await deriveTokenKey(testKey, bound))).toBe(expected);
     }
   });
@@ -125,23 +130,36 @@ describe.each(implementations)('golden tokens, %s', (implementation) => {
     [2, secondToken],
   ])('[T1] opens the golden token of layout %i', async (_, token) => {
     const { streams, stored, ...opened } = await sealer.open(token, expectations);
-    expect(opened).toStrictEqual({ claims: claimsWith(), purpose: 'token', audience, kid: 'k1', sid });
-    expect(streams.map(toBase64Url)).toStrictEqual(['eyJ0YXJnZXQiOiJwcm9kIn0', 'AP8B', 'Z3LDvMOfZQ']);
+    expect(opened).toStrictEqual({
+      claims: claimsWith(),
+      purpose: 'token',
+      audience,
+      kid: 'k1',
+      sid,
+    });
+    expect(streams.map(toBase64Url)).toStrictEqual([
+      'eyJ0YXJnZXQiOiJwcm9kIn0',
+      'AP8B',
+      'Z3LDvMOfZQ',
+    ]);
     expect(stored.map(({ bytes }) => toBase64Url(bytes))).toStrictEqual(streams.map(toBase64Url));
   });
 
   it.each([
     [1, firstCompressed, claimsWith()],
     [2, secondCompressed, claimsWith(continued)],
-  ])('[T10] opens the golden token of layout %i with a compressed stream', async (_, token, claims) => {
-    const opened = await sealer.open(token, { purpose: 'response', sid });
-    const [first, second] = opened.stored;
-    expect(first?.inflated).toBe(opened.streams[0]?.length);
-    expect(first?.bytes.length).toBeLessThan(first?.inflated ?? 0);
-    expect(second).toStrictEqual({ bytes: opened.streams[1], inflated: 2 });
-    expect(opened.streams.map(textOf)).toStrictEqual([question, 'no']);
-    expect(opened.claims).toStrictEqual(claims);
-  });
+  ])(
+    '[T10] opens the golden token of layout %i with a compressed stream',
+    async (_, token, claims) => {
+      const opened = await sealer.open(token, { purpose: 'response', sid });
+      const [first, second] = opened.stored;
+      expect(first?.inflated).toBe(opened.streams[0]?.length);
+      expect(first?.bytes.length).toBeLessThan(first?.inflated ?? 0);
+      expect(second).toStrictEqual({ bytes: opened.streams[1], inflated: 2 });
+      expect(opened.streams.map(textOf)).toStrictEqual([question, 'no']);
+      expect(opened.claims).toStrictEqual(claims);
+    },
+  );
 });
 
 describe('the claims of layout 2', () => {

@@ -5,10 +5,22 @@ import { claimsWith, expectations, pairs, sealerWith, sid, textOf } from './fixt
 
 afterEach(() => vi.restoreAllMocks());
 
-const word = fc.constantFrom('"s(",', '"charge",12345,', '{"i":1},', 'é', '\u{1f600}', 'x'.repeat(700));
-/** What happens to a stream between two tokens: most streams grow, and another saga replaces them. */
+const word = fc.constantFrom(
+  '"s(",',
+  '"charge",12345,',
+  '{"i":1},',
+  'é',
+  '\u{1f600}',
+  'x'.repeat(700),
+);
+/**
+ * What happens to a stream between two tokens: most streams grow, and another saga replaces them.
+ */
 const change = fc.oneof(
-  { weight: 4, arbitrary: fc.array(word, { maxLength: 40 }).map((words) => ({ add: words.join('') })) },
+  {
+    weight: 4,
+    arbitrary: fc.array(word, { maxLength: 40 }).map((words) => ({ add: words.join('') })),
+  },
   { weight: 1, arbitrary: fc.nat({ max: 2000 }).map((length) => ({ cut: length })) },
 );
 
@@ -47,7 +59,9 @@ describe('a growing stream', () => {
     let bytes = '';
     for (let index = 0; index < 600; index += 1) {
       bytes += `"charge(",${index * 7919},`;
-      const grown = await sealer.seal('token', sid, claimsWith(), [{ bytes, compress: 256, grows }]);
+      const grown = await sealer.seal('token', sid, claimsWith(), [
+        { bytes, compress: 256, grows },
+      ]);
       const whole = await sealer.seal('token', sid, claimsWith(), [{ bytes, compress: 256 }]);
       expect(grown.length - whole.length).toBeLessThan(2048);
     }
@@ -72,7 +86,10 @@ it('[T10] compresses each byte of a growing stream once', async () => {
     bytes += `"s(",`;
     void sealer.seal('token', sid, claimsWith(), [{ bytes, compress: true, grows }]);
   }
-  const compressed = deflate.mock.calls.reduce((sum, [input]) => sum + (input as Uint8Array).length, 0);
+  const compressed = deflate.mock.calls.reduce(
+    (sum, [input]) => sum + (input as Uint8Array).length,
+    0,
+  );
   expect(compressed).toBeLessThanOrEqual(bytes.length);
 });
 

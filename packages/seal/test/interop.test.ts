@@ -27,7 +27,13 @@ describe.each(implementations)('any JWE library, beside %s', (implementation) =>
       token,
       await deriveTokenKey(testKey, binding),
     );
-    expect(protectedHeader).toStrictEqual({ alg: 'dir', enc: 'A256GCM', typ: 'saga1+jwe', kid: 'k1', sid });
+    expect(protectedHeader).toStrictEqual({
+      alg: 'dir',
+      enc: 'A256GCM',
+      typ: 'saga1+jwe',
+      kid: 'k1',
+      sid,
+    });
     const contents = unpack(plaintext, resolveLimits());
     expect(textOf(contents.claims)).toContain('deployer');
     expect(contents.streams.map(({ bytes }) => textOf(bytes))).toStrictEqual(['a stream']);
@@ -46,7 +52,10 @@ describe.each(implementations)('any JWE library, beside %s', (implementation) =>
   });
 
   it.each([
-    ['its members in another order', { typ: undefined, kid: undefined, sid: undefined, x: undefined }],
+    [
+      'its members in another order',
+      { typ: undefined, kid: undefined, sid: undefined, x: undefined },
+    ],
     ['zip', { zip: 'DEF' }],
     ['another typ', { typ: 'JWE' }],
     ['a further member', { iat: 1 }],

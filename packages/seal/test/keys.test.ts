@@ -123,15 +123,27 @@ describe('reading keys', () => {
       'key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -',
     ],
     ['a JWK of another type', [{ ...jwk, kty: 'RSA' }], 'key 1 of 1 is not a JWK of type oct'],
-    ['a JWK of another alg', [{ ...jwk, alg: 'HS256' }], 'key 1 of 1 has an alg other than dir or A256GCM'],
+    [
+      'a JWK of another alg',
+      [{ ...jwk, alg: 'HS256' }],
+      'key 1 of 1 has an alg other than dir or A256GCM',
+    ],
     [
       'a JWK without an id',
       [{ kty: 'oct', k: jwk.k }],
       'key 1 of 1 has no id of 1 to 64 letters, digits and . _ ~ -',
     ],
-    ['a JWK without a key', [{ kty: 'oct', kid: 'a' }], 'key 1 of 1 is not base64url without padding'],
+    [
+      'a JWK without a key',
+      [{ kty: 'oct', kid: 'a' }],
+      'key 1 of 1 is not base64url without padding',
+    ],
     ['a JWK with a short key', [{ ...jwk, k: 'AAAA' }], 'key 1 of 1 has 3 bytes instead of 32'],
-    ['JSON that does not parse', `{"kty":"oct","k":"${jwk.k}"`, 'The keys look like JSON but do not parse'],
+    [
+      'JSON that does not parse',
+      `{"kty":"oct","k":"${jwk.k}"`,
+      'The keys look like JSON but do not parse',
+    ],
     ['a number', [1], 'key 1 of 1 is neither a string nor an object'],
     ['a number by itself', 5, `The keys are neither a string nor a list: ${howToGiveKeys}`],
     ['a function', () => oldKey, `The keys are neither a string nor a list: ${howToGiveKeys}`],
@@ -142,7 +154,11 @@ describe('reading keys', () => {
       `${oldKey},old:${toBase64Url(bytes(9))}`,
       'key 2 of 2 has the ID of key 1: give each key a unique ID, as in k2:…',
     ],
-    ['bytes twice', `${newKey},${oldKey},k:${toBase64Url(bytes(2))}`, 'key 3 of 3 has the bytes of key 1'],
+    [
+      'bytes twice',
+      `${newKey},${oldKey},k:${toBase64Url(bytes(2))}`,
+      'key 3 of 3 has the bytes of key 1',
+    ],
   ])('[T7] refuses %s with the position of the key', async (_, keys, message) => {
     const error = await errorOf(() => createKeyRing(keys as KeysOption));
     expect(error).toBeInstanceOf(SealError);
@@ -194,9 +210,9 @@ describe('reading keys', () => {
     key.fill(0);
     const again = sealerWith({ keys: [{ kid: 'raw', key: bytes(6) }] });
     const token = await again.seal('token', sid, claimsWith(), []);
-    expect(await outcomeOf(() => sealer.open(token, { purpose: 'token', ignoreExpiry: true }))).toBe(
-      'opened',
-    );
+    expect(
+      await outcomeOf(() => sealer.open(token, { purpose: 'token', ignoreExpiry: true })),
+    ).toBe('opened');
   });
 });
 

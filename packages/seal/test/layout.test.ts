@@ -46,7 +46,9 @@ function ofClaims(write: (writer: ByteWriter) => ByteWriter): Uint8Array {
 }
 
 /** Claims that are good up to the member that `change` replaces. */
-function withMember(change: { readonly [member: string]: (writer: ByteWriter) => ByteWriter }): Uint8Array {
+function withMember(change: {
+  readonly [member: string]: (writer: ByteWriter) => ByteWriter;
+}): Uint8Array {
   const members: typeof change = {
     purpose: (writer) => writer.number(0),
     audience: (writer) => writer.text('deployer'),
@@ -80,7 +82,9 @@ const malformed: Record<string, Uint8Array> = {
   'a stream less than there is': edit([table, 1]),
   'claims one byte longer': edit([1, claims.length + 1]),
   'claims one byte shorter': edit([1, claims.length - 1]),
-  'claims longer than the token': padded(new ByteWriter().number(2).number(9_000).bytes(claims).finish()),
+  'claims longer than the token': padded(
+    new ByteWriter().number(2).number(9_000).bytes(claims).finish(),
+  ),
   'claims of nearly 2 to the 53 bytes': padded(
     new ByteWriter()
       .number(2)
@@ -91,7 +95,14 @@ const malformed: Record<string, Uint8Array> = {
     new ByteWriter().number(2).number(claims.length).bytes(claims).number(1).number(2_000).finish(),
   ),
   'a compressed stream that is as long as its stored bytes': padded(
-    new ByteWriter().number(2).number(claims.length).bytes(claims).number(1).number(1).number(0).finish(),
+    new ByteWriter()
+      .number(2)
+      .number(claims.length)
+      .bytes(claims)
+      .number(1)
+      .number(1)
+      .number(0)
+      .finish(),
   ),
   'a byte in the padding': edit([good.length - 1, 1]),
   'a block of padding too many': new Uint8Array([...good, ...new Uint8Array(64)]),
@@ -125,14 +136,23 @@ describe.each(implementations)('layout 2, %s', (implementation) => {
     const { claims: read } = await sealer.open(await forge({ plaintext: withMember({}) }), {
       purpose: 'token',
     });
-    expect(read).toMatchObject({ saga: { name: 'deploy', version: '1' }, principal: 'user-1', jti: 'jti-3' });
+    expect(read).toMatchObject({
+      saga: { name: 'deploy', version: '1' },
+      principal: 'user-1',
+      jti: 'jti-3',
+    });
   });
 
-  it.each(Object.entries(malformed))('[T1] refuses %s, also in an authentic token', async (_, plaintext) => {
-    const token = await forge({ plaintext });
-    const reason = await outcomeOf(() => sealer.open(token, { purpose: 'token', ignoreExpiry: true }));
-    expect(['malformed', 'too_large']).toContain(reason);
-  });
+  it.each(Object.entries(malformed))(
+    '[T1] refuses %s, also in an authentic token',
+    async (_, plaintext) => {
+      const token = await forge({ plaintext });
+      const reason = await outcomeOf(() =>
+        sealer.open(token, { purpose: 'token', ignoreExpiry: true }),
+      );
+      expect(['malformed', 'too_large']).toContain(reason);
+    },
+  );
 });
 
 it('[T1] refuses every truncation of a plaintext, and reads no changed table as the same content', () => {
@@ -142,7 +162,10 @@ it('[T1] refuses every truncation of a plaintext, and reads no changed table as 
   const read = (plaintext: Uint8Array): string => {
     const contents = unpack(plaintext, resolveLimits());
     const { claims: opened } = decodeClaims(contents.claims, binding);
-    return JSON.stringify([opened, contents.streams.map(({ bytes, inflated }) => [...bytes, inflated])]);
+    return JSON.stringify([
+      opened,
+      contents.streams.map(({ bytes, inflated }) => [...bytes, inflated]),
+    ]);
   };
   const same = read(good);
   for (const offset of [0, 1, table, table + 1, table + 2]) {
@@ -178,7 +201,10 @@ it('[T6] decodes any bytes as claims, or refuses them', () => {
     try {
       const { claims: read, ...bound } = decodeClaims(bytes, binding);
       // Decoded claims encode and decode to the same claims.
-      expect(decodeClaims(encodeClaims(read, bound), binding)).toStrictEqual({ ...bound, claims: read });
+      expect(decodeClaims(encodeClaims(read, bound), binding)).toStrictEqual({
+        ...bound,
+        claims: read,
+      });
       return true;
     } catch (error) {
       expect(error).toBeInstanceOf(TokenRefused);
@@ -192,7 +218,10 @@ it('[T6] decodes any bytes as claims, or refuses them', () => {
   );
   // Good claims with a few bytes changed reach every member.
   let opened = 0;
-  const changes = fc.array(fc.tuple(fc.nat(claims.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 });
+  const changes = fc.array(fc.tuple(fc.nat(claims.length - 1), fc.nat(255)), {
+    minLength: 1,
+    maxLength: 3,
+  });
   fc.assert(
     fc.property(changes, (changed) => {
       const bytes = claims.slice();
@@ -223,17 +252,33 @@ it('[T11] reads any plaintext, or refuses it', () => {
 it('[T6] returns numbers and texts in the order written', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
-    fc.constantFrom(null, '', '\ufeff', '\ud800', 'a\udfffb', 'A'.repeat(22), 'A'.repeat(43), 'B'.repeat(22)),
-    fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
+    fc.constantFrom(
+      null,
+      '',
+      '\ufeff',
+      '\ud800',
+      'a\udfffb',
+      'A'.repeat(22),
+      'A'.repeat(43),
+      'B'.repeat(22),
+    ),
+    fc
+      .uint8Array({ minLength: 16, maxLength: 16 })
+      .map((bytes) => Buffer.from(bytes).toString('base64url')),
   );
-  const numbers = fc.oneof(fc.maxSafeNat(), fc.constantFrom(0, 127, 128, 2 ** 31, 2 ** 32, 2 ** 53 - 1));
+  const numbers = fc.oneof(
+    fc.maxSafeNat(),
+    fc.constantFrom(0, 127, 128, 2 ** 31, 2 ** 32, 2 ** 53 - 1),
+  );
   fc.assert(
     fc.property(fc.array(fc.oneof(texts, numbers), { maxLength: 20 }), (values) => {
       const writer = new ByteWriter();
       for (const value of values)
         void (typeof value === 'number' ? writer.number(value) : writer.text(value));
       const reader = new ByteReader(writer.finish());
-      const read = values.map((value) => (typeof value === 'number' ? reader.number() : reader.textOrNull()));
+      const read = values.map((value) =>
+        typeof value === 'number' ? reader.number() : reader.textOrNull(),
+      );
       expect(read).toStrictEqual(values);
       expect(reader.isAtEnd).toBe(true);
     }),

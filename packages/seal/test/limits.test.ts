@@ -20,20 +20,26 @@ const many = (count: number): readonly Stream[] => Array.from({ length: count },
 
 describe.each(pairs)('limits, $from to $to', ({ from, to }) => {
   const seal = (limits: Partial<Limits>, streams: readonly Stream[]): Promise<string> =>
-    (async () => sealerWith({ implementation: from, limits }).seal('token', sid, claimsWith(), streams))();
+    (async () =>
+      sealerWith({ implementation: from, limits }).seal('token', sid, claimsWith(), streams))();
   const open = (limits: Partial<Limits>, token: string): Promise<string> =>
     outcomeOf(() => sealerWith({ implementation: to, limits }).open(token, expectations));
 
   it('[T11] a token of exactly the limit is sealed and opened, and one character more is refused', async () => {
     const streams = [stream(1000)];
     const { length } = await seal({}, streams);
-    expect(await open({ maxTokenBytes: length }, await seal({ maxTokenBytes: length }, streams))).toBe(
-      'opened',
-    );
+    expect(
+      await open({ maxTokenBytes: length }, await seal({ maxTokenBytes: length }, streams)),
+    ).toBe('opened');
     expect(await open({ maxTokenBytes: length - 1 }, await seal({}, streams))).toBe('too_large');
     const error = await errorOf(() => seal({ maxTokenBytes: length - 1 }, streams));
     expect(error).toBeInstanceOf(TokenTooLarge);
-    expect(error).toMatchObject({ code: 'too_large', part: 'token', bytes: length, limit: length - 1 });
+    expect(error).toMatchObject({
+      code: 'too_large',
+      part: 'token',
+      bytes: length,
+      limit: length - 1,
+    });
   });
 
   it.each([false, true])(
@@ -45,7 +51,12 @@ describe.each(pairs)('limits, $from to $to', ({ from, to }) => {
       const more = [stream(12_000, compress), stream(8001)];
       expect(await open(limits, await seal({}, more))).toBe('too_large');
       const error = await errorOf(() => seal(limits, more));
-      expect(error).toMatchObject({ code: 'too_large', part: 'inflated', bytes: 20_001, limit: 20_000 });
+      expect(error).toMatchObject({
+        code: 'too_large',
+        part: 'inflated',
+        bytes: 20_001,
+        limit: 20_000,
+      });
     },
   );
 
@@ -72,7 +83,9 @@ describe.each(implementations)('limits, %s', (implementation) => {
   it('[T11] a text longer than the limit is refused whatever its content', async () => {
     const sealer = sealerWith({ implementation, limits: { maxTokenBytes: 1000 } });
     for (const filler of ['A', '.', ' ', '\u{1F600}']) {
-      expect(await outcomeOf(() => sealer.open(filler.repeat(1001), expectations))).toBe('too_large');
+      expect(await outcomeOf(() => sealer.open(filler.repeat(1001), expectations))).toBe(
+        'too_large',
+      );
     }
   });
 

@@ -12,7 +12,9 @@ import {
   testKeys,
 } from './fixtures.ts';
 
-/** The package as it loads where the process has no built-in modules to give, or only stubs of them. */
+/**
+ * The package as it loads where the process has no built-in modules to give, or only stubs of them.
+ */
 async function loadWith(getBuiltinModule: unknown): Promise<typeof seal> {
   vi.resetModules();
   vi.stubGlobal('process', { ...process, getBuiltinModule });
@@ -50,7 +52,9 @@ describe.each<[string, unknown]>([
       clock: () => now,
     });
     const fast = sealerWith({ implementation: 'fast' });
-    const sealed = sealer.seal('token', sid, claimsWith(), [{ bytes: 'a'.repeat(3000), compress: true }]);
+    const sealed = sealer.seal('token', sid, claimsWith(), [
+      { bytes: 'a'.repeat(3000), compress: true },
+    ]);
     expect(sealed).toBeInstanceOf(Promise);
     expect((await fast.open(await sealed, expectations)).claims).toStrictEqual(claimsWith());
     const opened = await sealer.open(await fast.seal('token', sid, claimsWith(), []), expectations);
@@ -60,7 +64,9 @@ describe.each<[string, unknown]>([
   it('[P1] derives, digests, and encodes the same', async () => {
     const portable = await loadWith(getBuiltinModule);
     expect(await portable.digestText('ü')).toBe(await seal.digestText('ü'));
-    expect(await portable.digestArguments({ b: 1, a: 2 })).toBe(await seal.digestArguments({ a: 2, b: 1 }));
+    expect(await portable.digestArguments({ b: 1, a: 2 })).toBe(
+      await seal.digestArguments({ a: 2, b: 1 }),
+    );
     expect(await portable.deriveFromSecret(testKey, 'a', ['b'])).toStrictEqual(
       await seal.deriveFromSecret(testKey, 'a', ['b']),
     );

@@ -1,4 +1,6 @@
-/** A token that must be refused before any key is derived, by every implementation on every runtime. */
+/**
+ * A token that must be refused before any key is derived, by every implementation on every runtime.
+ */
 export interface RefusedToken {
   readonly name: string;
   /** Argument of `open`, mostly a text. */
@@ -8,14 +10,15 @@ export interface RefusedToken {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /**
- * Variants of a valid token that must all be refused. The header of the valid token has the key ID `k1`. Each variant has
- * one change in otherwise valid bytes, which only a strict reader detects.
+ * Variants of a valid token that must all be refused. The header of the valid token has the key ID
+ * `k1`. Each variant has one change in otherwise valid bytes, which only a strict reader detects.
  */
 export function createRefusedCorpus(good: string): readonly RefusedToken[] {
   const [header = '', , nonce = '', ciphertext = '', tag = ''] = good.split('.');
   const json = fromLatin1(header);
   const parts = { header, key: '', nonce, ciphertext, tag };
-  const build = (changes: Partial<typeof parts>): string => Object.values({ ...parts, ...changes }).join('.');
+  const build = (changes: Partial<typeof parts>): string =>
+    Object.values({ ...parts, ...changes }).join('.');
   const withHeader = (changed: string): string => build({ header: toLatin1(changed) });
   const edit = (from: string | RegExp, to: string): string => withHeader(json.replace(from, to));
   const corpus: Record<string, unknown> = {
@@ -46,7 +49,9 @@ export function createRefusedCorpus(good: string): readonly RefusedToken[] {
     'a blank after': `${good} `,
     'a line break after': `${good}\n`,
     'a blank within': build({ ciphertext: `${ciphertext.slice(0, 40)} ${ciphertext.slice(40)}` }),
-    'a line break within': build({ ciphertext: `${ciphertext.slice(0, 64)}\n${ciphertext.slice(64)}` }),
+    'a line break within': build({
+      ciphertext: `${ciphertext.slice(0, 64)}\n${ciphertext.slice(64)}`,
+    }),
     'a byte order mark before': `\uFEFF${good}`,
     'a zero character after': `${good}\0`,
     'a character past one byte after': `${good}\u0141`,
@@ -55,7 +60,10 @@ export function createRefusedCorpus(good: string): readonly RefusedToken[] {
     }),
     'the alphabet of plain base64: +': build({ ciphertext: `+${ciphertext.slice(1)}` }),
     'the alphabet of plain base64: /': build({ ciphertext: `/${ciphertext.slice(1)}` }),
-    'the whole token in plain base64': good.replaceAll('-', '+').replaceAll('_', '/').replace(/[^.]$/, '='),
+    'the whole token in plain base64': good
+      .replaceAll('-', '+')
+      .replaceAll('_', '/')
+      .replace(/[^.]$/, '='),
     'a nonce with +': build({ nonce: `+${nonce.slice(1)}` }),
     'a tag with /': build({ tag: `/${tag.slice(1)}` }),
     'a percent escape': build({ ciphertext: `%41${ciphertext.slice(3)}` }),
@@ -86,7 +94,10 @@ export function createRefusedCorpus(good: string): readonly RefusedToken[] {
     'a header with cty': edit('}', ',"cty":"JWT"}'),
     'a header with another alg': edit('"dir"', '"A256KW"'),
     'a header with alg none': edit('"dir"', '"none"'),
-    'a header with PBES2 and its count': edit('"dir"', '"PBES2-HS256+A128KW","p2c":1000000,"p2s":"AAAA"'),
+    'a header with PBES2 and its count': edit(
+      '"dir"',
+      '"PBES2-HS256+A128KW","p2c":1000000,"p2s":"AAAA"',
+    ),
     'a header with another enc': edit('A256GCM', 'A128GCM'),
     'a header with enc by CBC': edit('A256GCM', 'A256CBC-HS512'),
     'a header with another typ': edit('saga1+jwe', 'saga2+jwe'),

@@ -73,7 +73,9 @@ describe.each(pairs)('a token, $from to $to', ({ from, to }) => {
           const expected = streams.map(({ bytes }) =>
             typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes,
           );
-          expect(stored.map(({ inflated }) => inflated)).toStrictEqual(expected.map(({ length }) => length));
+          expect(stored.map(({ inflated }) => inflated)).toStrictEqual(
+            expected.map(({ length }) => length),
+          );
           expect({ ...opened, streams: opened.streams.map(textOf) }).toStrictEqual({
             claims,
             purpose,
@@ -93,7 +95,9 @@ describe.each(implementations)('sealing, %s', (implementation) => {
   const sealer = sealerWith({ implementation });
 
   it('[T2] shows only format, key ID, and saga ID', async () => {
-    const token = await sealer.seal('token', sid, claimsWith(), [{ bytes: 'secret', compress: false }]);
+    const token = await sealer.seal('token', sid, claimsWith(), [
+      { bytes: 'secret', compress: false },
+    ]);
     const [header = '', ...rest] = token.split('.');
     expect(JSON.parse(new TextDecoder().decode(bytesOf(header)))).toStrictEqual({
       alg: 'dir',
@@ -136,14 +140,18 @@ describe.each(implementations)('sealing, %s', (implementation) => {
     for (const id of ids) expect(bytesOf(id)).toHaveLength(16);
   });
 
-  it.each(['', 'short', 'A'.repeat(21), 'A'.repeat(23), `${'A'.repeat(21)}B`, `${'A'.repeat(21)}+`])(
-    '[T1] refuses the saga ID %j',
-    async (id) => {
-      await expect(async () => sealer.seal('token', id, claimsWith(), [])).rejects.toThrow(
-        expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
-      );
-    },
-  );
+  it.each([
+    '',
+    'short',
+    'A'.repeat(21),
+    'A'.repeat(23),
+    `${'A'.repeat(21)}B`,
+    `${'A'.repeat(21)}+`,
+  ])('[T1] refuses the saga ID %j', async (id) => {
+    await expect(async () => sealer.seal('token', id, claimsWith(), [])).rejects.toThrow(
+      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+    );
+  });
 
   it.each<[string, object]>([
     ['a time that is not finite', { exp: Number.NaN }],

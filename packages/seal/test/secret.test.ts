@@ -20,12 +20,17 @@ describe('the secret of a saga', () => {
       'latin1',
     );
     const expected = createHmac('sha256', testKey).update(message).digest('base64url');
-    expect(toBase64Url(await deriveFromSecret(testKey, 'idem', ['0', 'release', '€']))).toBe(expected);
+    expect(toBase64Url(await deriveFromSecret(testKey, 'idem', ['0', 'release', '€']))).toBe(
+      expected,
+    );
     expect(expected).toBe('dZ8f4sJJAobilKsUoLj4PcWbudmd7CJjWDT2_-AGFho');
   });
 
   it('[T8] derives different bytes for different labels and parts with the same concatenation', async () => {
-    const lists = fc.array(fc.string({ unit: 'grapheme', maxLength: 4 }), { minLength: 1, maxLength: 4 });
+    const lists = fc.array(fc.string({ unit: 'grapheme', maxLength: 4 }), {
+      minLength: 1,
+      maxLength: 4,
+    });
     await fc.assert(
       fc.asyncProperty(lists, lists, async (one, two) => {
         const [first, second] = await Promise.all(
@@ -71,17 +76,29 @@ describe.each([
     fc.assert(
       fc.property(fc.string({ unit: characters, maxLength: 9 }), (text) => {
         const bytes = decode(text);
-        if (bytes === undefined) expect(Buffer.from(text, 'base64url').toString('base64url')).not.toBe(text);
+        if (bytes === undefined)
+          expect(Buffer.from(text, 'base64url').toString('base64url')).not.toBe(text);
         else expect(encode(bytes)).toBe(text);
       }),
       { numRuns: 1000 },
     );
   });
 
-  it.each(['A', 'AB', 'AAB', 'AA==', 'AA=', '+A', '/A', ' AA', 'AA\n', 'A A', 'AA.', '\u0141A', 'AAAAA'])(
-    '[T4] refuses %j',
-    (text) => {
-      expect(decode(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    'A',
+    'AB',
+    'AAB',
+    'AA==',
+    'AA=',
+    '+A',
+    '/A',
+    ' AA',
+    'AA\n',
+    'A A',
+    'AA.',
+    '\u0141A',
+    'AAAAA',
+  ])('[T4] refuses %j', (text) => {
+    expect(decode(text)).toBeUndefined();
+  });
 });

@@ -10,7 +10,10 @@ const tickets = fc.record({
   sid: fc.integer({ min: 0, max: 1 }),
   claims: fc.record({ exp: fc.integer({ min: 1, max: 3 }), jti: fc.constantFrom('', 'a', 'aa') }),
   streams: fc.array(
-    fc.oneof(fc.constantFrom('', 'a', 'aa', '\u0000'), fc.string({ unit: 'binary', maxLength: 40 })),
+    fc.oneof(
+      fc.constantFrom('', 'a', 'aa', '\u0000'),
+      fc.string({ unit: 'binary', maxLength: 40 }),
+    ),
     { maxLength: 3 },
   ),
 });
@@ -45,7 +48,10 @@ it('[T3] a ticket nonce repeats for equal contents of one saga only, in both imp
 });
 
 it('[T3] a ticket nonce differs under another key, audience, or saga', async () => {
-  const nonceOf = async (changes: Parameters<typeof sealerWith>[0], sid: string): Promise<string> => {
+  const nonceOf = async (
+    changes: Parameters<typeof sealerWith>[0],
+    sid: string,
+  ): Promise<string> => {
     const text = await sealerWith(changes).seal('ticket', sid, claimsWith(), [
       { bytes: 'question', compress: false },
     ]);
@@ -56,8 +62,14 @@ it('[T3] a ticket nonce differs under another key, audience, or saga', async () 
     nonceOf({}, sid),
     nonceOf({}, toBase64Url(new Uint8Array(16).fill(1))),
     nonceOf({ audience: 'other' }, sid),
-    nonceOf({ keys: `k2:${toBase64Url(Uint8Array.from({ length: 32 }, (_, index) => index))}` }, sid),
-    nonceOf({ keys: `k1:${toBase64Url(Uint8Array.from({ length: 32 }, (_, index) => index + 7))}` }, sid),
+    nonceOf(
+      { keys: `k2:${toBase64Url(Uint8Array.from({ length: 32 }, (_, index) => index))}` },
+      sid,
+    ),
+    nonceOf(
+      { keys: `k1:${toBase64Url(Uint8Array.from({ length: 32 }, (_, index) => index + 7))}` },
+      sid,
+    ),
   ]);
   expect(new Set(nonces).size).toBe(nonces.length);
 });

@@ -6,14 +6,26 @@ const nonceOf = (token: string): string => token.split('.')[2] ?? '';
 describe.each(pairs)('a ticket, $from and $to', ({ from, to }) => {
   it('has the same text at every time and on every runtime', async () => {
     const streams = [{ bytes: 'question', compress: false }];
-    const one = await sealerWith({ implementation: from }).seal('ticket', sid, claimsWith({}), streams);
-    const other = await sealerWith({ implementation: to }).seal('ticket', sid, claimsWith({}), streams);
+    const one = await sealerWith({ implementation: from }).seal(
+      'ticket',
+      sid,
+      claimsWith({}),
+      streams,
+    );
+    const other = await sealerWith({ implementation: to }).seal(
+      'ticket',
+      sid,
+      claimsWith({}),
+      streams,
+    );
     expect(other).toBe(one);
   });
 
   it('has the same nonce and tag in every release', async () => {
     const sealer = sealerWith({ implementation: from });
-    const ticket = await sealer.seal('ticket', sid, claimsWith({}), [{ bytes: 'question', compress: false }]);
+    const ticket = await sealer.seal('ticket', sid, claimsWith({}), [
+      { bytes: 'question', compress: false },
+    ]);
     const [, , nonce, , tag] = ticket.split('.');
     expect([nonce, tag]).toEqual(['ankPFzPvCYUOadnj', 'HN0qYnXD0BR3vHLIVwu62A']);
   });

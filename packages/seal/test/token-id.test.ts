@@ -43,7 +43,8 @@ describe.each(implementations)('the ID of a token, %s', (implementation) => {
 
   it('[T3] does not change the nonce of a ticket', async () => {
     const claims = claimsWith({ jti: createTokenId() });
-    const ticket = async (): Promise<string> => nonceOf(await sealer.seal('ticket', sid, claims, []));
+    const ticket = async (): Promise<string> =>
+      nonceOf(await sealer.seal('ticket', sid, claims, []));
     expect(await ticket()).toBe(await ticket());
   });
 });

@@ -85,7 +85,13 @@ export { NeedsMissing, NotEnded, SagaHostError, type SagaHostErrorCode } from '.
 export type { Principal, PrincipalOption, SagaCaller } from './model/caller.ts';
 export type { KeySource, RateLimitFacts, SagaHostOptions, Sampling } from './model/host-options.ts';
 export type { HostLimits } from './model/host-limits.ts';
-export type { HostHooks, Rejection, SettledSagaFacts, SuspendedSagaFacts, TurnFacts } from './model/hooks.ts';
+export type {
+  HostHooks,
+  Rejection,
+  SettledSagaFacts,
+  SuspendedSagaFacts,
+  TurnFacts,
+} from './model/hooks.ts';
 export { memoryGuard } from './guard/memory-guard.ts';
 export { memoryQueue } from './queue/memory-queue.ts';
 export type { QueueMessage, SagaQueue } from './model/queue-types.ts';

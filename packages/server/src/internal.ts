@@ -1,5 +1,6 @@
 /**
- * Names that other packages of this repository share with the server. Not public: they change with any release.
+ * Names that other packages of this repository share with the server. Not public: they change with
+ * any release.
  * @module
  */
 export {

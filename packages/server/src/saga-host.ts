@@ -13,48 +13,57 @@ import { studioOf } from './settings/check-options.ts';
 import { createHostCore, type SagaHostCore, type SagaInspection } from './requests/host.ts';
 import type { StepAnswer } from './wire/step-answers.ts';
 
-/** Runs sagas without storing anything: between two requests, the token of the client holds the entire state of a saga. */
+/**
+ * Runs sagas without storing anything: between two requests, the token of the client holds the
+ * entire state of a saga.
+ */
 export interface SagaHost {
   /** Sagas of the host, in their newest versions. */
   readonly sagas: readonly Program[];
   /**
    * Starts a saga.
-   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `rate_limited`, `principal_missing`, `client_cannot`,
-   * `guard_down`, `keys_down`
+   * @throws SagaHostError `unknown_saga`, `invalid_params`, `forbidden`, `rate_limited`,
+   * `principal_missing`, `client_cannot`, `guard_down`, `keys_down`
    * @throws TurnAborted if `request.signal` aborts
    */
   start(name: string, args: unknown, request?: HostRequest): Promise<SagaTurn>;
   /**
    * Continues a saga from its token. A failed saga is returned as a turn with the status `failed`.
    *
-   * If an error is temporary, the token stays valid: send the same request again later. With `onMismatch: 'compensate'`, a saga with an
-   * incompatible version is undone instead.
+   * If an error is temporary, the token stays valid: send the same request again later. With
+   * `onMismatch: 'compensate'`, a saga with an incompatible version is undone instead.
    * @throws TokenRefused with one fixed message for each defect of the token
    * @throws AnswerConflict if a repeated answer differs from the recorded answer
    * @throws SagaHostError `invalid_params`, naming the field
-   * @throws SagaHostError `rate_limited`, `guard_down`, `guard_full`, `keys_down`, `busy`, `clock_behind`, `version_gone`: the token stays
-   * good
+   * @throws SagaHostError `rate_limited`, `guard_down`, `guard_full`, `keys_down`, `busy`,
+   * `clock_behind`, `version_gone`: the token stays good
    * @throws ReplayMismatch if the code does not match the journal: the token stays valid
    * @throws TurnAborted if `request.signal` aborts: the token stays valid
    */
   resume(token: string, answers?: readonly StepAnswer[], request?: HostRequest): Promise<SagaTurn>;
   /**
-   * Ends a saga and undoes its steps within this request. Requires a saga with `forks`. A guard rejects all tokens but the newest.
-   * A cancel token of `onSuspended` needs no caller. Hosts with a `queue` need neither.
+   * Ends a saga and undoes its steps within this request. Requires a saga with `forks`. A guard
+   * rejects all tokens but the newest. A cancel token of `onSuspended` needs no caller. Hosts with
+   * a `queue` need neither.
    *
-   * With a cancel token, a saga past its pivot continues instead: through retries, waits, and polls, until the saga ends or only
-   * the client could continue it. If that takes longer than `limits.turnBudgetMs`, or the next wait is longer than
-   * `limits.maxHoldMs`, `cancel` throws `NotEnded`. A queue that redelivers its message after an error then ends the saga.
+   * With a cancel token, a saga past its pivot continues instead: through retries, waits, and
+   * polls, until the saga ends or only the client could continue it. If that takes longer than
+   * `limits.turnBudgetMs`, or the next wait is longer than `limits.maxHoldMs`, `cancel` throws
+   * `NotEnded`. A queue that redelivers its message after an error then ends the saga.
    * @throws SagaHostError `cancel_not_offered`; `no_progress` if two turns record nothing
-   * @throws SagaHostError `guard_down`, `keys_down`, `busy`, `clock_behind`, `version_gone`: deliver the message again
-   * @throws NotEnded if the saga is still running past its pivot: deliver the message again after `retryAfterMs`
-   * @throws ReplayMismatch if the code does not match the journal: deliver the message again after a rollback
+   * @throws SagaHostError `guard_down`, `keys_down`, `busy`, `clock_behind`, `version_gone`:
+   * deliver the message again
+   * @throws NotEnded if the saga is still running past its pivot: deliver the message again after
+   * `retryAfterMs`
+   * @throws ReplayMismatch if the code does not match the journal: deliver the message again after
+   * a rollback
    * @throws TokenRefused if the token is invalid, or older than the newest token
    */
   cancel(token: string, request?: CancelHostRequest): Promise<SagaTurn>;
   /**
-   * Continues the saga of a `queue` message, without its client. Queues with `start` call it themselves. If the promise resolves, the queue
-   * may drop the message: the message of the next turn is already in the queue. A message may arrive late, twice, and out of order.
+   * Continues the saga of a `queue` message, without its client. Queues with `start` call it
+   * themselves. If the promise resolves, the queue may drop the message: the message of the next
+   * turn is already in the queue. A message may arrive late, twice, and out of order.
    * @param request - `caller.context` for server steps. The message needs no principal.
    * @throws SagaHostError, ReplayMismatch, or TurnAborted: deliver the message again later
    * @throws TokenRefused if the message is invalid, or over 30 days late
@@ -69,24 +78,26 @@ export interface SagaHost {
    */
   deliver(message: QueueMessage, request?: HostRequest): Promise<DeliveryResult>;
   /**
-   * Shows the content of a token of any principal, expired or not. For operators only, never for clients. With `keys.tenantOf`,
-   * `request.caller` names the tenant. Throws TokenRefused, or SagaHostError `keys_down`.
+   * Shows the content of a token of any principal, expired or not. For operators only, never for
+   * clients. With `keys.tenantOf`, `request.caller` names the tenant. Throws TokenRefused, or
+   * SagaHostError `keys_down`.
    */
   inspect(token: string, request?: HostRequest): Promise<SagaInspection>;
   /**
-   * Responds to a request for an answer page (`/saga/answer/…`) or a webhook (`/saga/event/…`), for servers other than `serveSagas`.
-   * Requires the option `outside`. Without a caller, only possession of the link counts.
+   * Responds to a request for an answer page (`/saga/answer/…`) or a webhook (`/saga/event/…`), for
+   * servers other than `serveSagas`. Requires the option `outside`. Without a caller, only
+   * possession of the link counts.
    */
   answer(request: Request, options?: Pick<HostRequest, 'caller'>): Promise<Response>;
   /**
-   * Responds to a request for the page of the option `studio`, below any path. The page is read-only, and shows all sagas of the host:
-   * check the operator before.
+   * Responds to a request for the page of the option `studio`, below any path. The page is
+   * read-only, and shows all sagas of the host: check the operator before.
    * @throws TypeError without the option
    */
   studio(request: Request): Promise<Response>;
   /**
-   * Registers the sagas on an `McpServer` of the MCP SDK, version 1 or 2: tools, prompts, resources, the saga methods, and their
-   * capability. Call `attach` before the server connects.
+   * Registers the sagas on an `McpServer` of the MCP SDK, version 1 or 2: tools, prompts,
+   * resources, the saga methods, and their capability. Call `attach` before the server connects.
    * @throws TypeError if `server` is not an McpServer, is connected, or already has sagas
    */
   attach(server: McpServerLike, options?: AttachOptions): void;
@@ -99,7 +110,8 @@ const cores = new WeakMap<SagaHost, SagaHostCore>();
 export const givenOptions: WeakMap<object, object> = new WeakMap();
 
 /**
- * Creates a host: the sagas, and the keys and options to run them with. Use `serveSagas` for a complete HTTP server.
+ * Creates a host: the sagas, and the keys and options to run them with. Use `serveSagas` for a
+ * complete HTTP server.
  * @throws TypeError, RangeError, or SealError for an invalid option, with the name of the option
  * @example
  * ```ts
@@ -124,7 +136,8 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
     },
     deliver: (message, request) => deliver(core, message, toCaller(request)),
     inspect: (token, request) => core.inspect(trimmed(token), toCaller(request)),
-    answer: (request, { caller = {} } = {}) => answerRequest(core, request, () => Promise.resolve(caller)),
+    answer: (request, { caller = {} } = {}) =>
+      answerRequest(core, request, () => Promise.resolve(caller)),
     studio: async (request) => await studioOf(options).fetch(request),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
   };

@@ -26,22 +26,29 @@ import { tryExtend } from './serving/serving-extend.ts';
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
 export type { HttpOptions, ServeAuthOptions, ServeSagasOptions } from './http/serve-options.ts';
 
-/** Server for runtimes with the web standard `fetch` interface: Node with srvx, Bun, Deno, Cloudflare Workers, and others. */
+/**
+ * Server for runtimes with the web standard `fetch` interface: Node with srvx, Bun, Deno,
+ * Cloudflare Workers, and others.
+ */
 export interface SagaServer<Env = unknown> {
   fetch(request: Request, env?: Env, runtime?: unknown): Promise<Response>;
   /**
-   * Continues the saga of a `queue` message, like `host.deliver`: for queues that call a function, such as SQS with AWS Lambda. Steps
-   * receive `env` as `context`.
+   * Continues the saga of a `queue` message, like `host.deliver`: for queues that call a function,
+   * such as SQS with AWS Lambda. Steps receive `env` as `context`.
    */
   deliver(message: QueueMessage, env?: Env): Promise<DeliveryResult>;
-  /** Responds to a request for the page of the option `studio`, like `host.studio`: check the operator before. */
+  /**
+   * Responds to a request for the page of the option `studio`, like `host.studio`: check the
+   * operator before.
+   */
   studio(request: Request): Promise<Response>;
 }
 
 /**
- * Serves sagas over streamable HTTP, without sessions. Export the result as the default export of a module.
- * @throws TypeError, RangeError, or SealError for an invalid option, with the name of the option. If `keys` is a function, `fetch`
- * checks the keys with the first request.
+ * Serves sagas over streamable HTTP, without sessions. Export the result as the default export of a
+ * module.
+ * @throws TypeError, RangeError, or SealError for an invalid option, with the name of the option.
+ * If `keys` is a function, `fetch` checks the keys with the first request.
  * @example
  * ```ts
  * const greet = saga({ name: 'greet', version: '1' }, function* () {
@@ -57,7 +64,9 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   const { authenticate, anonymous, oauth, ...hostAuth } = auth;
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHostCore =>
-    coreOf(createSagaHost({ ...rest, ...resolved, auth: hostAuth, audience: options.audience ?? name }));
+    coreOf(
+      createSagaHost({ ...rest, ...resolved, auth: hostAuth, audience: options.audience ?? name }),
+    );
   let host = typeof keys === 'function' ? undefined : create(present({ keys }));
   const whyForeign = hostCheck(allowedHosts);
   const isAllowed = originCheck(allowedOrigins);
@@ -111,7 +120,9 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   const hostFor = (env: Env): SagaHostCore => {
     newestEnv = env;
     return (host ??= create(
-      typeof keys === 'function' ? { keys: reloadable(keys(env), () => keys(newestEnv as Env)) } : {},
+      typeof keys === 'function'
+        ? { keys: reloadable(keys(env), () => keys(newestEnv as Env)) }
+        : {},
     ));
   };
   const coreFor = (env: Env, runtime: unknown): SagaHostCore =>
@@ -126,26 +137,33 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       // In less time than by the class `URL`.
       const [, pathname = ''] = /^[^:]+:\/\/[^/]*([^?#]*)/.exec(request.url) ?? [];
       const foreign = whyForeign(request, env);
-      const metadata = foreign === undefined ? await resource?.respond(request, pathname) : undefined;
+      const metadata =
+        foreign === undefined ? await resource?.respond(request, pathname) : undefined;
       if (metadata !== undefined) return metadata;
       if (isAnswerPath(pathname) && options.outside !== undefined)
-        return foreign === undefined ? await answerOutside(request, env as Env, runtime) : refused(foreign);
+        return foreign === undefined
+          ? await answerOutside(request, env as Env, runtime)
+          : refused(foreign);
       const isWake = receive !== undefined && pathname === wakePath;
       if (!isWake && pathname !== path)
         return new Response(`Not found. MCP is served at ${path}\n`, { status: 404 });
       if (foreign !== undefined) return refused(foreign);
-      if (!isAllowed(request)) return refused('Invalid Origin: not in http.allowedOrigins of the server');
+      if (!isAllowed(request))
+        return refused('Invalid Origin: not in http.allowedOrigins of the server');
       if (isWake) {
         const core = coreFor(env as Env, runtime);
         return await answerWake(request, {
           receive,
           deliver: (message) =>
-            deliver(core, message, { context: context === undefined ? env : context(request, env as Env) }),
+            deliver(core, message, {
+              context: context === undefined ? env : context(request, env as Env),
+            }),
           onError: core.observer.hooks.onError,
         });
       }
       const response =
-        (cors ? preflightResponse(request) : undefined) ?? (await answer(request, env as Env, runtime));
+        (cors ? preflightResponse(request) : undefined) ??
+        (await answer(request, env as Env, runtime));
       const challenged = resource === undefined ? response : resource.challenge(response);
       return cors ? readableBy(request, challenged) : challenged;
     },
@@ -159,7 +177,9 @@ function toAuthInfo<T>(found: T): (T & object) | undefined {
   return typeof found === 'object' && found !== null ? found : undefined;
 }
 
-/** Makes keys for a host of the result of `keys(env)`. Calls `again` for later loads of a promise. */
+/**
+ * Makes keys for a host of the result of `keys(env)`. Calls `again` for later loads of a promise.
+ */
 function reloadable(
   given: ReturnType<KeysOfEnv>,
   again: () => ReturnType<KeysOfEnv>,
@@ -181,15 +201,23 @@ function refused(message: string): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 403 });
 }
 
-/** Makes a 401 for a request without auth info. The response must name a scheme (RFC 9110, section 15.5.2). */
+/**
+ * Makes a 401 for a request without auth info. The response must name a scheme (RFC 9110, section
+ * 15.5.2).
+ */
 function unauthorized(): Response {
   const headers = { 'www-authenticate': 'Bearer' };
   return new Response('The server requires an access token.\n', { status: 401, headers });
 }
 
-/** Finds `waitUntil` of a runtime that stops after the response. Vercel passes it in the place of `env`. */
+/**
+ * Finds `waitUntil` of a runtime that stops after the response. Vercel passes it in the place of
+ * `env`.
+ */
 function waitUntilOf(runtime: unknown): { readonly waitUntil?: (work: Promise<unknown>) => void } {
   const { waitUntil } = Object(runtime) as { waitUntil?: (work: Promise<unknown>) => void };
   // Called as a method: Workers require the `this` value.
-  return typeof waitUntil === 'function' ? { waitUntil: (work) => waitUntil.call(runtime, work) } : {};
+  return typeof waitUntil === 'function'
+    ? { waitUntil: (work) => waitUntil.call(runtime, work) }
+    : {};
 }

@@ -89,7 +89,10 @@ describe('a saga with commitEach', () => {
     await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
     expect(did).toEqual(['charge', 'ship 43', 'thank']);
     revive();
-    expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(await host.resume(token, [sure])).toMatchObject({
+      status: 'completed',
+      result: 'shipped',
+    });
     // The interrupted last turn runs again, and earlier turns do not.
     expect(did).toEqual(['charge', 'ship 43', 'thank', 'thank']);
     expect(told.turns.map(({ turn, status }) => [turn, status])).toEqual([
@@ -114,10 +117,13 @@ describe('a saga with commitEach', () => {
 
   test('[E1] returns a token before its first step', async () => {
     const did: string[] = [];
-    const eager = saga({ name: 'eager', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      yield* charge(did);
-      return 'done';
-    });
+    const eager = saga(
+      { name: 'eager', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        yield* charge(did);
+        return 'done';
+      },
+    );
     const clock = testClock();
     const { host } = hostOf(eager, { guard: { store: memoryGuard({ clock }) }, clock });
     const { token } = suspended(await host.start('eager', {}));
@@ -128,15 +134,18 @@ describe('a saga with commitEach', () => {
   test('[E1] [U4] returns a token when the time of the request is over', async () => {
     const did: string[] = [];
     const clock = testClock();
-    const slow = saga({ name: 'slow', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      for (const what of ['a', 'b', 'c']) {
-        yield* step(what, () => {
-          did.push(what);
-          clock.now += 600;
-        });
-      }
-      return 'done';
-    });
+    const slow = saga(
+      { name: 'slow', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        for (const what of ['a', 'b', 'c']) {
+          yield* step(what, () => {
+            did.push(what);
+            clock.now += 600;
+          });
+        }
+        return 'done';
+      },
+    );
     const { host } = hostOf(slow, {
       guard: { store: memoryGuard({ clock }) },
       clock,
@@ -152,19 +161,22 @@ describe('a saga with commitEach', () => {
 
   test('[E1] [U3] continues beside a question, and shows the text of a checkpoint', async () => {
     const did: string[] = [];
-    const both = saga({ name: 'both', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      yield* all({
-        asks: elicit('sure', { message: 'Sure?', schema: Empty }),
-        does: (function* (): Steps<void> {
-          yield* step('a', () => void did.push('a'));
-          yield* step('b', () => void did.push('b'));
-          yield* checkpoint('half');
-          yield* step('c', () => void did.push('c'));
-          yield* step('d', () => void did.push('d'));
-        })(),
-      });
-      return 'done';
-    });
+    const both = saga(
+      { name: 'both', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        yield* all({
+          asks: elicit('sure', { message: 'Sure?', schema: Empty }),
+          does: (function* (): Steps<void> {
+            yield* step('a', () => void did.push('a'));
+            yield* step('b', () => void did.push('b'));
+            yield* checkpoint('half');
+            yield* step('c', () => void did.push('c'));
+            yield* step('d', () => void did.push('d'));
+          })(),
+        });
+        return 'done';
+      },
+    );
     const clock = testClock();
     const { host } = hostOf(both, { guard: { store: memoryGuard({ clock }) }, clock });
     const { token } = suspended(await host.start('both', {}));
@@ -179,16 +191,19 @@ describe('a saga with commitEach', () => {
 
   test('[E1] shows the text of a checkpoint before a parallel branch continues', async () => {
     const did: string[] = [];
-    const paged = saga({ name: 'paged', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      yield* all({
-        shows: checkpoint('a page'),
-        does: (function* (): Steps<void> {
-          yield* step('a', () => void did.push('a'));
-          yield* step('b', () => void did.push('b'));
-        })(),
-      });
-      return 'done';
-    });
+    const paged = saga(
+      { name: 'paged', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        yield* all({
+          shows: checkpoint('a page'),
+          does: (function* (): Steps<void> {
+            yield* step('a', () => void did.push('a'));
+            yield* step('b', () => void did.push('b'));
+          })(),
+        });
+        return 'done';
+      },
+    );
     const clock = testClock();
     const { host } = hostOf(paged, { guard: { store: memoryGuard({ clock }) }, clock });
     const { token, content } = suspended(await host.start('paged', {}));
@@ -196,19 +211,24 @@ describe('a saga with commitEach', () => {
     expect(await host.resume(token)).toMatchObject({ result: 'done' });
     expect(did).toEqual(['a', 'b']);
 
-    const later = saga({ name: 'later', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      yield* elicit('sure', { message: 'Sure?', schema: Empty });
-      yield* all({
-        shows: checkpoint('a page'),
-        does: (function* (): Steps<void> {
-          yield* step('c', () => void did.push('c'));
-          yield* step('d', () => void did.push('d'));
-        })(),
-      });
-      return 'done';
-    });
+    const later = saga(
+      { name: 'later', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        yield* elicit('sure', { message: 'Sure?', schema: Empty });
+        yield* all({
+          shows: checkpoint('a page'),
+          does: (function* (): Steps<void> {
+            yield* step('c', () => void did.push('c'));
+            yield* step('d', () => void did.push('d'));
+          })(),
+        });
+        return 'done';
+      },
+    );
     const other = hostOf(later, { guard: { store: memoryGuard({ clock }) }, clock }).host;
-    const shown = suspended(await other.resume(suspended(await other.start('later', {})).token, [sure]));
+    const shown = suspended(
+      await other.resume(suspended(await other.start('later', {})).token, [sure]),
+    );
     expect(shown.content).toEqual(['a page']);
     expect(did).toEqual(['a', 'b', 'c']);
     expect(await other.resume(shown.token)).toMatchObject({ result: 'done' });
@@ -259,19 +279,22 @@ describe('a saga with commitEach', () => {
     const clock = testClock();
     const guard = memoryGuard({ clock });
     const aborting = new AbortController();
-    const leaves = saga({ name: 'order', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      yield* charge(did);
-      yield* step(
-        'ship',
-        () => {
-          did.push('ship');
-          aborting.abort();
-        },
-        { compensate: () => void did.push('recall') },
-      );
-      yield* step('thank', () => void did.push('thank'));
-      return 'done';
-    });
+    const leaves = saga(
+      { name: 'order', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        yield* charge(did);
+        yield* step(
+          'ship',
+          () => {
+            did.push('ship');
+            aborting.abort();
+          },
+          { compensate: () => void did.push('recall') },
+        );
+        yield* step('thank', () => void did.push('thank'));
+        return 'done';
+      },
+    );
     const hooks = {
       onTurn: () => undefined,
       onSuspended: (told: (typeof facts)[number]) => void facts.push(told),
@@ -331,7 +354,10 @@ describe('a machine with commitEach', () => {
     const { token } = suspended(await host.start('order', {}));
     await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
     revive();
-    expect(await host.resume(token, [sure])).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(await host.resume(token, [sure])).toMatchObject({
+      status: 'completed',
+      result: 'shipped',
+    });
     expect(did).toEqual(['charge', 'ship', 'thank', 'thank']);
     expect(told.turns.map(({ turn }) => turn)).toEqual([1, 2, 3, 4, 4]);
   });
@@ -407,20 +433,23 @@ describe('a stored response', () => {
   function slow() {
     const did: string[] = [];
     const clock = testClock();
-    const both = saga({ name: 'both', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      yield* all({
-        asks: elicit('sure', { message: 'Sure?', schema: Empty }),
-        does: (function* (): Steps<void> {
-          for (const what of ['a', 'b', 'c']) {
-            yield* step(what, () => {
-              did.push(what);
-              clock.now += 600;
-            });
-          }
-        })(),
-      });
-      return 'done';
-    });
+    const both = saga(
+      { name: 'both', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        yield* all({
+          asks: elicit('sure', { message: 'Sure?', schema: Empty }),
+          does: (function* (): Steps<void> {
+            for (const what of ['a', 'b', 'c']) {
+              yield* step(what, () => {
+                did.push(what);
+                clock.now += 600;
+              });
+            }
+          })(),
+        });
+        return 'done';
+      },
+    );
     const { host } = hostOf(both, {
       guard: { store: memoryGuard({ clock }) },
       clock,

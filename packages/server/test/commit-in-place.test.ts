@@ -56,20 +56,30 @@ describe('a turn that is committed in place', () => {
     const clock = testClock();
     let bodies = 0;
     let yields = 0;
-    const long = saga({ name: 'long', version: '1', forks: 'refuse', commitEach: true }, function* () {
-      bodies += 1;
-      yield* elicit('sure', { message: 'Sure?', schema: Empty });
-      for (let index = 0; index < 400; index += 1) {
-        yields += 1;
-        yield* step('one', () => index, { key: `${index}` });
-      }
-      return 'done';
+    const long = saga(
+      { name: 'long', version: '1', forks: 'refuse', commitEach: true },
+      function* () {
+        bodies += 1;
+        yield* elicit('sure', { message: 'Sure?', schema: Empty });
+        for (let index = 0; index < 400; index += 1) {
+          yields += 1;
+          yield* step('one', () => index, { key: `${index}` });
+        }
+        return 'done';
+      },
+    );
+    const { host, told } = hostOf(long, {
+      guard: { store: memoryGuard({ clock }) },
+      testing: { clock },
     });
-    const { host, told } = hostOf(long, { guard: { store: memoryGuard({ clock }) }, testing: { clock } });
     const { token } = suspended(await host.start('long', {}));
     bodies = 0;
     expect(await host.resume(token, [sure])).toMatchObject({ result: 'done', turn: 401 });
-    expect({ bodies, yields, turns: told.turns.length }).toEqual({ bodies: 1, yields: 400, turns: 401 });
+    expect({ bodies, yields, turns: told.turns.length }).toEqual({
+      bodies: 1,
+      yields: 400,
+      turns: 401,
+    });
   });
 
   test('[T13] [E9] stops if another process took over its lease, and undoes nothing', async () => {
@@ -111,8 +121,10 @@ describe('a turn that is committed in place', () => {
     for (const down of ['finish', 'begin'] as const) {
       isDown = true;
       const { did, clock, host, token } = await served((guard) => ({
-        finish: (fence, response) => (isDown && down === 'finish' ? dies() : guard.finish(fence, response)),
-        begin: (claim) => (isDown && down === 'begin' && claim.turn === 2 ? dies() : guard.begin(claim)),
+        finish: (fence, response) =>
+          isDown && down === 'finish' ? dies() : guard.finish(fence, response),
+        begin: (claim) =>
+          isDown && down === 'begin' && claim.turn === 2 ? dies() : guard.begin(claim),
       }));
       await expect(host.resume(token, [sure])).rejects.toMatchObject({ code: 'guard_down' });
       expect(did.splice(0)).toEqual(['a']);
@@ -151,7 +163,9 @@ describe('a turn that is committed in place', () => {
       {},
       { bodies },
     );
-    await expect(host.resume(token, [sure], { signal: aborting.signal })).rejects.toThrow('aborted');
+    await expect(host.resume(token, [sure], { signal: aborting.signal })).rejects.toThrow(
+      'aborted',
+    );
     expect(did).toEqual(['a', 'b']);
     expect(await host.resume(token, [sure])).toMatchObject({ result: 'done' });
     expect(did).toEqual(['a', 'b', 'c']);

@@ -26,9 +26,13 @@ const accept = { action: 'accept', content: { ok: true } } as const;
 function shop(forks: 'refuse' | 'accept' = 'refuse') {
   const ledger: string[] = [];
   const order = saga({ name: 'order', version: '1', forks }, function* () {
-    yield* step('charge', ({ idempotencyKey }) => void ledger.push(`charge ${idempotencyKey.slice(0, 4)}`), {
-      compensate: () => void ledger.push('refund'),
-    });
+    yield* step(
+      'charge',
+      ({ idempotencyKey }) => void ledger.push(`charge ${idempotencyKey.slice(0, 4)}`),
+      {
+        compensate: () => void ledger.push('refund'),
+      },
+    );
     yield* elicit('ship', { message: 'Ship?', schema: Ok });
     yield* step('ship', () => void ledger.push('shipped'));
     yield* elicit('review', { message: 'Good?', schema: Ok });
@@ -58,7 +62,9 @@ function waiting(turn: SagaTurn): SuspendedTurn {
 
 describe('forks', () => {
   it("[E7] a saga with forks: 'refuse' needs a guard", () => {
-    expect(() => hostOf({ sagas: [shop().order] })).toThrow(/requires a guard.*docs\/operate\/stores\.md/);
+    expect(() => hostOf({ sagas: [shop().order] })).toThrow(
+      /requires a guard.*docs\/operate\/stores\.md/,
+    );
   });
 
   it('[E7] without a guard, a client can reload an older token and get a refund after shipping', async () => {
@@ -66,7 +72,9 @@ describe('forks', () => {
     const host = hostOf({ sagas: [order] });
     const one = waiting(await host.start('order', {}));
     waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
-    const reloaded = await host.resume(one.token, [{ stepId: 'ship', result: { action: 'decline' } }]);
+    const reloaded = await host.resume(one.token, [
+      { stepId: 'ship', result: { action: 'decline' } },
+    ]);
     expect(ledger.slice(1)).toEqual(['shipped', 'refund']);
     expect(reloaded).toMatchObject({
       status: 'failed',
@@ -85,9 +93,9 @@ describe('forks', () => {
     });
     const one = waiting(await host.start('order', {}));
     waiting(await host.resume(one.token, [{ stepId: 'ship', result: accept }]));
-    await expect(host.resume(one.token, [{ stepId: 'ship', result: { action: 'decline' } }])).rejects.toThrow(
-      new TokenRefused('used'),
-    );
+    await expect(
+      host.resume(one.token, [{ stepId: 'ship', result: { action: 'decline' } }]),
+    ).rejects.toThrow(new TokenRefused('used'));
     expect(ledger.slice(1)).toEqual(['shipped']);
     expect(reasons).toEqual(['used']);
   });
@@ -102,11 +110,15 @@ describe('forks', () => {
       host.resume(one.token, answers),
     ]);
     expect(second).toEqual(first);
-    expect(await host.resume(one.token, [...answers, { stepId: 'other', result: {} }])).toEqual(first);
+    expect(await host.resume(one.token, [...answers, { stepId: 'other', result: {} }])).toEqual(
+      first,
+    );
     expect(ledger).toHaveLength(2);
   });
 
-  /** Asks for a number, may continue as a saga between, and ends as a saga that buys this number. */
+  /**
+   * Asks for a number, may continue as a saga between, and ends as a saga that buys this number.
+   */
   function buying(forks: 'refuse' | 'accept' | undefined, isBetween = false) {
     const N = z.object({ n: z.number() });
     const did: string[] = [];
@@ -143,8 +155,16 @@ describe('forks', () => {
     async (isBetween) => {
       const { did, host, come, errors } = buying('accept', isBetween);
       const { token } = waiting(await host.start('ask', {}));
-      expect(await come(token, 1)).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
-      expect(await come(token, 2)).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
+      expect(await come(token, 1)).toMatchObject({
+        status: 'failed',
+        compensated: [],
+        uncompensated: [],
+      });
+      expect(await come(token, 2)).toMatchObject({
+        status: 'failed',
+        compensated: [],
+        uncompensated: [],
+      });
       expect(errors.at(-1)).toMatchObject({ name: 'TypeError', code: 'invalid_option' });
       expect(did).toEqual([]);
     },
@@ -189,7 +209,9 @@ describe('forks', () => {
     const two = waiting(await host.resume(one.token, [{ stepId: 'more', result: accept }]));
     const news = [{ stepId: 'more@1', result: accept }];
     const three = waiting(await host.resume(two.token, news));
-    expect(await host.resume(two.token, [{ stepId: 'more', result: accept }, ...news])).toEqual(three);
+    expect(await host.resume(two.token, [{ stepId: 'more', result: accept }, ...news])).toEqual(
+      three,
+    );
     await expect(
       host.resume(two.token, [{ stepId: 'more@1', result: { action: 'decline' } }]),
     ).rejects.toThrow(TokenRefused);
@@ -203,7 +225,9 @@ describe('forks', () => {
       guard: { store: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) } },
     });
     const one = waiting(await host.start('order', {}));
-    await expect(host.resume(one.token, [{ stepId: 'ship', result: accept }])).rejects.toMatchObject({
+    await expect(
+      host.resume(one.token, [{ stepId: 'ship', result: accept }]),
+    ).rejects.toMatchObject({
       code: 'guard_down',
     });
     expect(ledger).toHaveLength(1);
@@ -214,7 +238,10 @@ describe('forks', () => {
     const guard = memoryGuard();
     const host = hostOf({
       sagas: [order],
-      guard: { store: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) }, onDown: 'open' },
+      guard: {
+        store: { ...guard, begin: () => Promise.reject(new Error('redis is gone')) },
+        onDown: 'open',
+      },
     });
     const one = waiting(await host.start('order', {}));
     expect(await host.resume(one.token, [{ stepId: 'ship', result: accept }])).toMatchObject({
@@ -236,13 +263,20 @@ describe('forks', () => {
       });
       return 'done';
     });
-    const host = hostOf({ sagas: [slow], guard: { store: memoryGuard({ clock }) }, testing: { clock } });
+    const host = hostOf({
+      sagas: [slow],
+      guard: { store: memoryGuard({ clock }) },
+      testing: { clock },
+    });
     const one = waiting(await host.start('slow', {}));
     const answers = [{ stepId: 'go', result: accept }];
     const late = host.resume(one.token, answers);
     const hang = await begun.promise;
     time += 60_000;
-    expect(await host.resume(one.token, answers)).toMatchObject({ status: 'completed', result: 'done' });
+    expect(await host.resume(one.token, answers)).toMatchObject({
+      status: 'completed',
+      result: 'done',
+    });
     hang();
     await expect(late).rejects.toMatchObject({ code: 'busy' });
     expect(ran).toHaveLength(2);
@@ -380,17 +414,26 @@ describe('versions', () => {
     const old = make('1', 'old');
     const one = waiting(await hostOf({ sagas: [old] }).start('deploy', {}));
     const host = hostOf({ sagas: [make('2', 'new', { previous: [{ saga: old }] })] });
-    expect(await host.resume(one.token, [{ stepId: 'go', result: accept }])).toMatchObject({ result: 'old' });
+    expect(await host.resume(one.token, [{ stepId: 'go', result: accept }])).toMatchObject({
+      result: 'old',
+    });
     const two = waiting(await host.start('deploy', {}));
-    expect(await host.resume(two.token, [{ stepId: 'go', result: accept }])).toMatchObject({ result: 'new' });
-    const late = hostOf({ sagas: [make('2', 'new', { previous: [{ saga: old, until: new Date(0) }] })] });
+    expect(await host.resume(two.token, [{ stepId: 'go', result: accept }])).toMatchObject({
+      result: 'new',
+    });
+    const late = hostOf({
+      sagas: [make('2', 'new', { previous: [{ saga: old, until: new Date(0) }] })],
+    });
     const resumed = late.resume(one.token, [{ stepId: 'go', result: accept }]);
     await expect(resumed).rejects.toMatchObject({ code: 'version_gone' });
   });
 
   it("[R3] named compensations run if the version is gone and onMismatch is 'compensate'", async () => {
     const one = waiting(await hostOf({ sagas: [make('1', 'old')] }).start('deploy', {}));
-    const host = hostOf({ sagas: [make('2', 'new', { onMismatch: 'compensate' })], compensators: [refund] });
+    const host = hostOf({
+      sagas: [make('2', 'new', { onMismatch: 'compensate' })],
+      compensators: [refund],
+    });
     refunds.length = 0;
     expect(await host.resume(one.token, [])).toMatchObject({
       status: 'failed',
@@ -403,7 +446,9 @@ describe('versions', () => {
   it('[T11] a token over its size limit fails the saga before the user is asked, and undoes its steps', async () => {
     const done: string[] = [];
     const big = saga({ name: 'big', version: '1', forks: 'accept' }, function* () {
-      yield* step('charge', () => 'x'.repeat(70_000), { compensate: () => void done.push('refund') });
+      yield* step('charge', () => 'x'.repeat(70_000), {
+        compensate: () => void done.push('refund'),
+      });
       yield* elicit('go', { message: 'Go?', schema: Ok });
       return '';
     });
@@ -447,7 +492,11 @@ describe('versions', () => {
     });
     const host = hostOf({ sagas: [lazy], testing: { clock: () => time } });
     const one = waiting(await host.start('lazy', {}));
-    expect(one).toMatchObject({ steps: [], retryAfterMs: 36_000_000, expiresAt: time + 11 * 60 * 60 * 1000 });
+    expect(one).toMatchObject({
+      steps: [],
+      retryAfterMs: 36_000_000,
+      expiresAt: time + 11 * 60 * 60 * 1000,
+    });
     time += 36_000_000;
     expect(await host.resume(one.token, [])).toMatchObject({ result: 'rested' });
   });

@@ -9,7 +9,8 @@ import { Empty } from './fixtures/sagas.ts';
 
 const Note = z.object({ note: z.string() });
 
-// Work of four times as many parts: linear work takes four times as much, and a part that does not grow.
+// Work of four times as many parts: linear work takes four times as much, and a part that does not
+// grow.
 const few = 25;
 const many = 100;
 const linear = 5;
@@ -54,7 +55,8 @@ describe('committed steps', () => {
   const asked = (steps: number): Program =>
     saga({ name: 'committing', version: '1', forks: 'refuse', commitEach: true }, function* () {
       yield* elicit('go', { message: 'Go?', schema: Note });
-      for (let index = 0; index < steps; index += 1) yield* step(`work-at-table-${index}`, () => index);
+      for (let index = 0; index < steps; index += 1)
+        yield* step(`work-at-table-${index}`, () => index);
       return 'done';
     });
 
@@ -64,7 +66,9 @@ describe('committed steps', () => {
     const { host } = hostOf(committing(steps, runs), { guard: { store } });
     const { token } = suspended(await host.start('committing', {}));
     Object.assign(runs, { bodies: 0, steps: 0 });
-    const visits = await visitsIn(async () => completed(await host.resume(token, [accept('go', {})])));
+    const visits = await visitsIn(async () =>
+      completed(await host.resume(token, [accept('go', {})])),
+    );
     return { ...counted, ...runs, visits };
   };
 
@@ -92,9 +96,13 @@ describe('committed steps', () => {
     deflate.mockClear();
     const note = 'x'.repeat(8_000);
     completed(await host.resume(token, [accept('go', { note })]));
-    const compressed = deflate.mock.calls.reduce((sum, [bytes]) => sum + (bytes as Uint8Array).length, 0);
+    const compressed = deflate.mock.calls.reduce(
+      (sum, [bytes]) => sum + (bytes as Uint8Array).length,
+      0,
+    );
     deflate.mockRestore();
-    // For the tokens of the saga and the cancel tokens of the queue. An entry has less than 64 bytes.
+    // For the tokens of the saga and the cancel tokens of the queue. An entry has less than 64
+    // bytes.
     expect(compressed).toBeGreaterThan(2 * note.length);
     expect(compressed).toBeLessThan(2 * (note.length + 64 * many));
   });
@@ -129,7 +137,9 @@ test('[T13] a guard stores one entry for each used token, and none before the fi
     begun.map((turn) => host.resume(suspended(turn).token, [accept('go', {})])),
   );
   expect([guard.size, counted.calls]).toEqual([many, 2 * many]);
-  await Promise.all(resumed.map((turn) => host.resume(suspended(turn).token, [accept('sure', {})])));
+  await Promise.all(
+    resumed.map((turn) => host.resume(suspended(turn).token, [accept('sure', {})])),
+  );
   expect([guard.size, counted.calls]).toEqual([2 * many, 4 * many]);
 });
 
@@ -145,7 +155,9 @@ describe('a hostile token', () => {
     };
     try {
       await expect(call()).rejects.toMatchObject({ code: 'refused' });
-      return Object.fromEntries(Object.entries(spies).map(([name, { mock }]) => [name, mock.calls.length]));
+      return Object.fromEntries(
+        Object.entries(spies).map(([name, { mock }]) => [name, mock.calls.length]),
+      );
     } finally {
       for (const spy of Object.values(spies)) spy.mockRestore();
     }
@@ -193,10 +205,13 @@ describe('a hostile token', () => {
     },
   );
 
-  test.each(calls)('[T6] that has expired is refused by %s before its streams are inflated', async (name) => {
-    const { host, told, token, clock } = await tokenOf();
-    clock.now += 31 * 24 * 60 * 60 * 1_000;
-    expect(await workOf(() => host[name](token))).toMatchObject({ inflated: 0 });
-    expect(told.rejections).toMatchObject([{ reason: 'expired' }]);
-  });
+  test.each(calls)(
+    '[T6] that has expired is refused by %s before its streams are inflated',
+    async (name) => {
+      const { host, told, token, clock } = await tokenOf();
+      clock.now += 31 * 24 * 60 * 60 * 1_000;
+      expect(await workOf(() => host[name](token))).toMatchObject({ inflated: 0 });
+      expect(told.rejections).toMatchObject([{ reason: 'expired' }]);
+    },
+  );
 });

@@ -22,11 +22,15 @@ import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
 
 const Ok = z.object({ ok: z.boolean() });
-const answer = (ok: boolean, stepId = 'go') => [{ stepId, result: { action: 'accept', content: { ok } } }];
+const answer = (ok: boolean, stepId = 'go') => [
+  { stepId, result: { action: 'accept', content: { ok } } },
+];
 const keys = generateKey();
 const hooks = { onError: () => undefined, onTurn: () => undefined, onReject: () => undefined };
 const hostOf = (changes: HostChanges) =>
-  createSagaHost(changed({ keys, audience: 'shop', testing: { environment: 'production' }, hooks }, changes));
+  createSagaHost(
+    changed({ keys, audience: 'shop', testing: { environment: 'production' }, hooks }, changes),
+  );
 
 function waiting(turn: SagaTurn): SuspendedTurn {
   if (turn.status !== 'suspended') throw new Error(`not suspended but ${turn.status}`);
@@ -47,7 +51,9 @@ describe('a guard', () => {
     });
     const host = hostOf({ sagas: [ship], guard: { store: memoryGuard() } });
     const { token } = waiting(await host.start('ship', {}));
-    await expect(host.resume(token, answer(true), { signal: abort.signal })).rejects.toThrow(TurnAborted);
+    await expect(host.resume(token, answer(true), { signal: abort.signal })).rejects.toThrow(
+      TurnAborted,
+    );
     await expect(host.resume(token, answer(false))).rejects.toThrow(TokenRefused);
     await expect(host.cancel(token)).rejects.toThrow(TokenRefused);
     expect(await host.resume(token, answer(true))).toMatchObject({ result: 'shipped' });
@@ -107,7 +113,9 @@ describe('a guard', () => {
       { name: 'echo', version: '1', forks: 'refuse', output: z.object({ v: z.any() }) },
       function* () {
         const { ok } = yield* elicit('go', { message: 'Go?', schema: Ok });
-        yield* step('pay', () => void did.push('pay'), { compensate: () => void did.push('refund') });
+        yield* step('pay', () => void did.push('pay'), {
+          compensate: () => void did.push('refund'),
+        });
         return { v: deep(ok ? 63 : 64) };
       },
     );
@@ -279,7 +287,11 @@ describe('a guard', () => {
     const old = hostOf({ sagas: [make('1', 'refuse')], guard: { store: guard } });
     const { token } = waiting(await old.start('buy', {}));
     expect(await old.resume(token, answer(true))).toMatchObject({ result: 'paid' });
-    const next = hostOf({ sagas: [make('2', 'accept')], guard: { store: guard }, compensators: [refund] });
+    const next = hostOf({
+      sagas: [make('2', 'accept')],
+      guard: { store: guard },
+      compensators: [refund],
+    });
     await expect(next.cancel(token)).rejects.toThrow(TokenRefused);
     await expect(next.resume(token, answer(false))).rejects.toThrow(TokenRefused);
     expect(refunds).toEqual([]);
@@ -317,7 +329,10 @@ describe('a guard in memory', () => {
     const one = await guard.begin({ ...claim, jti: 'one' });
     if (typeof one !== 'object' || !('run' in one)) throw new Error('not run');
     await guard.finish(one.run, 'sealed');
-    expect(await guard.begin({ ...claim, jti: 'one' })).toEqual({ response: 'sealed', wentOn: false });
+    expect(await guard.begin({ ...claim, jti: 'one' })).toEqual({
+      response: 'sealed',
+      wentOn: false,
+    });
     expect(await guard.begin({ ...claim, jti: 'two' })).toBe('conflict');
   });
 });
@@ -344,19 +359,28 @@ describe('continueAs', () => {
     const user = saga({ name: 'user', version: '1' }, function* () {
       return yield* continueAs(admin, {});
     });
-    const host = hostOf({ sagas: [user, admin], auth: { authorize: (_, { name }) => name !== 'admin' } });
-    expect(await host.start('user', {})).toMatchObject({ status: 'failed', error: { code: 'forbidden' } });
+    const host = hostOf({
+      sagas: [user, admin],
+      auth: { authorize: (_, { name }) => name !== 'admin' },
+    });
+    expect(await host.start('user', {})).toMatchObject({
+      status: 'failed',
+      error: { code: 'forbidden' },
+    });
     expect(did).toEqual([]);
   });
 
   it('[T6] extends the lifetime of a saga while its client answers', async () => {
     let time = 1_000_000;
     const N = z.object({ n: z.number() });
-    const loop: Saga<typeof N, undefined> = saga({ name: 'loop', version: '1', input: N }, function* ({ n }) {
-      yield* elicit('go', { message: `${n}`, schema: Ok });
-      if (n > 0) yield* continueAs(loop, { n: n - 1 });
-      return 'end';
-    });
+    const loop: Saga<typeof N, undefined> = saga(
+      { name: 'loop', version: '1', input: N },
+      function* ({ n }) {
+        yield* elicit('go', { message: `${n}`, schema: Ok });
+        if (n > 0) yield* continueAs(loop, { n: n - 1 });
+        return 'end';
+      },
+    );
     const host = hostOf({ sagas: [loop], testing: { clock: () => time } });
     let turn = await host.start('loop', { n: 20 });
     while (turn.status === 'suspended') {

@@ -32,7 +32,8 @@ const carrying = ways.filter(({ name }) => !['tasks', 'resumable requests'].incl
 async function outcome(way: Way, host: TestHost, token: string): Promise<string> {
   const { last, text } = await way.goOn(host, token, answers);
   if (last.result !== undefined && text.includes('Deployed to production')) return 'done';
-  if (last.error?.code === -32603) return `later: ${(last.error.data as { reason: string }).reason}`;
+  if (last.error?.code === -32603)
+    return `later: ${(last.error.data as { reason: string }).reason}`;
   expect(last.error).toStrictEqual(way.refused);
   return 'refused';
 }
@@ -81,7 +82,11 @@ describe.each(carrying)('a key rotation during sagas by $name', (way) => {
       expect(kidOf(await way.begin(host))).toBe(kid);
     }
     const old = await way.begin(hostForAll([deploys()], { keys: oldKey }));
-    const { text } = await way.goOn(hostForAll([deploys()], { keys: `${newKey},${oldKey}` }), old, {});
+    const { text } = await way.goOn(
+      hostForAll([deploys()], { keys: `${newKey},${oldKey}` }),
+      old,
+      {},
+    );
     const [next = ''] = /eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+/.exec(text) ?? [];
     expect(kidOf(next)).toBe('new');
   });
@@ -92,17 +97,20 @@ describe.each(carrying)('a key rotation during sagas by $name', (way) => {
     ['a host without the new key', `${newKey},${oldKey}`, oldKey, 'unknown_key'],
     ['a wrong key under the same id', oldKey, keyOf('old', 0x33), 'undecryptable'],
     ['the right key under another id', oldKey, keyOf('older', 0x11), 'unknown_key'],
-  ])('[T3] [T5] [T7] refuses %s, and reports the reason to the hook', async (_, before, after, reason) => {
-    const ran: string[] = [];
-    const [one, other] = fleet(ran, testClock(), before, after);
-    const token = await way.begin(one);
-    expect(await outcome(way, other, token)).toBe('refused');
-    expect(other.told.rejections).toEqual([{ reason, suppressed: 0 }]);
-    expect(ran).toEqual(['build']);
-    // The token stays valid: with the key restored, the saga continues.
-    const back = hostForAll([deploys(ran)], { keys: before });
-    expect(await outcome(way, back, token)).toBe('done');
-  });
+  ])(
+    '[T3] [T5] [T7] refuses %s, and reports the reason to the hook',
+    async (_, before, after, reason) => {
+      const ran: string[] = [];
+      const [one, other] = fleet(ran, testClock(), before, after);
+      const token = await way.begin(one);
+      expect(await outcome(way, other, token)).toBe('refused');
+      expect(other.told.rejections).toEqual([{ reason, suppressed: 0 }]);
+      expect(ran).toEqual(['build']);
+      // The token stays valid: with the key restored, the saga continues.
+      const back = hostForAll([deploys(ran)], { keys: before });
+      expect(await outcome(way, back, token)).toBe('done');
+    },
+  );
 
   test('[T3] does not open at another service with the same key', async () => {
     const clock = testClock();

@@ -49,7 +49,15 @@ const secretive = saga(
 const marked: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 4 },
-    fc.constantFrom<Json>(`${mark}-text`, 918_273.5, null, true, '', `${mark}\u0000"\\`, `\ud800${mark}`),
+    fc.constantFrom<Json>(
+      `${mark}-text`,
+      918_273.5,
+      null,
+      true,
+      '',
+      `${mark}\u0000"\\`,
+      `\ud800${mark}`,
+    ),
     fc.array(tie('json'), { maxLength: 3 }),
     fc.dictionary(
       fc.constantFrom('a', 'way', 'note', 'action', 'content', 'code', '__proto__', 'x-y'),
@@ -63,7 +71,11 @@ const marked: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
 
 const said: Json = {
   stepId: 'judge',
-  result: { role: 'assistant', content: { type: 'text', text: `${mark}-said` }, model: `${mark}-model` },
+  result: {
+    role: 'assistant',
+    content: { type: 'text', text: `${mark}-said` },
+    model: `${mark}-model`,
+  },
 };
 const way = fc
   .constantFrom('throw', 'step', 'result', 'cause', 'go', 'go', `${mark}-way`)
@@ -80,7 +92,11 @@ const answers = fc.oneof(
       fc.record({ stepId: fc.constantFrom('way', 'judge'), error: marked }),
       fc.record({
         stepId: fc.constantFrom('way', 'judge'),
-        error: fc.record({ code: fc.integer(), message: fc.constant(`${mark}-message`), data: marked }),
+        error: fc.record({
+          code: fc.integer(),
+          message: fc.constant(`${mark}-message`),
+          data: marked,
+        }),
       }),
       way,
       fc.constant(said),
@@ -104,7 +120,10 @@ const mangle = fc.oneof(
 const args = fc.oneof(
   fc.constant<Json>({}),
   marked,
-  fc.record<{ [field: string]: Json }>({ name: marked, size: marked, tags: marked }, { requiredKeys: [] }),
+  fc.record<{ [field: string]: Json }>(
+    { name: marked, size: marked, tags: marked },
+    { requiredKeys: [] },
+  ),
 );
 
 /** Runs that complete, fail and are refused, whatever chance brings. */
@@ -119,7 +138,12 @@ const everywhere: [Json, [Json, Mangle][]][] = [
   [{}, [toWay('throw'), toWay('step'), toWay('cause')]],
   [
     {},
-    [toWay(`${mark}-way`), [[said], same], [[], () => mark], [[], (token) => token.replace(/.{3}$/, 'xxx')]],
+    [
+      toWay(`${mark}-way`),
+      [[said], same],
+      [[], () => mark],
+      [[], (token) => token.replace(/.{3}$/, 'xxx')],
+    ],
   ],
 ];
 
@@ -128,7 +152,8 @@ let printed: unknown[];
 
 beforeEach(() => {
   printed = [];
-  for (const name of consoles) vi.spyOn(console, name).mockImplementation((...all) => void printed.push(all));
+  for (const name of consoles)
+    vi.spyOn(console, name).mockImplementation((...all) => void printed.push(all));
 });
 
 afterEach(() => vi.restoreAllMocks());
@@ -137,7 +162,8 @@ test.each(eras)(
   'no secret or thrown message is on the wire of the %s era, in hooks, or on the console',
   async (era) => {
     const told = nothingTold();
-    // The host reports ten rejections a second. The clock advances quickly, so that all of them are reported on any machine.
+    // The host reports ten rejections a second. The clock advances quickly, so that all of them are
+    // reported on any machine.
     let time = 1_700_000_000_000;
     const server = serveSagas({
       testing: { clock: () => (time += 150), environment: 'production' },
@@ -169,7 +195,10 @@ test.each(eras)(
           let token = await send('tools/callSaga', { name: 'secretive', arguments: {} });
           for (const [completedSteps, mangled] of turns) {
             token =
-              (await send('tools/resumeSaga', { sagaToken: mangled(token ?? ''), completedSteps })) ?? token;
+              (await send('tools/resumeSaga', {
+                sagaToken: mangled(token ?? ''),
+                completedSteps,
+              })) ?? token;
           }
         },
       ),

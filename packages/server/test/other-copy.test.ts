@@ -20,11 +20,19 @@ describe('a saga of another copy of the package', () => {
   it('[E1] undoes nothing if a commit fails', async () => {
     const { poll, saga, step } = await importAgain();
     const did: string[] = [];
-    const pay = saga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, function* () {
-      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
-      yield* poll('cleared', () => ({ done: true, value: true }), { everyMs: 1000, totalTimeoutMs: 60_000 });
-      return yield* step('ship', () => 'shipped');
-    });
+    const pay = saga(
+      { name: 'pay', version: '1', forks: 'refuse', commitFirst: true },
+      function* () {
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
+        yield* poll('cleared', () => ({ done: true, value: true }), {
+          everyMs: 1000,
+          totalTimeoutMs: 60_000,
+        });
+        return yield* step('ship', () => 'shipped');
+      },
+    );
     let isDown = false;
     const store = failingGuard(() => isDown && did.length > 0);
     const host = createSagaHost({
@@ -47,15 +55,20 @@ describe('a saga of another copy of the package', () => {
     const { elicit, saga, step } = await importAgain();
     const keys = generateKey();
     const hostFor = (id: string) => {
-      const go = saga({ name: 'go', version: '1', forks: 'accept', onMismatch: 'fail' }, function* () {
-        yield* step(id, () => 1);
-        yield* elicit('go', asked);
-        return 'gone';
-      });
+      const go = saga(
+        { name: 'go', version: '1', forks: 'accept', onMismatch: 'fail' },
+        function* () {
+          yield* step(id, () => 1);
+          yield* elicit('go', asked);
+          return 'gone';
+        },
+      );
       return createSagaHost({ sagas: [go], audience: 'shop', keys, hooks });
     };
     const { token } = suspended(await hostFor('before').start('go', {}));
-    await expect(hostFor('after').resume(token, answer(true))).rejects.toBeInstanceOf(ReplayMismatch);
+    await expect(hostFor('after').resume(token, answer(true))).rejects.toBeInstanceOf(
+      ReplayMismatch,
+    );
     expect(await hostFor('before').resume(token, answer(true))).toMatchObject({ result: 'gone' });
   });
 
@@ -74,10 +87,14 @@ describe('a saga of another copy of the package', () => {
   it('fails with the error of another server, which may have the code of a mismatch', async () => {
     const { now, saga } = await importAgain();
     const call = saga({ name: 'call', version: '1', forks: 'accept' }, function* () {
-      if ((yield* now()) > 0) throw Object.assign(new Error('elsewhere'), { code: 'replay_mismatch' });
+      if ((yield* now()) > 0)
+        throw Object.assign(new Error('elsewhere'), { code: 'replay_mismatch' });
       return 'called';
     });
     const host = createSagaHost({ sagas: [call], audience: 'shop', keys: generateKey(), hooks });
-    expect(await host.start('call', {})).toMatchObject({ status: 'failed', error: { message: 'elsewhere' } });
+    expect(await host.start('call', {})).toMatchObject({
+      status: 'failed',
+      error: { message: 'elsewhere' },
+    });
   });
 });

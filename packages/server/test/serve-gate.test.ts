@@ -25,7 +25,11 @@ function serve(changes: Parts<ServeSagasOptions> = {}): SagaServer {
 
 /** A request to a host, as its headers say. */
 function to(host: string, headers: object = {}): Request {
-  return new Request(`http://${host}/mcp`, { method: 'POST', headers: { host, ...headers }, body: '{}' });
+  return new Request(`http://${host}/mcp`, {
+    method: 'POST',
+    headers: { host, ...headers },
+    body: '{}',
+  });
 }
 
 const mine = ['localhost', 'localhost:3000', '127.0.0.1:3000', '[::1]:3000'];
@@ -51,7 +55,11 @@ describe('a server that listens on an address', () => {
     });
     await once(server.listen(0, address), 'listening');
     const { port } = server.address() as AddressInfo;
-    const outgoing = send({ port, host: address === '::1' ? address : '127.0.0.1', agent: false }).end();
+    const outgoing = send({
+      port,
+      host: address === '::1' ? address : '127.0.0.1',
+      agent: false,
+    }).end();
     const [{ statusCode }] = (await once(outgoing, 'response')) as [IncomingMessage];
     server.closeAllConnections();
     server.close();
@@ -110,7 +118,9 @@ test.each([
   ['10.0.0.7', false],
 ])('a server of Bun that listens on %s refuses a foreign host: %s', async (address, isRefused) => {
   const bun = { address: { address, family: 'IPv4', port: 3000 }, requestIP: () => null };
-  const bySrvx = Object.assign(to('mcp.example'), { runtime: { name: 'bun', bun: { server: bun } } });
+  const bySrvx = Object.assign(to('mcp.example'), {
+    runtime: { name: 'bun', bun: { server: bun } },
+  });
   for (const answer of [serve().fetch(to('mcp.example'), bun), serve().fetch(bySrvx)]) {
     expect((await answer).status === 403).toBe(isRefused);
   }
@@ -159,7 +169,9 @@ describe('authenticate that returns no user', () => {
   test.each([undefined, null])(
     "[T6] serves %o as an anonymous caller with anonymous: 'accept'",
     async (nobody) => {
-      const server = serve({ auth: { principal, authenticate: () => nobody, anonymous: 'accept' } });
+      const server = serve({
+        auth: { principal, authenticate: () => nobody, anonymous: 'accept' },
+      });
       const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'asking' });
       expect(last.result).toMatchObject({ state: 'suspended' });
     },

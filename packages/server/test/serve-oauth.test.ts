@@ -41,7 +41,10 @@ const gate = requireBearerAuth({
   requiredScopes: ['sagas'],
 });
 
-async function challengeTo(server: SagaServer, headers: Record<string, string> = {}): Promise<string | null> {
+async function challengeTo(
+  server: SagaServer,
+  headers: Record<string, string> = {},
+): Promise<string | null> {
   const response = await server.fetch(post('modern', 'tools/list', {}, 1, { headers }));
   return response.headers.get('www-authenticate');
 }
@@ -64,7 +67,9 @@ describe('protected resource metadata', () => {
     const statusOf = async (url: string, server = serve()): Promise<number> =>
       (await server.fetch(new Request(url))).status;
     expect(await statusOf('https://mcp.example/.well-known/oauth-authorization-server')).toBe(404);
-    expect(await statusOf('https://mcp.example/.well-known/oauth-protected-resource/other')).toBe(404);
+    expect(await statusOf('https://mcp.example/.well-known/oauth-protected-resource/other')).toBe(
+      404,
+    );
     const without = serveSagas({ name: 'd', version: '1', sagas: [asking()], keys: oldKey });
     expect(await statusOf(metadataUrl, without)).toBe(404);
     expect(await statusOf(metadataUrl, serve({ http: { allowedHosts: ['localhost'] } }))).toBe(404);
@@ -95,7 +100,8 @@ describe('protected resource metadata', () => {
 
   test('are not added to a challenge that names its own metadata or another scheme', async () => {
     const own = 'Bearer resource_metadata="https://mcp.example/own"';
-    const refused = (): Response => new Response(null, { status: 401, headers: { 'www-authenticate': own } });
+    const refused = (): Response =>
+      new Response(null, { status: 401, headers: { 'www-authenticate': own } });
     expect(await challengeTo(serve({ auth: { authenticate: refused } }))).toBe(own);
     const basic = (): Response =>
       new Response(null, { status: 401, headers: { 'www-authenticate': 'Basic' } });
@@ -111,10 +117,14 @@ describe('protected resource metadata', () => {
         mcp.registerTool('reset', config, () => ({ content: [] }));
       },
     });
-    const request = post('modern', 'tools/call', { name: 'reset' }, 1, { headers: { 'mcp-name': 'reset' } });
+    const request = post('modern', 'tools/call', { name: 'reset' }, 1, {
+      headers: { 'mcp-name': 'reset' },
+    });
     const response = await server.fetch(request);
     expect(response.status).toBe(403);
-    expect(response.headers.get('www-authenticate')).toContain(`resource_metadata="${metadataUrl}"`);
+    expect(response.headers.get('www-authenticate')).toContain(
+      `resource_metadata="${metadataUrl}"`,
+    );
   });
 
   test.each<[string, Parts<ServeSagasOptions>]>([
@@ -122,8 +132,14 @@ describe('protected resource metadata', () => {
     ['a path as the resource', { auth: { oauth: { ...oauth, resource: '/mcp' } } }],
     ['no issuer', { auth: { oauth: { ...oauth, issuer: '' } } }],
     ['an issuer of plain HTTP', { auth: { oauth: { ...oauth, issuer: 'http://login.example' } } }],
-    ['an issuer with a fragment', { auth: { oauth: { ...oauth, issuer: 'https://login.example#a' } } }],
-    ['an issuer with a query', { auth: { oauth: { ...oauth, issuer: 'https://login.example?a=1' } } }],
+    [
+      'an issuer with a fragment',
+      { auth: { oauth: { ...oauth, issuer: 'https://login.example#a' } } },
+    ],
+    [
+      'an issuer with a query',
+      { auth: { oauth: { ...oauth, issuer: 'https://login.example?a=1' } } },
+    ],
   ])('are rejected at the start with %s', (_, options) => {
     expect(() => serve(options)).toThrow(
       expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
@@ -131,7 +147,13 @@ describe('protected resource metadata', () => {
   });
 
   test('are rejected at the start without `authenticate`', () => {
-    const options = { name: 'deployer', version: '1.0.0', sagas: [asking()], keys: oldKey, auth: { oauth } };
+    const options = {
+      name: 'deployer',
+      version: '1.0.0',
+      sagas: [asking()],
+      keys: oldKey,
+      auth: { oauth },
+    };
     expect(() => serveSagas(options)).toThrow(expect.objectContaining({ code: 'missing_option' }));
   });
 });

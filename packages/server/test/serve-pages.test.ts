@@ -30,7 +30,11 @@ async function statusOf(server: SagaServer, headers: Record<string, string>): Pr
 
 describe('allowedHosts', () => {
   test.each([
-    ['mcp.example', ['mcp.example', 'mcp.example:8443', 'MCP.example'], ['evil.example', 'x.mcp.example']],
+    [
+      'mcp.example',
+      ['mcp.example', 'mcp.example:8443', 'MCP.example'],
+      ['evil.example', 'x.mcp.example'],
+    ],
     ['Mcp.Example', ['mcp.example'], ['evil.example']],
     ['localhost:3000', ['localhost:3000'], ['localhost', 'localhost:3001', '127.0.0.1:3000']],
     ['mcp.example:443', ['mcp.example', 'mcp.example:443'], ['mcp.example:8443']],
@@ -45,7 +49,8 @@ describe('allowedHosts', () => {
   });
 
   test('uses the host of the URL if the request has no Host header, as in HTTP/2', async () => {
-    const request = (host: string): Request => new Request(`https://${host}/mcp`, { method: 'DELETE' });
+    const request = (host: string): Request =>
+      new Request(`https://${host}/mcp`, { method: 'DELETE' });
     const server = serve({ http: { allowedHosts: ['mcp.example'] } });
     expect((await server.fetch(request('mcp.example'))).status).not.toBe(403);
     expect((await server.fetch(request('evil.example'))).status).toBe(403);
@@ -63,17 +68,21 @@ describe('allowedHosts', () => {
     ['', undefined],
     [7, undefined],
   ])('rejects %j at the start, and suggests a valid form', (host, meant) => {
-    const start = (): SagaServer => serve({ http: { allowedHosts: ['localhost', host as string] } });
+    const start = (): SagaServer =>
+      serve({ http: { allowedHosts: ['localhost', host as string] } });
     expect(start).toThrow(expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }));
     expect(start).toThrow('allowedHosts[1]');
     if (meant !== undefined) expect(start).toThrow(`did you mean '${meant}'`);
   });
 
-  test.each([[[]], ['mcp.example']])('rejects %j at the start, because it is not a list of hosts', (list) => {
-    expect(() => serve({ http: { allowedHosts: list as string[] } })).toThrow(
-      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
-    );
-  });
+  test.each([[[]], ['mcp.example']])(
+    'rejects %j at the start, because it is not a list of hosts',
+    (list) => {
+      expect(() => serve({ http: { allowedHosts: list as string[] } })).toThrow(
+        expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+      );
+    },
+  );
 });
 
 describe('the origin of a request', () => {
@@ -104,7 +113,9 @@ describe('the origin of a request', () => {
     [['*'], 'null', 200],
     [[], 'https://mcp.example', 403],
   ])('must be in allowedOrigins: with %j from %s is %i', async (allowedOrigins, origin, status) => {
-    expect(await statusOf(serve({ http: { allowedOrigins } }), { host: 'mcp.example', origin })).toBe(status);
+    expect(
+      await statusOf(serve({ http: { allowedOrigins } }), { host: 'mcp.example', origin }),
+    ).toBe(status);
     expect(await statusOf(serve({ http: { allowedOrigins } }), { host: 'mcp.example' })).toBe(200);
   });
 
@@ -116,14 +127,17 @@ describe('the origin of a request', () => {
     ['null', undefined],
     ['https://*.example', undefined],
     ['', undefined],
-  ])('%j is rejected at the start as an allowed origin, and a valid form is suggested', (origin, meant) => {
-    const start = (): SagaServer => serve({ http: { allowedOrigins: [origin] } });
-    expect(start).toThrow(expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }));
-    if (meant !== undefined) expect(start).toThrow(`did you mean '${meant}'`);
-    expect(() => serve({ http: { allowedOrigins: origin as never } })).toThrow(
-      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
-    );
-  });
+  ])(
+    '%j is rejected at the start as an allowed origin, and a valid form is suggested',
+    (origin, meant) => {
+      const start = (): SagaServer => serve({ http: { allowedOrigins: [origin] } });
+      expect(start).toThrow(expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }));
+      if (meant !== undefined) expect(start).toThrow(`did you mean '${meant}'`);
+      expect(() => serve({ http: { allowedOrigins: origin as never } })).toThrow(
+        expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
+      );
+    },
+  );
 });
 
 describe('cors', () => {
@@ -160,7 +174,9 @@ describe('cors', () => {
 
   test('sends no CORS headers to other pages, or without the option', async () => {
     const other = { ...page, origin: 'https://evil.example' };
-    const refused = await serve({ http: { allowedOrigins: [origin], cors: true } }).fetch(preflight(other));
+    const refused = await serve({ http: { allowedOrigins: [origin], cors: true } }).fetch(
+      preflight(other),
+    );
     expect(refused.status).toBe(403);
     expect(refused.headers.get('access-control-allow-origin')).toBeNull();
     const silent = await serve({ http: { allowedOrigins: [origin] } }).fetch(preflight());
@@ -176,7 +192,11 @@ describe('tool lists that never change', () => {
     const params =
       era === 'modern'
         ? {}
-        : { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+        : {
+            protocolVersion: '2025-11-25',
+            capabilities: {},
+            clientInfo: { name: 'c', version: '1' },
+          };
     const method = era === 'modern' ? 'server/discover' : 'initialize';
     const { last } = await ask(serve(), era, method, params);
     expect(last.result?.['capabilities']).toMatchObject({ tools: { listChanged: false } });
@@ -192,7 +212,9 @@ describe('tool lists that never change', () => {
     const server = serve({ http: { handler: { bus, maxSubscriptions: 2 } } });
     const open = [await server.fetch(listen(1)), await server.fetch(listen(2))];
     expect(bus.listenerCount).toBe(2);
-    expect(await (await server.fetch(listen(3))).json()).toMatchObject({ error: { code: -32_603 } });
+    expect(await (await server.fetch(listen(3))).json()).toMatchObject({
+      error: { code: -32_603 },
+    });
     await Promise.all(open.map(async ({ body }) => await body?.cancel()));
     expect(bus.listenerCount).toBe(0);
   });

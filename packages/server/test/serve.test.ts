@@ -1,9 +1,32 @@
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
-import { elicit, log, memoryTaskStore, progress, saga, SealError, step, type Saga } from '@mcp-saga/server';
-import { OAuthError, OAuthErrorCode, requireBearerAuth, type McpServer } from '@modelcontextprotocol/server';
+import {
+  elicit,
+  log,
+  memoryTaskStore,
+  progress,
+  saga,
+  SealError,
+  step,
+  type Saga,
+} from '@mcp-saga/server';
+import {
+  OAuthError,
+  OAuthErrorCode,
+  requireBearerAuth,
+  type McpServer,
+} from '@modelcontextprotocol/server';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, say, suspended } from './fixtures/host.ts';
+import {
+  accept,
+  hooksInto,
+  hostOf,
+  newKey,
+  nothingTold,
+  oldKey,
+  say,
+  suspended,
+} from './fixtures/host.ts';
 import { asking, complexTool, Empty, telling } from './fixtures/sagas.ts';
 import { ask, eras, post, postText, read, type RawAnswer } from './fixtures/raw.ts';
 import { start } from './fixtures/clock.ts';
@@ -123,7 +146,10 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
 
   test('answers a body over the limit with 413, and runs nothing', async () => {
     const told = nothingTold();
-    const small = serve({ http: { handler: { maxRequestBodySize: 2000 } }, hooks: hooksInto(told) });
+    const small = serve({
+      http: { handler: { maxRequestBodySize: 2000 } },
+      hooks: hooksInto(told),
+    });
     const big = { name: 'complex_tool', arguments: { initial_arg: 'x'.repeat(3000) } };
     expect((await small.fetch(post(era, 'tools/callSaga', big))).status).toBe(413);
     const huge = postText(era, 'tools/callSaga', ' '.repeat(4 * 1024 * 1024 + 1));
@@ -135,15 +161,22 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
     const server = serve({ sagas: [telling()] });
     const meta = { progressToken: 'p-1', 'io.modelcontextprotocol/logLevel': 'info' };
     const asked = await ask(server, era, 'tools/callSaga', { name: 'telling', _meta: meta });
-    expect(asked.messages.slice(0, -1).map(({ method, params }) => [method, params])).toMatchObject([
-      ['notifications/progress', { progressToken: 'p-1', progress: 1, total: 3, message: 'begun' }],
-      ['notifications/message', { level: 'info', data: 'begun' }],
-    ]);
+    expect(asked.messages.slice(0, -1).map(({ method, params }) => [method, params])).toMatchObject(
+      [
+        [
+          'notifications/progress',
+          { progressToken: 'p-1', progress: 1, total: 3, message: 'begun' },
+        ],
+        ['notifications/message', { level: 'info', data: 'begun' }],
+      ],
+    );
     expect(asked.last.result).toMatchObject({ state: 'suspended' });
   });
 
   test('[W5] sends no progress or log messages to a client that does not request them', async () => {
-    const { messages } = await ask(serve({ sagas: [telling()] }), era, 'tools/callSaga', { name: 'telling' });
+    const { messages } = await ask(serve({ sagas: [telling()] }), era, 'tools/callSaga', {
+      name: 'telling',
+    });
     const methods = messages.slice(0, -1).map(({ method }) => method);
     // Before 2026-07-28 log messages come unless the client sets a level.
     expect(methods).toEqual(era === 'modern' ? [] : ['notifications/message']);
@@ -205,7 +238,9 @@ describe('serveSagas', () => {
   test('answers 404 for other paths, and names the MCP path', async () => {
     const server = serve();
     for (const path of ['/', '/mcp/', '/MCP', '/mcp/x', '/x?/mcp']) {
-      const response = await server.fetch(new Request(`http://localhost${path}`, { method: 'POST' }));
+      const response = await server.fetch(
+        new Request(`http://localhost${path}`, { method: 'POST' }),
+      );
       expect([path, response.status]).toEqual([path, 404]);
       expect(await response.text()).toContain('/mcp');
     }
@@ -254,7 +289,10 @@ describe('serveSagas', () => {
       });
       return 'ran';
     });
-    const server = serve({ sagas: [running], tasks: { store: memoryTaskStore(), bearer: 'accept' } });
+    const server = serve({
+      sagas: [running],
+      tasks: { store: memoryTaskStore(), bearer: 'accept' },
+    });
     const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
     const params = {
       name: 'running',
@@ -269,11 +307,14 @@ describe('serveSagas', () => {
     expect(ran).toBe(true);
   });
 
-  test.each([undefined, '', 'k1:short'])('[T7] does not answer without valid keys: %o', async (keys) => {
-    const lacking = serve({ keys: () => keys });
-    await expect(lacking.fetch(post('modern', 'tools/list', {}), {})).rejects.toThrow(SealError);
-    if (keys !== undefined) expect(() => serve({ keys })).toThrow(SealError);
-  });
+  test.each([undefined, '', 'k1:short'])(
+    '[T7] does not answer without valid keys: %o',
+    async (keys) => {
+      const lacking = serve({ keys: () => keys });
+      await expect(lacking.fetch(post('modern', 'tools/list', {}), {})).rejects.toThrow(SealError);
+      if (keys !== undefined) expect(() => serve({ keys })).toThrow(SealError);
+    },
+  );
 
   test('passes the env of each request, or the result of `context`, to its steps', async () => {
     const seen: unknown[] = [];
@@ -330,7 +371,11 @@ describe('serveSagas', () => {
         },
       },
     });
-    const as = async (user: string | undefined, method: string, params: object): Promise<RawAnswer> => {
+    const as = async (
+      user: string | undefined,
+      method: string,
+      params: object,
+    ): Promise<RawAnswer> => {
       const headers = user === undefined ? {} : { authorization: user };
       return read(await server.fetch(post('modern', method, params, 1, { headers })));
     };
@@ -340,7 +385,9 @@ describe('serveSagas', () => {
       completedSteps: [accept('target', { target: 'x' })],
     };
     for (const other of ['eve', undefined]) {
-      expect((await as(other, 'tools/resumeSaga', resume)).last.error).toMatchObject({ code: -32602 });
+      expect((await as(other, 'tools/resumeSaga', resume)).last.error).toMatchObject({
+        code: -32602,
+      });
     }
     expect((await as('ada', 'tools/resumeSaga', resume)).last.result).toMatchObject({
       content: [{ text: 'x' }],
@@ -348,7 +395,10 @@ describe('serveSagas', () => {
   });
 
   test.each([
-    ['a tool', (server: McpServer) => server.registerTool('complex_tool', {}, () => ({ content: [] }))],
+    [
+      'a tool',
+      (server: McpServer) => server.registerTool('complex_tool', {}, () => ({ content: [] })),
+    ],
     [
       'a prompt',
       (server: McpServer) => {
@@ -380,8 +430,13 @@ describe('serveSagas', () => {
 
   test('[T6] rejects `authenticate` without `principal`, and `principal` without `authenticate`', () => {
     const missing = (name: string): object =>
-      expect.objectContaining({ code: 'missing_option', message: expect.stringContaining(name) as string });
-    expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(missing('auth.principal'));
+      expect.objectContaining({
+        code: 'missing_option',
+        message: expect.stringContaining(name) as string,
+      });
+    expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(
+      missing('auth.principal'),
+    );
     // With keys that come with the first request, as well.
     const open = { auth: { principal: 'client-only' }, keys: () => oldKey } as const;
     expect(() => serve(open)).toThrow(missing('auth.authenticate'));
@@ -391,10 +446,14 @@ describe('serveSagas', () => {
     const told = nothingTold();
     const gate = requireBearerAuth({
       verifier: {
-        verifyAccessToken: () => Promise.reject(new OAuthError(OAuthErrorCode.InvalidToken, 'unknown token')),
+        verifyAccessToken: () =>
+          Promise.reject(new OAuthError(OAuthErrorCode.InvalidToken, 'unknown token')),
       },
     });
-    const server = serve({ auth: { authenticate: gate, principal: 'client-only' }, hooks: hooksInto(told) });
+    const server = serve({
+      auth: { authenticate: gate, principal: 'client-only' },
+      hooks: hooksInto(told),
+    });
     const headers = { authorization: 'Bearer stolen' };
     const refused = await server.fetch(
       post('modern', 'tools/callSaga', { name: 'complex_tool' }, 1, { headers }),
@@ -437,7 +496,9 @@ describe('serveSagas', () => {
     const told = nothingTold();
     const errors: unknown[] = [];
     const handler = { onerror: (error: Error) => errors.push(error) };
-    await serve({ hooks: hooksInto(told), http: { handler } }).fetch(postText('modern', 'tools/list', '{}'));
+    await serve({ hooks: hooksInto(told), http: { handler } }).fetch(
+      postText('modern', 'tools/list', '{}'),
+    );
     expect([told.errors.length, errors.length]).toEqual([0, 1]);
   });
 
@@ -446,7 +507,12 @@ describe('serveSagas', () => {
     const extend = (): never => {
       throw new Error('no such tool');
     };
-    await ask(serve({ hooks: hooksInto(told), extend, keys: () => oldKey }), 'modern', 'tools/list', {});
+    await ask(
+      serve({ hooks: hooksInto(told), extend, keys: () => oldKey }),
+      'modern',
+      'tools/list',
+      {},
+    );
     expect(told.errors).toEqual([new Error('no such tool')]);
   });
 
@@ -460,7 +526,9 @@ describe('serveSagas', () => {
 
   test('[P2] resumes a saga that a host without MCP started, if both have one audience', async () => {
     const { host } = hostOf(asking());
-    const { token } = suspended(await coreOf(host).start('asking', {}, {}, { method: 'tools/callSaga' }));
+    const { token } = suspended(
+      await coreOf(host).start('asking', {}, {}, { method: 'tools/callSaga' }),
+    );
     const resume = { sagaToken: token, completedSteps: [accept('target', { target: 'x' })] };
     const named = serve({ sagas: [asking()], testing: { clock: () => start } });
     expect((await ask(named, 'modern', 'tools/resumeSaga', resume)).last.result).toMatchObject({
@@ -489,7 +557,9 @@ describe('serveSagas', () => {
     });
     const told = nothingTold();
     const leaving = new AbortController();
-    const request = post('modern', 'tools/callSaga', { name: 'slow' }, 1, { signal: leaving.signal });
+    const request = post('modern', 'tools/callSaga', { name: 'slow' }, 1, {
+      signal: leaving.signal,
+    });
     const answered = serve({ sagas: [slow], hooks: hooksInto(told) }).fetch(request);
     expect((await started.promise).aborted).toBe(false);
     leaving.abort();

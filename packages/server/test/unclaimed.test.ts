@@ -1,4 +1,12 @@
-import { all, elicit, memoryGuard, saga, step, type SagaGuard, type SagaTurn } from '@mcp-saga/server';
+import {
+  all,
+  elicit,
+  memoryGuard,
+  saga,
+  step,
+  type SagaGuard,
+  type SagaTurn,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from './fixtures/clock.ts';
 import { accept, hostOf, suspended } from './fixtures/host.ts';
@@ -44,7 +52,10 @@ describe('a `once` step while the guard is down', () => {
     const { token } = suspended(await host.start('order', {}));
     await refused(host.resume(token, [sure]));
     expect(told.errors).toMatchObject([
-      { message: 'The guard cannot be reached: Error.', cause: { message: 'ECONNREFUSED 10.0.0.7' } },
+      {
+        message: 'The guard cannot be reached: Error.',
+        cause: { message: 'ECONNREFUSED 10.0.0.7' },
+      },
     ]);
     expect(told.turns.map(({ status }) => status)).toEqual(['suspended']);
     expect(await host.resume(token, [sure])).toMatchObject({ result: 'done' });
@@ -61,7 +72,8 @@ describe('a `once` step while the guard is down', () => {
           yield* step('slow', async ({ signal }) => {
             runs += 1;
             running += 1;
-            if (runs === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            if (runs === 1)
+              await new Promise((resolve) => signal.addEventListener('abort', resolve));
             running -= 1;
           });
         })(),
@@ -79,7 +91,9 @@ describe('a `once` step while the guard is down', () => {
     const did: string[] = [];
     const clock = testClock();
     const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
-      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      yield* step('charge', () => void did.push('charge'), {
+        compensate: () => void did.push('refund'),
+      });
       try {
         yield* step('thank', () => void did.push('thank'), { once: true });
       } catch {
@@ -112,7 +126,10 @@ describe('a `once` step while the guard is down', () => {
       yield* step('thank', () => undefined, { once: true });
       return 'done';
     });
-    const { host } = hostOf(order, { guard: { store: { ...memoryGuard({ clock }), claim: down } }, clock });
+    const { host } = hostOf(order, {
+      guard: { store: { ...memoryGuard({ clock }), claim: down } },
+      clock,
+    });
     expect(await host.start('order', {})).toMatchObject({
       error: { code: 'guard_down' },
       compensated: [],

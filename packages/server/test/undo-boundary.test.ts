@@ -52,7 +52,9 @@ test('[E1] [E3] stores the effects of a turn before it undoes them, so a repeate
     aborting.abort();
     return finish(fence, response);
   };
-  await expect(host.resume(first.token, answer, { signal: aborting.signal })).rejects.toThrow('aborted');
+  await expect(host.resume(first.token, answer, { signal: aborting.signal })).rejects.toThrow(
+    'aborted',
+  );
   guard.finish = finish;
   expect(did).toEqual(['charge']);
 
@@ -63,8 +65,14 @@ test('[E1] [E3] stores the effects of a turn before it undoes them, so a repeate
   expect(told.errors).toEqual([]);
 });
 
-/** A host whose process dies right after the refund: the guard stores nothing more until another process takes over. */
-function dying(body: (did: string[]) => Steps<string>, options: Pick<SagaHostOptions, 'limits'> = {}) {
+/**
+ * A host whose process dies right after the refund: the guard stores nothing more until another
+ * process takes over.
+ */
+function dying(
+  body: (did: string[]) => Steps<string>,
+  options: Pick<SagaHostOptions, 'limits'> = {},
+) {
   const did: string[] = [];
   const clock = testClock();
   const guard = memoryGuard({ clock });

@@ -58,8 +58,11 @@ test('[E9] [R1] undoes an interrupted turn whose repetition exceeds the journal 
     return 'done';
   });
   const host = (change: Partial<SagaGuard> = {}) =>
-    hostOf(order, { guard: { store: { ...guard, ...change } }, clock, limits: { maxJournalEntries: 2 } })
-      .host;
+    hostOf(order, {
+      guard: { store: { ...guard, ...change } },
+      clock,
+      limits: { maxJournalEntries: 2 },
+    }).host;
   const { token } = suspended(await host().start('order', {}));
   const gone = (): Promise<never> => Promise.reject(new Error('the process died'));
   await expect(host({ finish: gone, release: gone }).resume(token, answer)).rejects.toThrow();

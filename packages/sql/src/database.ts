@@ -4,7 +4,10 @@ import type { Dialect } from './dialect.ts';
 /** Row of a reply. */
 export type Row = { readonly [column: string]: unknown };
 
-/** Sends one statement with values, and returns the rows. `isQuery` is `false` for statements without rows. */
+/**
+ * Sends one statement with values, and returns the rows. `isQuery` is `false` for statements
+ * without rows.
+ */
 export type SendStatement = (
   sql: string,
   values: SqlValue[],
@@ -30,7 +33,10 @@ export interface Database {
   readonly define: (sql: string) => Promise<void>;
 }
 
-const optionNames: { readonly [name in keyof SqlOptions]-?: true } = { prefix: true, timeoutMs: true };
+const optionNames: { readonly [name in keyof SqlOptions]-?: true } = {
+  prefix: true,
+  timeoutMs: true,
+};
 
 /**
  * Checks the options of a store, and adapts its database.
@@ -45,12 +51,19 @@ export function databaseOf(
 ): Database {
   const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
   if (other !== undefined) {
-    throw optionError(`${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`);
+    throw optionError(
+      `${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`,
+    );
   }
   const { timeoutMs = 5_000 } = options;
-  if (!(timeoutMs > 0)) throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
+  if (!(timeoutMs > 0))
+    throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
   const tables = tablesOf(dialect, options);
-  const ask = async (sql: string, values: SqlValue[], isQuery: boolean): Promise<readonly unknown[]> => {
+  const ask = async (
+    sql: string,
+    values: SqlValue[],
+    isQuery: boolean,
+  ): Promise<readonly unknown[]> => {
     try {
       return await within(timeoutMs, send(sql, values, isQuery));
     } catch (error) {
@@ -68,7 +81,9 @@ export function databaseOf(
 /** @throws TypeError if the prefix is invalid */
 export function tablesOf(dialect: Dialect, { prefix = 'mcp_saga_' }: SqlOptions): Tables {
   if (!dialect.prefix.test(prefix)) {
-    throw optionError("prefix must consist of lowercase letters, digits, and '_', like 'shop_saga_'.");
+    throw optionError(
+      "prefix must consist of lowercase letters, digits, and '_', like 'shop_saga_'.",
+    );
   }
   const name = (table: string): string => `${prefix}${table}`;
   return {
@@ -101,16 +116,27 @@ async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Makes the error of a failed statement. Drivers add the values of a statement to errors, so only two members remain. */
+/**
+ * Makes the error of a failed statement. Drivers add the values of a statement to errors, so only
+ * two members remain.
+ */
 function reported(error: unknown, { turns }: Tables): Error {
-  const { message, code } = Object(error) as { readonly message?: unknown; readonly code?: unknown };
+  const { message, code } = Object(error) as {
+    readonly message?: unknown;
+    readonly code?: unknown;
+  };
   const text = String(message ?? error);
   const isMissing = code === '42P01' || text.includes('no such table');
-  const hint = isMissing ? ` Create the tables (${turns} and others) with createTables() of the store.` : '';
+  const hint = isMissing
+    ? ` Create the tables (${turns} and others) with createTables() of the store.`
+    : '';
   return Object.assign(new Error(text + hint), typeof code === 'string' ? { code } : {});
 }
 
-/** Makes the error for a wrong option or argument, with the code `invalid_option`, and a link to its documentation. */
+/**
+ * Makes the error for a wrong option or argument, with the code `invalid_option`, and a link to its
+ * documentation.
+ */
 export function optionError(
   message: string,
   { type = TypeError }: { readonly type?: TypeErrorConstructor | RangeErrorConstructor } = {},

@@ -1,12 +1,18 @@
 /** SQL that differs between databases. */
 export interface Dialect {
-  /** Time of the database, in milliseconds since the epoch. The same value everywhere in one statement. */
+  /**
+   * Time of the database, in milliseconds since the epoch. The same value everywhere in one
+   * statement.
+   */
   readonly now: string;
   /** Pattern of the prefix of all tables. */
   readonly prefix: RegExp;
   /** Condition: one text contains another. */
   readonly contains: (text: string, part: string) => string;
-  /** Condition: the row is among the first rows of a table with a condition. Skips the rows of other statements. */
+  /**
+   * Condition: the row is among the first rows of a table with a condition. Skips the rows of other
+   * statements.
+   */
   readonly isAmong: (table: string, condition: string, limit: number) => string;
 }
 

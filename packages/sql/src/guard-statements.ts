@@ -1,16 +1,13 @@
 import type { Database } from './database.ts';
 
-// A turn is a row:
-//   jti, action, digest  request that used the token. `jti` is NULL once the turn is forgotten: its token is good again.
-//   fence                number of the newest lease; earlier leases cannot finish the turn
-//   leased_until         end of the lease
-//   called_by            ID of the call with the lease
-//   is_again             1 if an earlier lease ended without a result, so effects of the turn are unknown
-//   is_done              1 once the turn is finished
-//   request, response    sealed. A finished turn has no request, and loses its response at `responds_until`.
-//   due_at               time at which a sweep changes or removes the row
-//   owner, bytes         principal, and the bytes of the request or the response
-// A forgotten row stays until it expires, so that a late `finish` of an old lease never meets a new lease of the same number.
+// A turn is a row: jti, action, digest request that used the token. `jti` is NULL once the turn is
+// forgotten: its token is good again. fence number of the newest lease; earlier leases cannot
+// finish the turn leased_until end of the lease called_by ID of the call with the lease is_again 1
+// if an earlier lease ended without a result, so effects of the turn are unknown is_done 1 once the
+// turn is finished request, response sealed. A finished turn has no request, and loses its response
+// at `responds_until`. due_at time at which a sweep changes or removes the row owner, bytes
+// principal, and the bytes of the request or the response A forgotten row stays until it expires,
+// so that a late `finish` of an old lease never meets a new lease of the same number.
 
 /** Greater of two numbers. */
 function later(one: string, other: string): string {
@@ -43,8 +40,9 @@ export function guardStatements({ dialect, tables }: Pick<Database, 'dialect' | 
   const isLeased = `${isFence} AND is_done = 0`;
   return {
     /**
-     * Values: saga, turn, jti, action, digest, lease in milliseconds, call, request, end of the response, expiry, owner, bytes,
-     * time of the host, limit of the owner. No row if a live turn exists, the owner is over the limit, or a clock is wrong.
+     * Values: saga, turn, jti, action, digest, lease in milliseconds, call, request, end of the
+     * response, expiry, owner, bytes, time of the host, limit of the owner. No row if a live turn
+     * exists, the owner is over the limit, or a clock is wrong.
      */
     insert: `INSERT INTO ${turns} AS used (${columns})
 SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), ${now},
@@ -66,13 +64,19 @@ RETURNING fence`,
   CASE WHEN EXISTS (SELECT 1 FROM ${turns} AS later WHERE later.saga = used.saga AND later.turn = used.turn + 1
     AND later.jti IS NOT NULL AND later.expires_at > clock.now) THEN 1 ELSE 0 END AS went_on
 FROM (SELECT ${now} AS now) AS clock LEFT JOIN ${turns} AS used ON ${isKey}`,
-    /** Values: saga, turn, fence, lease in milliseconds, call, '1' if the request is awaited, end of the response. */
+    /**
+     * Values: saga, turn, fence, lease in milliseconds, call, '1' if the request is awaited, end of
+     * the response.
+     */
     takeOver: `UPDATE ${turns} SET fence = ${later(now, 'fence')} + 1, leased_until = ${now} + CAST($4 AS BIGINT),
   called_by = $5, is_again = CASE WHEN CAST($6 AS INTEGER) = 1 THEN is_again ELSE 1 END,
   responds_until = ${later('responds_until', 'CAST($7 AS BIGINT)')}
 WHERE ${isLeased} AND leased_until <= ${now}
 RETURNING fence`,
-    /** Values: saga, turn, fence, response, its bytes. A repeated call finds its response: no two responses are equal. */
+    /**
+     * Values: saga, turn, fence, response, its bytes. A repeated call finds its response: no two
+     * responses are equal.
+     */
     finish: `UPDATE ${turns} SET response = CASE WHEN responds_until > ${now} THEN CAST($4 AS TEXT) END, request = NULL,
   is_done = 1, bytes = CAST($5 AS BIGINT), due_at = CASE WHEN responds_until < expires_at THEN responds_until ELSE expires_at END
 WHERE ${isFence} AND (is_done = 0 OR response = CAST($4 AS TEXT))

@@ -9,7 +9,8 @@ export function unsupported(kind: string, client: unknown, name: string = classO
 }
 
 function classOf(client: unknown): string {
-  if (client === null || typeof client !== 'object') return client === null ? 'null' : typeof client;
+  if (client === null || typeof client !== 'object')
+    return client === null ? 'null' : typeof client;
   const { constructor } = client as { readonly constructor?: { readonly name: string } };
   return constructor?.name ?? 'object';
 }

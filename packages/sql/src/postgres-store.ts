@@ -6,9 +6,10 @@ import { migrationTexts } from './sql-schema.ts';
 import { storeOf, type SqlStore } from './sql-store.ts';
 
 /**
- * Creates the guard, the task store, and the mailbox of a host in one PostgreSQL database, for hosts of any number of processes.
- * Each change is one statement without session state, so connection pools such as PgBouncer work. Leases go by the clock of the
- * database. Later calls remove expired rows, up to 200 at a time.
+ * Creates the guard, the task store, and the mailbox of a host in one PostgreSQL database, for
+ * hosts of any number of processes. Each change is one statement without session state, so
+ * connection pools such as PgBouncer work. Leases go by the clock of the database. Later calls
+ * remove expired rows, up to 200 at a time.
  * @param client - pool or client; the caller closes the client
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example
@@ -24,8 +25,8 @@ export function postgresStore(client: PostgresClient, options: SqlOptions = {}):
 }
 
 /**
- * Returns the SQL that creates the tables, for a migration tool: one text for each version of the tables, oldest first. Each text
- * can run again. {@link SqlStore.createTables} runs all of them.
+ * Returns the SQL that creates the tables, for a migration tool: one text for each version of the
+ * tables, oldest first. Each text can run again. {@link SqlStore.createTables} runs all of them.
  * @throws TypeError if the prefix is invalid
  * @example
  * ```ts

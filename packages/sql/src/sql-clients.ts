@@ -2,8 +2,8 @@
 export type SqlValue = string | number | null;
 
 /**
- * Required method of a PostgreSQL client: a `Pool` of `pg` or of `@neondatabase/serverless`, `neon()`, or a `PGlite`. Any other
- * client fits with an object of this method.
+ * Required method of a PostgreSQL client: a `Pool` of `pg` or of `@neondatabase/serverless`,
+ * `neon()`, or a `PGlite`. Any other client fits with an object of this method.
  */
 export interface PostgresClient {
   query(
@@ -12,7 +12,10 @@ export interface PostgresClient {
   ): PromiseLike<{ readonly rows: readonly unknown[] } | readonly unknown[]>;
 }
 
-/** Required method of a database with prepared statements: `node:sqlite`, `better-sqlite3`, `bun:sqlite`, or a `db0` database. */
+/**
+ * Required method of a database with prepared statements: `node:sqlite`, `better-sqlite3`,
+ * `bun:sqlite`, or a `db0` database.
+ */
 export interface PreparingSqlite {
   prepare(sql: string): {
     all(...values: SqlValue[]): unknown;
@@ -30,7 +33,10 @@ export interface D1Like {
 
 /** Required method of a client of `@libsql/client`. */
 export interface LibsqlLike {
-  execute(statement: { sql: string; args: SqlValue[] }): PromiseLike<{ readonly rows: readonly unknown[] }>;
+  execute(statement: {
+    sql: string;
+    args: SqlValue[];
+  }): PromiseLike<{ readonly rows: readonly unknown[] }>;
 }
 
 /** A SQLite database, or a client of one. No library is imported. */
@@ -39,8 +45,9 @@ export type SqliteClient = PreparingSqlite | D1Like | LibsqlLike;
 /** Options of {@link postgresStore} and {@link sqliteStore}. */
 export interface SqlOptions {
   /**
-   * Prefix of all tables: lowercase letters, digits, and `_`. In PostgreSQL, a schema and a dot may come first. Hosts with the same
-   * sagas use the same prefix; other services need different prefixes.
+   * Prefix of all tables: lowercase letters, digits, and `_`. In PostgreSQL, a schema and a dot may
+   * come first. Hosts with the same sagas use the same prefix; other services need different
+   * prefixes.
    * @default 'mcp_saga_'
    */
   readonly prefix?: string;

@@ -11,12 +11,19 @@ const maxSkew = 30_000;
 /** Each attempt but the last lost a race with another request for the turn. */
 const maxAttempts = 5;
 
-/** Creates a guard. One statement decides each method: it inserts the turn, or changes the turn as the guard last saw it. */
+/**
+ * Creates a guard. One statement decides each method: it inserts the turn, or changes the turn as
+ * the guard last saw it.
+ */
 export function sqlGuard(database: Database): SagaGuard {
   const { run } = database;
   const statements = guardStatements(database);
   const sweep = sweeper(database, statements.sweep);
-  const didChange = async (statement: string, fence: Fence, ...values: SqlValue[]): Promise<boolean> => {
+  const didChange = async (
+    statement: string,
+    fence: Fence,
+    ...values: SqlValue[]
+  ): Promise<boolean> => {
     const saga = await keyOf(fence.sagaId);
     return (await run(statement, [saga, fence.turn, fence.number, ...values])).length > 0;
   };
@@ -42,7 +49,14 @@ export function sqlGuard(database: Database): SagaGuard {
         if (used === undefined && (attempt === 1 || owner === undefined)) continue;
         if (used === undefined) return 'full';
         if (used.verdict !== undefined) return used.verdict;
-        const values = [saga, turn, used.fence, Math.ceil(claim.leaseMs), call, used.isAwaited ? 1 : 0];
+        const values = [
+          saga,
+          turn,
+          used.fence,
+          Math.ceil(claim.leaseMs),
+          call,
+          used.isAwaited ? 1 : 0,
+        ];
         const taken = fenceOf(await run(statements.takeOver, [...values, respondsUntil]));
         if (taken !== undefined) return { run: taken, ...used.interrupted };
       }
@@ -62,7 +76,8 @@ export function sqlGuard(database: Database): SagaGuard {
   };
 }
 
-const ahead = 'The entry would expire at once: the clock of the database is ahead. Synchronize the clocks.';
+const ahead =
+  'The entry would expire at once: the clock of the database is ahead. Synchronize the clocks.';
 
 /** @throws Error if the clocks of the host and the database differ too much */
 function assertClocks({ now: host }: GuardClaim, now: number): void {
@@ -77,7 +92,11 @@ function assertClocks({ now: host }: GuardClaim, now: number): void {
 const respondsUntilAt = 8;
 
 /** Values of the statement that inserts a turn. */
-async function freshTurn(claim: GuardClaim, saga: string, call: string): Promise<readonly SqlValue[]> {
+async function freshTurn(
+  claim: GuardClaim,
+  saga: string,
+  call: string,
+): Promise<readonly SqlValue[]> {
   const { turn, jti, action, digest, leaseMs, expiresAt, owner, request, now } = claim;
   const respondsUntil = Math.min(claim.respondsUntil ?? expiresAt, expiresAt);
   const isLimited = owner !== undefined && owner.maxBytes < Number.MAX_SAFE_INTEGER;
@@ -95,7 +114,10 @@ interface UsedTurn {
   /** Undefined if the claim may take over the turn. */
   readonly verdict: GuardVerdict | undefined;
   readonly fence: number;
-  /** `true` if the claim awaits the request of the turn, which runs to its end: its effects are known. */
+  /**
+   * `true` if the claim awaits the request of the turn, which runs to its end: its effects are
+   * known.
+   */
   readonly isAwaited: boolean;
   readonly interrupted: { readonly interrupted?: string; readonly other?: true };
 }
@@ -110,18 +132,23 @@ function usedTurn(row: Row, claim: GuardClaim, call: string): UsedTurn | undefin
   const isSame = textOf(row['digest']) === claim.digest;
   const isAction = row['action'] === claim.action;
   const isRequest = isAction && (isSame || claim.follows === true);
-  const mayEnd = claim.ends === true && row['action'] === 'resume' && (isDone || request !== undefined);
-  const isAwaited = claim.awaits === true && isAction && !isRequest && !isDone && request !== undefined;
+  const mayEnd =
+    claim.ends === true && row['action'] === 'resume' && (isDone || request !== undefined);
+  const isAwaited =
+    claim.awaits === true && isAction && !isRequest && !isDone && request !== undefined;
   const fence = Number(row['fence']);
   const interrupted =
-    request === undefined ? {} : { interrupted: request, ...(isAwaited ? ({ other: true } as const) : {}) };
+    request === undefined
+      ? {}
+      : { interrupted: request, ...(isAwaited ? ({ other: true } as const) : {}) };
   const decided = (verdict: GuardVerdict | undefined): UsedTurn => ({
     verdict,
     fence,
     isAwaited,
     interrupted,
   });
-  if (textOf(row['jti']) !== claim.jti || !(isRequest || mayEnd || isAwaited)) return decided('conflict');
+  if (textOf(row['jti']) !== claim.jti || !(isRequest || mayEnd || isAwaited))
+    return decided('conflict');
   if (isDone) {
     if (row['response'] === null) return decided('conflict');
     const response = textOf(row['response']);

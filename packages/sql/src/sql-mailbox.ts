@@ -4,8 +4,8 @@ import { sweeper } from './sweep.ts';
 import { keyOf, textOf, wordOf } from './sql-text.ts';
 
 /**
- * Creates a mailbox. Each method is one statement. A box is one row, so the lock of the row orders all answers. The answers
- * are lines: slot and sealed answer, each as one word before a space.
+ * Creates a mailbox. Each method is one statement. A box is one row, so the lock of the row orders
+ * all answers. The answers are lines: slot and sealed answer, each as one word before a space.
  */
 export function sqlMailbox(database: Database): Mailbox {
   const {
@@ -67,6 +67,7 @@ RETURNING 1`;
       });
       return { answers, isClosed: Number(row['is_closed']) === 1 };
     },
-    close: async (box, expiresAt) => void (await run(close, [await keyOf(box), Math.ceil(expiresAt)])),
+    close: async (box, expiresAt) =>
+      void (await run(close, [await keyOf(box), Math.ceil(expiresAt)])),
   };
 }

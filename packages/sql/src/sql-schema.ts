@@ -64,7 +64,8 @@ export async function createTables({ tables, define }: Database): Promise<void> 
     try {
       await define(statement);
     } catch {
-      // If two processes create a table of PostgreSQL at once, one fails, and finds the table the next time.
+      // If two processes create a table of PostgreSQL at once, one fails, and finds the table the
+      // next time.
       await define(statement);
     }
   }

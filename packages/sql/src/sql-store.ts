@@ -8,8 +8,8 @@ import { sqlTaskStore } from './sql-task-store.ts';
 /** Stores of a host in one database. */
 export interface SqlStore extends SagaStore {
   /**
-   * Creates the missing tables. Several processes can call the function at once, at each start. The user of the database needs the
-   * permission to create tables.
+   * Creates the missing tables. Several processes can call the function at once, at each start. The
+   * user of the database needs the permission to create tables.
    * @throws Error if the database refuses a statement
    */
   createTables(): Promise<void>;

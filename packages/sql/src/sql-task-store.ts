@@ -14,7 +14,8 @@ export function sqlTaskStore(database: Database): TaskStore {
     `DELETE FROM ${tasks} WHERE ${isAmong(tasks, `expires_at <= ${now}`, limit)} RETURNING 1`,
   ]);
   const read = `SELECT version, sealed FROM ${tasks} WHERE task = $1 AND expires_at > ${now}`;
-  // A repeated call after a lost reply finds its own version: two records never seal to the same bytes.
+  // A repeated call after a lost reply finds its own version: two records never seal to the same
+  // bytes.
   const insert = `INSERT INTO ${tasks} AS kept (task, version, sealed, expires_at)
 VALUES (CAST($1 AS TEXT), 1, CAST($2 AS TEXT), CAST($3 AS BIGINT))
 ON CONFLICT (task) DO UPDATE SET version = 1, sealed = excluded.sealed, expires_at = excluded.expires_at
@@ -32,7 +33,9 @@ RETURNING version`;
     write: async (id, sealed, expected, expiresAt) => {
       await sweep();
       const values = [await keyOf(id), wordOf(sealed), Math.ceil(expiresAt)];
-      const rows = await (expected === 0 ? run(insert, values) : run(update, [...values, expected]));
+      const rows = await (expected === 0
+        ? run(insert, values)
+        : run(update, [...values, expected]));
       return rows.length > 0;
     },
   };

@@ -17,7 +17,10 @@ export function textOf(word: unknown): string {
   );
 }
 
-/** Length of keys beyond which their digest is stored: an index of PostgreSQL has a limit of 2,704 bytes. */
+/**
+ * Length of keys beyond which their digest is stored: an index of PostgreSQL has a limit of 2,704
+ * bytes.
+ */
 const longest = 200;
 const digestPrefix = 'sha256:';
 

@@ -13,10 +13,12 @@ import { migrationTexts } from './sql-schema.ts';
 import { storeOf, type SqlStore } from './sql-store.ts';
 
 /**
- * Creates the guard, the task store, and the mailbox of a host in one SQLite database: a file for the processes of one machine, or
- * a service such as Cloudflare D1 or Turso for any number of hosts. Supports SQLite 3.35 or newer. Each change is one statement.
- * Later calls remove expired rows, up to 200 at a time.
- * @param client - database or client; the caller closes the client. Processes with a common file need a busy timeout.
+ * Creates the guard, the task store, and the mailbox of a host in one SQLite database: a file for
+ * the processes of one machine, or a service such as Cloudflare D1 or Turso for any number of
+ * hosts. Supports SQLite 3.35 or newer. Each change is one statement. Later calls remove expired
+ * rows, up to 200 at a time.
+ * @param client - database or client; the caller closes the client. Processes with a common file
+ * need a busy timeout.
  * @throws TypeError or RangeError if the client or an option is invalid
  * @example
  * ```ts
@@ -31,8 +33,8 @@ export function sqliteStore(client: SqliteClient, options: SqlOptions = {}): Sql
 }
 
 /**
- * Returns the SQL that creates the tables, for a migration tool: one text for each version of the tables, oldest first. Each text
- * can run again. {@link SqlStore.createTables} runs all of them.
+ * Returns the SQL that creates the tables, for a migration tool: one text for each version of the
+ * tables, oldest first. Each text can run again. {@link SqlStore.createTables} runs all of them.
  * @throws TypeError if the prefix is invalid
  * @example
  * ```ts
@@ -60,7 +62,11 @@ function positional(numbered: string): Positional {
 }
 
 /** Sends a statement with one value for each `?`. */
-type SendPositional = (sql: string, values: SqlValue[], isQuery: boolean) => Promise<readonly unknown[]>;
+type SendPositional = (
+  sql: string,
+  values: SqlValue[],
+  isQuery: boolean,
+) => Promise<readonly unknown[]>;
 
 function sender(client: SqliteClient): SendStatement {
   const send = positionalSender(client);

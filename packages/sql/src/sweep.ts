@@ -5,7 +5,8 @@ const calls = 50;
 const rows = 200;
 
 /**
- * Returns a function to call before each write. The first call and each 50th removes up to 200 expired rows of a table.
+ * Returns a function to call before each write. The first call and each 50th removes up to 200
+ * expired rows of a table.
  * @param statements - makes the statements from the condition of the rows
  */
 export function sweeper(

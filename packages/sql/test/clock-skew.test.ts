@@ -98,7 +98,10 @@ describe.each([
       code: expect.stringMatching(/^(?:guard_down|clock_behind)$/),
     });
     expect(did).toEqual(['reserve']);
-    expect(await right.resume(token, [], { caller })).toMatchObject({ status: 'completed', result: 'true' });
+    expect(await right.resume(token, [], { caller })).toMatchObject({
+      status: 'completed',
+      result: 'true',
+    });
     expect(did).toEqual(['reserve', 'pay']);
     // A repeated request gets the same response, from the database.
     expect(await right.resume(token, [], { caller })).toMatchObject({ status: 'completed' });
@@ -115,7 +118,10 @@ describe.each([
     // A host whose clock is behind takes the link for one of the future.
     if (status !== 200) expect((await answer(right, urls[0])).status).toBe(200);
     expect((await answer(right, urls[0])).status).toBe(409);
-    expect(await right.resume(token, [], { caller })).toMatchObject({ status: 'completed', result: 'true' });
+    expect(await right.resume(token, [], { caller })).toMatchObject({
+      status: 'completed',
+      result: 'true',
+    });
     expect(did).toEqual(['reserve', 'pay']);
   });
 
@@ -129,7 +135,9 @@ describe.each([
     await expect(wrong.resume(token, [], { caller })).rejects.toMatchObject({ code: 'guard_down' });
     correct();
     const later = skew > 0 ? 'clock_behind' : undefined;
-    const turn: unknown = await wrong.resume(token, [], { caller }).catch((error: unknown) => error);
+    const turn: unknown = await wrong
+      .resume(token, [], { caller })
+      .catch((error: unknown) => error);
     // Until that time has come, its token is one of the future.
     if (later !== undefined) expect(turn).toMatchObject({ code: later });
     else {

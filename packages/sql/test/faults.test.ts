@@ -13,7 +13,9 @@ describeWithPostgres('stores in PostgreSQL behind a proxy', () => {
     const proxy = await startFaultProxy(server.port);
     onTestFinished(() => proxy.close());
     const poolAt = (port: number): Pool => {
-      const pool = new Pool({ connectionString: server.url.replace(`:${server.port}`, `:${port}`) });
+      const pool = new Pool({
+        connectionString: server.url.replace(`:${server.port}`, `:${port}`),
+      });
       pool.on('error', () => undefined);
       onTestFinished(() => void pool.end());
       return pool;

@@ -29,7 +29,10 @@ describeWithPostgres('in PostgreSQL', () => {
   };
   const freshPrefix = (): string => `own_${(made += 1)}_`;
 
-  /** As behind a pooler of transactions: each statement is on another connection, which then forgets its session. */
+  /**
+   * As behind a pooler of transactions: each statement is on another connection, which then forgets
+   * its session.
+   */
   const pooled = (pool: Pool): PostgresClient => ({
     query: async (sql, values) => {
       const connection = await pool.connect();
@@ -48,7 +51,11 @@ describeWithPostgres('in PostgreSQL', () => {
       const prefix = freshPrefix();
       const store = postgresStore(pooled(pool), { prefix });
       await store.createTables();
-      return { store, now: Date.now, pass: (ms: number) => pass((sql) => pool.query(sql), prefix, ms) };
+      return {
+        store,
+        now: Date.now,
+        pass: (ms: number) => pass((sql) => pool.query(sql), prefix, ms),
+      };
     };
     const cases = [
       ...guardConformance(
@@ -117,13 +124,17 @@ describeWithPostgres('in PostgreSQL', () => {
       expiresAt,
     } as const;
     const verdict = await guard.begin(turn);
-    if (typeof verdict === 'string' || !('run' in verdict)) throw new Error('The turn does not run.');
+    if (typeof verdict === 'string' || !('run' in verdict))
+      throw new Error('The turn does not run.');
     await guard.release(verdict.run);
     await guard.claim('s:fire', expiresAt);
     await tasks.write('a', 'sealed', 0, expiresAt);
     await mailbox.put('a', 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
     await mailbox.close('a', expiresAt);
-    expect(await mailbox.list('a')).toEqual({ answers: [{ slot: 'ada', sealed: 'sealed' }], isClosed: true });
+    expect(await mailbox.list('a')).toEqual({
+      answers: [{ slot: 'ada', sealed: 'sealed' }],
+      isClosed: true,
+    });
   });
 
   it('[T13] keeps leases, claims, and answers if the server crashes', async () => {
@@ -142,7 +153,8 @@ describeWithPostgres('in PostgreSQL', () => {
       expiresAt,
     } as const;
     const verdict = await guard.begin(turn);
-    if (typeof verdict === 'string' || !('run' in verdict)) throw new Error('The turn does not run.');
+    if (typeof verdict === 'string' || !('run' in verdict))
+      throw new Error('The turn does not run.');
     await guard.claim('s:fire', expiresAt);
     await mailbox.put('a', 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
     await server.kill();

@@ -12,7 +12,10 @@ it.each<[string, Runtime]>([
   ['bun:sqlite', bun('1.4.5')],
 ])('keeps every promise of a store with %s', { timeout: 300_000 }, async (kind, { executable }) => {
   const { stdout } = await promisify(execFile)(await executable(), [program, kind]);
-  const { cases, failed } = JSON.parse(stdout) as { readonly cases: number; readonly failed: string[] };
+  const { cases, failed } = JSON.parse(stdout) as {
+    readonly cases: number;
+    readonly failed: string[];
+  };
   expect(failed).toEqual([]);
   expect(cases).toBeGreaterThan(30);
 });

@@ -59,10 +59,20 @@ describe('a store in a database', () => {
 
   it('rejects an invalid option at construction', () => {
     const client = silent(new Promise(() => undefined));
-    expect(() => postgresStore(client, { tablePrefix: 'x' } as object)).toThrow("no option 'tablePrefix'");
+    expect(() => postgresStore(client, { tablePrefix: 'x' } as object)).toThrow(
+      "no option 'tablePrefix'",
+    );
     expect(() => postgresStore(client, { timeoutMs: 0 })).toThrow(RangeError);
     expect(() => postgresStore(client, { timeoutMs: Number.NaN })).toThrow(RangeError);
-    for (const prefix of ['', 'Shop_', 'shop-', '1_', 'a.b.c_', 'x; DROP TABLE y; --', 'x'.repeat(99)]) {
+    for (const prefix of [
+      '',
+      'Shop_',
+      'shop-',
+      '1_',
+      'a.b.c_',
+      'x; DROP TABLE y; --',
+      'x'.repeat(99),
+    ]) {
       expect(() => postgresStore(client, { prefix }), prefix).toThrow(TypeError);
       expect(() => postgresMigrations({ prefix }), prefix).toThrow(TypeError);
       expect(() => sqliteMigrations({ prefix }), prefix).toThrow(TypeError);
@@ -79,7 +89,9 @@ describe('a store in a database', () => {
     const never = silent(new Promise(() => undefined));
     const failed = [
       expect(postgresStore(never).guard.begin(claim())).rejects.toThrow('within 5000 ms'),
-      expect(postgresStore(never, { timeoutMs: 100 }).tasks.read('a')).rejects.toThrow('within 100 ms'),
+      expect(postgresStore(never, { timeoutMs: 100 }).tasks.read('a')).rejects.toThrow(
+        'within 100 ms',
+      ),
     ];
     await expect.poll(() => vi.getTimerCount()).toBe(2);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -253,9 +265,9 @@ describe.each(databases)('in %s', (_, open) => {
     await store.tasks.write('a', 'one', 0, Date.now() + hour);
     await store.createTables();
     expect(await store.tasks.read('a')).toEqual({ version: 1, sealed: 'one' });
-    expect((await rows(`SELECT version FROM ${prefix}schema`)).map(({ version }) => Number(version))).toEqual(
-      [1],
-    );
+    expect(
+      (await rows(`SELECT version FROM ${prefix}schema`)).map(({ version }) => Number(version)),
+    ).toEqual([1]);
   });
 
   it('removes up to 200 expired rows on the first call and each 50th', async () => {
@@ -275,14 +287,21 @@ describe.each(databases)('in %s', (_, open) => {
     await store.mailbox.put('a', 'ada', 'x', { expiresAt, maxAnswers: 1 });
     await store.guard.claim('saga:fire', expiresAt);
     await pass(rows, prefix, 2 * hour);
-    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([300, 3, 1, 1]);
+    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([
+      300, 3, 1, 1,
+    ]);
     // As many calls as lead to the next sweep of each store.
     for (let count = 0; count < 50; count += 1) {
       await store.guard.claim(`saga:${count}`, Date.now() + hour);
       await store.tasks.write('new', `${count}`, count, Date.now() + hour);
-      await store.mailbox.put('new', `${count}`, 'x', { expiresAt: Date.now() + hour, maxAnswers: 99 });
+      await store.mailbox.put('new', `${count}`, 'x', {
+        expiresAt: Date.now() + hour,
+        maxAnswers: 99,
+      });
     }
-    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([100, 1, 1, 50]);
+    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([
+      100, 1, 1, 50,
+    ]);
   });
 
   it('removes the response of a turn earlier than the turn, and never an interrupted request', async () => {

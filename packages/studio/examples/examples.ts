@@ -6,7 +6,10 @@ import { declaredIn, partOf, withoutMarks } from './part-of.ts';
 
 const repository = new URL('../../../', import.meta.url);
 
-/** File of the repository, and the names of the part that an example shows; undefined for the whole file. */
+/**
+ * File of the repository, and the names of the part that an example shows; undefined for the whole
+ * file.
+ */
 interface Shown extends SourceFile {
   readonly names: readonly string[] | undefined;
 }
@@ -72,7 +75,9 @@ function scriptOf(
   const [first] = shown;
   if (first === undefined || shown.some(({ text }) => text.includes('testSaga('))) return undefined;
   const { name, text, names } = first;
-  const sagas = text.matchAll(/^(?:export )?const (\w+)[^=]*= (?:saga|promptSaga|resourceSaga)\(/gm);
+  const sagas = text.matchAll(
+    /^(?:export )?const (\w+)[^=]*= (?:saga|promptSaga|resourceSaga)\(/gm,
+  );
   const last = [...sagas].findLast(([, each = '']) => names?.includes(each) ?? true)?.[1];
   const ran = saga ?? last ?? '';
   const [imported] = ran.split(/\W/, 1);

@@ -15,8 +15,8 @@ export interface Listed extends Script {
   readonly name: string;
   readonly title: string;
   /**
-   * Paths in the repository, by the name of the file in the editor. `PATH#NAME` is the part of a file that a region or a declaration
-   * needs.
+   * Paths in the repository, by the name of the file in the editor. `PATH#NAME` is the part of a
+   * file that a region or a declaration needs.
    */
   readonly files: Readonly<Record<string, string>>;
 }
@@ -41,9 +41,17 @@ function guide(name: string, title: string): Listed {
 
 /** Refund of the tutorial. */
 function refund(name: string, title: string, path: string, script?: Script): Listed {
-  const files = { 'refund.ts': `test/docs/tutorial/${path}`, 'bank.ts': 'test/docs/tutorial/bank.ts' };
-  if (script !== undefined) return { name, title, files, options: "{ input: { order: 'A7' } }", ...script };
-  return { name, title, files: { ...files, 'script.ts': `packages/studio/examples/${name}/script.ts` } };
+  const files = {
+    'refund.ts': `test/docs/tutorial/${path}`,
+    'bank.ts': 'test/docs/tutorial/bank.ts',
+  };
+  if (script !== undefined)
+    return { name, title, files, options: "{ input: { order: 'A7' } }", ...script };
+  return {
+    name,
+    title,
+    files: { ...files, 'script.ts': `packages/studio/examples/${name}/script.ts` },
+  };
 }
 
 /** Example of the repository, with its world replaced by fakes. */
@@ -64,7 +72,10 @@ function effect(file: string, name: string, script: Script = {}): Listed {
   return alone(name, name, `test/docs/effects/${file}.ts#${name}`, script);
 }
 
-/** Files that the tests of the repository run, too. The page contains the first, and loads the others with the compiler. */
+/**
+ * Files that the tests of the repository run, too. The page contains the first, and loads the
+ * others with the compiler.
+ */
 export const listed: readonly Listed[] = [
   refund('refund', 'Refund an order', 'undo/refund.ts'),
   refund('manager', 'Wait for a manager', 'decide/refund.ts'),
@@ -76,7 +87,10 @@ export const listed: readonly Listed[] = [
   {
     name: 'note',
     title: 'Keep a note',
-    files: { 'note.ts': 'test/packed/first/note.ts', 'files.ts': 'packages/studio/examples/note/files.ts' },
+    files: {
+      'note.ts': 'test/packed/first/note.ts',
+      'files.ts': 'packages/studio/examples/note/files.ts',
+    },
     options: "{ input: { text: 'Buy milk' } }",
     harmless: ['save'],
   },
@@ -176,7 +190,9 @@ export const listed: readonly Listed[] = [
   alone('version', 'Change the code in a new version', 'test/docs/guides/changing.ts#version', {
     harmless: ['ship'],
   }),
-  alone('weigh', 'Patch a saga', 'test/docs/guides/changing.ts#patched', { harmless: ['weigh', 'ship'] }),
+  alone('weigh', 'Patch a saga', 'test/docs/guides/changing.ts#patched', {
+    harmless: ['weigh', 'ship'],
+  }),
   alone('rename', 'Rename IDs', 'test/docs/guides/changing.ts#rename', { harmless: ['deliver'] }),
   alone('loop', 'Run a step for each item', 'test/readme/parcels.ts#loop', {
     saga: 'shipAll',
@@ -261,7 +277,10 @@ export const listed: readonly Listed[] = [
   }),
 ];
 
-/** Returns the name of the example with a region, or with a whole file, of the repository; undefined if there is none. */
+/**
+ * Returns the name of the example with a region, or with a whole file, of the repository; undefined
+ * if there is none.
+ */
 export function exampleWith(region: string): string | undefined {
   const [file] = region.split('#');
   const shown = listed.map(({ name, files }) => ({ name, path: Object.values(files)[0] }));

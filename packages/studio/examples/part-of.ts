@@ -8,9 +8,13 @@ export function withoutMarks(text: string): string {
   return text.replaceAll(/^ *\/\/ #(?:end)?region.*\n/gm, '');
 }
 
-/** Returns the names that a region declares. Without such a region, its name is that of a declaration. */
+/**
+ * Returns the names that a region declares. Without such a region, its name is that of a
+ * declaration.
+ */
 export function declaredIn(text: string, region: string): readonly string[] {
-  const [, code] = new RegExp(`// #region ${region}\n([^]*?)// #endregion ${region}\n`).exec(text) ?? [];
+  const [, code] =
+    new RegExp(`// #region ${region}\n([^]*?)// #endregion ${region}\n`).exec(text) ?? [];
   return code === undefined
     ? [region]
     : (code.match(statement) ?? []).flatMap((each) => declaredBy(each) ?? []);
@@ -20,7 +24,11 @@ export function declaredIn(text: string, region: string): readonly string[] {
  * Returns the statements that declare some names, those that they use, and their imports.
  * @param exported - further names, which the part exports
  */
-export function partOf(text: string, names: readonly string[], exported: readonly string[]): string {
+export function partOf(
+  text: string,
+  names: readonly string[],
+  exported: readonly string[],
+): string {
   const statements = withoutMarks(text).match(statement) ?? [];
   const wanted = new Set([...names, ...exported]);
   for (const name of wanted) {
@@ -40,7 +48,10 @@ function declaredBy(code: string): string | undefined {
   return code.startsWith('import') ? undefined : declaration.exec(code)?.[1];
 }
 
-/** `true` if code outside its comments contains a name, but not as a property or as a word of a string. */
+/**
+ * `true` if code outside its comments contains a name, but not as a property or as a word of a
+ * string.
+ */
 function uses(code: string, name: string): boolean {
   const bare = code.replaceAll(/^ *\/?\*.*$|(?:^| )\/\/.*$/gm, '');
   return new RegExp(String.raw`(?<![\w'.-])${name}\b(?!['-]|\??: )`).test(bare);
@@ -50,7 +61,9 @@ function uses(code: string, name: string): boolean {
 function importsOf(code: string, kept: string): readonly string[] {
   const [line, clause = '', from] = /^import (?:type )?([^;]+) from ('.+');\n/m.exec(code) ?? [];
   if (line === undefined) return [];
-  const used = (clause.match(/\w+(?: \w+)*/g) ?? []).filter((name) => uses(kept, name.replace(/.* /, '')));
+  const used = (clause.match(/\w+(?: \w+)*/g) ?? []).filter((name) =>
+    uses(kept, name.replace(/.* /, '')),
+  );
   if (used.length === 0) return [];
   return [clause.startsWith('*') ? line : `import { ${used.join(', ')} } from ${from};\n`];
 }

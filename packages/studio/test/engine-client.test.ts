@@ -9,7 +9,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Asks a worker with these messages, and returns the types of the replies. */
-async function ask(messages: readonly (readonly [afterMs: number, type: string])[]): Promise<string[]> {
+async function ask(
+  messages: readonly (readonly [afterMs: number, type: string])[],
+): Promise<string[]> {
   const worker: EngineWorker = {
     onmessage: null,
     onerror: null,
@@ -28,7 +30,9 @@ async function ask(messages: readonly (readonly [afterMs: number, type: string])
     }) as never,
   });
   const types: string[] = [];
-  const asked = new EngineClient<object, Sent>(engine, 5_000).ask({}, ({ type }) => types.push(type));
+  const asked = new EngineClient<object, Sent>(engine, 5_000).ask({}, ({ type }) =>
+    types.push(type),
+  );
   await vi.runAllTimersAsync();
   await asked;
   return types;
@@ -44,7 +48,10 @@ it('stops code after its time, without the time in which the worker starts', asy
 
 it('says that the engine did not load, without a thrown error', async () => {
   const messages: unknown[] = [];
-  const client = new EngineClient<object, Sent>(Promise.reject(new TypeError('Failed to fetch')), 5_000);
+  const client = new EngineClient<object, Sent>(
+    Promise.reject(new TypeError('Failed to fetch')),
+    5_000,
+  );
   expect(await client.ask({}, (reply) => void messages.push(reply))).toBeUndefined();
   expect(messages).toEqual([{ type: 'failed', message: 'The engine did not load.' }]);
 });

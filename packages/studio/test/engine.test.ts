@@ -50,7 +50,10 @@ async function play(
 
 it('says what to import for a saga that its file does not export', async () => {
   const exported = { file: 'server.ts', name: unnamed, isScript: false };
-  const player = new SessionPlayer({ ...(await of(refund)), exported }, { answers: [twenty], forks: [] });
+  const player = new SessionPlayer(
+    { ...(await of(refund)), exported },
+    { answers: [twenty], forks: [] },
+  );
   await player.play();
   const [{ test = '' } = {}] = player.lanes;
   expect(test).toContain('// Import the saga as yourSaga.');
@@ -77,7 +80,10 @@ export const script = testSaga(resting);`,
 it('goes back to a token without a question', async () => {
   const forks: readonly Fork[] = [{ lane: 0, point: 0, answers: [] }];
   const [run, fork] = await play({ forks }, resting);
-  expect(run).toMatchObject({ status: 'completed', tokens: [{ number: 1 }, { number: 2, questions: [] }] });
+  expect(run).toMatchObject({
+    status: 'completed',
+    tokens: [{ number: 1 }, { number: 2, questions: [] }],
+  });
   expect(fork).toMatchObject({ from: 1 });
   expect(fork?.entries.map(({ type }) => type)).toContain('forked');
 });
@@ -127,7 +133,9 @@ const refund = saga({ name: 'refund', version: '1' }, function* () {
 });
 export const script = testSaga(refund);`;
   const [run] = await play({}, [{ name: 'script.ts', text }]);
-  const found = run?.entries.flatMap(({ type, id, reads = [] }) => (reads.length > 0 ? [[type, id]] : []));
+  const found = run?.entries.flatMap(({ type, id, reads = [] }) =>
+    reads.length > 0 ? [[type, id]] : [],
+  );
   expect(found).toEqual([['ran', 'refund']]);
 });
 
@@ -151,10 +159,14 @@ export const script = testSaga(branching, { input: {} });`,
   ];
   const late = (is: boolean): Given => ({ id: 'late', action: 'accept', content: { late: is } });
   const forks: readonly Fork[] = [{ lane: 0, point: 0, answers: [late(false)] }];
-  const [run, fork] = await play({ answers: [late(true), { ...late(true), id: 'late@1' }], forks }, files);
+  const [run, fork] = await play(
+    { answers: [late(true), { ...late(true), id: 'late@1' }], forks },
+    files,
+  );
   const readsOf = (lane?: Lane): readonly string[] =>
-    lane?.entries.flatMap(({ type, reads = [] }) => reads.map(({ text }) => `${type} ${text.slice(0, 4)}`)) ??
-    [];
+    lane?.entries.flatMap(({ type, reads = [] }) =>
+      reads.map(({ text }) => `${type} ${text.slice(0, 4)}`),
+    ) ?? [];
   expect(readsOf(run)).toEqual(['completed uuid']);
   expect(readsOf(fork)).toEqual(['completed now ']);
 });
@@ -214,7 +226,9 @@ const slips = saga({ name: 'slips', version: '1' }, function* () {
   return ['one'][n].toUpperCase();
 });
 export const script = testSaga(slips).on.elicit('n', { n: 0 });`;
-  const red = (await cellsOf([{ name: 'slips.ts', text }])).filter(({ what }) => what !== undefined);
+  const red = (await cellsOf([{ name: 'slips.ts', text }])).filter(
+    ({ what }) => what !== undefined,
+  );
   expect(red[0]?.what).toContain('(slips.ts:6:');
 });
 
@@ -299,7 +313,9 @@ const filesOf = (example: string): readonly SourceFile[] =>
 
 it('exports a test of a case with the answers that the script leaves open', async () => {
   const files = filesOf('careless');
-  const green = (await cellsOf(files)).find(({ what, when }) => what === undefined && when.includes("'pay'"));
+  const green = (await cellsOf(files)).find(
+    ({ what, when }) => what === undefined && when.includes("'pay'"),
+  );
   const { test } = await playCase(await of(files), green as Cell);
   expect(test).toContain(".on.elicit('amount', ");
 });
@@ -308,7 +324,9 @@ it('exports a test of a case without the rules of its script, and with the check
   const booked = filesOf('trip');
   const cell = (await cellsOf(booked)).at(0);
   expect((await playCase(await of(booked), cell as Cell)).test).not.toContain('bookings');
-  const twoFaults = (await cellsOf(refund)).find(({ when }) => when.includes("undo of 'pay' fails"));
+  const twoFaults = (await cellsOf(refund)).find(({ when }) =>
+    when.includes("undo of 'pay' fails"),
+  );
   const { test, entries } = await playCase(await of(refund), twoFaults as Cell);
   expect(entries.map(({ type }) => type)).toContain('uncompensated');
   expect(test).toContain("expect(run.uncompensated).toEqual(['pay'])");
@@ -331,13 +349,19 @@ export const script = testSaga(order, { before: () => void (paid = sent = 0) });
 export function check() { if (paid !== sent) throw new Error('paid, and not sent'); }
 `;
   const files = [{ name: 'order.ts', text }];
-  const red = (await cellsOf(files)).filter(({ expects }) => expects?.startsWith('await check') === true);
+  const red = (await cellsOf(files)).filter(
+    ({ expects }) => expects?.startsWith('await check') === true,
+  );
   expect(red.length).toBeGreaterThan(0);
-  const tests = await Promise.all(red.map(async (cell) => (await playCase(await of(files), cell)).test));
+  const tests = await Promise.all(
+    red.map(async (cell) => (await playCase(await of(files), cell)).test),
+  );
   expect(tests.filter((test) => !test.includes('await check();'))).toEqual([]);
 });
 
-/** Runs the printed test beside the files. Only the code that the playground evaluates may exist. */
+/**
+ * Runs the printed test beside the files. Only the code that the playground evaluates may exist.
+ */
 async function runTest(test: string | undefined, files: readonly SourceFile[]): Promise<void> {
   const tests: (() => Promise<void>)[] = [];
   const vitest = { expect, it: (_: string, run: () => Promise<void>) => void tests.push(run) };
@@ -364,7 +388,11 @@ ${exports}`,
 
 it.each([
   ['a default', 'export default testSaga(greeting);', "import script from './greeting.ts';"],
-  ['a name', 'export const greets = testSaga(greeting);', "import { greets } from './greeting.ts';"],
+  [
+    'a name',
+    'export const greets = testSaga(greeting);',
+    "import { greets } from './greeting.ts';",
+  ],
   ['a name of the test', 'export const run = testSaga(greeting);', 'import { run as script } from'],
   ['a name like one', 'export const runs = testSaga(greeting);', 'import { runs } from'],
 ])('exports a test that runs, of a script that is exported as %s', async (_, exports, imports) => {
@@ -393,7 +421,9 @@ const folders = saga({ name: 'folders', version: '1' }, function* () {
   return String((yield* listRoots('roots')).length);
 });
 export const script = testSaga(folders);`;
-  const [run] = await play({ answers: [{ id: 'roots', action: 'accept' }] }, [{ name: 'folders.ts', text }]);
+  const [run] = await play({ answers: [{ id: 'roots', action: 'accept' }] }, [
+    { name: 'folders.ts', text },
+  ]);
   expect(run?.test).toContain(".on.roots('roots', ");
 });
 
@@ -476,7 +506,10 @@ describe('a session', () => {
       text: text.replace("forks: 'refuse'", "forks: 'accept'"),
     }));
     const fork = { lane: 0, point: 0, answers: [{ ...twenty, content: { euros: 30 } }] };
-    const [, forked] = await play({ answers: [twenty], forks: [fork, { ...fork, lane: 1 }] }, files);
+    const [, forked] = await play(
+      { answers: [twenty], forks: [fork, { ...fork, lane: 1 }] },
+      files,
+    );
     expect(forked).toMatchObject({ status: 'completed', from: 1 });
     expect(forked?.entries.at(-1)?.value).toBe('Refunded 30 EUR for A7.');
   });
@@ -566,7 +599,10 @@ describe('other people', () => {
     expect(asked).toMatchObject({
       status: 'waiting',
       question: undefined,
-      pause: { dueInMs: 3_582_000, outside: [{ id: 'manager', type: 'approval', message: 'Buy?' }] },
+      pause: {
+        dueInMs: 3_582_000,
+        outside: [{ id: 'manager', type: 'approval', message: 'Buy?' }],
+      },
     });
     const [half] = await play({ answers: [approve('ann')] }, outside);
     expect(half?.pause?.outside).toMatchObject([{ id: 'manager' }]);
@@ -580,10 +616,16 @@ describe('other people', () => {
 
   it('decide otherwise in a fork, and not at all after the deadline', async () => {
     const fork: Fork = { lane: 0, point: 0, answers: [{ id: 'manager', action: 'deny' }] };
-    const [, forked] = await play({ answers: [approve(), approve(), paid], forks: [fork] }, outside);
+    const [, forked] = await play(
+      { answers: [approve(), approve(), paid], forks: [fork] },
+      outside,
+    );
     expect(forked?.entries.at(-1)?.value).toBe('denied');
     const others: Fork = { ...fork, answers: [approve('cy'), approve('dan'), paid] };
-    const [, again] = await play({ answers: [approve(), approve(), paid], forks: [others] }, outside);
+    const [, again] = await play(
+      { answers: [approve(), approve(), paid], forks: [others] },
+      outside,
+    );
     expect(again?.entries.at(-1)?.value).toBe('cy and dan: P2');
     const [late] = await play({ answers: [{ action: 'wait', ms: 3_600_000 }] }, outside);
     expect(late?.entries.at(-1)?.value).toBe('timeout');
@@ -662,7 +704,11 @@ export const script = testSaga(nap);
     const [free] = await play({}, sleeping);
     expect(free?.question?.id).toBe('ok');
     const [stopped] = await play({ isPaused: true }, sleeping);
-    expect(stopped).toMatchObject({ status: 'waiting', question: undefined, pause: { dueInMs: 3_600_000 } });
+    expect(stopped).toMatchObject({
+      status: 'waiting',
+      question: undefined,
+      pause: { dueInMs: 3_600_000 },
+    });
     const wait = { action: 'wait', ms: 1_800_000 } as const;
     const [half] = await play({ isPaused: true, answers: [wait] }, sleeping);
     expect(half?.pause?.dueInMs).toBe(1_800_000);
@@ -683,7 +729,10 @@ describe('the next version', () => {
     refund.map((file) => (file.name === 'refund.ts' ? { ...file, text: change(file.text) } : file));
   const misfits = async (next: readonly SourceFile[], answers: Session['answers'] = [twenty]) =>
     await upgrade(
-      ...((await evaluate(loadMachines, compile(refund), compile(next))) as [Playground, Playground]),
+      ...((await evaluate(loadMachines, compile(refund), compile(next))) as [
+        Playground,
+        Playground,
+      ]),
       {
         answers,
         forks: [],
@@ -747,7 +796,9 @@ describe('the source', () => {
   });
 
   it('needs a script', async () => {
-    await expect(play({}, [{ name: 'a.ts', text: 'export const a: number = 1;' }])).rejects.toThrow('script');
+    await expect(play({}, [{ name: 'a.ts', text: 'export const a: number = 1;' }])).rejects.toThrow(
+      'script',
+    );
   });
 
   it('are ordered by the time of their fault', async () => {
@@ -791,7 +842,12 @@ describe('the source', () => {
     expect(lens.token).toHaveLength(token?.bytes ?? 0);
     expect(lens).toMatchObject({ ttlMs: 3_600_000, keyId: 'k1', timeline: [{ kind: 'input' }] });
     expect(lens.refusal).toBeUndefined();
-    expect(lens.parts.map(({ part }) => part)).toEqual(['secrets', 'structure', 'client', 'server']);
+    expect(lens.parts.map(({ part }) => part)).toEqual([
+      'secrets',
+      'structure',
+      'client',
+      'server',
+    ]);
   });
 
   it('has failing cells without its undo', async () => {
@@ -823,7 +879,9 @@ describe('the lines of the source', () => {
     const { entries } = await playCase(await of(refund), failing as Cell);
     const marks = findMarks(file?.text ?? '', entries, looks);
     const lines = file?.text.split('\n') ?? [];
-    expect(marks.map(({ line, state }) => [/'(\w+)'/.exec(lines[line - 1] ?? '')?.[1], state])).toEqual([
+    expect(
+      marks.map(({ line, state }) => [/'(\w+)'/.exec(lines[line - 1] ?? '')?.[1], state]),
+    ).toEqual([
       ['amount', 'done'],
       ['enter', 'bad'],
       ['pay', 'undone'],
@@ -844,7 +902,9 @@ describe('the lines of the source', () => {
 
   it('are those of the shown saga, also with templates and in scopes', async () => {
     const { findMarks } = await import('../src/parts/line-marks.ts');
-    const body = (name: string): string => `export const ${name} = saga({ name: '${name}' }, function* () {
+    const body = (
+      name: string,
+    ): string => `export const ${name} = saga({ name: '${name}' }, function* () {
   yield* step('pay', pay);
   yield* step(\`ship-\${item.id}\`, ship);
   yield* approval('manager', { deliver });
@@ -920,7 +980,10 @@ describe('the lines of the source', () => {
     const [run] = await play({ client: 'no-elicitation' });
     const [file] = refund;
     const [mark, ...others] = findMarks(file?.text ?? '', run?.entries ?? [], looks);
-    expect(mark).toMatchObject({ state: 'bad', text: expect.stringContaining("'amount' cannot be asked") });
+    expect(mark).toMatchObject({
+      state: 'bad',
+      text: expect.stringContaining("'amount' cannot be asked"),
+    });
     expect(others).toEqual([]);
   });
 

@@ -25,7 +25,12 @@ function turnOf(turn: number, request: string, more: Partial<SeenTurn> = {}): Se
 }
 
 function sentBy(id: string, parent?: string): Sent {
-  return { id, tool: 'ask', method: 'tools/resumeSaga', ...(parent === undefined ? {} : { parent }) };
+  return {
+    id,
+    tool: 'ask',
+    method: 'tools/resumeSaga',
+    ...(parent === undefined ? {} : { parent }),
+  };
 }
 
 it('finds the answers that led to a fork of a fork', () => {
@@ -71,7 +76,9 @@ it('keeps a run in one line if the server rejects an answer and asks again', () 
   const lanes = toLanes(turns, [], 'ask');
   expect(lanes.map((lane) => lane.turns)).toEqual([turns]);
   // Each request has its own piece of the diagram.
-  expect(lanes[0]?.entries.filter(({ isFirst }) => isFirst).map(({ turn }) => turn)).toEqual([1, 2, 2, 2, 3]);
+  expect(lanes[0]?.entries.filter(({ isFirst }) => isFirst).map(({ turn }) => turn)).toEqual([
+    1, 2, 2, 2, 3,
+  ]);
   const running = foreign(2, { status: 'running', events: [] });
   const cancelled = foreign(2, { status: 'failed', action: 'cancel', events: [] });
   for (const before of [running, cancelled])
@@ -111,7 +118,10 @@ it('does not know the outcome of a step that ran when its turn was interrupted',
     answered('ship', { kind: 'step', type: 'running' }),
   ];
   const valuesOf = (turn: Partial<SeenTurn>): readonly (readonly [string, string | undefined])[] =>
-    entriesOf({ ...turnOf(2, 'a', { events }), ...turn }, 'order').map(({ type, value }) => [type, value]);
+    entriesOf({ ...turnOf(2, 'a', { events }), ...turn }, 'order').map(({ type, value }) => [
+      type,
+      value,
+    ]);
   expect(valuesOf({ status: 'running' })).toEqual([
     ['ran', '12'],
     ['ran', 'runs now'],

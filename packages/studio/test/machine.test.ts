@@ -9,11 +9,17 @@ const checkout = readFileSync(new URL('checkout.ts', examples), 'utf8');
 
 const order = readFileSync(new URL('order.ts', examples), 'utf8');
 
-const play = (text: string, steps: readonly MachineStep[] = [], input?: unknown): Promise<MachineView> =>
+const play = (
+  text: string,
+  steps: readonly MachineStep[] = [],
+  input?: unknown,
+): Promise<MachineView> =>
   runMachine({ files: compile([{ name: 'machine.ts', text }]), input, steps });
 
 /** Plays steps, and returns the machine of the page with the rest of the view. */
-const playMain = async (...given: Parameters<typeof play>): Promise<MachineView & RunningMachine> => {
+const playMain = async (
+  ...given: Parameters<typeof play>
+): Promise<MachineView & RunningMachine> => {
   const view = await play(...given);
   const [machine] = view.machines;
   if (machine === undefined) throw new Error('There is no machine');
@@ -55,7 +61,11 @@ describe('a machine in the page', () => {
         dueMs: 5_000,
       },
     ]);
-    const over = await playMain(checkout, [...steps, { type: 'skip', toMs: 5_000 }, send('PACKED')]);
+    const over = await playMain(checkout, [
+      ...steps,
+      { type: 'skip', toMs: 5_000 },
+      send('PACKED'),
+    ]);
     expect(over.status).toBe('done');
     expect(over.history.map(({ what }) => what)).toEqual([
       'start',
@@ -77,7 +87,9 @@ describe('a machine in the page', () => {
     const light = `import { createMachine } from 'xstate';
       const light = createMachine({ initial: 'red', states: {
         red: { after: { 1000: 'green' } }, green: { after: { 1000: 'yellow' } }, yellow: { after: { 1000: 'red' } } } });`;
-    expect((await playMain(light, [{ type: 'skip', toMs: 2_500 }])).history.at(-1)?.value).toBe('yellow');
+    expect((await playMain(light, [{ type: 'skip', toMs: 2_500 }])).history.at(-1)?.value).toBe(
+      'yellow',
+    );
   });
 
   it('runs steps and questions of machine sagas by hand, with an input', async () => {
@@ -96,12 +108,17 @@ describe('a machine in the page', () => {
     expect(asking.chart.root.states[0]?.activities).toEqual(['elicit ask']);
     const answer: MachineStep = { type: 'resolve', actor: asking.actors[0]?.id ?? '', value: {} };
     const paying = await playMain(code, [answer]);
-    const paid: MachineStep = { type: 'resolve', actor: paying.actors[0]?.id ?? '', value: undefined };
+    const paid: MachineStep = {
+      type: 'resolve',
+      actor: paying.actors[0]?.id ?? '',
+      value: undefined,
+    };
     expect((await playMain(code, [answer, paid])).status).toBe('done');
   });
 
   it('shows invoked and spawned machines, nested, and sends events to each of them', async () => {
-    const namesOf = ({ machines }: MachineView): readonly string[] => machines.map(({ name }) => name);
+    const namesOf = ({ machines }: MachineView): readonly string[] =>
+      machines.map(({ name }) => name);
     const first = await play(order);
     expect(namesOf(first)).toEqual(['order', 'parcel (parcel-1)']);
     const steps = [send('PAY'), send('ENTER', {}, '2')];
@@ -149,7 +166,9 @@ describe('a machine in the page', () => {
     expect(inner.machines[1]?.active).toContain('child.waiting');
     const verify: MachineStep = { type: 'resolve', actor: inner.actors[0]?.id ?? '', value: 1 };
     expect((await play(code, [answer, verify])).machines[1]?.active).toContain('child.checked');
-    expect((await playMain(code, [{ ...answer, type: 'reject' }])).active).toContain('login.denied');
+    expect((await playMain(code, [{ ...answer, type: 'reject' }])).active).toContain(
+      'login.denied',
+    );
   });
 
   it.each([
@@ -162,7 +181,9 @@ describe('a machine in the page', () => {
       export const machine = createMachine({ context: {}, invoke: { src: fromPromise(async () => 1),
         onError: { actions: assign({ why: ({ event }) => event.error.message }) } } });`;
     const { actors } = await playMain(code);
-    const { context } = await playMain(code, [{ type: 'reject', actor: actors[0]?.id ?? '', value }]);
+    const { context } = await playMain(code, [
+      { type: 'reject', actor: actors[0]?.id ?? '', value },
+    ]);
     expect(JSON.parse(context)).toEqual({ why: message });
   });
 
@@ -175,7 +196,9 @@ describe('a machine in the page', () => {
           on: { 'xstate.done.actor.check': '.checked' }, states: { open: {}, checked: {} } }).provide({ guards: {} });`;
     const open = await playMain(text);
     expect(open.actors.map(({ name }) => name)).toEqual(['check']);
-    const checked = await playMain(text, [{ type: 'resolve', actor: open.actors[0]?.id ?? '', value: 1 }]);
+    const checked = await playMain(text, [
+      { type: 'resolve', actor: open.actors[0]?.id ?? '', value: 1 },
+    ]);
     expect(checked.active).toContain('login.checked');
   });
 
@@ -246,7 +269,9 @@ describe('a machine in the page', () => {
 
   it('names what is wrong', async () => {
     await expect(playMain('export const x = 1;')).rejects.toThrow('makes no machine');
-    await expect(playMain("import 'react';")).rejects.toThrow("imports 'react'. This page provides only");
+    await expect(playMain("import 'react';")).rejects.toThrow(
+      "imports 'react'. This page provides only",
+    );
     const broken = await playMain(
       `import { createMachine } from 'xstate';
       export const machine = createMachine({ on: { GO: { actions: () => { throw new Error('no'); } } } });`,

@@ -33,7 +33,13 @@ it('shows the states of a machine saga at each turn, until it ends', async () =>
   expect(changesOf(waiting?.machine)).toEqual(['1 asking']);
   const [lane] = await play([given(true)]);
   expect(lane?.status).toBe('completed');
-  expect(changesOf(lane?.machine)).toEqual(['1 asking', '2 asking', '2 paying', '2 telling', '2 refunded']);
+  expect(changesOf(lane?.machine)).toEqual([
+    '1 asking',
+    '2 asking',
+    '2 paying',
+    '2 telling',
+    '2 refunded',
+  ]);
   expect(lane?.machine?.chart.root.states.map(({ name }) => name)).toContain('refunded');
   expect(lane?.machine?.changes.at(-1)?.active).toEqual(['refund.refunded', 'refund']);
 });
@@ -45,7 +51,11 @@ it('shows the states before a fork, and those of the fork', async () => {
 
 it('shows no states of a fork that gets the stored response', async () => {
   const guarded = refund.replace("forks: 'accept'", "forks: 'refuse'");
-  const [, fork] = await play([given(true)], [{ lane: 0, point: 0, answers: [given(true)] }], guarded);
+  const [, fork] = await play(
+    [given(true)],
+    [{ lane: 0, point: 0, answers: [given(true)] }],
+    guarded,
+  );
   expect(fork?.entries.at(-2)).toMatchObject({ type: 'repeated', turn: 2 });
   expect(fork?.machine).toBeUndefined();
 });

@@ -19,7 +19,13 @@ export type {
   StandIn,
   StandInContext,
 } from './script/script-answers.ts';
-export { lineOf, Trace, type QuestionKind, type TraceEntry, type TraceEvent } from './report/trace.ts';
+export {
+  lineOf,
+  Trace,
+  type QuestionKind,
+  type TraceEntry,
+  type TraceEvent,
+} from './report/trace.ts';
 export { SagaTestError, type TestErrorCode } from './values/errors.ts';
 export { Provider } from './world/provider.ts';
 export type { Effect } from './world/world-effects.ts';
@@ -47,15 +53,29 @@ export {
   type OneSagaCoverage,
   type StepCoverage,
 } from './report/coverage.ts';
-export { testHost, TestHost, type WireHostOptions, type WireServerOptions } from './wire/test-host.ts';
+export {
+  testHost,
+  TestHost,
+  type WireHostOptions,
+  type WireServerOptions,
+} from './wire/test-host.ts';
 export { WireClient, type WireClientOptions, type WireEra } from './wire/wire-client.ts';
 export { WireCut } from './wire/cutter.ts';
 export type { WireAnswer, WireAnswers } from './wire/wire-client-answers.ts';
 export { crashEverywhere, type CrashOptions } from './explore/crash-everywhere.ts';
 export { failEverywhere } from './explore/fail-everywhere.ts';
-export { forkEverywhere, type Fork, type ForkCheck, type ForkReport } from './explore/fork-everywhere.ts';
+export {
+  forkEverywhere,
+  type Fork,
+  type ForkCheck,
+  type ForkReport,
+} from './explore/fork-everywhere.ts';
 export { refuseEverywhere } from './explore/refuse-everywhere.ts';
-export { upgradeEverywhere, type UpgradeOptions, type UpgradeReport } from './explore/upgrade-everywhere.ts';
+export {
+  upgradeEverywhere,
+  type UpgradeOptions,
+  type UpgradeReport,
+} from './explore/upgrade-everywhere.ts';
 export type { UpgradeProblem } from './explore/upgrade-problem.ts';
 export { assertDeterministic } from './explore/assert-deterministic.ts';
 export type { ExploredCase, ExploreOptions, ExploreReport } from './explore/exploration.ts';

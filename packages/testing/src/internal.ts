@@ -1,5 +1,6 @@
 /**
- * Parts that the studio and the command line share. Not public: they change with any release. @module
+ * Parts that the studio and the command line share. Not public: they change with any release.
+ * @module
  */
 export { linesOf } from './explore/upgrade-problem.ts';
 export { lookOf, looks, type EventLooks } from './report/event-looks.ts';

@@ -4,11 +4,20 @@ import { sagaMatchers, type IDs, type RunsExpected } from './report/matchers.ts'
 
 /** Matchers of `expect(run)`. */
 export interface SagaMatchers {
-  /** Matches the whole trace. `ran charge` matches `ran charge: {"id":"c1"}`; a line `…` matches any number of lines. */
+  /**
+   * Matches the whole trace. `ran charge` matches `ran charge: {"id":"c1"}`; a line `…` matches any
+   * number of lines.
+   */
   toMatchSagaTrace(expected: string | readonly string[]): void;
-  /** The client was asked these questions, and perhaps others. An unknown ID matches its repetitions. */
+  /**
+   * The client was asked these questions, and perhaps others. An unknown ID matches its
+   * repetitions.
+   */
   toHaveAsked(ids: IDs): void;
-  /** The steps succeeded; with `times`, the code of each step was called `times` times, failures included. */
+  /**
+   * The steps succeeded; with `times`, the code of each step was called `times` times, failures
+   * included.
+   */
   toHaveRun(ids: IDs, options?: RunsExpected): void;
   /** The saga failed, and undid exactly these steps, in this order. */
   toHaveCompensated(ids: IDs): void;
@@ -16,7 +25,8 @@ export interface SagaMatchers {
   toLeaveNothingUncompensated(): void;
 }
 
-// Vitest's interface has other type parameters in each major version, and includes chai's assertions in all versions.
+// Vitest's interface has other type parameters in each major version, and includes chai's
+// assertions in all versions.
 declare global {
   // oxlint-disable-next-line typescript/no-namespace -- as chai declares it
   namespace Chai {

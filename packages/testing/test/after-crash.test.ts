@@ -26,10 +26,15 @@ function buying(options: { readonly commitEach?: boolean; readonly looksUp?: boo
 
 describe('a process that dies before its provider fails', () => {
   it('[E9] distinguishes an effect of a dead request from a step without an effect', async () => {
-    const bought = testSaga(order, { input: { cents: 900 }, before: shop.reset }).on.elicit('sure', {
-      sure: true,
+    const bought = testSaga(order, { input: { cents: 900 }, before: shop.reset }).on.elicit(
+      'sure',
+      {
+        sure: true,
+      },
+    );
+    expect(await crashEverywhere(bought, { afterCrash: 'fail', harmless: ['thank'] })).toEqual({
+      cases: 4,
     });
-    expect(await crashEverywhere(bought, { afterCrash: 'fail', harmless: ['thank'] })).toEqual({ cases: 4 });
     expect(await crashEverywhere(buying(), { afterCrash: 'fail' })).toEqual({ cases: 3 });
   });
 

@@ -17,7 +17,10 @@ import { z } from 'zod';
 import { errorOf } from './support/error-of.ts';
 
 const agree = saga({ name: 'agree', version: '1' }, function* () {
-  const { yes } = yield* elicit('ok', { message: 'Agree?', schema: z.object({ yes: z.boolean() }) });
+  const { yes } = yield* elicit('ok', {
+    message: 'Agree?',
+    schema: z.object({ yes: z.boolean() }),
+  });
   return yes ? 'agreed' : 'refused';
 });
 const script = testSaga(agree).on.elicit('ok', { yes: true });
@@ -45,11 +48,14 @@ describe('arguments of the test kit', () => {
     expect((await errorOf(explore(run))).message).toContain('got a run');
   });
 
-  it.each(explorers.slice(1))('%s refuses an unknown option, and names the nearest', async (_, explore) => {
-    const error = await errorOf(explore(script, { chekc: () => undefined }));
-    expect(error.code).toBe('script');
-    expect(error.message).toMatch(/unknown option 'chekc'\..* Did you mean 'check'\?/);
-  });
+  it.each(explorers.slice(1))(
+    '%s refuses an unknown option, and names the nearest',
+    async (_, explore) => {
+      const error = await errorOf(explore(script, { chekc: () => undefined }));
+      expect(error.code).toBe('script');
+      expect(error.message).toMatch(/unknown option 'chekc'\..* Did you mean 'check'\?/);
+    },
+  );
 
   it('upgradeEverywhere rejects a value that is not a saga', async () => {
     const error = await errorOf(upgradeEverywhere(script, script as never));
@@ -71,7 +77,9 @@ describe('arguments of the test kit', () => {
     expect(() => script.lose.step('a', { count: 1 } as never)).toThrow("unknown option 'count'");
     expect(() => script.crash.after('a', { times: 1 } as never)).toThrow("unknown option 'times'");
     for (const ms of [0, -1, Number.NaN, Infinity, '1 h'] as number[]) {
-      expect(() => script.late.elicit('ok', ms)).toThrow(/^late.elicit: .*positive number of milliseconds/);
+      expect(() => script.late.elicit('ok', ms)).toThrow(
+        /^late.elicit: .*positive number of milliseconds/,
+      );
       expect(() => script.silent.elicit('ok', ms)).toThrow(/^silent.elicit: /);
     }
   });
@@ -93,7 +101,9 @@ describe('arguments of the test kit', () => {
 describe('an unknown option', () => {
   it('of `recordSagas` is refused, with the nearest known name', () => {
     const options = { onTurns: () => undefined, redact: (value: unknown) => value };
-    expect(() => recordSagas([agree], options as never)).toThrow(/onTurns.*Did you mean 'onTurn'\?/);
+    expect(() => recordSagas([agree], options as never)).toThrow(
+      /onTurns.*Did you mean 'onTurn'\?/,
+    );
   });
 
   it('of `testHost().client` is refused, with the nearest known name', () => {

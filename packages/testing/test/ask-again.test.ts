@@ -53,22 +53,28 @@ const asksBoss = saga({ name: 'asksBoss', version: '1' }, function* () {
 const options = { maxTurns: 9 };
 const scripts: readonly (readonly [string, TestSaga])[] = [
   ['in a loop', testSaga(insists, options)],
-  ['in a loop, with the answers of a script', testSaga(insists, options).on.elicit('sure', { sure: true })],
+  [
+    'in a loop, with the answers of a script',
+    testSaga(insists, options).on.elicit('sure', { sure: true }),
+  ],
   ['in a new saga', testSaga(startsOver, options)],
   ['its model', testSaga(asksModel, options)],
   ['another person', testSaga(asksBoss, options)],
 ];
 
 describe('a saga that asks until the answer is yes', () => {
-  it.each(scripts)('[W4] ends in each case of refuseEverywhere if it asks %s', async (_, script) => {
-    const seen: ExploredCase[] = [];
-    await refuseEverywhere(script, { onCase: (each) => void seen.push(each) });
-    const ends = new Set(seen.map(({ trace }) => trace.at(-1)?.type));
-    expect([...ends].filter((type) => type !== 'completed' && type !== 'gaveUp')).toEqual([]);
-    // The saga asked again, and took the answer of the undisturbed run.
-    const again = seen.filter(({ trace }) => / \w+(?:#2|@1)/.test(String(trace)));
-    expect(again.map(({ trace }) => trace.at(-1)?.type)).toContain('completed');
-  });
+  it.each(scripts)(
+    '[W4] ends in each case of refuseEverywhere if it asks %s',
+    async (_, script) => {
+      const seen: ExploredCase[] = [];
+      await refuseEverywhere(script, { onCase: (each) => void seen.push(each) });
+      const ends = new Set(seen.map(({ trace }) => trace.at(-1)?.type));
+      expect([...ends].filter((type) => type !== 'completed' && type !== 'gaveUp')).toEqual([]);
+      // The saga asked again, and took the answer of the undisturbed run.
+      const again = seen.filter(({ trace }) => / \w+(?:#2|@1)/.test(String(trace)));
+      expect(again.map(({ trace }) => trace.at(-1)?.type)).toContain('completed');
+    },
+  );
 
   it('[W4] is also refused each time that an undisturbed run asks', async () => {
     const pays = saga({ name: 'pays', version: '1' }, function* () {
@@ -93,7 +99,9 @@ describe('a saga that asks until the answer is yes', () => {
   it('[W4] fails in a printed test that repeats only the first answer', async () => {
     const script = testSaga(asksTwice, options).on.elicit('sure', { sure: true });
     const message = await messageOf(refuseEverywhere(script));
-    expect(message).toMatch(/^When 'sure' is answered with sure: false: its body throws a TypeError/);
+    expect(message).toMatch(
+      /^When 'sure' is answered with sure: false: its body throws a TypeError/,
+    );
     expect(message).toContain(
       ".on.elicit('sure', { sure: true })\n      .on.elicit('sure#1', { sure: false })\n",
     );

@@ -82,7 +82,9 @@ describe('a saga that always fails', () => {
     async (_, each, text) => {
       for (const explore of explorers) {
         const message = await messageOf(explore(each));
-        expect(message).toMatch(/^In the undisturbed run: it fails because of a mistake in its code: /);
+        expect(message).toMatch(
+          /^In the undisturbed run: it fails because of a mistake in its code: /,
+        );
         expect(message).toMatch(text);
       }
     },

@@ -12,11 +12,19 @@ const src = new URL('../src/', import.meta.url);
 const atOnce = /^(?:import|export)\s+(?!type\b)([^;]*?)from\s+'([^']+)';/gm;
 const ever = new RegExp(String.raw`${atOnce.source}|(\bimport\()'([^']+)'\)`, 'gm');
 
-/** Modules that a module imports, with those that they import: `atOnce` without `import()`, `ever` with it. Types do not count. */
-function importedBy(file: URL, imports: RegExp, seen: Set<string> = new Set()): ReadonlySet<string> {
+/**
+ * Modules that a module imports, with those that they import: `atOnce` without `import()`, `ever`
+ * with it. Types do not count.
+ */
+function importedBy(
+  file: URL,
+  imports: RegExp,
+  seen: Set<string> = new Set(),
+): ReadonlySet<string> {
   for (const [, clause = '', name, , later] of readFileSync(file, 'utf8').matchAll(imports)) {
     const from = name ?? later ?? '';
-    if (/^\{(?:\s*type\s[^,}]+,?)*\s*\}\s*$/.test(clause) || seen.has(from + file.pathname)) continue;
+    if (/^\{(?:\s*type\s[^,}]+,?)*\s*\}\s*$/.test(clause) || seen.has(from + file.pathname))
+      continue;
     seen.add(from.startsWith('.') ? from + file.pathname : from);
     if (from.startsWith('.')) importedBy(new URL(from, file), imports, seen);
   }
@@ -94,6 +102,8 @@ describe('the README', () => {
       'saveRecording',
       'readRecording',
     ]);
-    expect(functions.filter((name) => !named(readme).includes(name) && !untold.has(name))).toEqual([]);
+    expect(functions.filter((name) => !named(readme).includes(name) && !untold.has(name))).toEqual(
+      [],
+    );
   });
 });

@@ -84,6 +84,12 @@ describe('a test of parallel steps', () => {
       .run();
 
     expect(run.result).toBe('Offers: 5');
-    expect(run).toMatchSagaTrace(['…', 'ran fast: 5', 'waited 2000 ms', 'failed slow: TimeoutError', '…']);
+    expect(run).toMatchSagaTrace([
+      '…',
+      'ran fast: 5',
+      'waited 2000 ms',
+      'failed slow: TimeoutError',
+      '…',
+    ]);
   });
 });

@@ -56,11 +56,14 @@ describe('exploring sound sagas', () => {
         compensate: ({ stepKey }) => stepKey,
         compensateUnknown: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
       });
-    const both = saga({ name: 'both', version: '1', forks: 'refuse', commitFirst: true }, function* () {
-      yield* all({ a: save('a'), b: save('b') });
-      yield* save('end');
-      return 'saved';
-    });
+    const both = saga(
+      { name: 'both', version: '1', forks: 'refuse', commitFirst: true },
+      function* () {
+        yield* all({ a: save('a'), b: save('b') });
+        yield* save('end');
+        return 'saved';
+      },
+    );
     const orders: string[] = [];
     await failEverywhere(testSaga(both), {
       check: ({ compensated }) => void orders.push(compensated.join(' ')),
@@ -118,7 +121,10 @@ describe('exploring sound sagas', () => {
   it('[R3] accepts a reworded open question, and reports a reworded answered question', async () => {
     const seats = (message: () => string) =>
       saga({ name: 'seats', version: '1' }, function* () {
-        const { n } = yield* elicit('seats', { message: message(), schema: z.object({ n: z.number() }) });
+        const { n } = yield* elicit('seats', {
+          message: message(),
+          schema: z.object({ n: z.number() }),
+        });
         yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
         return `${n} seats`;
       });
@@ -133,10 +139,14 @@ describe('exploring sound sagas', () => {
     });
     expect(results).toEqual(['2 seats']);
     expect(problems).toMatchObject([{ turn: 2, waitedFor: ['sure'], recorded: { path: 'seats' } }]);
-    await expect(upgradeEverywhere(script, reworded)).rejects.toThrow(/after turn 2, waiting for sure/);
+    await expect(upgradeEverywhere(script, reworded)).rejects.toThrow(
+      /after turn 2, waiting for sure/,
+    );
     let asks = 0;
     const varying = seats(() => `How many, for the ${(asks += 1)}th time?`);
-    await expect(upgradeEverywhere(script, varying)).rejects.toMatchObject({ code: 'not_deterministic' });
+    await expect(upgradeEverywhere(script, varying)).rejects.toMatchObject({
+      code: 'not_deterministic',
+    });
     // Where nothing was upgraded, its first change is one too many.
     asks = 0;
     await expect(testSaga(varying).on.elicit('seats', { n: 2 }).run()).rejects.toMatchObject({
@@ -146,12 +156,20 @@ describe('exploring sound sagas', () => {
   });
 
   it('[E7] reports steps that a fork undoes after the end, for a check of the author', async () => {
-    const keep = saga({ name: 'keep', version: '1', forks: 'accept', commitFirst: true }, function* () {
-      yield* step('create', ({ idempotencyKey }) => idempotencyKey, { compensate: ({ stepKey }) => stepKey });
-      const { go } = yield* elicit('go', { message: 'Keep it?', schema: z.object({ go: z.boolean() }) });
-      if (!go) throw new Error('not wanted');
-      return 'kept';
-    });
+    const keep = saga(
+      { name: 'keep', version: '1', forks: 'accept', commitFirst: true },
+      function* () {
+        yield* step('create', ({ idempotencyKey }) => idempotencyKey, {
+          compensate: ({ stepKey }) => stepKey,
+        });
+        const { go } = yield* elicit('go', {
+          message: 'Keep it?',
+          schema: z.object({ go: z.boolean() }),
+        });
+        if (!go) throw new Error('not wanted');
+        return 'kept';
+      },
+    );
     const script = testSaga(keep).on.elicit('go', { go: true });
     const { forks } = await forkEverywhere(script);
     expect(forks.map(({ id, answer, status, undone }) => [id, answer, status, undone])).toEqual([
@@ -162,10 +180,13 @@ describe('exploring sound sagas', () => {
     ]);
     const judged = forkEverywhere(script, {
       check: (fork, first) => {
-        if (first.status === 'completed' && fork.compensated.length > 0) throw new Error('kept and removed');
+        if (first.status === 'completed' && fork.compensated.length > 0)
+          throw new Error('kept and removed');
       },
     });
-    await expect(judged).rejects.toThrow(/kept and removed[^]*await run\.at\('go'\)\.fork\('decline'\);/);
+    await expect(judged).rejects.toThrow(
+      /kept and removed[^]*await run\.at\('go'\)\.fork\('decline'\);/,
+    );
   });
 
   it('[R5] continues with the old version in `previous`, or reports that the version is gone', async () => {
@@ -189,19 +210,22 @@ describe('exploring sound sagas', () => {
     ['in one turn', () => false, 202],
     ['with a question now and then', (n: number) => n % 25 === 24, 206],
     ['each with a token behind it', () => true, 302],
-  ] as const)('[E1] crashes a saga of a hundred steps at every point, %s', async (_, asks, expected) => {
-    const Go = z.object({ go: z.boolean() });
-    const long = saga({ name: 'long', version: '1', commitFirst: true }, function* () {
-      let sum = 0;
-      for (let n = 0; n < 100; n += 1) {
-        const add = ({ idempotencyKey }: { idempotencyKey: string }): number =>
-          idempotencyKey === '' ? 0 : n;
-        sum += yield* step('add', add, { key: String(n) });
-        if (asks(n)) yield* elicit('go', { message: 'On?', schema: Go });
-      }
-      return String(sum);
-    });
-    const { cases } = await crashEverywhere(testSaga(long).on.elicit('go', { go: true }));
-    expect(cases).toBe(expected);
-  });
+  ] as const)(
+    '[E1] crashes a saga of a hundred steps at every point, %s',
+    async (_, asks, expected) => {
+      const Go = z.object({ go: z.boolean() });
+      const long = saga({ name: 'long', version: '1', commitFirst: true }, function* () {
+        let sum = 0;
+        for (let n = 0; n < 100; n += 1) {
+          const add = ({ idempotencyKey }: { idempotencyKey: string }): number =>
+            idempotencyKey === '' ? 0 : n;
+          sum += yield* step('add', add, { key: String(n) });
+          if (asks(n)) yield* elicit('go', { message: 'On?', schema: Go });
+        }
+        return String(sum);
+      });
+      const { cases } = await crashEverywhere(testSaga(long).on.elicit('go', { go: true }));
+      expect(cases).toBe(expected);
+    },
+  );
 });

@@ -49,7 +49,11 @@ describe('the rules of a guard', () => {
       (sound) => ({ begin: (claim) => sound.begin({ ...claim, digest: 'one' }) }),
       'repeats the response to the same request, and refuses a different request',
     ],
-    ['claims a key again', () => ({ claim: () => true }), 'allows one claim of a key, until it expires'],
+    [
+      'claims a key again',
+      () => ({ claim: () => true }),
+      'allows one claim of a key, until it expires',
+    ],
     [
       'ignores a release',
       () => ({ release: () => undefined }),
@@ -72,7 +76,8 @@ describe('the rules of a guard', () => {
 
   it('[T13] report the shortest sequence of calls that violates a rule', async () => {
     const failures = await failuresOf(guardConformance(guardWith(() => ({ claim: () => true }))));
-    const told = failures.get('agrees with a model of a guard, for any requests in any order') ?? '';
+    const told =
+      failures.get('agrees with a model of a guard, for any requests in any order') ?? '';
     const claim = (key: string): string => `    {"do":"claim","key":"s:${key}"}`;
     expect(told.split('\n').slice(4)).toEqual(
       told.includes('s:a') ? [claim('a'), claim('a')] : [claim('b'), claim('b')],

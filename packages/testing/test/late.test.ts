@@ -90,7 +90,9 @@ describe('time during a question', () => {
       const { winner, value } = yield* race({ answer, late: sleep(10 * minute) });
       return (winner === 'answer' ? String(value.yes) : undefined)!.toUpperCase();
     });
-    const error = await errorOf(refuseEverywhere(testSaga(careless).on.elicit('ok', { yes: true }), {}));
+    const error = await errorOf(
+      refuseEverywhere(testSaga(careless).on.elicit('ok', { yes: true }), {}),
+    );
     expect(error).toMatchObject({ code: 'violated' });
     expect(String(error)).toContain("When 'ok' is answered a minute after its deadline");
     expect(String(error)).toContain("When 'ok' is not answered by its deadline");
@@ -101,7 +103,9 @@ describe('time during a question', () => {
       return winner;
     });
     // Answered with nothing, with an image, an error, late, silent.
-    expect(await refuseEverywhere(testSaga(advised).on.sample('advice', 'Buy'))).toEqual({ cases: 5 });
+    expect(await refuseEverywhere(testSaga(advised).on.sample('advice', 'Buy'))).toEqual({
+      cases: 5,
+    });
     // Declined, dismissed, two edges, late, silent.
     expect(await refuseEverywhere(bought)).toEqual({ cases: 6 });
   });

@@ -2,7 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { continueAs, elicit, saga, type Program } from '@mcp-saga/server';
-import { formatRecording, replayRecording, testSaga, type SagaRun, type TestSaga } from '@mcp-saga/testing';
+import {
+  formatRecording,
+  replayRecording,
+  testSaga,
+  type SagaRun,
+  type TestSaga,
+} from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -17,11 +23,15 @@ beforeEach(() => {
 });
 
 const input = { cents: 900, card: '4111' };
-const script = (program = shipping, given: unknown = input): TestSaga => testSaga(program, { input: given });
+const script = (program = shipping, given: unknown = input): TestSaga =>
+  testSaga(program, { input: given });
 const shipped = script().on.elicit('sure', { sure: true });
 
 /** Replays what a run was on a saga, from its file's text. */
-async function replayed({ recording }: Pick<SagaRun, 'recording'>, program: Program): Promise<void> {
+async function replayed(
+  { recording }: Pick<SagaRun, 'recording'>,
+  program: Program,
+): Promise<void> {
   await replayRecording(JSON.parse(JSON.stringify(recording)), [program]);
 }
 
@@ -82,7 +92,10 @@ describe('a recording of a machine', () => {
       'whose step said that it need not be tried again',
       shipped.fail.step('charge', Object.assign(new Error('bad card'), { status: 400 })),
     ],
-    ['whose step failed when it had to be undone', shipped.fail.step('ship', new Error('no truck'))],
+    [
+      'whose step failed when it had to be undone',
+      shipped.fail.step('ship', new Error('no truck')),
+    ],
     ['whose step took too long', shipped.timeout.step('charge', { times: 1 })],
     ['whose step always took too long', shipped.timeout.step('charge')],
     ['whose step is not known to have happened', shipped.lose.step('charge', { times: 1 })],
@@ -110,7 +123,8 @@ describe('a recording of a machine', () => {
 
   it('records how each question was answered', async () => {
     const outcomeOf = async (test: TestSaga): Promise<string | undefined> =>
-      (await test.run()).recording.happened.find(({ turn, id }) => turn === 2 && id === 'sure')?.outcome;
+      (await test.run()).recording.happened.find(({ turn, id }) => turn === 2 && id === 'sure')
+        ?.outcome;
     expect(await outcomeOf(shipped)).toBe('accepted');
     expect(await outcomeOf(script().refuse.elicit('sure'))).toBe('declined');
     expect(await outcomeOf(script().refuse.elicit('sure', 'cancel'))).toBe('cancelled');
@@ -149,13 +163,19 @@ describe('a recorded delay of a machine', () => {
         (error: Error) => error.message,
       );
     const late = await looking(5_001).run();
-    expect(await parts(waiterOf(9_000, 5_000), late)).toMatch(/> waited 10000 ms +\| waited 9000 ms\n/);
-    expect(await parts(waiterOf(10_000, 6_000), late)).toMatch(/> waited 5000 ms +\| waited 6000 ms\n/);
+    expect(await parts(waiterOf(9_000, 5_000), late)).toMatch(
+      /> waited 10000 ms +\| waited 9000 ms\n/,
+    );
+    expect(await parts(waiterOf(10_000, 6_000), late)).toMatch(
+      /> waited 5000 ms +\| waited 6000 ms\n/,
+    );
     const between = await looking(0, waiterOf(100_000, 5_000)).run();
     expect(await parts(waiterOf(200_000, 5_000), between)).toMatch(
       /> waits 100000 ms, at the latest 100000 ms +\| waits 200000 ms, at the latest 200000 ms\n/,
     );
-    expect(await parts(waiterOf(9_000, 5_000), between)).toMatch(/> waits 100000 ms.+\| waited 9000 ms\n/);
+    expect(await parts(waiterOf(9_000, 5_000), between)).toMatch(
+      /> waits 100000 ms.+\| waited 9000 ms\n/,
+    );
   });
 
   it('contains a delay that ended right after the step', async () => {
@@ -165,7 +185,9 @@ describe('a recorded delay of a machine', () => {
       return { ...recording, happened: [...recording.happened, raced] };
     };
     await replayRecording(passed(0), [waiterOf(10_000, 5_000)]);
-    await expect(replayRecording(passed(1), [waiterOf(10_000, 5_000)])).rejects.toThrow('> waited 5000 ms');
+    await expect(replayRecording(passed(1), [waiterOf(10_000, 5_000)])).rejects.toThrow(
+      '> waited 5000 ms',
+    );
   });
 });
 
@@ -176,15 +198,25 @@ it('[R3] a recording contains the machine that a generator continued as', async 
   });
   // It has a token when it begins: nothing is put off.
   const sagas = [shippingOf({ commitFirst: true })];
-  const run = await testSaga(first, { sagas }).on.elicit('go', {}).on.elicit('sure', { sure: true }).run();
+  const run = await testSaga(first, { sagas })
+    .on.elicit('go', {})
+    .on.elicit('sure', { sure: true })
+    .run();
   expect(run.recording).toMatchObject({
     end: { status: 'continued', saga: 'shipping' },
-    next: { kind: 'turns', turns: [{ host: { hasToken: true } }, {}], input, end: { status: 'completed' } },
+    next: {
+      kind: 'turns',
+      turns: [{ host: { hasToken: true } }, {}],
+      input,
+      end: { status: 'completed' },
+    },
   });
   const recording = JSON.parse(formatRecording(run.recording)) as unknown;
   await replayRecording(recording, [first, ...sagas]);
   const now = [first, shippingOf({ commitFirst: true, ships: false })];
-  await expect(replayRecording(recording, now)).rejects.toThrow("'first' (continued), from turn 2 on");
+  await expect(replayRecording(recording, now)).rejects.toThrow(
+    "'first' (continued), from turn 2 on",
+  );
 });
 
 describe('an invalid recording file', () => {
@@ -230,7 +262,9 @@ function changed(file: Broken, fields: object): Broken {
 describe('the check of machine recordings before a deployment', () => {
   const partsAt = async (changes: ShippingChanges, test = shipped): Promise<string> => {
     const run = await test.run();
-    const error: unknown = await replayed(run, shippingOf(changes)).catch((thrown: unknown) => thrown);
+    const error: unknown = await replayed(run, shippingOf(changes)).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ code: 'replay_mismatch' });
     return (error as Error).message;
   };
@@ -265,7 +299,9 @@ describe('the check of machine recordings before a deployment', () => {
   });
 
   it('shows an additional effect', async () => {
-    expect(await partsAt({ mails: true })).toContain('> completed: "On its way, paid by ch_900" | runs mail');
+    expect(await partsAt({ mails: true })).toContain(
+      '> completed: "On its way, paid by ch_900" | runs mail',
+    );
   });
 
   it('shows a guard that decides differently', async () => {
@@ -323,7 +359,9 @@ describe('the check of machine recordings before a deployment', () => {
     );
     const [quote, ...rest] = recording.happened;
     await expect(
-      replayRecording({ ...recording, happened: [{ ...quote, kind: 'step' }, ...rest] }, [shipping]),
+      replayRecording({ ...recording, happened: [{ ...quote, kind: 'step' }, ...rest] }, [
+        shipping,
+      ]),
     ).rejects.toThrow(/> quote done, as step +\| quote done, as promise\n/);
   });
 

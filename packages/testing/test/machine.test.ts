@@ -122,6 +122,8 @@ describe('a machine under test', () => {
       expect([shop.charges.size, shop.shipped.size]).toEqual([stands, stands]);
     };
     await crashEverywhere(sent, { check });
-    await crashEverywhere(sent.fail.step('ship', new Error('no parcels today'), { times: 1 }), { check });
+    await crashEverywhere(sent.fail.step('ship', new Error('no parcels today'), { times: 1 }), {
+      check,
+    });
   });
 });

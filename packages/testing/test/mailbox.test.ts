@@ -83,7 +83,8 @@ describe('the rules of a mailbox', () => {
     [
       'has no limit',
       (sound) => ({
-        put: (box, slot, sealed, bounds) => sound.put(box, slot, sealed, { ...bounds, maxAnswers: 1e6 }),
+        put: (box, slot, sealed, bounds) =>
+          sound.put(box, slot, sealed, { ...bounds, maxAnswers: 1e6 }),
       }),
       'stores exactly the limit of 200 concurrent answers',
     ],
@@ -104,7 +105,9 @@ describe('the rules of a mailbox', () => {
       (sound) => ({
         put: async (box, slot, sealed, bounds) => {
           const { answers } = await sound.list(box);
-          return answers.length >= bounds.maxAnswers ? 'full' : await sound.put(box, slot, sealed, bounds);
+          return answers.length >= bounds.maxAnswers
+            ? 'full'
+            : await sound.put(box, slot, sealed, bounds);
         },
       }),
       'refuses answers beyond the limit of a box, and still says that a slot is taken',
@@ -125,7 +128,10 @@ describe('the rules of a mailbox', () => {
       (sound) => ({
         list: async (box) => {
           const { answers, isClosed } = await sound.list(box);
-          return { answers: answers.toSorted((one, other) => (one.slot < other.slot ? -1 : 1)), isClosed };
+          return {
+            answers: answers.toSorted((one, other) => (one.slot < other.slot ? -1 : 1)),
+            isClosed,
+          };
         },
       }),
       'lists the answers of a box in the order of their puts',

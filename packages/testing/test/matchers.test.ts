@@ -34,13 +34,19 @@ describe('matchers', () => {
       try {
         expect(run).toMatchSagaTrace('started order\nran pay\nasked sure\n…');
       } catch (error) {
-        return error as { readonly expected: string; readonly actual: string; readonly message: string };
+        return error as {
+          readonly expected: string;
+          readonly actual: string;
+          readonly message: string;
+        };
       }
       throw new Error('did not throw');
     })();
     expect(thrown.actual.split('\n')[1]).toBe('ran charge: {"id":"do:charge"}');
     const [expected, actual] = [thrown.expected.split('\n'), thrown.actual.split('\n')];
-    expect(actual.filter((line) => !expected.includes(line))).toEqual(['ran charge: {"id":"do:charge"}']);
+    expect(actual.filter((line) => !expected.includes(line))).toEqual([
+      'ran charge: {"id":"do:charge"}',
+    ]);
     expect(expected.filter((line) => !actual.includes(line))).toEqual(['ran pay']);
     expect(thrown.message).toContain('The trace differs. It was:\n\n    started order');
   });
@@ -55,8 +61,12 @@ describe('matchers', () => {
     expect(messageOf(() => expect(run).toHaveRun('charge', { times: 2 }))).toMatch(
       /to run 'charge' twice\. It ran 'charge' once\./,
     );
-    expect(messageOf(() => expect(run).toHaveRun('pay'))).toMatch(/It ran 'charge', 'ship', 'thank'\./);
-    expect(messageOf(() => expect(failed).toHaveRun('ship'))).toMatch(/It ran 'ship' once, and it failed\./);
+    expect(messageOf(() => expect(run).toHaveRun('pay'))).toMatch(
+      /It ran 'charge', 'ship', 'thank'\./,
+    );
+    expect(messageOf(() => expect(failed).toHaveRun('ship'))).toMatch(
+      /It ran 'ship' once, and it failed\./,
+    );
   });
 
   it('[E3] show the undone steps, in order', () => {
@@ -81,9 +91,13 @@ describe('matchers', () => {
     const untyped = (subject: object): { [matcher: string]: (...given: unknown[]) => void } =>
       expect(subject) as never;
     for (const matcher of ['toHaveAsked', 'toHaveCompensated'])
-      expect(() => untyped(failed)[matcher]?.('charge', 'ship')).toThrow(/takes an ID or a list of IDs/);
+      expect(() => untyped(failed)[matcher]?.('charge', 'ship')).toThrow(
+        /takes an ID or a list of IDs/,
+      );
     expect(() => untyped(run)['toHaveRun']?.('charge', 2)).toThrow(/must be an object of times/);
-    expect(() => untyped(run)['toHaveRun']?.('charge', { time: 2 })).toThrow(/Did you mean 'times'\?/);
+    expect(() => untyped(run)['toHaveRun']?.('charge', { time: 2 })).toThrow(
+      /Did you mean 'times'\?/,
+    );
   });
 
   it('report a missing await', () => {

@@ -11,13 +11,16 @@ import { errorOf } from './support/error-of.ts';
 
 const When = z.object({ date: z.iso.date() });
 
-const ordered = saga({ name: 'ordered', version: '1', commitFirst: true, forks: 'accept' }, function* () {
-  const { date } = yield* elicit('date', { message: 'When?', schema: When });
-  yield* step('price', ({ idempotencyKey }) => idempotencyKey);
-  yield* step('bake', ({ idempotencyKey }) => idempotencyKey);
-  yield* sleep(259_200_000);
-  return date;
-});
+const ordered = saga(
+  { name: 'ordered', version: '1', commitFirst: true, forks: 'accept' },
+  function* () {
+    const { date } = yield* elicit('date', { message: 'When?', schema: When });
+    yield* step('price', ({ idempotencyKey }) => idempotencyKey);
+    yield* step('bake', ({ idempotencyKey }) => idempotencyKey);
+    yield* sleep(259_200_000);
+    return date;
+  },
+);
 const script = testSaga(ordered).on.elicit('date', { date: '2030-02-01' });
 
 describe('an error message of the test kit', () => {
@@ -41,7 +44,10 @@ describe('an error message of the test kit', () => {
       saga({ name: 'varies', version: '1' }, function* () {
         asked += 1;
         const Day = z.object({ date: z.string().meta({ title: titled ? `No. ${asked}` : 'Day' }) });
-        const { date } = yield* elicit('date', { message: `${text}${titled ? '' : asked}`, schema: Day });
+        const { date } = yield* elicit('date', {
+          message: `${text}${titled ? '' : asked}`,
+          schema: Day,
+        });
         return date;
       });
     const answered = async (titled: boolean): Promise<string> => {
@@ -49,7 +55,9 @@ describe('an error message of the test kit', () => {
       const run = testSaga(varies('No. ', titled)).on.elicit('date', { date: 'x' }).run();
       return (await errorOf(run)).message;
     };
-    expect(await answered(false)).toContain('First it asked:\n\n    No. 1\n\nNow it asks:\n\n    No. 2');
+    expect(await answered(false)).toContain(
+      'First it asked:\n\n    No. 1\n\nNow it asks:\n\n    No. 2',
+    );
     expect(await answered(true)).toContain('The text is the same, but other parameters differ.');
   });
 
@@ -77,7 +85,10 @@ describe('an error message of the test kit', () => {
 
   it('formats a long wait in days, hours, and minutes', () => {
     const trace = new Trace();
-    trace.push({ type: 'waited', ms: 259_200_000, turn: 1 }, { type: 'waited', ms: 3_661_500, turn: 1 });
+    trace.push(
+      { type: 'waited', ms: 259_200_000, turn: 1 },
+      { type: 'waited', ms: 3_661_500, turn: 1 },
+    );
     trace.push({ type: 'waited', ms: 59_999, turn: 1 });
     expect(trace.lines).toEqual([
       'waited 259200000 ms (3 d)',
@@ -87,10 +98,13 @@ describe('an error message of the test kit', () => {
   });
 
   it('explains how to pass arguments to a property', async () => {
-    const takes = saga({ name: 'takes', version: '1', input: z.object({ n: z.number() }) }, function* () {
-      yield* sleep(1);
-      return 'done';
-    });
+    const takes = saga(
+      { name: 'takes', version: '1', input: z.object({ n: z.number() }) },
+      function* () {
+        yield* sleep(1);
+        return 'done';
+      },
+    );
     const { errorInstance } = await fc.check(sagaProperty(takes, {}), { seed: 7, numRuns: 1 });
     expect(String(errorInstance)).toContain(
       'Pass the arguments of the saga as `input`: got none. Write testSaga',
@@ -158,7 +172,11 @@ it('prints a script with a placeholder for the variable of the saga', () => {
 
 it('suggests an answer with the defaults of a form', async () => {
   const counted = saga({ name: 'counted', version: '1' }, function* () {
-    const schema = z.object({ count: z.int().default(20), name: z.string(), size: z.string().optional() });
+    const schema = z.object({
+      count: z.int().default(20),
+      name: z.string(),
+      size: z.string().optional(),
+    });
     const { count } = yield* elicit('what', { message: 'What?', schema });
     return String(count);
   });
@@ -179,7 +197,10 @@ describe('matchers', () => {
       try {
         assertion();
       } catch (error) {
-        const { expected, actual } = error as { readonly expected?: unknown; readonly actual?: unknown };
+        const { expected, actual } = error as {
+          readonly expected?: unknown;
+          readonly actual?: unknown;
+        };
         return { expected, actual };
       }
       return undefined;
@@ -208,7 +229,9 @@ it('a client answers repetitions of a question by the ID of the question', async
     },
     output: () => 'asked twice',
   });
-  const host = testHost({ sagas: [machineSaga({ name: 'twice', version: '1', forks: 'accept' }, machine)] });
+  const host = testHost({
+    sagas: [machineSaga({ name: 'twice', version: '1', forks: 'accept' }, machine)],
+  });
   const client = host.client({ answers: { day: { date: '2030-02-01' } } });
   expect(JSON.stringify((await client.call('twice')).content)).toContain('asked twice');
   const one = { day: { date: 'x' }, 'day@2': 'decline' };

@@ -8,7 +8,10 @@ const bake = saga({ name: 'bake', version: '1', commitFirst: true, forks: 'refus
   const { id } = yield* step('charge', ({ idempotencyKey }) => ({ id: idempotencyKey }), {
     compensate: ({ stepKey }) => void stepKey,
   });
-  const { date } = yield* elicit('date', { message: 'When?', schema: z.object({ date: z.string() }) });
+  const { date } = yield* elicit('date', {
+    message: 'When?',
+    schema: z.object({ date: z.string() }),
+  });
   yield* checkpoint();
   return `${id} ${date}`;
 });
@@ -44,24 +47,40 @@ describe('a script with a fault that never applies', () => {
       baked.crash.before('charge', { run: 2 }),
       "{ run: 2 })   ('charge' is a step, and its code ran once)",
     ],
-    ['a user refuses', baked.refuse.elicit('dat'), ".refuse.elicit('dat')   (did you mean 'date'?)"],
-    ['a client fails', baked.fail.client('x', 'no'), ".fail.client('x', 'no')   (asked were: date)"],
+    [
+      'a user refuses',
+      baked.refuse.elicit('dat'),
+      ".refuse.elicit('dat')   (did you mean 'date'?)",
+    ],
+    [
+      'a client fails',
+      baked.fail.client('x', 'no'),
+      ".fail.client('x', 'no')   (asked were: date)",
+    ],
     [
       'it is cancelled',
       baked.cancel.at('charge'),
       ".cancel.at('charge')   ('charge' is a step, and its code ran once)",
     ],
-    ['a client cannot', baked.deny.client('sampling'), ".deny.client('sampling')   (no step needed it)"],
+    [
+      'a client cannot',
+      baked.deny.client('sampling'),
+      ".deny.client('sampling')   (no step needed it)",
+    ],
   ])('fails if %s', async (_, script, line) => {
     const { code, message } = await errorOf(script.run());
     expect(code).toBe('script');
-    expect(message).toMatch(/^This line of the script never applied, so the run does not test the fault/);
+    expect(message).toMatch(
+      /^This line of the script never applied, so the run does not test the fault/,
+    );
     expect(message).toContain(line);
     expect(message).toContain('completed: "do:charge today"');
   });
 
   it('fails an exploration that starts from it, too', async () => {
-    const { message } = await errorOf(crashEverywhere(baked.fail.step('charg', wrong).timeout.step('x')));
+    const { message } = await errorOf(
+      crashEverywhere(baked.fail.step('charg', wrong).timeout.step('x')),
+    );
     expect(message).toMatch(/^These lines of the script never applied/);
   });
 

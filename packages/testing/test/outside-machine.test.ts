@@ -30,7 +30,8 @@ const machine = setup({
       schema: z.object({ comment: z.string().optional() }),
       of: 2,
       to: ['ann', 'bob', 'cy'],
-      deliver: ({ to, isReminder }) => void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)}`),
+      deliver: ({ to, isReminder }) =>
+        void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)}`),
       remindEveryMs: 4 * hour,
       timeoutMs: 24 * hour,
     }),
@@ -63,7 +64,10 @@ const machine = setup({
   },
   output: ({ context }) => context.by,
 });
-const refund = machineSaga({ name: 'refund', version: '1', forks: 'refuse', commitFirst: true }, machine);
+const refund = machineSaga(
+  { name: 'refund', version: '1', forks: 'refuse', commitFirst: true },
+  machine,
+);
 
 const paying = setup({
   types: { output: {} as string },
@@ -129,7 +133,9 @@ describe('an approval of a machine in a script', () => {
 
 describe('an event of a machine in a script', () => {
   it('arrives, or is missing', async () => {
-    const run = await testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }).run();
+    const run = await testSaga(order)
+      .on.event('payment', { status: 'paid' }, { afterMs: hour })
+      .run();
     expect(run.result).toBe('paid');
     expect((await testSaga(order).silent.event('payment').run()).status).toBe('failed');
   });
@@ -149,7 +155,11 @@ describe('explorers of machines with answers from outside', () => {
 
   it('assertDeterministic finds no difference if answers arrive late', async () => {
     const bob = { by: 'bob', afterMs: 9 * hour };
-    await assertDeterministic(testSaga(refund).on.approval('manager', [{ by: 'ann', afterMs: hour }, bob]));
-    await assertDeterministic(testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }));
+    await assertDeterministic(
+      testSaga(refund).on.approval('manager', [{ by: 'ann', afterMs: hour }, bob]),
+    );
+    await assertDeterministic(
+      testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }),
+    );
   });
 });

@@ -1,4 +1,13 @@
-import { all, approval, elicit, pivot, saga, step, waitFor, type StepContext } from '@mcp-saga/server';
+import {
+  all,
+  approval,
+  elicit,
+  pivot,
+  saga,
+  step,
+  waitFor,
+  type StepContext,
+} from '@mcp-saga/server';
 import type { Delivery } from '@mcp-saga/server/stores';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -18,25 +27,30 @@ beforeEach(() => void sent.splice(0));
 
 const Comment = z.object({ comment: z.string().optional() });
 
-const refund = saga({ name: 'refund', version: '1', forks: 'refuse', commitFirst: true }, function* () {
-  yield* step('reserve', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
-    compensate: ({ stepKey }) => void stepKey,
-  });
-  const decision = yield* approval('manager', {
-    message: 'Refund 5 EUR?',
-    schema: Comment,
-    of: 2,
-    to: ['ann', 'bob', 'cy'],
-    deliver: ({ to, isReminder, idempotencyKey }) =>
-      void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)} by ${idempotencyKey}`),
-    remindEveryMs: 4 * hour,
-    timeoutMs: 24 * hour,
-  });
-  if (!decision.approved) throw new Error(`not approved: ${decision.reason}`);
-  yield* pivot('pay');
-  yield* step('pay', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, { retry: 10 });
-  return decision.answers.map(({ by }) => (by === 'link' ? by : by.subject)).join();
-});
+const refund = saga(
+  { name: 'refund', version: '1', forks: 'refuse', commitFirst: true },
+  function* () {
+    yield* step('reserve', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
+      compensate: ({ stepKey }) => void stepKey,
+    });
+    const decision = yield* approval('manager', {
+      message: 'Refund 5 EUR?',
+      schema: Comment,
+      of: 2,
+      to: ['ann', 'bob', 'cy'],
+      deliver: ({ to, isReminder, idempotencyKey }) =>
+        void sent.push(`${isReminder ? 'reminds' : 'asks'} ${String(to)} by ${idempotencyKey}`),
+      remindEveryMs: 4 * hour,
+      timeoutMs: 24 * hour,
+    });
+    if (!decision.approved) throw new Error(`not approved: ${decision.reason}`);
+    yield* pivot('pay');
+    yield* step('pay', ({ idempotencyKey }: StepContext<undefined>) => idempotencyKey, {
+      retry: 10,
+    });
+    return decision.answers.map(({ by }) => (by === 'link' ? by : by.subject)).join();
+  },
+);
 
 const patient = saga({ name: 'patient', version: '1', commitFirst: true }, function* () {
   const decision = yield* approval('manager', {
@@ -130,7 +144,9 @@ describe('an approval in a script', () => {
   });
 
   it('refuses an unknown field', () => {
-    expect(() => testSaga(refund).on.approval('manager', { aproved: true } as never)).toThrow(/approved/);
+    expect(() => testSaga(refund).on.approval('manager', { aproved: true } as never)).toThrow(
+      /approved/,
+    );
   });
 });
 
@@ -201,7 +217,9 @@ describe('a mailbox that is down permanently', () => {
 
 describe('an event in a script', () => {
   it('arrives', async () => {
-    const run = await testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }).run();
+    const run = await testSaga(order)
+      .on.event('payment', { status: 'paid' }, { afterMs: hour })
+      .run();
     expect(run.result).toBe('paid');
     expect(sent).toHaveLength(1);
   });
@@ -256,7 +274,9 @@ describe('explorers of answers from outside', () => {
     });
     const asked = testSaga(careless).on.approval('manager', { afterMs: 60_000 });
     expect(await codeOf(crashEverywhere(asked))).toBe('violated');
-    expect((await crashEverywhere(asked, { harmless: ['manager/deliver'] })).cases).toBeGreaterThan(0);
+    expect((await crashEverywhere(asked, { harmless: ['manager/deliver'] })).cases).toBeGreaterThan(
+      0,
+    );
   });
 
   it('assertDeterministic finds no difference if answers arrive in time, late, or never', async () => {
@@ -272,7 +292,9 @@ describe('explorers of answers from outside', () => {
         .late.approval('manager', 5 * hour),
     );
     await assertDeterministic(testSaga(refund).silent.approval('manager'));
-    await assertDeterministic(testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }));
+    await assertDeterministic(
+      testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }),
+    );
   });
 
   it('assertDeterministic finds an approval that asks for something else in each run', async () => {
@@ -280,7 +302,11 @@ describe('explorers of answers from outside', () => {
     const varying = saga({ name: 'varying', version: '1' }, function* () {
       runs += 1;
       const message = `Request ${runs}?`;
-      const { approved } = yield* approval('manager', { message, deliver: () => undefined, timeoutMs: hour });
+      const { approved } = yield* approval('manager', {
+        message,
+        deliver: () => undefined,
+        timeoutMs: hour,
+      });
       return String(approved);
     });
     const asked = testSaga(varying).on.approval('manager', { afterMs: 60_000 });
@@ -309,7 +335,10 @@ describe('explorers of answers from outside', () => {
       });
       return `${sure.sure} ${manager.approved}`;
     });
-    const run = await testSaga(both).on.elicit('sure', { sure: true }).on.approval('manager', true).run();
+    const run = await testSaga(both)
+      .on.elicit('sure', { sure: true })
+      .on.approval('manager', true)
+      .run();
     expect(run.result).toBe('true true');
   });
 });

@@ -47,13 +47,18 @@ const cases: readonly [string, Program, (saga: Program) => Promise<unknown>, unk
     (saga) => crashEverywhere(of(saga).on.elicit('sure', sure)),
   ],
   ['another result', sagas.countsOutside, (saga) => crashEverywhere(of(saga))],
-  ['a slip', sagas.overflows, (saga) => refuseEverywhere(of(saga).on.elicit('hours', { hours: 1 }))],
+  [
+    'a slip',
+    sagas.overflows,
+    (saga) => refuseEverywhere(of(saga).on.elicit('hours', { hours: 1 })),
+  ],
   ['a slip after a question asked again', sagas.asksTwice, (saga) => refuseEverywhere(of(saga))],
   ['what is kept undone', sagas.forgetsFailure, (saga) => failEverywhere(of(saga))],
   [
     'an undo by its own key',
     sagas.undoesItself,
-    (saga) => failEverywhere(testSaga(saga, { before: () => holds.reset() }), { harmless: ['pay'] }),
+    (saga) =>
+      failEverywhere(testSaga(saga, { before: () => holds.reset() }), { harmless: ['pay'] }),
   ],
   [
     'a check',
@@ -61,7 +66,12 @@ const cases: readonly [string, Program, (saga: Program) => Promise<unknown>, unk
     (saga) => crashEverywhere(of(saga), { check: one, harmless: ['charge'] }),
     one,
   ],
-  ['a check of forks', sagas.countsOutside, (saga) => forkEverywhere(of(saga), { check: never }), never],
+  [
+    'a check of forks',
+    sagas.countsOutside,
+    (saga) => forkEverywhere(of(saga), { check: never }),
+    never,
+  ],
   ['a fork without a key', sagas.chargesWithoutKey, (saga) => forkEverywhere(of(saga))],
 ];
 
@@ -79,13 +89,16 @@ it.each(cases)('a pasted script reproduces the violation: %s', async (_, saga, e
 });
 
 it('a pasted script has no unneeded line, even with too many rules to try each', async () => {
-  const many = sagaOf({ name: 'many', version: '1', commitFirst: true, forks: 'accept' }, function* () {
-    for (let n = 0; n < 50; n += 1) {
-      yield* step('do', ({ idempotencyKey }) => idempotencyKey, { key: String(n) });
-      if (n % 13 === 0) yield* checkpoint();
-    }
-    return 'done';
-  });
+  const many = sagaOf(
+    { name: 'many', version: '1', commitFirst: true, forks: 'accept' },
+    function* () {
+      for (let n = 0; n < 50; n += 1) {
+        yield* step('do', ({ idempotencyKey }) => idempotencyKey, { key: String(n) });
+        if (n % 13 === 0) yield* checkpoint();
+      }
+      return 'done';
+    },
+  );
   const check = ({ trace }: { readonly trace: readonly { readonly type: string }[] }): void => {
     if (trace.filter(({ type }) => type === 'crashed').length > 19) throw new Error('too many');
   };

@@ -50,7 +50,11 @@ describe('the picture of a run', () => {
     const svg = run.toSvg();
     expect(svg).toContain('<title>order</title>');
     expect(svg.match(/marker-end=/g)).toHaveLength(run.trace.length);
-    expect(svg.match(/>turn \d<\/text>/g)).toEqual(['>turn 1</text>', '>turn 2</text>', '>turn 3</text>']);
+    expect(svg.match(/>turn \d<\/text>/g)).toEqual([
+      '>turn 1</text>',
+      '>turn 2</text>',
+      '>turn 3</text>',
+    ]);
     expect(svg).toContain('>ran charge: {"id":"do:charge"}</text>');
   });
 

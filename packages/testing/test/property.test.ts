@@ -22,7 +22,8 @@ class World {
       charge: ({ idempotencyKey }: { idempotencyKey: string }) =>
         this.bank.do(idempotencyKey, { id: idempotencyKey }),
       '~charge': ({ stepKey }: { stepKey?: string }) => this.bank.undo(stepKey as string),
-      ship: ({ idempotencyKey }: { idempotencyKey: string }) => this.truck.do(idempotencyKey, 'a parcel'),
+      ship: ({ idempotencyKey }: { idempotencyKey: string }) =>
+        this.truck.do(idempotencyKey, 'a parcel'),
       '~ship': ({ stepKey }: { stepKey?: string }) => this.truck.undo(stepKey as string),
     };
   }
@@ -86,23 +87,38 @@ describe('sagaProperty', () => {
     const { cause } = error as { readonly cause: SagaTestError };
     expect(cause).toBeInstanceOf(SagaTestError);
     expect(cause.message).toContain("    const run = await testSaga(yourSaga /* 'forgetsUndo' */)");
-    expect(cause.message).toMatch(/'charge' happened, the saga failed|the outcome of '\w+' is unknown/);
+    expect(cause.message).toMatch(
+      /'charge' happened, the saga failed|the outcome of '\w+' is unknown/,
+    );
   });
 
   it('prints the approval that no rule of the script answers', async () => {
     const asks = saga({ name: 'asks', version: '1', forks: 'refuse' }, function* () {
-      yield* approval('boss', { message: 'Sure?', deliver: () => 'sent', link: 'accept', timeoutMs: 60_000 });
+      yield* approval('boss', {
+        message: 'Sure?',
+        deliver: () => 'sent',
+        link: 'accept',
+        timeoutMs: 60_000,
+      });
       return 'done';
     });
     const options = { faults: [], harmless: ['*'] };
     const property = sagaProperty(asks, options, ({ status }) => status !== 'completed');
     await expect(fc.assert(property, { seed: 7 })).rejects.toMatchObject({
-      cause: { message: expect.stringMatching(/\n +\.on\.approval\('boss', true\)\n +\.run\(\);/) as string },
+      cause: {
+        message: expect.stringMatching(
+          /\n +\.on\.approval\('boss', true\)\n +\.run\(\);/,
+        ) as string,
+      },
     });
   });
 
   it('finds an answer that violates an invariant', async () => {
-    const property = sagaProperty(overflows, { faults: [] }, ({ status }) => status === 'completed');
+    const property = sagaProperty(
+      overflows,
+      { faults: [] },
+      ({ status }) => status === 'completed',
+    );
     await expect(fc.assert(property, { seed: 7 })).rejects.toThrow(/Property failed/);
   });
 
@@ -127,7 +143,10 @@ describe('sagaProperty', () => {
     const When = z.object({ date: z.iso.date(), note: z.string().max(40).optional() });
     let runs = 0;
     const varies = saga({ name: 'varies', version: '1' }, function* () {
-      const { date } = yield* elicit('date', { message: `No. ${(runs += 1)}: when?`, schema: When });
+      const { date } = yield* elicit('date', {
+        message: `No. ${(runs += 1)}: when?`,
+        schema: When,
+      });
       return date;
     });
     const details = await fc.check(sagaProperty(varies, { faults: [] }), { seed: 7 });
@@ -159,7 +178,12 @@ describe('sagaProperty', () => {
         count: { type: 'integer', minimum: 0, maximum: 3 },
         price: { type: 'number', minimum: 0 },
         sure: { type: 'boolean' },
-        tags: { type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, minItems: 1, maxItems: 2 },
+        tags: {
+          type: 'array',
+          items: { type: 'string', enum: ['a', 'b', 'c'] },
+          minItems: 1,
+          maxItems: 2,
+        },
       },
       required: ['text', 'email', 'day', 'at', 'link', 'size', 'count', 'price', 'sure'],
     } as const;

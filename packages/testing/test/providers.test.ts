@@ -57,7 +57,9 @@ describe('providers of a test', () => {
 
   it('[E1] an unknown key ends the run, in do and in undo', async () => {
     let calls = 0;
-    const invented = await errorOf(tested(() => bank.do(`mine-${(calls += 1)}`, 'money'), refund).run());
+    const invented = await errorOf(
+      tested(() => bank.do(`mine-${(calls += 1)}`, 'money'), refund).run(),
+    );
     expect(invented).toMatchObject({ code: 'violated' });
     expect(invented.message).toContain("do('mine-1')");
     const wrong = tested(pay, () => bank.undo('ch_1')).fail.step('look', new Error('no'));
@@ -69,7 +71,10 @@ describe('providers of a test', () => {
     const forgets = await errorOf(tested((keys) => soon(() => pay(keys)), refund).run());
     expect(forgets).toMatchObject({ code: 'violated' });
     expect(forgets.message).toContain("after the code of 'pay' had ended");
-    const undoForgets = tested(pay, (keys) => soon(() => refund(keys))).fail.step('look', new Error('no'));
+    const undoForgets = tested(pay, (keys) => soon(() => refund(keys))).fail.step(
+      'look',
+      new Error('no'),
+    );
     expect((await errorOf(undoForgets.run())).message).toContain("undo('do:pay') after");
   });
 
@@ -101,7 +106,9 @@ describe('providers of a test', () => {
       );
     await check(refund);
     await expect(check(() => undefined)).rejects.toMatchObject({
-      cause: { message: expect.stringContaining("the effect of 'pay' is still in the provider") as string },
+      cause: {
+        message: expect.stringContaining("the effect of 'pay' is still in the provider") as string,
+      },
     });
   });
 });

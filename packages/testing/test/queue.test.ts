@@ -134,7 +134,9 @@ describe('the rules of a queue', () => {
         return await referenceQueue({ store })();
       }),
     );
-    expect([...failures.keys()]).toEqual(['delivers a message that is sent again for a later time']);
+    expect([...failures.keys()]).toEqual([
+      'delivers a message that is sent again for a later time',
+    ]);
   });
 
   it('are violated by a queue without messages for the next consumer', async () => {

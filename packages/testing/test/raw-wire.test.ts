@@ -68,7 +68,9 @@ describe.each(wireWays)('a raw client: $dialect, $era', (way: WireWay) => {
   });
 });
 
-const withTokens = wireWays.filter(({ dialect }) => dialect !== 'push' && dialect !== 'resumable requests');
+const withTokens = wireWays.filter(
+  ({ dialect }) => dialect !== 'push' && dialect !== 'resumable requests',
+);
 
 describe.each(withTokens)('a token on the wire: $dialect, $era', (way) => {
   it('[T1] is refused after any change, and nothing runs', async () => {
@@ -88,7 +90,12 @@ describe.each(withTokens)('a token on the wire: $dialect, $era', (way) => {
   it('[T6] rejects the token of another user', async () => {
     const alice = rawClient(wire, { ...way, user: 'alice', answers: { sure: 'decline' } });
     await call(alice);
-    const bob = rawClient(wire, { ...way, user: 'bob', answers, token: () => alice.tokens[0] ?? '' });
+    const bob = rawClient(wire, {
+      ...way,
+      user: 'bob',
+      answers,
+      token: () => alice.tokens[0] ?? '',
+    });
     await expect(call(bob)).rejects.toMatchObject({ name: 'WireError', rpcCode: -32602 });
   });
 });
@@ -108,12 +115,9 @@ describe('a host of raw clients', () => {
       { id: 'charge', runs: 1 },
       { id: 'ship', runs: 1 },
     ]);
-    expect(client.exchanges.map(({ method, error }) => (error === undefined ? method : 'cut'))).toEqual([
-      'tools/callSaga',
-      'cut',
-      'tools/resumeSaga',
-      'tools/resumeSaga',
-    ]);
+    expect(
+      client.exchanges.map(({ method, error }) => (error === undefined ? method : 'cut')),
+    ).toEqual(['tools/callSaga', 'cut', 'tools/resumeSaga', 'tools/resumeSaga']);
   });
 
   it('[T2] refuses an expired token', async () => {

@@ -71,7 +71,11 @@ class Fleet {
     });
   }
 
-  async start(saga: string, args: object, dialect: DialectCapabilities = {}): Promise<SuspendedTurn> {
+  async start(
+    saga: string,
+    args: object,
+    dialect: DialectCapabilities = {},
+  ): Promise<SuspendedTurn> {
     return suspended(await coreOf(this.fresh).start(saga, args, {}, { dialect }));
   }
 
@@ -123,7 +127,9 @@ describe('recorded machines of a real host', () => {
     const file = join(folder, 'turns.jsonl');
     writeFileSync(file, fleet.kept.map((turn) => `${JSON.stringify(turn)}\n`).join(''));
     await Promise.all(replayRecordings(file, { sagas: [shipping] }).map(({ replay }) => replay()));
-    await expect(replayRecording(fleet.kept, [shippingOf({ ships: false })])).rejects.toThrow('ship done');
+    await expect(replayRecording(fleet.kept, [shippingOf({ ships: false })])).rejects.toThrow(
+      'ship done',
+    );
     expect(done).toEqual([]);
   });
 
@@ -138,7 +144,9 @@ describe('recorded machines of a real host', () => {
       expect.objectContaining({ turn: 2, id: 'sure', outcome: 'accepted', reason: 'unknown' }),
     );
     await replayRecording(recording, [shipping]);
-    await expect(replayRecording(recording, [shippingOf({ patience: 600_001 })])).rejects.toThrow('600001');
+    await expect(replayRecording(recording, [shippingOf({ patience: 600_001 })])).rejects.toThrow(
+      '600001',
+    );
   });
 
   it('contain the turns before the end, without repeated and forked turns', async () => {
@@ -187,7 +195,11 @@ describe('recorded machines of a real host', () => {
   });
 
   it('contain the order of simultaneous ends, stand-in answers, and undos', async () => {
-    const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'a line' } } as const;
+    const said = {
+      role: 'assistant',
+      model: 'm',
+      content: { type: 'text', text: 'a line' },
+    } as const;
     const fleet = new Fleet(
       {},
       {
@@ -266,7 +278,9 @@ describe('recorded machines of a real host', () => {
       true,
       true,
     ]);
-    expect(happened.filter(({ turn }) => turn === 3)).toMatchObject([{ id: '~charge', outcome: 'done' }]);
+    expect(happened.filter(({ turn }) => turn === 3)).toMatchObject([
+      { id: '~charge', outcome: 'done' },
+    ]);
   });
 
   it.each<[string, DialectCapabilities, object]>([
@@ -302,7 +316,9 @@ describe('recorded machines of a real host', () => {
     expect(await fleet.fresh.resume(token, accepts('sure', { sure: true }))).toMatchObject({
       status: 'failed',
     });
-    expect(await fleet.replay()).toMatchObject({ end: { compensated: ['charge'], uncompensated: [] } });
+    expect(await fleet.replay()).toMatchObject({
+      end: { compensated: ['charge'], uncompensated: [] },
+    });
   });
 
   it('contain the provenance of refused answers', async () => {
@@ -322,7 +338,8 @@ describe('recorded machines of a real host', () => {
 
   it('replay with a slow asynchronous schema', async () => {
     const slow = z.boolean().refine(async () => {
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      for (let turn = 0; turn < 20; turn += 1)
+        await new Promise((resolve) => setImmediate(resolve));
       return true;
     });
     const fleet = new Fleet();
@@ -350,7 +367,9 @@ describe('recorded machines of a real host', () => {
     await replayRecording(recording, [shipping]);
     // A redacted text is not compared, but the question itself is.
     await replayRecording(recording, [shippingOf({ message: 'Well?', says: 'Sent' })]);
-    await expect(replayRecording(recording, [shippingOf({ question: 'well' })])).rejects.toThrow('asks well');
+    await expect(replayRecording(recording, [shippingOf({ question: 'well' })])).rejects.toThrow(
+      'asks well',
+    );
   });
 
   it('contain state names as a keyed digest that cannot be guessed', async () => {

@@ -62,7 +62,13 @@ describe('recorded sagas of a real host', () => {
     expect(kept[0]).toMatchObject({
       saga: 'order',
       input: { cents: 900 },
-      happened: [{ id: 'charge' }, { id: 'sure' }, { id: 'ship' }, { id: 'shipped' }, { id: 'thank' }],
+      happened: [
+        { id: 'charge' },
+        { id: 'sure' },
+        { id: 'ship' },
+        { id: 'shipped' },
+        { id: 'thank' },
+      ],
       end: { status: 'completed', result: 'On its way' },
     });
     const text = JSON.stringify(kept);
@@ -83,11 +89,14 @@ describe('recorded sagas of a real host', () => {
 
   it('are rejected with the field of their journal that is invalid', async () => {
     const turns: RecordedTurn[] = [];
-    const { fresh } = recordingHost((value) => value, ((turn: RecordedTurn) => turns.push(turn)) as never);
+    const { fresh } = recordingHost((value) => value, ((turn: RecordedTurn) =>
+      turns.push(turn)) as never);
     await seen(fresh);
     const [turn] = turns as [RecordedTurn];
     const happened = turn.happened.map(({ kind, id, outcome }) => ({ kind, id, outcome }));
-    expect(() => joinRecording([{ ...turn, happened }])).toThrow('happened[0].letter must be of type string');
+    expect(() => joinRecording([{ ...turn, happened }])).toThrow(
+      'happened[0].letter must be of type string',
+    );
   });
 
   it.each<[string, Redact, (() => never) | undefined]>([

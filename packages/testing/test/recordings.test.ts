@@ -125,7 +125,11 @@ describe('a recording', () => {
 
   it('[R2] contains values that JSON lacks', async () => {
     const dates = saga({ name: 'dates', version: '1' }, function* () {
-      const { at, big } = yield* step('read', async () => ({ at: new Date(0), big: 9n, none: undefined }));
+      const { at, big } = yield* step('read', async () => ({
+        at: new Date(0),
+        big: 9n,
+        none: undefined,
+      }));
       return `${at.toISOString()} ${big}`;
     });
     const { recording } = await testSaga(dates).run();
@@ -172,7 +176,8 @@ describe('the check of recordings before a deployment', () => {
     (await testSaga(parcel).on.elicit('sure', { sure: true }).run()).recording;
 
   it('[R3] shows a renamed step beside the recorded step', async () => {
-    expect(await thrownBy(replayRecording(await recorded(), [parcels.renamed]))).toMatchInlineSnapshot(`
+    expect(await thrownBy(replayRecording(await recorded(), [parcels.renamed])))
+      .toMatchInlineSnapshot(`
       "The current code differs from the recording of 'parcel'.
 
           recorded                     | now
@@ -186,7 +191,8 @@ describe('the check of recordings before a deployment', () => {
   });
 
   it('[R3] shows a reworded question beside the recorded question', async () => {
-    expect(await thrownBy(replayRecording(await recorded(), [parcels.reworded]))).toMatchInlineSnapshot(`
+    expect(await thrownBy(replayRecording(await recorded(), [parcels.reworded])))
+      .toMatchInlineSnapshot(`
       "The current code differs from the recording of 'parcel'.
 
           recorded                | now
@@ -269,6 +275,8 @@ describe('the check of recordings before a deployment', () => {
     expect(replayRecordings(join(folder, 'gate/*.json'), { sagas })).toHaveLength(1);
     expect(replayRecordings(join(folder, 'gate/one.json'), { sagas })).toHaveLength(1);
     expect(replayRecordings(join(folder, 'gate'), { sagas })).toHaveLength(3);
-    expect(() => replayRecordings(join(folder, 'nowhere/*.json'), { sagas })).toThrow('No recordings found');
+    expect(() => replayRecordings(join(folder, 'nowhere/*.json'), { sagas })).toThrow(
+      'No recordings found',
+    );
   });
 });

@@ -22,7 +22,10 @@ import { bookOf, input, machineOf, named } from './sagas/booking.ts';
 
 const answers: { readonly [id: string]: object } = { greet: {}, book: { sure: true } };
 
-async function taken(program: Program, options: Parameters<typeof recordSagas>[1]): Promise<SagaTurn> {
+async function taken(
+  program: Program,
+  options: Parameters<typeof recordSagas>[1],
+): Promise<SagaTurn> {
   const host = createSagaHost({
     sagas: recordSagas([program], options),
     keys: generateKey(),
@@ -42,7 +45,10 @@ async function taken(program: Program, options: Parameters<typeof recordSagas>[1
 
 async function recorded(redact: Redact, program = bookOf()): Promise<Recording> {
   const kept: string[] = [];
-  await taken(program, { redact, onTurn: (turn) => kept.push(JSON.stringify(joinRecording([turn]))) });
+  await taken(program, {
+    redact,
+    onTurn: (turn) => kept.push(JSON.stringify(joinRecording([turn]))),
+  });
   return JSON.parse(kept[0] ?? '') as Recording;
 }
 
@@ -61,13 +67,16 @@ describe('a recording with redacted values', () => {
     ['an input', anyone],
     ['both', (value, of) => held(anyone(value, of), of)],
     ['an answer', (value, { id }) => (id === 'book' ? { sure: false } : value)],
-  ])('[R3] replays with the same code if questions, inputs, and the result contain %s', async (_, redact) => {
-    const recording = await recorded(redact);
-    await replayRecording(recording, [bookOf()]);
-    const text = JSON.stringify({ ...recording, end: undefined });
-    if (redact !== held) return;
-    expect(text).not.toContain('4711');
-  });
+  ])(
+    '[R3] replays with the same code if questions, inputs, and the result contain %s',
+    async (_, redact) => {
+      const recording = await recorded(redact);
+      await replayRecording(recording, [bookOf()]);
+      const text = JSON.stringify({ ...recording, end: undefined });
+      if (redact !== held) return;
+      expect(text).not.toContain('4711');
+    },
+  );
 
   it("[R3] replays with onMismatch: 'compensate'", async () => {
     const program = bookOf({ onMismatch: 'compensate' });
@@ -89,9 +98,17 @@ describe('a recording with redacted values', () => {
 
   it('lists the redacted values, if any', async () => {
     expect(await recorded(held)).toMatchObject({
-      happened: [{ id: 'greet' }, { id: 'hold', redacted: ['value'] }, { id: 'book' }, { id: 'pay' }],
+      happened: [
+        { id: 'greet' },
+        { id: 'hold', redacted: ['value'] },
+        { id: 'book' },
+        { id: 'pay' },
+      ],
     });
-    expect(await recorded(anyone)).toMatchObject({ input: { who: 'someone' }, redacted: ['input'] });
+    expect(await recorded(anyone)).toMatchObject({
+      input: { who: 'someone' },
+      redacted: ['input'],
+    });
     expect(JSON.stringify(await recorded((value) => value))).not.toContain('redacted');
   });
 
@@ -103,15 +120,20 @@ describe('a recording with redacted values', () => {
     const whole = await recorded((value) => value);
     await messageOf(replayRecording(whole, [bookOf({ result: 'done' })]));
     // A recording of an older release, without the redaction marks.
-    const unmarked: unknown = JSON.parse(JSON.stringify(recording).replace(',"redacted":["value"]', ''));
+    const unmarked: unknown = JSON.parse(
+      JSON.stringify(recording).replace(',"redacted":["value"]', ''),
+    );
     expect(unmarked).not.toEqual(recording);
-    expect(await messageOf(replayRecording(unmarked, [bookOf()]))).toContain('asks book: Book room?');
+    expect(await messageOf(replayRecording(unmarked, [bookOf()]))).toContain(
+      'asks book: Book room?',
+    );
   });
 
   it('[R3] compares only kinds and IDs after a redacted value, and explains why', async () => {
     const recording = await recorded(held);
     await replayRecording(recording, [bookOf({ result: 'done' })]);
-    expect(await messageOf(replayRecording(recording, [bookOf({ pays: 'charge' })]))).toMatchInlineSnapshot(`
+    expect(await messageOf(replayRecording(recording, [bookOf({ pays: 'charge' })])))
+      .toMatchInlineSnapshot(`
       "The current code differs from the recording of 'book'.
 
           recorded                            | now
@@ -134,7 +156,9 @@ describe('a recording with redacted values', () => {
   });
 
   it('[R3] compares the question of a redacted answer', async () => {
-    const recording = await recorded((value, { id }) => (id === 'greet' ? { hidden: true } : value));
+    const recording = await recorded((value, { id }) =>
+      id === 'greet' ? { hidden: true } : value,
+    );
     const message = await messageOf(replayRecording(recording, [bookOf({ hello: 'Hi' })]));
     expect(message).toContain('asks greet: Hi Ada?');
     expect(message).not.toContain('Redacted');
@@ -167,7 +191,9 @@ describe('a recording with redacted values', () => {
     const recording = await recorded((value, of) => held(anyone(value, of), of));
     const message = await messageOf(replayRecording(recording, [bookOf({ pays: 'charge' })]));
     expect(message).toContain("Redacted: the input and 'hold'.");
-    const { message: both } = await replayRecording(await recorded(held, named()), [named('charge')]).then(
+    const { message: both } = await replayRecording(await recorded(held, named()), [
+      named('charge'),
+    ]).then(
       () => new Error('the same'),
       (error: Error) => error,
     );
@@ -198,10 +224,13 @@ describe('a recording of a machine with redacted values', () => {
   it.each<[string, Redact]>([
     ['a result', value],
     ['an input', anyone],
-  ])('[R3] replays with the same code if questions, inputs, and the result contain %s', async (_, redact) => {
-    const recording = joinRecording(await turnsOf(redact));
-    await replayRecording(recording, [machineOf()]);
-  });
+  ])(
+    '[R3] replays with the same code if questions, inputs, and the result contain %s',
+    async (_, redact) => {
+      const recording = joinRecording(await turnsOf(redact));
+      await replayRecording(recording, [machineOf()]);
+    },
+  );
 
   it('[R3] is compared in full before the first redacted value, and by kind and ID after it', async () => {
     const turns = await turnsOf(value);
@@ -217,7 +246,9 @@ describe('a recording of a machine with redacted values', () => {
   });
 
   it('is compared in full if only inputs of steps were redacted', async () => {
-    const turns = await turnsOf((given, { part, id }) => (part === 'given' && id === 'greet' ? null : given));
+    const turns = await turnsOf((given, { part, id }) =>
+      part === 'given' && id === 'greet' ? null : given,
+    );
     const { end } = joinRecording(turns);
     await replayRecording(turns, [machineOf()]);
     const other = turns.map((turn) =>

@@ -20,7 +20,13 @@ import {
   type Program,
   type Saga,
 } from '@mcp-saga/server';
-import type { ClientAnswer, EndRequest, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
+import type {
+  ClientAnswer,
+  EndRequest,
+  Outcome,
+  ProgramState,
+  Runtime,
+} from '@mcp-saga/server/internal';
 import { testSaga } from '@mcp-saga/testing';
 import '@mcp-saga/testing/vitest';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -32,9 +38,16 @@ import { errorOf } from './support/error-of.ts';
 
 beforeEach(() => shop.reset());
 
-const Name = z.object({ name: z.string().min(2), size: z.enum(['s', 'm']), tip: z.number().optional() });
+const Name = z.object({
+  name: z.string().min(2),
+  size: z.enum(['s', 'm']),
+  tip: z.number().optional(),
+});
 const greet = saga({ name: 'greet', version: '1' }, function* () {
-  const { name, size } = yield* elicit('name', { message: 'Who are you?\nBe honest.', schema: Name });
+  const { name, size } = yield* elicit('name', {
+    message: 'Who are you?\nBe honest.',
+    schema: Name,
+  });
   return `Hello ${name} (${size})`;
 });
 
@@ -94,7 +107,9 @@ describe('a script', () => {
       }))
       .run();
     expect(run.result).toBe('Hello Jo (m)');
-    expect(run.trace.lines).toContainEqual(expect.stringMatching(/^asked name again: name: Too small/));
+    expect(run.trace.lines).toContainEqual(
+      expect.stringMatching(/^asked name again: name: Too small/),
+    );
   });
 
   it('may decline, cancel, or answer with an error', async () => {
@@ -152,7 +167,11 @@ describe('a script', () => {
     const run = await testSaga(tour)
       .on.url('page')
       .on.roots('roots', [{ uri: 'file:///a' }])
-      .on.sample('model', { role: 'assistant', model: 'big', content: { type: 'text', text: 'hi' } })
+      .on.sample('model', {
+        role: 'assistant',
+        model: 'big',
+        content: { type: 'text', text: 'hi' },
+      })
       .run();
     expect(run.result).toBe('file:///a big');
     expect(run).toHaveAsked(['page', 'roots', 'model']);
@@ -235,9 +254,13 @@ describe('the simulated world of a run', () => {
   it('waits for real work while the virtual clock stops', async () => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       const { real } = yield* all({
-        real: step('real', () => new Promise<string>((resolve) => void setTimeout(resolve, 30, 'done')), {
-          timeoutMs: 50,
-        }),
+        real: step(
+          'real',
+          () => new Promise<string>((resolve) => void setTimeout(resolve, 30, 'done')),
+          {
+            timeoutMs: 50,
+          },
+        ),
         other: step('other', () => 1, { retry: { attempts: 2, delayMs: 1_000, jitter: false } }),
       });
       return real;
@@ -320,14 +343,21 @@ describe('faults in a script', () => {
       run.trace
         .filter(({ type }) => type === 'failed')
         .map((entry) => 'error' in entry && String(entry.error)),
-    ).toEqual(["OutcomeUnknown: The response of 'charge' was lost, as the script says.", 'Error: one']);
+    ).toEqual([
+      "OutcomeUnknown: The response of 'charge' was lost, as the script says.",
+      'Error: one',
+    ]);
     expect(run.status).toBe('completed');
   });
 });
 
 describe('a fork in a script', () => {
   const deployed = testSaga(deploy, { input: { service: 'web' } })
-    .steps<{ target: { target: 'staging' | 'production' }; safety: string; release: { id: string } }>()
+    .steps<{
+      target: { target: 'staging' | 'production' };
+      safety: string;
+      release: { id: string };
+    }>()
     .on.elicit('target', { target: 'staging' })
     .on.sample('safety', 'Yes')
     .on.step('release', { id: 'r1' });
@@ -353,7 +383,9 @@ describe('a fork in a script', () => {
 
   it('is rejected at unknown questions and turns', async () => {
     const run = await deployed.run();
-    expect(() => run.at('release')).toThrow("'release' was not asked. Questions of the run: target, safety.");
+    expect(() => run.at('release')).toThrow(
+      "'release' was not asked. Questions of the run: target, safety.",
+    );
     expect(() => run.back(3)).toThrow('back(1) to back(2)');
   });
 
@@ -363,7 +395,9 @@ describe('a fork in a script', () => {
       .run();
     const other = await run.at('sure').fork({ sure: false });
     expect(other.status).toBe('refused');
-    expect(other).toMatchSagaTrace('…\nwent back to sure\nanswered sure: {"sure":false}\nwas refused: used');
+    expect(other).toMatchSagaTrace(
+      '…\nwent back to sure\nanswered sure: {"sure":false}\nwas refused: used',
+    );
     const same = await run.at('sure').fork();
     expect(same.result).toBe('On its way');
     expect(same).toMatchSagaTrace('…\nwent back to sure\ngot the stored response: nothing ran\n…');

@@ -16,15 +16,17 @@ it('reports a slow step once, and waits for the step', async () => {
     void toldWhenSlow('bake', work, { afterMs: 0, tell }).then(resolve);
   });
   expect(result).toBe('done');
-  expect(told).toEqual([expect.stringContaining("The code of step 'bake' has been running for 0 s.")]);
+  expect(told).toEqual([
+    expect.stringContaining("The code of step 'bake' has been running for 0 s."),
+  ]);
 });
 
 it('does not report a step that ends in time', async () => {
   const told: string[] = [];
   const work = Promise.resolve('done');
-  expect(await toldWhenSlow('bake', work, { afterMs: 0, tell: (warning) => told.push(warning) })).toBe(
-    'done',
-  );
+  expect(
+    await toldWhenSlow('bake', work, { afterMs: 0, tell: (warning) => told.push(warning) }),
+  ).toBe('done');
   await after(0);
   expect(told).toEqual([]);
 });

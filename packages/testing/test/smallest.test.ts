@@ -21,12 +21,15 @@ const Paid = z.object({ status: z.string() });
 beforeEach(() => bank.reset());
 
 /** Asks, and ships without an undo before a step that may fail. */
-const ships = saga({ name: 'ships', version: '1', commitFirst: true, forks: 'accept' }, function* () {
-  const { go } = yield* elicit('go', { message: 'On?', schema: Go });
-  if (go) yield* step('ship', ({ idempotencyKey }) => idempotencyKey);
-  yield* step('thank', ({ idempotencyKey }) => idempotencyKey);
-  return 'done';
-});
+const ships = saga(
+  { name: 'ships', version: '1', commitFirst: true, forks: 'accept' },
+  function* () {
+    const { go } = yield* elicit('go', { message: 'On?', schema: Go });
+    if (go) yield* step('ship', ({ idempotencyKey }) => idempotencyKey);
+    yield* step('thank', ({ idempotencyKey }) => idempotencyKey);
+    return 'done';
+  },
+);
 
 describe('the smallest case', () => {
   it('has no lines that the failure does not need', async () => {
@@ -61,7 +64,9 @@ describe('the smallest case', () => {
 
   it('has the lines that the script lacks', async () => {
     const message = await messageOf(failEverywhere(testSaga(ships)));
-    expect(message).toMatch(/await testSaga\(yourSaga [^)]*\)\n +\.on\.elicit\('go', \{ go: \w+ \}\)/);
+    expect(message).toMatch(
+      /await testSaga\(yourSaga [^)]*\)\n +\.on\.elicit\('go', \{ go: \w+ \}\)/,
+    );
   });
 
   it('[E7] is the smallest of all failing forks, and not the first one', async () => {
@@ -88,7 +93,13 @@ describe('the smallest case', () => {
       const { go } = yield* elicit('go', { message: 'On?', schema: Go });
       const link = 'accept';
       yield* waitFor('paid', { schema: Paid, register: () => 'told', link, timeoutMs: 60_000 });
-      if (!go) yield* approval('boss', { message: 'Sure?', deliver: () => 'sent', link, timeoutMs: 60_000 });
+      if (!go)
+        yield* approval('boss', {
+          message: 'Sure?',
+          deliver: () => 'sent',
+          link,
+          timeoutMs: 60_000,
+        });
       return go ? 'done' : 'stopped';
     });
     const script = testSaga(reviews).on.event('paid', { status: 'paid' });
@@ -127,7 +138,9 @@ describe('the smallest case', () => {
   });
 
   it('[R3] is a script for a saga that depends on its machine', async () => {
-    const script = testSaga(readsDate).on.elicit('other', { go: true }).on.elicit('sure', { sure: true });
+    const script = testSaga(readsDate)
+      .on.elicit('other', { go: true })
+      .on.elicit('sure', { sure: true });
     expect(await messageOf(assertDeterministic(script))).toContain(
       [
         '    await assertDeterministic(',
@@ -140,7 +153,10 @@ describe('the smallest case', () => {
 
   it('[E1] contains several crashes if one crash causes no failure', async () => {
     let died = 0;
-    const script = testSaga(ships, { before: () => void (died = 0), restart: () => void (died += 1) });
+    const script = testSaga(ships, {
+      before: () => void (died = 0),
+      restart: () => void (died += 1),
+    });
     const check = (): void => {
       if (died > 4) throw new Error('too many');
     };
@@ -174,15 +190,20 @@ describe('an undo that fails after a failing step', () => {
   });
 
   it('[E3] gets advice to send the key of an undo', async () => {
-    const refunds = saga({ name: 'refunds', version: '1', commitFirst: true, forks: 'refuse' }, function* () {
-      yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
-        compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
-      });
-      yield* step('ship', () => 'shipped');
-      return 'paid';
-    });
+    const refunds = saga(
+      { name: 'refunds', version: '1', commitFirst: true, forks: 'refuse' },
+      function* () {
+        yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
+          compensate: ({ result }) => void bank.charges.push(`refund ${result.id}`),
+        });
+        yield* step('ship', () => 'shipped');
+        return 'paid';
+      },
+    );
     const message = await messageOf(failEverywhere(testSaga(refunds), { harmless: ['ship'] }));
-    expect(message).toMatch(/^When 'ship' fails, and the undo of 'charge' loses its response once: /);
+    expect(message).toMatch(
+      /^When 'ship' fails, and the undo of 'charge' loses its response once: /,
+    );
     expect(message).toContain('idempotencyKey');
     expect(message).toContain("\n      .lose.step('~charge', { times: 1 })\n");
   });

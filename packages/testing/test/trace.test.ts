@@ -43,12 +43,15 @@ describe('the trace has each effect once', () => {
     throw new Error('no');
   });
   const Round = z.object({ round: z.number().default(1) });
-  const again: Saga<typeof Round, undefined> = saga({ ...base, input: Round }, function* ({ round }) {
-    yield* pay('work');
-    if (round === 2) throw new Error('no');
-    yield* pivot('enough');
-    return yield* continueAs(again, { round: 2 });
-  });
+  const again: Saga<typeof Round, undefined> = saga(
+    { ...base, input: Round },
+    function* ({ round }) {
+      yield* pay('work');
+      if (round === 2) throw new Error('no');
+      yield* pivot('enough');
+      return yield* continueAs(again, { round: 2 });
+    },
+  );
   const parallel = saga(base, function* () {
     yield* all([pay('one'), pay('two')]);
     return 'ok';
@@ -56,7 +59,11 @@ describe('the trace has each effect once', () => {
 
   it('undone in a scope, in order', async () => {
     const run = await testSaga(scoped).run();
-    expect(run.trace.lines.slice(-3)).toEqual(['undid trip/charge', 'undid reserve', 'failed: Error: no']);
+    expect(run.trace.lines.slice(-3)).toEqual([
+      'undid trip/charge',
+      'undid reserve',
+      'failed: Error: no',
+    ]);
     expect(drawn(run).toSorted()).toEqual(happened(run).toSorted());
   });
 
@@ -64,7 +71,10 @@ describe('the trace has each effect once', () => {
     const changed = saga(base, function* () {
       return String(yield* patched('credit-check'));
     });
-    expect((await testSaga(changed).run()).trace.lines).toEqual(['started shop', 'completed: "true"']);
+    expect((await testSaga(changed).run()).trace.lines).toEqual([
+      'started shop',
+      'completed: "true"',
+    ]);
   });
 
   it('undone after continueAs, and not those before', async () => {
@@ -108,7 +118,11 @@ describe('the trace has each effect once', () => {
 describe('the trace names who acts', () => {
   it('the server, if a fallback answers', async () => {
     const falling = saga(base, function* () {
-      const answer = yield* elicit('sure', { message: '', schema: Sure, fallback: () => ({ sure: true }) });
+      const answer = yield* elicit('sure', {
+        message: '',
+        schema: Sure,
+        fallback: () => ({ sure: true }),
+      });
       return String(answer.sure);
     });
     const run = await testSaga(falling).deny.client('elicitation').run();
@@ -142,7 +156,10 @@ describe('the trace names who acts', () => {
       .run();
     expect(String(run.trace)).toMatch(/answered name: \{"name":"a"\}\n +asked name again/);
     const fork = await run.at('name').fork({ name: 'bert' });
-    expect(fork.trace.lines.slice(-2)).toEqual(['answered name: {"name":"bert"}', 'was refused: used']);
+    expect(fork.trace.lines.slice(-2)).toEqual([
+      'answered name: {"name":"bert"}',
+      'was refused: used',
+    ]);
   });
 
   it('an undo once, though each turn registers it again', async () => {

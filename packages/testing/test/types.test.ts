@@ -28,7 +28,9 @@ describe('types', () => {
     // @ts-expect-error -- other ones
     testSaga(deploy, { input: { servise: 'web' } });
     const script = testSaga(typed, { input: { n: '5' } });
-    expectTypeOf<Awaited<ReturnType<(typeof script)['run']>>['result']>().toEqualTypeOf<{ ok: boolean }>();
+    expectTypeOf<Awaited<ReturnType<(typeof script)['run']>>['result']>().toEqualTypeOf<{
+      ok: boolean;
+    }>();
   });
 
   it('need no arguments if each has a default', async () => {
@@ -42,9 +44,16 @@ describe('types', () => {
   });
 
   it('include those of its steps if they are declared', () => {
-    const script = testSaga(typed, { input: { n: 5 } }).steps<{ sure: { sure: boolean }; a: number }>();
-    expectTypeOf(script).toEqualTypeOf<TestSaga<typeof typed, { sure: { sure: boolean }; a: number }>>();
-    script.on.elicit('sure', { sure: true }).on.elicit('sure', ({ before }) => ({ sure: before > 1 }));
+    const script = testSaga(typed, { input: { n: 5 } }).steps<{
+      sure: { sure: boolean };
+      a: number;
+    }>();
+    expectTypeOf(script).toEqualTypeOf<
+      TestSaga<typeof typed, { sure: { sure: boolean }; a: number }>
+    >();
+    script.on
+      .elicit('sure', { sure: true })
+      .on.elicit('sure', ({ before }) => ({ sure: before > 1 }));
     script.on.step('a', 1).on.step('a', async ({ attempt, sleep }) => {
       await sleep(5);
       return attempt;

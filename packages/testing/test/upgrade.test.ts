@@ -47,7 +47,9 @@ function cake(first: string, invoked: string): Program {
   return machineSaga({ name: 'cake', version: '1', forks: 'accept' }, machine);
 }
 
-const script = testSaga(greets('When?', 60)).on.elicit('date', { date: 'now' }).on.sample('greeting', 'Hi');
+const script = testSaga(greets('When?', 60))
+  .on.elicit('date', { date: 'now' })
+  .on.sample('greeting', 'Hi');
 
 describe('[R3] a saga in flight that new code cannot continue', () => {
   it('shows both texts of a reworded question', async () => {
@@ -102,11 +104,14 @@ describe('[R5] an older version with a date', () => {
   it.each([
     ['before', until.getTime() - 1, 0],
     ['after', until.getTime(), 1],
-  ] as const)('continues or not by the clock of the script: %s the date', async (_, clock, expected) => {
-    const asked = testSaga(old, { clock }).on.elicit('date', { date: 'now' });
-    const { problems } = await upgradeEverywhere(asked, next, { reportOnly: true });
-    expect(problems).toHaveLength(expected);
-  });
+  ] as const)(
+    'continues or not by the clock of the script: %s the date',
+    async (_, clock, expected) => {
+      const asked = testSaga(old, { clock }).on.elicit('date', { date: 'now' });
+      const { problems } = await upgradeEverywhere(asked, next, { reportOnly: true });
+      expect(problems).toHaveLength(expected);
+    },
+  );
 });
 
 describe('a saga in flight that the same body can continue', () => {
@@ -165,7 +170,9 @@ describe('[R3] a saga in flight whose answers or code the new code does not take
         `the new code rejects the answer to 'amount', and asks again: ${reason}`,
       ],
     ]);
-    await expect(upgradeEverywhere(asked, asks(amount))).rejects.toMatchObject({ code: 'violated' });
+    await expect(upgradeEverywhere(asked, asks(amount))).rejects.toMatchObject({
+      code: 'violated',
+    });
   });
 
   it('is no problem if the new form takes the answer', async () => {
@@ -177,15 +184,25 @@ describe('[R3] a saga in flight whose answers or code the new code does not take
       yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
       return 'done';
     });
-    const scripted = testSaga(silent).on.elicit('sure', { sure: true }).on.elicit('amount', { amount: 20 });
+    const scripted = testSaga(silent)
+      .on.elicit('sure', { sure: true })
+      .on.elicit('amount', { amount: 20 });
     await expect(
       upgradeEverywhere(scripted, asks(z.number().min(50)), { reportOnly: true }),
     ).rejects.toMatchObject({ code: 'answer_not_accepted' });
   });
 
   it.each([
-    ['version', { version: '2' }, "the new code is version '2' of 'asks', and does not serve version '1'."],
-    ['name', { name: 'pays' }, "the new code is version '1' of 'pays', and does not serve the saga 'asks'."],
+    [
+      'version',
+      { version: '2' },
+      "the new code is version '2' of 'asks', and does not serve version '1'.",
+    ],
+    [
+      'name',
+      { name: 'pays' },
+      "the new code is version '1' of 'pays', and does not serve the saga 'asks'.",
+    ],
   ])('is reported with the %s that the new code does not serve', async (_, other, line) => {
     const next = asks(z.number().min(1), other);
     expect((await linesFor(next)).map(([, ...lines]) => lines)).toEqual([[line], [line]]);

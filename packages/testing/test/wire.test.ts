@@ -20,7 +20,9 @@ const call = (client: WireClient) => client.call('parcel_service', { cents: 900 
 describe.each(['2026-07-28', '2025-11-25'] as const)('the SDK client of MCP %s', (era) => {
   it('[W1] calls a saga and answers its questions, on the clock of the host', async () => {
     const before = wire.clock.now();
-    expect(await call(wire.client({ era, answers }))).toMatchObject({ content: [{ text: 'Enjoy' }] });
+    expect(await call(wire.client({ era, answers }))).toMatchObject({
+      content: [{ text: 'Enjoy' }],
+    });
     expect(wire.clock.now() - before).toBeGreaterThanOrEqual(5_000);
     expect(wire.effects).toMatchObject([
       { id: 'charge', runs: 1 },
@@ -30,7 +32,9 @@ describe.each(['2026-07-28', '2025-11-25'] as const)('the SDK client of MCP %s',
   });
 
   it('[E3] declines, and the saga undoes its steps', async () => {
-    expect(await call(wire.client({ era, answers: { sure: 'decline' } }))).toMatchObject({ isError: true });
+    expect(await call(wire.client({ era, answers: { sure: 'decline' } }))).toMatchObject({
+      isError: true,
+    });
     expect(shop.charges.size).toBe(0);
     expect(wire.effects).toMatchObject([{ id: 'charge' }, { id: '~charge' }]);
   });
@@ -61,10 +65,14 @@ describe.each(['2026-07-28', '2025-11-25'] as const)('the SDK client of MCP %s',
   });
 
   it('[T6] is one user, whose token the host refuses from others', async () => {
-    const [alice, bob] = ['alice', 'bob'].map((user) => wire.client({ era, user, capabilities: {} }));
+    const [alice, bob] = ['alice', 'bob'].map((user) =>
+      wire.client({ era, user, capabilities: {} }),
+    );
     const { nextResumeToken: resumeToken } = await call(alice as WireClient);
     const more = { cents: 900, resumeToken, answers: { sure: { sure: false } } };
-    await expect((bob as WireClient).call('parcel_service', more)).rejects.toMatchObject({ code: -32_602 });
+    await expect((bob as WireClient).call('parcel_service', more)).rejects.toMatchObject({
+      code: -32_602,
+    });
     const next = { nextResumeToken: expect.any(String) as unknown };
     expect(await (alice as WireClient).call('parcel_service', more)).toMatchObject(next);
   });
@@ -99,11 +107,14 @@ describe('a connection cut', () => {
     });
   });
 
-  it.each<string | number>(['ship', 1])('closes a session, and its call fails: %s', async (after) => {
-    wire.cutAfter(after);
-    const client = wire.client({ era: '2025-11-25', answers });
-    await expect(call(client)).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
-  });
+  it.each<string | number>(['ship', 1])(
+    'closes a session, and its call fails: %s',
+    async (after) => {
+      wire.cutAfter(after);
+      const client = wire.client({ era: '2025-11-25', answers });
+      await expect(call(client)).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    },
+  );
 });
 
 describe('a host on the wire', () => {
@@ -127,7 +138,9 @@ describe('a host on the wire', () => {
     const client = napped.client({ capabilities: {} });
     const { nextResumeToken: resumeToken } = await client.call('napping');
     const before = napped.clock.now();
-    expect(await client.call('napping', { resumeToken })).toMatchObject({ content: [{ text: 'awake' }] });
+    expect(await client.call('napping', { resumeToken })).toMatchObject({
+      content: [{ text: 'awake' }],
+    });
     expect(napped.clock.now() - before).toBeGreaterThan(500_000);
   });
 

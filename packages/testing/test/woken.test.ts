@@ -5,7 +5,10 @@ import { z } from 'zod';
 
 const minute = 60_000;
 
-/** Returns the users of its turns: of the first turn, after a wait, after an answer, and after an unanswered question. */
+/**
+ * Returns the users of its turns: of the first turn, after a wait, after an answer, and after an
+ * unanswered question.
+ */
 function users(forks: 'refuse' | 'accept') {
   const options = { name: 'users', version: '1', forks, commitFirst: true } as const;
   return saga(options, function* () {

@@ -13,7 +13,13 @@ export { approval, type ApprovalLogicOptions } from './author/approval.ts';
 export { waitFor, type WaitForLogicOptions } from './author/wait-for.ts';
 export type { OfInputs, OutsideLogic } from './author/outside-logic.ts';
 export { step, type StepLogic, type StepLogicOptions } from './author/step.ts';
-export type { OfInput, ClientStepLogic, StepEnd, StepEndEvent, StepSnapshot } from './author/step-logic.ts';
+export type {
+  OfInput,
+  ClientStepLogic,
+  StepEnd,
+  StepEndEvent,
+  StepSnapshot,
+} from './author/step-logic.ts';
 export {
   isCancelled,
   isDeclined,

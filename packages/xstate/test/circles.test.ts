@@ -1,6 +1,14 @@
 import type { Program } from '@mcp-saga/core';
 import { elicit, machineSaga, step } from '@mcp-saga/xstate';
-import { assign, fromPromise, raise, sendParent, sendTo, setup, type AnyStateMachine } from 'xstate';
+import {
+  assign,
+  fromPromise,
+  raise,
+  sendParent,
+  sendTo,
+  setup,
+  type AnyStateMachine,
+} from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { accept, Drive, failureOf } from './support/drive.ts';
@@ -59,16 +67,22 @@ function programOf(machine: AnyStateMachine): Program {
 }
 
 describe('a machine with a cycle', () => {
-  it.each(Object.entries(circles))('[T11] fails with its place in the cycle: %s', async (_, machine) => {
-    const drive = new Drive(programOf(machine));
-    const { error } = failureOf(
-      await drive.start({}, { limits: { maxCommands: 500 }, replace: { route: () => 'fallback' } }),
-    );
-    expect(error).toMatchObject({ code: 'limit_exceeded', public: false });
-    expect((error as Error).message).toMatch(
-      /^The machine of saga 'round' exceeded 500 steps in one turn, with .* in state .*maxCommands/,
-    );
-  });
+  it.each(Object.entries(circles))(
+    '[T11] fails with its place in the cycle: %s',
+    async (_, machine) => {
+      const drive = new Drive(programOf(machine));
+      const { error } = failureOf(
+        await drive.start(
+          {},
+          { limits: { maxCommands: 500 }, replace: { route: () => 'fallback' } },
+        ),
+      );
+      expect(error).toMatchObject({ code: 'limit_exceeded', public: false });
+      expect((error as Error).message).toMatch(
+        /^The machine of saga 'round' exceeded 500 steps in one turn, with .* in state .*maxCommands/,
+      );
+    },
+  );
 
   it('[T11] fails by its effects when the journal is full', async () => {
     let ran = 0;
@@ -117,15 +131,21 @@ describe('a machine with a cycle', () => {
     await drive.resume({ ask: accept({}) }, { limits: { maxCommands: 12 } });
     expect(drive.asked).toEqual(['ask@2']);
     drive.outcome = before;
-    const { error } = failureOf(await drive.resume({ ask: accept({}) }, { limits: { maxCommands: 11 } }));
+    const { error } = failureOf(
+      await drive.resume({ ask: accept({}) }, { limits: { maxCommands: 11 } }),
+    );
     expect(error).toMatchObject({ code: 'limit_exceeded' });
     const other = new Drive(programOf(countdown));
-    expect(await other.start({}, { limits: { maxCommands: 10 } })).toMatchObject({ status: 'failed' });
+    expect(await other.start({}, { limits: { maxCommands: 10 } })).toMatchObject({
+      status: 'failed',
+    });
   });
 
   it('[T11] [E3] is undone', async () => {
     const did: string[] = [];
-    const charge = step(() => void did.push('charge'), { compensate: () => void did.push('refund') });
+    const charge = step(() => void did.push('charge'), {
+      compensate: () => void did.push('refund'),
+    });
     const machine = setup({ actors: { charge } }).createMachine({
       initial: 'charging',
       states: {

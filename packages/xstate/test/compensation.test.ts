@@ -1,4 +1,10 @@
-import { compensator, SagaAborted, SagaCancelled, step as stepInSaga, type Program } from '@mcp-saga/core';
+import {
+  compensator,
+  SagaAborted,
+  SagaCancelled,
+  step as stepInSaga,
+  type Program,
+} from '@mcp-saga/core';
 import { elicit, machineSaga, step, type StepLogicOptions } from '@mcp-saga/xstate';
 import { setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -113,7 +119,11 @@ describe('the effects of a machine', () => {
     });
     const drive = new Drive(machineSaga({ name: 'trip', version: '1', forks: 'accept' }, machine));
     expect(failureOf(await drive.start())).toMatchObject({
-      compensated: [{ stepId: 'numbered' }, { stepId: 'unnamed' }, { stepId: 'car', label: 'the car' }],
+      compensated: [
+        { stepId: 'numbered' },
+        { stepId: 'unnamed' },
+        { stepId: 'car', label: 'the car' },
+      ],
       uncompensated: [{ stepId: 'room', label: 'the room' }],
     });
   });
@@ -149,7 +159,9 @@ describe('the effects of a machine', () => {
     expect(told).toHaveLength(1);
     drive.outcome = before;
     const checkResult = () => Promise.reject(new Error('not that'));
-    const outcome = failureOf(await drive.resume({ ask: accept({ n: 1 }) }, { replace: { checkResult } }));
+    const outcome = failureOf(
+      await drive.resume({ ask: accept({ n: 1 }) }, { replace: { checkResult } }),
+    );
     expect(outcome.error).toMatchObject({ message: 'not that' });
     expect(told.slice(1)).toEqual(undone);
   });
@@ -203,7 +215,9 @@ describe('the effects of a machine', () => {
         }),
       },
     }).createMachine({ initial: 'a', states: { a: { invoke: { id: 'pay', src: 'pay' } } } });
-    const drive = new Drive(machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never));
+    const drive = new Drive(
+      machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never),
+    );
     const outcome = failureOf(await drive.start());
     expect(outcome.compensated).toEqual([{ stepId: 'pay' }]);
     expect(lost).toEqual(['do:pay']);
@@ -230,20 +244,28 @@ describe('the effects of a machine', () => {
         b: { type: 'final', tags: ['compensate'] },
       },
     });
-    const drive = new Drive(machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never));
+    const drive = new Drive(
+      machineSaga({ name: 'pay', version: '1', forks: 'accept' }, machine as never),
+    );
     expect(failureOf(await drive.start()).compensated).toEqual([{ stepId: 'pay' }]);
     expect(told).toEqual(['back paid']);
   });
 
   it('[R3] a named undo runs without the code, and other effects are uncompensated', async () => {
     const refunds: unknown[] = [];
-    const refund = compensator('refund', z.object({ id: z.string() }), ({ args }) => void refunds.push(args));
+    const refund = compensator(
+      'refund',
+      z.object({ id: z.string() }),
+      ({ args }) => void refunds.push(args),
+    );
     const { program } = shop({ compensate: refund.for(({ result }) => ({ id: result })) });
     const drive = new Drive(program);
     await drive.start();
     drive.world.compensators.set('refund', refund);
     const gone = orphan('shop', new Error('gone'));
-    const outcome = failureOf(await gone.advance(drive.suspended.state, new Map(), runtimeOf(drive.world)));
+    const outcome = failureOf(
+      await gone.advance(drive.suspended.state, new Map(), runtimeOf(drive.world)),
+    );
     expect(refunds).toEqual([{ id: 'c1' }]);
     expect(outcome.compensated).toEqual([{ stepId: 'charge' }]);
     expect(outcome.uncompensated).toEqual([{ stepId: 'reserve' }]);

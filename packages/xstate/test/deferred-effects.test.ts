@@ -40,7 +40,9 @@ const base = setup({ types: { output: {} as string }, actors });
 type Src = 'work' | 'look' | 'undoable';
 
 const over = { type: 'final' } as const;
-const doing = (src: Src, id: string, onDone: string) => ({ invoke: { src, id, input: id, onDone } });
+const doing = (src: Src, id: string, onDone: string) => ({
+  invoke: { src, id, input: id, onDone },
+});
 const asking = { src: 'ask', id: 'ask', onDone: 'over' } as const;
 
 function machine(config: object): AnyStateMachine {
@@ -49,7 +51,9 @@ function machine(config: object): AnyStateMachine {
 
 /** Does one thing after the other. */
 function chain(...sources: readonly Src[]): AnyStateMachine {
-  const states = sources.map((src, at) => [`s${at}`, doing(src, `${src}${at}`, `s${at + 1}`)] as const);
+  const states = sources.map(
+    (src, at) => [`s${at}`, doing(src, `${src}${at}`, `s${at + 1}`)] as const,
+  );
   return machine({
     initial: 's0',
     states: Object.fromEntries([...states, [`s${sources.length}`, over]]) as object,
@@ -185,25 +189,36 @@ describe('a machine whose client gets a token', () => {
     const saga = drive(machine({ initial: 'asking', states: { asking: patient, over } }));
     await saga.start();
     expect(saga.suspended.due).toBe(Math.ceil(saga.world.time + 700.5));
-    const forEver = drive(machine({ initial: 'asking', states: { asking: { invoke: asking }, over } }));
+    const forEver = drive(
+      machine({ initial: 'asking', states: { asking: { invoke: asking }, over } }),
+    );
     await forEver.start();
     expect(forEver.suspended).not.toHaveProperty('due');
   });
 
-  it.each<Src>(['work', 'look'])('[W6] gets `due` 0 if %s can run beside a question', async (src) => {
-    const works = { initial: 'a', states: { a: doing(src, 'a', 'b'), b: doing(src, 'b', 'over'), over } };
-    const asks = { initial: 'a', states: { a: { invoke: asking }, over } };
-    const saga = drive(machine({ type: 'parallel', states: { works, asks } }));
-    await saga.start({}, { replace: { commitsEach: true } });
-    expect([ran, saga.asked]).toEqual([['a'], ['ask']]);
-    expect(saga.suspended.due).toBe(0);
-    await saga.resume({}, { replace: { commitsEach: true } });
-    expect(ran).toEqual(['a', 'b']);
-    expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
-  });
+  it.each<Src>(['work', 'look'])(
+    '[W6] gets `due` 0 if %s can run beside a question',
+    async (src) => {
+      const works = {
+        initial: 'a',
+        states: { a: doing(src, 'a', 'b'), b: doing(src, 'b', 'over'), over },
+      };
+      const asks = { initial: 'a', states: { a: { invoke: asking }, over } };
+      const saga = drive(machine({ type: 'parallel', states: { works, asks } }));
+      await saga.start({}, { replace: { commitsEach: true } });
+      expect([ran, saga.asked]).toEqual([['a'], ['ask']]);
+      expect(saga.suspended.due).toBe(0);
+      await saga.resume({}, { replace: { commitsEach: true } });
+      expect(ran).toEqual(['a', 'b']);
+      expect(await saga.resume({ ask: accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
+    },
+  );
 });
 
-function hostOf(program: Program, store: boolean): { readonly host: SagaHost; readonly clock: TestClock } {
+function hostOf(
+  program: Program,
+  store: boolean,
+): { readonly host: SagaHost; readonly clock: TestClock } {
   const clock = testClock();
   const tasks = {
     bearer: 'accept',
@@ -231,7 +246,10 @@ function hostOf(program: Program, store: boolean): { readonly host: SagaHost; re
 
 describe('a machine as a task', () => {
   const waitsThen = (next: object): AnyStateMachine =>
-    machine({ initial: 'waiting', states: { waiting: { after: { [minute]: 'next' } }, next, over } });
+    machine({
+      initial: 'waiting',
+      states: { waiting: { after: { [minute]: 'next' } }, next, over },
+    });
 
   it('[W7] that only waits is contained in its ID, and has the same result on any process', async () => {
     const { host, clock } = hostOf(sagaOf(waitsThen(over), { task: 'prefer' }), false);
@@ -248,34 +266,40 @@ describe('a machine as a task', () => {
   it.each<Src>(['work', 'look', 'undoable'])(
     '[W7] is not a task without a store if %s follows a wait, and nothing runs',
     async (src) => {
-      const { host } = hostOf(sagaOf(waitsThen(doing(src, 'it', 'over')), { task: 'prefer' }), false);
+      const { host } = hostOf(
+        sagaOf(waitsThen(doing(src, 'it', 'over')), { task: 'prefer' }),
+        false,
+      );
       expect(await taskClient(host).call('m')).toMatchObject({ resultType: 'input_required' });
       expect(ran).toEqual([]);
     },
   );
 
-  it.each<Src>(['work', 'look'])('[W1] [W7] runs %s after its responses, never before them', async (src) => {
-    let go: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      go = resolve;
-    });
-    const slow = async ({ input }: { input: string }): Promise<string> => {
-      await held;
-      return named({ input });
-    };
-    const provided = chain(src).provide({
-      actors: { work: step(slow) as never, look: fromPromise(slow) as never },
-    });
-    const { host } = hostOf(sagaOf(provided, { task: 'prefer' }), true);
-    const client = taskClient(host);
-    const taskId = await client.start('m');
-    expect(await client.get(taskId)).toMatchObject({ status: 'working' });
-    expect(ran).toEqual([]);
-    go();
-    await client.idle();
-    expect(ran).toEqual([`${src}0`]);
-    expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
-  });
+  it.each<Src>(['work', 'look'])(
+    '[W1] [W7] runs %s after its responses, never before them',
+    async (src) => {
+      let go: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      const slow = async ({ input }: { input: string }): Promise<string> => {
+        await held;
+        return named({ input });
+      };
+      const provided = chain(src).provide({
+        actors: { work: step(slow) as never, look: fromPromise(slow) as never },
+      });
+      const { host } = hostOf(sagaOf(provided, { task: 'prefer' }), true);
+      const client = taskClient(host);
+      const taskId = await client.start('m');
+      expect(await client.get(taskId)).toMatchObject({ status: 'working' });
+      expect(ran).toEqual([]);
+      go();
+      await client.idle();
+      expect(ran).toEqual([`${src}0`]);
+      expect(await client.get(taskId)).toMatchObject({ status: 'completed' });
+    },
+  );
 
   it('[W6] continues by its clock, although its question has no answer', async () => {
     const states = {
@@ -284,7 +308,10 @@ describe('a machine as a task', () => {
       late: doing('work', 'late', 'over'),
       over,
     };
-    const { host, clock } = hostOf(sagaOf(machine({ initial: 'first', states }), { task: 'prefer' }), true);
+    const { host, clock } = hostOf(
+      sagaOf(machine({ initial: 'first', states }), { task: 'prefer' }),
+      true,
+    );
     const client = taskClient(host);
     const taskId = await client.start('m');
     await client.idle();
@@ -300,19 +327,22 @@ describe('a machine as a task', () => {
 it.each<readonly Src[]>([
   ['work', 'work', 'work'],
   ['look', 'work', 'look'],
-])('[W1] [U4] a resumable request sends a token before %s, and after each step', async (...sources) => {
-  const { host } = hostOf(sagaOf(chain(...sources)), false);
-  const meta = {
-    'io.modelcontextprotocol/clientCapabilities': { resumableRequests: {}, elicitation: {} },
-  };
-  const params = { name: 'm', arguments: {}, _meta: meta };
-  const call = post('modern', 'tools/call', params, 1, { headers: { 'mcp-name': 'm' } });
-  const { messages } = await read(await handlerOf(host).fetch(call));
-  const tokens = messages.flatMap(({ method, params: told }) =>
-    method === policy ? [told?.['resumeToken']] : [],
-  );
-  // The last step ends the saga: there is nothing to resume after it.
-  expect(new Set(tokens).size).toBe(sources.length);
-  expect(ran).toHaveLength(sources.length);
-  expect(messages.at(-1)).toMatchObject({ result: { content: [{ text: 'ended' }] } });
-});
+])(
+  '[W1] [U4] a resumable request sends a token before %s, and after each step',
+  async (...sources) => {
+    const { host } = hostOf(sagaOf(chain(...sources)), false);
+    const meta = {
+      'io.modelcontextprotocol/clientCapabilities': { resumableRequests: {}, elicitation: {} },
+    };
+    const params = { name: 'm', arguments: {}, _meta: meta };
+    const call = post('modern', 'tools/call', params, 1, { headers: { 'mcp-name': 'm' } });
+    const { messages } = await read(await handlerOf(host).fetch(call));
+    const tokens = messages.flatMap(({ method, params: told }) =>
+      method === policy ? [told?.['resumeToken']] : [],
+    );
+    // The last step ends the saga: there is nothing to resume after it.
+    expect(new Set(tokens).size).toBe(sources.length);
+    expect(ran).toHaveLength(sources.length);
+    expect(messages.at(-1)).toMatchObject({ result: { content: [{ text: 'ended' }] } });
+  },
+);

@@ -28,7 +28,10 @@ const hears = { A: { actions: heard }, B: { actions: heard }, C: { actions: hear
 const cancelX = cancel('x');
 
 /** A machine that does something at each of these seconds, and notes which events it gets. */
-function machineOf(acts: Readonly<Record<number, readonly Action[]>>, more: object = {}): AnyStateMachine {
+function machineOf(
+  acts: Readonly<Record<number, readonly Action[]>>,
+  more: object = {},
+): AnyStateMachine {
   const after = Object.entries(acts).map(([at, actions]) => [Number(at) * second, { actions }]);
   const actors = { ask, kid: kid(), ...more };
   return setup({ types: { context: {} as { heard: string } }, actors: actors }).createMachine({
@@ -37,7 +40,11 @@ function machineOf(acts: Readonly<Record<number, readonly Action[]>>, more: obje
     on: hears,
     initial: 'open',
     states: {
-      open: { invoke: { id: 'ask', src: 'ask' }, after: Object.fromEntries(after) as never, ...more },
+      open: {
+        invoke: { id: 'ask', src: 'ask' },
+        after: Object.fromEntries(after) as never,
+        ...more,
+      },
     },
   } as never) as unknown as AnyStateMachine;
 }
@@ -68,13 +75,17 @@ function ofLive(machine: AnyStateMachine, seconds: number): string {
 }
 
 async function ofSaga(machine: AnyStateMachine, seconds: number, each: number): Promise<string> {
-  const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+  const drive = new Drive(
+    machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+  );
   await drive.start();
   for (let at = 0; at < seconds; at += each) {
     drive.world.time += each * second;
     await drive.resume();
   }
-  const [{ m }] = JSON.parse(`[${drive.suspended.state.server}]`) as [{ m: { c: { heard: string } } }];
+  const [{ m }] = JSON.parse(`[${drive.suspended.state.server}]`) as [
+    { m: { c: { heard: string } } },
+  ];
   return m.c.heard;
 }
 
@@ -96,7 +107,11 @@ const cases: readonly [string, AnyStateMachine, string][] = [
   ],
   [
     'a third one takes the ID over',
-    machineOf({ 1: [later('A', 2, 'x'), later('B', 5, 'x')], 4: [later('C', 5, 'x')], 5: [cancelX] }),
+    machineOf({
+      1: [later('A', 2, 'x'), later('B', 5, 'x')],
+      4: [later('C', 5, 'x')],
+      5: [cancelX],
+    }),
     'AB',
   ],
   [

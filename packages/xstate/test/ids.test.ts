@@ -16,7 +16,10 @@ describe('the ID of an effect', () => {
       types: { context: {} as { n: number }, output: {} as string },
       actors: {
         count: elicit({ message: 'How many?', schema: z.object({ n: z.number() }) }),
-        pay: step(({ input, idempotencyKey }: StepContext<number>) => void ran.push([input, idempotencyKey])),
+        pay: step(
+          ({ input, idempotencyKey }: StepContext<number>) =>
+            void ran.push([input, idempotencyKey]),
+        ),
       },
     }).createMachine({
       context: { n: 0 },
@@ -29,7 +32,9 @@ describe('the ID of an effect', () => {
             onDone: { target: 'paying', actions: assign(({ event }) => event.output) },
           },
         },
-        paying: { invoke: { id: 'pay', src: 'pay', input: ({ context }) => context.n, onDone: 'end' } },
+        paying: {
+          invoke: { id: 'pay', src: 'pay', input: ({ context }) => context.n, onDone: 'end' },
+        },
         end: { type: 'final' },
       },
       output: 'paid',
@@ -51,7 +56,11 @@ describe('the ID of an effect', () => {
     async (id) => {
       const ran: string[] = [];
       const undone: string[] = [];
-      const refund = compensator('refund', z.object({}), ({ stepKey }) => void undone.push(stepKey));
+      const refund = compensator(
+        'refund',
+        z.object({}),
+        ({ stepKey }) => void undone.push(stepKey),
+      );
       const machine = setup({
         actors: {
           ask,
@@ -63,16 +72,22 @@ describe('the ID of an effect', () => {
         invoke: { src: 'pay', ...(id === undefined ? {} : { id }) },
         initial: 'asking',
         states: {
-          asking: { invoke: { id: 'ask', src: 'ask', onDone: { target: '#(machine)', reenter: true } } },
+          asking: {
+            invoke: { id: 'ask', src: 'ask', onDone: { target: '#(machine)', reenter: true } },
+          },
         },
       });
-      const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+      const drive = new Drive(
+        machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+      );
       await drive.start();
       await drive.resume({ ask: accept({}) });
       drive.world.compensators.set('refund', refund);
       const gone = orphan('m', new Error('gone'));
       const { state } = drive.suspended;
-      const { uncompensated } = failureOf(await gone.advance(state, new Map(), runtimeOf(drive.world)));
+      const { uncompensated } = failureOf(
+        await gone.advance(state, new Map(), runtimeOf(drive.world)),
+      );
       expect(uncompensated).toEqual([]);
       const path = id ?? '0.(machine)';
       expect(ran).toEqual([`do:${path}`, `do:${path}#2`]);
@@ -90,7 +105,9 @@ describe('the ID of an effect', () => {
         initial: 'p',
         states: { p: { invoke: { src: 'logic', id } } },
       });
-      const outside = setup({ actors: { inside } }).createMachine({ invoke: { id: 'mid', src: 'inside' } });
+      const outside = setup({ actors: { inside } }).createMachine({
+        invoke: { id: 'mid', src: 'inside' },
+      });
       const programOf = (machine: AnyStateMachine) =>
         machineSaga({ name: 'm', version: '1' }, machine as never);
       expect(() => programOf(inside)).toThrow(problem);
@@ -100,13 +117,24 @@ describe('the ID of an effect', () => {
 
   const once = { invoke: { src: 'logic', id: 'ask' } };
   const twice = { invoke: [once.invoke, once.invoke] };
-  const regions = { type: 'parallel', states: { one: once, other: { initial: 'a', states: { a: once } } } };
+  const regions = {
+    type: 'parallel',
+    states: { one: once, other: { initial: 'a', states: { a: once } } },
+  };
   it.each([
     ['in regions beside each other', 'm.one', 'm.other.a', regions],
-    ['in a state and in a state inside', 'm', 'm.a', { ...once, initial: 'a', states: { a: once } }],
+    [
+      'in a state and in a state inside',
+      'm',
+      'm.a',
+      { ...once, initial: 'a', states: { a: once } },
+    ],
     ['twice in one state', 'm', 'm', twice],
   ])('an ID of two invokes is rejected %s', (_, one, other, config) => {
-    const machine = setup({ actors: { logic: ask } }).createMachine({ id: 'm', ...config } as never);
+    const machine = setup({ actors: { logic: ask } }).createMachine({
+      id: 'm',
+      ...config,
+    } as never);
     expect(() => machineSaga({ name: 'm', version: '1' }, machine as never)).toThrow(
       `The states '${one}' and '${other}' can be active at the same time, and both invoke 'ask'`,
     );
@@ -133,7 +161,9 @@ describe('the ID of an effect', () => {
     const machine = setup({ actors: { pay, kid } }).createMachine({
       entry: spawnChild(source as 'pay', options as never),
     });
-    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    const drive = new Drive(
+      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+    );
     const { error } = failureOf(await drive.start());
     expect(error).toBeInstanceOf(MachineRefused);
     expect((error as Error).message.toLowerCase()).toContain(message.toLowerCase());
@@ -146,9 +176,13 @@ describe('the ID of a question', () => {
     const kid = setup({ actors: { ask } }).createMachine({
       id: 'kid',
       initial: 'a',
-      states: { a: { invoke: { src: 'ask', ...id }, after: { 1_000: { target: 'a', reenter: true } } } },
+      states: {
+        a: { invoke: { src: 'ask', ...id }, after: { 1_000: { target: 'a', reenter: true } } },
+      },
     });
-    const machine = setup({ actors: { kid } }).createMachine({ invoke: { src: 'kid', ...idOfChild } });
+    const machine = setup({ actors: { kid } }).createMachine({
+      invoke: { src: 'kid', ...idOfChild },
+    });
     const drive = new Drive(machineSaga({ name: 'm', version: '1' }, machine as never));
     await drive.start();
     return drive;

@@ -44,7 +44,10 @@ async function started(machine: AnyStateMachine, options = {}, settings = {}): P
 }
 
 /** Asks, charges, ships. */
-function buying(charge: AnyActorLogic, actors: Record<string, AnyActorLogic> = {}): AnyStateMachine {
+function buying(
+  charge: AnyActorLogic,
+  actors: Record<string, AnyActorLogic> = {},
+): AnyStateMachine {
   return setup({
     types: { output: {} as string },
     actors: { ask, charge, ship: does('ship', undo), ...actors },
@@ -127,7 +130,10 @@ describe('an interrupted turn of a machine', () => {
 
   it('[E9] reports no effect that succeeded', async () => {
     const drive = await started(buying(does('charge', undo)));
-    expect(await drive.resume(sure, interrupted)).toMatchObject({ status: 'completed', result: 'bought' });
+    expect(await drive.resume(sure, interrupted)).toMatchObject({
+      status: 'completed',
+      result: 'bought',
+    });
     expect(did).toEqual(['do:charge', 'do:ship']);
   });
 
@@ -222,7 +228,9 @@ describe('an interrupted turn of a machine', () => {
       { name: 'm', version: '1', forks: 'accept', onMismatch: 'compensate' },
       other,
     );
-    expect(failureOf(await drive.resume(sure, interrupted)).uncompensated).toEqual([{ stepId: 'turn 2' }]);
+    expect(failureOf(await drive.resume(sure, interrupted)).uncompensated).toEqual([
+      { stepId: 'turn 2' },
+    ]);
   });
 });
 
@@ -245,8 +253,14 @@ describe('a delay that fires during a guarded turn', () => {
     }).createMachine({
       initial: 'asking',
       states: {
-        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'checking' }, after: { 60_000: 'charging' } },
-        checking: { invoke: { id: 'check', src: 'slow', onDone: 'end' }, after: { 1_000: 'charging' } },
+        asking: {
+          invoke: { id: 'sure', src: 'ask', onDone: 'checking' },
+          after: { 60_000: 'charging' },
+        },
+        checking: {
+          invoke: { id: 'check', src: 'slow', onDone: 'end' },
+          after: { 1_000: 'charging' },
+        },
         charging: {
           invoke: [
             { id: 'charge', src: 'charge', onDone: 'end' },
@@ -261,7 +275,10 @@ describe('a delay that fires during a guarded turn', () => {
 
   it('[E9] starts no effect in that turn', async () => {
     const drive: Drive = await started(racing(() => drive));
-    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({
+      status: 'suspended',
+      retryAfterMs: 0,
+    });
     expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual(['check']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
@@ -284,7 +301,10 @@ describe('a delay that fires during a guarded turn', () => {
     } as never) as unknown as AnyStateMachine;
     const drive = await started(machine);
     down.add('charge');
-    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({
+      status: 'suspended',
+      retryAfterMs: 0,
+    });
     expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual(['do:charge']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
@@ -319,7 +339,10 @@ describe('a delay that fires during a guarded turn', () => {
       output: 'ended',
     } as never) as unknown as AnyStateMachine;
     const drive: Drive = await started(machine);
-    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({
+      status: 'suspended',
+      retryAfterMs: 0,
+    });
     expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual([]);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });
@@ -328,7 +351,10 @@ describe('a delay that fires during a guarded turn', () => {
 
   it('[E9] [T13] waits until the turn stores that a `once` effect has run', async () => {
     const drive: Drive = await started(buying(does('charge', { once: true })));
-    expect(await drive.resume(sure, guarded)).toMatchObject({ status: 'suspended', retryAfterMs: 0 });
+    expect(await drive.resume(sure, guarded)).toMatchObject({
+      status: 'suspended',
+      retryAfterMs: 0,
+    });
     expect(reasons.splice(0)).toEqual(['chance']);
     expect(did).toEqual(['do:charge']);
     expect(await drive.resume({}, guarded)).toMatchObject({ status: 'completed' });

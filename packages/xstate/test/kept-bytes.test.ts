@@ -13,28 +13,33 @@ import { z } from 'zod';
 const message = 'x'.repeat(20_000);
 const ask = elicit({ message, schema: z.object({ n: z.number() }) });
 
-/** A machine that asks two long questions, with a delay beside them, on a host whose guard keeps responses. */
+/**
+ * A machine that asks two long questions, with a delay beside them, on a host whose guard keeps
+ * responses.
+ */
 function asking() {
   const did: string[] = [];
   const charge = step(() => void did.push('charge'));
-  const machine = setup({ types: { output: {} as string }, actors: { ask, charge } }).createMachine({
-    initial: 'open',
-    states: {
-      open: {
-        initial: 'one',
-        after: { 3_000_000: 'closed' },
-        states: {
-          one: { invoke: { id: 'one', src: 'ask', onDone: 'charging' } },
-          charging: { invoke: { id: 'charge', src: 'charge', onDone: 'two' } },
-          two: { invoke: { id: 'two', src: 'ask', onDone: 'done' } },
-          done: { type: 'final' },
+  const machine = setup({ types: { output: {} as string }, actors: { ask, charge } }).createMachine(
+    {
+      initial: 'open',
+      states: {
+        open: {
+          initial: 'one',
+          after: { 3_000_000: 'closed' },
+          states: {
+            one: { invoke: { id: 'one', src: 'ask', onDone: 'charging' } },
+            charging: { invoke: { id: 'charge', src: 'charge', onDone: 'two' } },
+            two: { invoke: { id: 'two', src: 'ask', onDone: 'done' } },
+            done: { type: 'final' },
+          },
+          onDone: 'closed',
         },
-        onDone: 'closed',
+        closed: { type: 'final' },
       },
-      closed: { type: 'final' },
+      output: 'charged',
     },
-    output: 'charged',
-  });
+  );
   const guard = memoryGuard();
   const kept: number[] = [];
   const host = createSagaHost({
@@ -80,7 +85,10 @@ it('[T13] [W4] a guard stores nothing of an invalid answer to a machine', async 
   const first = (await host.start('asking', {})) as SuspendedTurn;
   const { stepId = '' } = first.steps[0] ?? {};
   const again = (await host.resume(first.token, answer(stepId, 'one'))) as SuspendedTurn;
-  expect(again).toMatchObject({ turn: first.turn, steps: [{ stepId, reason: expect.any(String) }] });
+  expect(again).toMatchObject({
+    turn: first.turn,
+    steps: [{ stepId, reason: expect.any(String) }],
+  });
   expect(kept).toEqual([]);
   await host.resume(again.token, answer(stepId, 1));
   expect(kept).toHaveLength(1);

@@ -11,25 +11,28 @@ const sure = { sure: accept({ n: 1 }) };
 const text = { output: {} as string };
 
 async function started(machine: AnyStateMachine): Promise<Drive> {
-  const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+  const drive = new Drive(
+    machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+  );
   await drive.start();
   return drive;
 }
 
 /** A question with a minute to answer it; then another one, with ten seconds. */
-const asking = setup({ types: { ...text, context: {} as { heard: string } }, actors: { ask } }).createMachine(
-  {
-    context: { heard: '' },
-    initial: 'asking',
-    states: {
-      asking: { invoke: { id: 'sure', src: 'ask', onDone: 'more' }, after: { [minute]: 'expired' } },
-      more: { invoke: { id: 'more', src: 'ask', onDone: 'end' }, after: { 10_000: 'expired' } },
-      expired: { invoke: { id: 'expired', src: 'ask' }, after: { [minute]: 'end' } },
-      end: { type: 'final' },
-    },
-    output: 'ended',
+const asking = setup({
+  types: { ...text, context: {} as { heard: string } },
+  actors: { ask },
+}).createMachine({
+  context: { heard: '' },
+  initial: 'asking',
+  states: {
+    asking: { invoke: { id: 'sure', src: 'ask', onDone: 'more' }, after: { [minute]: 'expired' } },
+    more: { invoke: { id: 'more', src: 'ask', onDone: 'end' }, after: { 10_000: 'expired' } },
+    expired: { invoke: { id: 'expired', src: 'ask' }, after: { [minute]: 'end' } },
+    end: { type: 'final' },
   },
-);
+  output: 'ended',
+});
 
 describe('an answer that comes after the delay beside its question', () => {
   it.each([0, 1, answerGraceMs])('[W6] counts within the grace: %i ms late', async (late) => {
@@ -41,15 +44,22 @@ describe('an answer that comes after the delay beside its question', () => {
     expect(drive.suspended.due).toBe(drive.world.time + 10_000);
   });
 
-  it.each([answerGraceMs + 1, 59 * minute])('[W6] is dropped after the grace: %i ms late', async (late) => {
-    const drive = await started(asking);
-    const began = drive.world.time;
-    drive.world.time += minute + late;
-    await drive.resume(sure);
-    // The state after the delay began when the delay was due.
-    if (late > minute) expect(drive.outcome).toMatchObject({ status: 'completed' });
-    else expect(drive.suspended).toMatchObject({ due: began + 2 * minute, steps: [{ stepId: 'expired@2' }] });
-  });
+  it.each([answerGraceMs + 1, 59 * minute])(
+    '[W6] is dropped after the grace: %i ms late',
+    async (late) => {
+      const drive = await started(asking);
+      const began = drive.world.time;
+      drive.world.time += minute + late;
+      await drive.resume(sure);
+      // The state after the delay began when the delay was due.
+      if (late > minute) expect(drive.outcome).toMatchObject({ status: 'completed' });
+      else
+        expect(drive.suspended).toMatchObject({
+          due: began + 2 * minute,
+          steps: [{ stepId: 'expired@2' }],
+        });
+    },
+  );
 
   it('[W6] is late by the time at which an interrupted run received it', async () => {
     const drive = await started(asking);
@@ -76,7 +86,10 @@ describe('an answer that comes after the delay beside its question', () => {
       states: {
         one: {
           initial: 'asking',
-          states: { asking: { invoke: { id: 'sure', src: 'ask', onDone: 'end' } }, end: { type: 'final' } },
+          states: {
+            asking: { invoke: { id: 'sure', src: 'ask', onDone: 'end' } },
+            end: { type: 'final' },
+          },
         },
         two: {
           initial: 'a',
@@ -111,7 +124,10 @@ describe('an answer that comes after the delay beside its question', () => {
       states: {
         one: {
           initial: 'asking',
-          states: { asking: { invoke: { id: 'sure', src: 'ask', onDone: 'end' } }, end: { type: 'final' } },
+          states: {
+            asking: { invoke: { id: 'sure', src: 'ask', onDone: 'end' } },
+            end: { type: 'final' },
+          },
         },
         two: {
           initial: 'a',

@@ -49,7 +49,8 @@ function hostOf(secret: string): SagaHost {
 async function lengthOf(secret: string, echoed: string, size: number): Promise<number> {
   const bulk = Array.from({ length: 30 }, (_, index) => noise(100, index + 2));
   const args = { keys: [...bulk, `to-pay-${echoed}`, noise(size)].join(' ') };
-  return tokenOf(await coreOf(hostOf(secret)).start('spawns', args, {}, { method: 'tools/call' })).length;
+  return tokenOf(await coreOf(hostOf(secret)).start('spawns', args, {}, { method: 'tools/call' }))
+    .length;
 }
 
 function tokenOf(turn: SagaTurn): string {
@@ -61,9 +62,14 @@ describe('the token of a machine', () => {
   it('[T15] has the same length for every secret in the ID of a spawned actor', async () => {
     const digits = fc.stringMatching(/^\d{16}$/);
     await fc.assert(
-      fc.asyncProperty(digits, digits, fc.integer({ min: 1, max: 64 }), async (echoed, other, size) => {
-        expect(await lengthOf(other, echoed, size)).toBe(await lengthOf(echoed, echoed, size));
-      }),
+      fc.asyncProperty(
+        digits,
+        digits,
+        fc.integer({ min: 1, max: 64 }),
+        async (echoed, other, size) => {
+          expect(await lengthOf(other, echoed, size)).toBe(await lengthOf(echoed, echoed, size));
+        },
+      ),
       { numRuns: 30 },
     );
   });

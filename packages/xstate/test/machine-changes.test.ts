@@ -1,4 +1,10 @@
-import { elicit, MachineMismatch, machineSaga, step, type MachineSagaOptions } from '@mcp-saga/xstate';
+import {
+  elicit,
+  MachineMismatch,
+  machineSaga,
+  step,
+  type MachineSagaOptions,
+} from '@mcp-saga/xstate';
 import { setup, type AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -87,7 +93,9 @@ describe('a machine that is changed after a parallel region has ended', () => {
     const waits = { initial: 'asking', states, onDone: '#m.end' };
     const drive = new Drive(programOf(machineOf({}, { idle: waits })));
     await drive.start();
-    drive.program = programOf(machineOf({}, { idle: { ...waits, states: { asking: { type: 'final' } } } }));
+    drive.program = programOf(
+      machineOf({}, { idle: { ...waits, states: { asking: { type: 'final' } } } }),
+    );
     expect(failureOf(await drive.resume()).error).toMatchObject({
       incompatibilities: ["the state 'm.both.idle' has completed, and its onDone was never taken"],
     });
@@ -117,13 +125,19 @@ describe('a failing migration', () => {
     ['returns a promise that rejects', async () => Promise.reject(thrown)],
     ['returns text', () => 'both'],
     ['returns no children', (state: object) => ({ ...state, children: undefined })],
-    ['returns a child that is not an object', (state: object) => ({ ...state, children: { boss: 1 } })],
+    [
+      'returns a child that is not an object',
+      (state: object) => ({ ...state, children: { boss: 1 } }),
+    ],
     [
       'returns a delay at no time',
       (state: object) => ({ ...state, delays: [{ at: 'soon', actor: '', id: 'x' }] }),
     ],
     ['returns delays that are no list', (state: object) => ({ ...state, delays: {} })],
-    ['returns a context with a function', (state: object) => ({ ...state, context: { f: () => 1 } })],
+    [
+      'returns a context with a function',
+      (state: object) => ({ ...state, context: { f: () => 1 } }),
+    ],
     [
       'returns a context with a cycle',
       (state: object) => {
@@ -138,7 +152,10 @@ describe('a failing migration', () => {
       (state: object) => ({ ...state, children: { boss: { kept: { e: 'x' } } } }),
     ],
     ['returns a history of numbers', (state: object) => ({ ...state, history: { 'm.both': [1] } })],
-    ['returns completed states that are no list', (state: object) => ({ ...state, completed: 'm.both' })],
+    [
+      'returns completed states that are no list',
+      (state: object) => ({ ...state, completed: 'm.both' }),
+    ],
   ];
 
   it.each(nonsense)(
@@ -161,7 +178,10 @@ describe('a failing migration', () => {
   it('[R3] cannot change the returned state afterwards', async () => {
     const context: Record<string, unknown> = {};
     const migrate: Options['migrate'] = (state) => ({ ...state, context });
-    const drive = await answeredOnce(machineOf({}), machineOf({}, {}, added), { drift: 'refuse', migrate });
+    const drive = await answeredOnce(machineOf({}), machineOf({}, {}, added), {
+      drift: 'refuse',
+      migrate,
+    });
     const turn = drive.resume();
     context['f'] = () => 1;
     await turn;
@@ -213,7 +233,10 @@ describe('a machine with code that fails before any effect', () => {
     const drive = new Drive(programOf(from));
     await drive.start();
     const migrate: Options['migrate'] = (state) => ({ ...state, value: 'idle', children: {} });
-    drive.program = programOf(machineOf({}, {}, { idle: {}, ...added }), { drift: 'refuse', migrate });
+    drive.program = programOf(machineOf({}, {}, { idle: {}, ...added }), {
+      drift: 'refuse',
+      migrate,
+    });
     expect(failureOf(await drive.resume()).error).toBeInstanceOf(MachineMismatch);
   });
 });

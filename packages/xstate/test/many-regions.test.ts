@@ -16,12 +16,18 @@ interface Work {
   readonly texts: number;
 }
 
-/** Counts the work of a turn of a machine with this number of parallel regions, each with a question. */
+/**
+ * Counts the work of a turn of a machine with this number of parallel regions, each with a
+ * question.
+ */
 async function workOf(regions: number): Promise<Work> {
   const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
   const parts = Array.from({ length: regions }, (_, index) => [
     `r${index}`,
-    { initial: 'a', states: { a: { invoke: { id: `ask${index}`, src: 'ask', onDone: 'b' } }, b: {} } },
+    {
+      initial: 'a',
+      states: { a: { invoke: { id: `ask${index}`, src: 'ask', onDone: 'b' } }, b: {} },
+    },
   ]);
   const machine = setup({ actors: { ask } }).createMachine({
     type: 'parallel',

@@ -181,7 +181,10 @@ describe('the diagram of a machine', () => {
     [not(and(['isPaid'])), 'not isPaid'],
     [and(['isPaid', not('isLate')]), 'isPaid and not isLate'],
     [and(['isPaid', or(['isAdmin', 'isOwner'])]), 'isPaid and (isAdmin or isOwner)'],
-    [or([and(['isPaid', 'isValid']), and([or(['isA', 'isB'])])]), '(isPaid and isValid) or (isA or isB)'],
+    [
+      or([and(['isPaid', 'isValid']), and([or(['isA', 'isB'])])]),
+      '(isPaid and isValid) or (isA or isB)',
+    ],
     [not(and(['isPaid', 'isValid'])), 'not (isPaid and isValid)'],
     [not(stateIn('#m.b')), 'not in #35;m.b'],
     [and([]), 'and'],
@@ -247,6 +250,8 @@ describe('the diagram of a machine', () => {
   });
 
   it('shows a single state for a machine without states', () => {
-    expect(toMermaid(createMachine({ id: 'alone' }))).toBe('stateDiagram-v2\n  state "alone" as alone\n');
+    expect(toMermaid(createMachine({ id: 'alone' }))).toBe(
+      'stateDiagram-v2\n  state "alone" as alone\n',
+    );
   });
 });

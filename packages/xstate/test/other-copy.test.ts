@@ -12,7 +12,10 @@ it('[E1] a commit that fails undoes nothing, also for a machine of another copy 
   const ship = step(() => {
     throw new Error('sold out');
   });
-  const machine = setup({ types: { output: {} as string }, actors: { charge, ship } }).createMachine({
+  const machine = setup({
+    types: { output: {} as string },
+    actors: { charge, ship },
+  }).createMachine({
     initial: 'charging',
     output: () => 'shipped',
     states: {
@@ -21,7 +24,10 @@ it('[E1] a commit that fails undoes nothing, also for a machine of another copy 
       shipped: { type: 'final' },
     },
   });
-  const pay = machineSaga({ name: 'pay', version: '1', forks: 'refuse', commitFirst: true }, machine);
+  const pay = machineSaga(
+    { name: 'pay', version: '1', forks: 'refuse', commitFirst: true },
+    machine,
+  );
   let isDown = false;
   const store = failingGuard(() => isDown && did.length > 0);
   const hooks = { onError: () => undefined, onTurn: () => undefined };

@@ -1,10 +1,23 @@
 import { memoryGuard, memoryMailbox, type Program, type SagaHost } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
-import { completed, failed, hostOf, suspended, type TestHost } from '../../server/test/fixtures/host.ts';
+import {
+  completed,
+  failed,
+  hostOf,
+  suspended,
+  type TestHost,
+} from '../../server/test/fixtures/host.ts';
 import { testClock } from '../../server/test/fixtures/clock.ts';
 import { minute, queued, type Queued } from '../../server/test/queue/queued.ts';
 import { base, caller, user } from '../../server/test/outside/case.ts';
-import { askingAgain, day, hour, Outbox, refundSaga, releaseSaga } from './support/outside-machines.ts';
+import {
+  askingAgain,
+  day,
+  hour,
+  Outbox,
+  refundSaga,
+  releaseSaga,
+} from './support/outside-machines.ts';
 
 const form = { origin: 'null', 'sec-fetch-site': 'same-origin' };
 
@@ -41,8 +54,11 @@ class Case {
     index = 0,
     by = user('ann'),
   ): Promise<Response> {
-    const body = method === 'GET' ? {} : { headers: form, body: new URLSearchParams({ ...fields }) };
-    return this.host.answer(new Request(this.outbox.url(index), { method, ...body }), { caller: by });
+    const body =
+      method === 'GET' ? {} : { headers: form, body: new URLSearchParams({ ...fields }) };
+    return this.host.answer(new Request(this.outbox.url(index), { method, ...body }), {
+      caller: by,
+    });
   }
 }
 
@@ -82,7 +98,10 @@ describe('an approval of a machine at a host', () => {
     expect(test.outbox.sent).toHaveLength(6);
     await test.page('POST', { decision: 'approve' }, test.outbox.indexOf('Legal?'));
     const next = suspended(await test.host.resume(turn.token, [], { caller }));
-    expect(next.content).toEqual(['Waiting for approval: press.', 'Waiting for an event: payment.']);
+    expect(next.content).toEqual([
+      'Waiting for approval: press.',
+      'Waiting for an event: payment.',
+    ]);
     const unanswered = suspended(await test.host.resume(other.token, [], { caller }));
     expect(unanswered.content).toHaveLength(3);
   });
@@ -122,7 +141,10 @@ describe('an approval of a machine at a host', () => {
         return await test.host.resume(token, [], { caller });
       },
     ],
-    ['is cancelled', async (test: Case, token: string) => await test.host.cancel(token, { caller })],
+    [
+      'is cancelled',
+      async (test: Case, token: string) => await test.host.cancel(token, { caller }),
+    ],
   ])('refuses its links after the machine %s', async (_, leave) => {
     const test = new Case((outbox) => refundSaga(outbox, { giveUpMs: hour }, { forks: 'refuse' }));
     const { token } = suspended(await test.host.start('refund', {}, { caller }));

@@ -3,18 +3,34 @@ import { approval, elicit, machineSaga, step, stepError, waitFor } from '@mcp-sa
 import { assign, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { continuesAtCommits, endsAtCommits, type TurnSettings } from '../../core/test/support/world.ts';
+import {
+  continuesAtCommits,
+  endsAtCommits,
+  type TurnSettings,
+} from '../../core/test/support/world.ts';
 import type { CommitPoint } from '@mcp-saga/core/program';
 import { FakeOutside } from '../../core/test/support/outside.ts';
 import { Drive, failureOf } from './support/drive.ts';
-import { askingAgain, day, hour, Outbox, Paid, refundSaga, releaseSaga } from './support/outside-machines.ts';
+import {
+  askingAgain,
+  day,
+  hour,
+  Outbox,
+  Paid,
+  refundSaga,
+  releaseSaga,
+} from './support/outside-machines.ts';
 
 /** A machine, its mailbox, and everything that was delivered. */
 class Case {
   readonly outbox = new Outbox();
   readonly outside = new FakeOutside();
   readonly drive: Drive;
-  readonly settings: TurnSettings = { budget: 25_000, maxHold: 0, replace: { outside: this.outside } };
+  readonly settings: TurnSettings = {
+    budget: 25_000,
+    maxHold: 0,
+    replace: { outside: this.outside },
+  };
 
   constructor(make: (outbox: Outbox) => ReturnType<typeof machineSaga>) {
     this.drive = new Drive(make(this.outbox));
@@ -39,7 +55,9 @@ class Case {
 
 function resultOf(outcome: Awaited<ReturnType<Drive['start']>>): string {
   if (outcome.status !== 'completed')
-    throw new Error(`It is ${outcome.status}.`, { cause: (outcome as { readonly error?: unknown }).error });
+    throw new Error(`It is ${outcome.status}.`, {
+      cause: (outcome as { readonly error?: unknown }).error,
+    });
   return String(outcome.result);
 }
 
@@ -47,7 +65,9 @@ describe('an approval of a machine', () => {
   it('delivers a link, waits with a text for the client, and decides by the answer', async () => {
     const test = new Case((outbox) => refundSaga(outbox));
     await test.start();
-    expect(test.outbox.sent).toMatchObject([{ to: undefined, isReminder: false, key: 'do:manager/deliver' }]);
+    expect(test.outbox.sent).toMatchObject([
+      { to: undefined, isReminder: false, key: 'do:manager/deliver' },
+    ]);
     const { steps, content, retryAfterMs } = test.drive.suspended;
     expect([steps, content]).toEqual([[], ['Waiting for approval: manager.']]);
     expect(retryAfterMs).toBeGreaterThan(0);
@@ -57,7 +77,9 @@ describe('an approval of a machine', () => {
     const decision = JSON.parse(resultOf(await test.resume())) as Approval<unknown>;
     expect(decision).toMatchObject({
       approved: true,
-      answers: [{ by: { subject: 'ann' }, level: 'user', shown: 'shown', content: { comment: 'fine' } }],
+      answers: [
+        { by: { subject: 'ann' }, level: 'user', shown: 'shown', content: { comment: 'fine' } },
+      ],
     });
     expect(test.outbox.did).toEqual(['hold', 'pay 10']);
     expect(test.outside.open).toBe(0);
@@ -114,7 +136,9 @@ describe('an approval of a machine', () => {
   });
 
   it('waits for enough approvals, and skips answers that the schema rejects', async () => {
-    const test = new Case((outbox) => refundSaga(outbox, { of: 2, link: 'accept', to: ['a', 'b', 'c'] }));
+    const test = new Case((outbox) =>
+      refundSaga(outbox, { of: 2, link: 'accept', to: ['a', 'b', 'c'] }),
+    );
     await test.start();
     test.answer({ by: 'link' }, 0);
     await test.resume();
@@ -249,7 +273,9 @@ describe('an approval of a machine', () => {
       { message: 'Refund everything?' },
       { onMismatch: 'compensate' },
     );
-    expect(failureOf(await test.resume()).compensated.map(({ stepId }) => stepId)).toEqual(['hold']);
+    expect(failureOf(await test.resume()).compensated.map(({ stepId }) => stepId)).toEqual([
+      'hold',
+    ]);
     expect([test.outside.open, test.answer()]).toEqual([0, false]);
   });
 
@@ -274,7 +300,10 @@ describe('an approval of a machine', () => {
     });
     test.drive.program = machineSaga({ name: 'again', version: '1' }, machine);
     expect(failureOf(await test.resume())).toMatchObject({
-      error: { name: 'MachineMismatch', incompatibilities: ["the actor 'go' is of another kind now"] },
+      error: {
+        name: 'MachineMismatch',
+        incompatibilities: ["the actor 'go' is of another kind now"],
+      },
     });
   });
 
@@ -310,7 +339,11 @@ describe('an approval of a machine', () => {
         machine,
       );
       await test.resume();
-      expect([test.drive.suspended.content, test.outside.open, test.answer()]).toEqual([undefined, 0, false]);
+      expect([test.drive.suspended.content, test.outside.open, test.answer()]).toEqual([
+        undefined,
+        0,
+        false,
+      ]);
       test.drive.world.time += hour;
       await test.resume();
       // Its link is not one of the question before.
@@ -352,12 +385,17 @@ describe('an approval of a machine', () => {
   });
 });
 
-/** Saga that asks, and whose step beside the question fails. `onError`: the machine then rests for a day. */
+/**
+ * Saga that asks, and whose step beside the question fails. `onError`: the machine then rests for a
+ * day.
+ */
 function failing(outbox: Outbox, onError?: 'rest'): ReturnType<typeof machineSaga> {
   const machine = setup({
     actors: {
       go: approval({ message: 'Go?', timeoutMs: 2 * day, deliver: outbox.deliver }),
-      hold: step(() => void outbox.did.push('hold'), { compensate: () => void outbox.did.push('release') }),
+      hold: step(() => void outbox.did.push('hold'), {
+        compensate: () => void outbox.did.push('release'),
+      }),
       work: step(() => {
         throw new RangeError('no work');
       }),
@@ -400,10 +438,17 @@ describe('a wait whose links must be withdrawn', () => {
   it('is withdrawn before the undo of a failed machine, after the commit', async () => {
     const test = new Case((outbox) => failing(outbox));
     await test.start(ends);
-    expect([reasons.splice(0), test.outside.open, test.outbox.did]).toEqual([['undo'], 1, ['hold']]);
+    expect([reasons.splice(0), test.outside.open, test.outbox.did]).toEqual([
+      ['undo'],
+      1,
+      ['hold'],
+    ]);
     const failure = failureOf(await test.resume(ends));
     expect([test.outside.open, test.outbox.did]).toEqual([0, ['hold', 'release']]);
-    expect(failure).toMatchObject({ error: { name: 'RangeError' }, compensated: [{ stepId: 'hold' }] });
+    expect(failure).toMatchObject({
+      error: { name: 'RangeError' },
+      compensated: [{ stepId: 'hold' }],
+    });
   });
 
   it('is withdrawn when the saga is cancelled in between', async () => {
@@ -442,7 +487,9 @@ describe('waitFor of a machine', () => {
   it('passes StepTimedOut to onError, which stepError reads', async () => {
     const machine = setup({
       types: { context: {} as { reason: string }, output: {} as string },
-      actors: { payment: waitFor({ schema: Paid, register: () => 0, link: 'accept', timeoutMs: hour }) },
+      actors: {
+        payment: waitFor({ schema: Paid, register: () => 0, link: 'accept', timeoutMs: hour }),
+      },
     }).createMachine({
       context: { reason: '' },
       initial: 'waiting',
@@ -472,7 +519,10 @@ describe('options of waits', () => {
   it.each([
     ['approval', () => approval({ message: 'Go?', timeoutMs: 1, deliver: undefined as never })],
     ['approval', () => approval({ message: 'Go?', timeoutMs: -1, deliver: () => 0 })],
-    ['approval', () => approval({ message: 'Go?', timeoutMs: 1, deliver: () => 0, tiemout: 1 } as never)],
+    [
+      'approval',
+      () => approval({ message: 'Go?', timeoutMs: 1, deliver: () => 0, tiemout: 1 } as never),
+    ],
     ['waitFor', () => waitFor({ schema: z.object({}), timeoutMs: 1, register: () => 0 })],
   ])('are checked by %s at once', (_, make) => {
     expect(make).toThrow(expect.objectContaining({ name: 'AuthoringError' }));

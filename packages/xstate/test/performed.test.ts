@@ -86,7 +86,9 @@ it('passes all code of a machine, with its arguments, to a runtime that runs it'
   const outcome = await new Drive(program).start({}, { replace: { route, perform } });
   expect(outcome).toMatchObject({ status: 'failed', error: { message: 'there,somebody' } });
   expect(ran).toEqual([]);
-  expect(calls.map(({ kind, path, undoes, step: { input } }) => [kind, path, undoes, input])).toEqual([
+  expect(
+    calls.map(({ kind, path, undoes, step: { input } }) => [kind, path, undoes, input]),
+  ).toEqual([
     ['promise', 'look', undefined, { at: 'here' }],
     ['promise', 'inner/look', undefined, { at: 'inside' }],
     ['step', 'pack', undefined, new Date(7)],

@@ -1,6 +1,12 @@
 import { compensator, SagaCancelled } from '@mcp-saga/core';
 import type { ProgramState } from '@mcp-saga/core/program';
-import { elicit, machineSaga, step, type StepLogicOptions, type MachineSagaOptions } from '@mcp-saga/xstate';
+import {
+  elicit,
+  machineSaga,
+  step,
+  type StepLogicOptions,
+  type MachineSagaOptions,
+} from '@mcp-saga/xstate';
 import { assign, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -21,9 +27,15 @@ interface Till {
   ) => Drive['program'];
 }
 
-type Options = Pick<StepLogicOptions<number, { n: number }>, 'once' | 'compensate' | 'compensateUnknown'>;
+type Options = Pick<
+  StepLogicOptions<number, { n: number }>,
+  'once' | 'compensate' | 'compensateUnknown'
+>;
 
-/** Charges, with an hour between its attempts, and asks beside that how much: answered, it charges that instead. */
+/**
+ * Charges, with an hour between its attempts, and asks beside that how much: answered, it charges
+ * that instead.
+ */
 function till(effectOptions?: Options): Till {
   const told: string[] = [];
   const { compensate, compensateUnknown, ...others } = effectOptions ?? {
@@ -33,7 +45,8 @@ function till(effectOptions?: Options): Till {
   const charge = step(
     ({ input, idempotencyKey }: { input: { n: number }; idempotencyKey: string }) => {
       told.push(`charge ${input.n} ${idempotencyKey}`);
-      if (made.goes === 'lost') throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
+      if (made.goes === 'lost')
+        throw Object.assign(new Error('no answer'), { code: 'outcome_unknown' });
       if (made.goes === 'wrong') throw new Error('not now');
       return input.n;
     },
@@ -67,7 +80,9 @@ function till(effectOptions?: Options): Till {
           onDone: {
             target: '#all',
             reenter: true,
-            actions: assign({ n: ({ event }: { event: { output: { n: number } } }) => event.output.n }),
+            actions: assign({
+              n: ({ event }: { event: { output: { n: number } } }) => event.output.n,
+            }),
           },
           onError: '#left',
         },
@@ -152,7 +167,9 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
     expect(failureOf(await drive.resume(refused))).toMatchObject({ uncompensated: [] });
     const charge = 'charge 5 do:charge';
     expect(told).toEqual([charge, charge, charge, 'refund 5 do:charge']);
-    const begun = drive.world.events.filter(({ type }) => type === 'started').map(({ path }) => path);
+    const begun = drive.world.events
+      .filter(({ type }) => type === 'started')
+      .map(({ path }) => path);
     expect(begun).toEqual(['charge', 'charge', 'charge', '~charge']);
   });
 
@@ -204,7 +221,10 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
   it('[E4] is undone if the journal has no room to record it', async () => {
     const { told, drive } = till();
     await drive.start();
-    const outcome = await drive.resume({ ask: accept({ n: 7 }) }, { limits: { maxJournalEntries: 1 } });
+    const outcome = await drive.resume(
+      { ask: accept({ n: 7 }) },
+      { limits: { maxJournalEntries: 1 } },
+    );
     expect(failureOf(outcome)).toMatchObject({
       error: { code: 'limit_exceeded' },
       compensated: [{ stepId: 'charge' }],
@@ -247,7 +267,9 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
         },
       },
     });
-    const drive = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    const drive = new Drive(
+      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+    );
     drive.world.compensators.set('back', back);
     await drive.start();
     drive.world.time += 1_000;

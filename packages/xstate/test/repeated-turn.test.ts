@@ -18,7 +18,9 @@ async function repeated(
   answers: Parameters<Drive['resume']>[0],
   settings: TurnSettings = {},
 ) {
-  const saga = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+  const saga = new Drive(
+    machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+  );
   await saga.start();
   const { outcome: before, world } = saga;
   const began = world.time;
@@ -42,7 +44,10 @@ describe('a repeated turn of a machine', () => {
     const machine = setup({ types: text, actors: { ask, charge: does('charge') } }).createMachine({
       initial: 'asking',
       states: {
-        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'charging' }, after: { [late]: 'expired' } },
+        asking: {
+          invoke: { id: 'sure', src: 'ask', onDone: 'charging' },
+          after: { [late]: 'expired' },
+        },
         charging: { invoke: { src: 'charge', onDone: 'charged' } },
         charged: { type: 'final' },
         expired: { type: 'final', tags: 'compensate' },
@@ -105,12 +110,18 @@ describe('a repeated turn of a machine', () => {
         one: {
           initial: 'asking',
           states: {
-            asking: { invoke: { id: 'sure', src: 'ask', onDone: 'more' }, after: { [late]: 'expired' } },
+            asking: {
+              invoke: { id: 'sure', src: 'ask', onDone: 'more' },
+              after: { [late]: 'expired' },
+            },
             more: { invoke: { id: 'more', src: 'ask' }, after: { [late]: 'expired' } },
             expired: { type: 'final' },
           },
         },
-        two: { initial: 'a', states: { a: { after: { [20 * minute]: 'b' } }, b: { type: 'final' } } },
+        two: {
+          initial: 'a',
+          states: { a: { after: { [20 * minute]: 'b' } }, b: { type: 'final' } },
+        },
       },
     });
     const { saga, world } = await repeated(machine, sure);
@@ -134,7 +145,10 @@ describe('a repeated turn of a machine', () => {
         },
         { retry },
       );
-      const machine = setup({ types: text, actors: { ask, check, charge: does('charge') } }).createMachine({
+      const machine = setup({
+        types: text,
+        actors: { ask, check, charge: does('charge') },
+      }).createMachine({
         type: 'parallel',
         states: {
           one: {
@@ -193,7 +207,9 @@ describe('a repeated turn of a machine', () => {
       },
       output: 'expired',
     });
-    const saga = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    const saga = new Drive(
+      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+    );
     await saga.start();
     did.length = 0;
     saga.world.time += 60 * minute;
@@ -213,7 +229,9 @@ describe('a repeated turn of a machine', () => {
       },
       output: 'in time',
     });
-    const saga = new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
+    const saga = new Drive(
+      machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never),
+    );
     await saga.start();
     saga.world.time += 29 * minute;
     const replace = { receivedAt: saga.world.time + 2 * minute };

@@ -12,7 +12,10 @@ interface Context {
   readonly left: string;
 }
 
-/** A region state that leaves all regions after the answer. Only the first of two such states gets to do so. */
+/**
+ * A region state that leaves all regions after the answer. Only the first of two such states gets
+ * to do so.
+ */
 const leaves = (name: string): object => ({
   always: {
     guard: ({ context }: { readonly context: Context }) => context.isAnswered,
@@ -22,12 +25,17 @@ const leaves = (name: string): object => ({
 });
 const nested = { initial: 'inside', states: { inside: leaves('nested') } };
 const flat = leaves('flat');
-const asking = { invoke: { id: 'ask', src: 'ask', onDone: { actions: assign({ isAnswered: true }) } } };
+const asking = {
+  invoke: { id: 'ask', src: 'ask', onDone: { actions: assign({ isAnswered: true }) } },
+};
 
 // A live actor checks 'nested.inside' before 'flat'. Restored by XState alone, 'flat' comes first.
 function machineOf(regions: object, more: object = {}): AnyStateMachine {
   const ask = elicit({ message: 'Well?', schema: z.object({ n: z.number() }) });
-  return setup({ types: { context: {} as Context, output: {} as string }, actors: { ask } }).createMachine({
+  return setup({
+    types: { context: {} as Context, output: {} as string },
+    actors: { ask },
+  }).createMachine({
     id: 'm',
     context: { isAnswered: false, left: '' },
     initial: 'both',
@@ -96,12 +104,17 @@ describe('the order of active regions', () => {
   });
 
   it('[R3] is kept in a child machine that changes', async () => {
-    const outcome = await changed(parentOf(machineOf(regions)), parentOf(machineOf(regions, added)));
+    const outcome = await changed(
+      parentOf(machineOf(regions)),
+      parentOf(machineOf(regions, added)),
+    );
     expect(outcome).toMatchObject({ status: 'completed', result: 'nested' });
   });
 
   it('[R3] is a mismatch if the regions have changed places', async () => {
-    const outcome = failureOf(await changed(machineOf(regions), machineOf({ asking, flat, nested })));
+    const outcome = failureOf(
+      await changed(machineOf(regions), machineOf({ asking, flat, nested })),
+    );
     expect(outcome.error).toMatchObject({
       code: 'replay_mismatch',
       incompatibilities: ["the active states of 'm' are in another order now"],
@@ -132,13 +145,17 @@ describe('the order of active regions', () => {
       ...state,
       value: { both: { flat: {}, asking: {}, nested: 'inside' } },
     });
-    const outcome = await changed(machineOf(regions), machineOf({ asking, flat, nested }), { migrate });
+    const outcome = await changed(machineOf(regions), machineOf({ asking, flat, nested }), {
+      migrate,
+    });
     expect(outcome).toMatchObject({ status: 'completed', result: 'flat' });
   });
 
   it('[R5] is the order of a restored value if a migration drops it', async () => {
     const migrate: Migrate = (state) => ({ ...state, order: undefined });
-    const outcome = await changed(machineOf(regions), machineOf({ asking, flat, nested }), { migrate });
+    const outcome = await changed(machineOf(regions), machineOf({ asking, flat, nested }), {
+      migrate,
+    });
     expect(outcome).toMatchObject({ status: 'completed', result: 'flat' });
   });
 

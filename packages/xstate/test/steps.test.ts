@@ -48,7 +48,8 @@ function oneStep(logic: object, input?: unknown) {
             {
               target: 'done',
               actions: assign({
-                told: ({ event }) => `${stepError(event)?.reason} ${String(stepError(event)?.code)}`,
+                told: ({ event }) =>
+                  `${stepError(event)?.reason} ${String(stepError(event)?.code)}`,
               }),
             },
           ],
@@ -63,9 +64,24 @@ function oneStep(logic: object, input?: unknown) {
 
 describe('a step of a machine', () => {
   it.each([
-    ['elicitation', elicit({ message: 'Who?', schema: Name }), accept({ name: 'Ada' }), '{"name":"Ada"}'],
-    ['elicitation declined', elicit({ message: 'Who?', schema: Name }), { action: 'decline' }, 'declined'],
-    ['elicitation dismissed', elicit({ message: 'Who?', schema: Name }), { action: 'cancel' }, 'cancelled'],
+    [
+      'elicitation',
+      elicit({ message: 'Who?', schema: Name }),
+      accept({ name: 'Ada' }),
+      '{"name":"Ada"}',
+    ],
+    [
+      'elicitation declined',
+      elicit({ message: 'Who?', schema: Name }),
+      { action: 'decline' },
+      'declined',
+    ],
+    [
+      'elicitation dismissed',
+      elicit({ message: 'Who?', schema: Name }),
+      { action: 'cancel' },
+      'cancelled',
+    ],
     [
       'elicitation.outcome',
       elicit.outcome({ message: 'Who?', schema: Name }),
@@ -109,16 +125,26 @@ describe('a step of a machine', () => {
     const drive = oneStep(elicit({ message: 'Who?', schema: Name }));
     await drive.start();
     await drive.resume({ it: accept({ name: 7 }) });
-    expect(drive.suspended.steps).toMatchObject([{ stepId: 'it', reason: 'name: expected string' }]);
+    expect(drive.suspended.steps).toMatchObject([
+      { stepId: 'it', reason: 'name: expected string' },
+    ]);
     expect(drive.suspended.ignored).toEqual([{ stepId: 'it', why: 'invalid' }]);
-    expect(await drive.resume({ it: accept({ name: 'Ada' }) })).toMatchObject({ status: 'completed' });
+    expect(await drive.resume({ it: accept({ name: 'Ada' }) })).toMatchObject({
+      status: 'completed',
+    });
   });
 
   it('[W4] an error of the client is thrown as a StepError', async () => {
     const drive = oneStep(listRoots());
     await drive.start();
-    const answers = new Map([['it', { error: { code: -7, message: 'no' }, provenance: 'client' as const }]]);
-    const outcome = await drive.program.advance(drive.suspended.state, answers, runtimeOf(drive.world));
+    const answers = new Map([
+      ['it', { error: { code: -7, message: 'no' }, provenance: 'client' as const }],
+    ]);
+    const outcome = await drive.program.advance(
+      drive.suspended.state,
+      answers,
+      runtimeOf(drive.world),
+    );
     expect(outcome).toMatchObject({ status: 'completed', result: 'client -7' });
   });
 
@@ -143,7 +169,10 @@ describe('a step of a machine', () => {
     const drive = oneStep(listRoots());
     const outcome = await drive.start({}, { replace: { route: () => 'cannot' } });
     expect(outcome).toMatchObject({ status: 'completed', result: 'client client_cannot' });
-    const alone = setup({ types: { output: {} as string }, actors: { roots: listRoots() } }).createMachine({
+    const alone = setup({
+      types: { output: {} as string },
+      actors: { roots: listRoots() },
+    }).createMachine({
       initial: 'a',
       states: { a: { invoke: { id: 'it', src: 'roots' } } },
     });
@@ -183,16 +212,19 @@ describe('a step of a machine', () => {
   it('[W3] a fallback answers if the client rejects the request as unknown', async () => {
     const asks = elicit({ message: 'Who?', schema: Name, fallback: { name: 'Ann' } });
     const drive = oneStep(asks);
-    const route = ({ isUnsupported }: Question): Route => (isUnsupported === true ? 'fallback' : 'ask');
+    const route = ({ isUnsupported }: Question): Route =>
+      isUnsupported === true ? 'fallback' : 'ask';
     await drive.start({}, { replace: { route } });
     const { state } = drive.suspended;
     const error = { code: -32_601, message: 'Method not found' };
     const answers = new Map([['it', { error, provenance: 'client' } as const]]);
     const turn = { budget: 1_000_000, maxHold: 0, turn: 2, replace: { route } };
-    expect(await drive.program.advance(state, answers, runtimeOf(drive.world, turn))).toMatchObject({
-      status: 'completed',
-      result: '{"name":"Ann"}',
-    });
+    expect(await drive.program.advance(state, answers, runtimeOf(drive.world, turn))).toMatchObject(
+      {
+        status: 'completed',
+        result: '{"name":"Ann"}',
+      },
+    );
   });
 
   it('[W1] an invalid question is rejected at its definition', () => {
@@ -227,7 +259,10 @@ describe('a step of a machine', () => {
     );
     const drive = oneStep(flaky, { n: 7 });
     const outcome = await drive.start({}, { maxHold: 1_000 });
-    expect(outcome).toMatchObject({ status: 'completed', result: '{"at":"1970-01-01T00:00:00.007Z"}' });
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      result: '{"at":"1970-01-01T00:00:00.007Z"}',
+    });
     expect(seen).toEqual(['1 do:it 7', '2 do:it 7', '3 do:it 7']);
     const fails = step(() => {
       throw Object.assign(new Error('secret'), { code: 'E_X' });
@@ -338,7 +373,10 @@ describe('a step of a machine', () => {
       actors: { it: step(({ input }: { input: { n: number } }) => input.n + 1) },
     }).createMachine({
       initial: 'a',
-      states: { a: { invoke: { id: 'it', src: 'it', input: { n: 1 }, onDone: 'b' } }, b: { type: 'final' } },
+      states: {
+        a: { invoke: { id: 'it', src: 'it', input: { n: 1 }, onDone: 'b' } },
+        b: { type: 'final' },
+      },
     });
     const actor = createActor(machine).start();
     await new Promise((resolve) => {

@@ -34,7 +34,10 @@ describe('a machine between two requests', () => {
           states: {
             one: {
               initial: 'a',
-              states: { a: { invoke: { id: 'person', src: 'ask', onDone: 'b' } }, b: { type: 'final' } },
+              states: {
+                a: { invoke: { id: 'person', src: 'ask', onDone: 'b' } },
+                b: { type: 'final' },
+              },
             },
             two: {
               initial: 'a',
@@ -108,7 +111,9 @@ describe('a machine between two requests', () => {
     // An answer that comes late is not the answer to the new question.
     await saga.resume({ 'mid/g/ask': accept({ n: 1 }) });
     expect(saga.suspended.ignored).toEqual([{ stepId: 'mid/g/ask', why: 'unknown' }]);
-    expect(await saga.resume({ 'mid/g/ask@2': accept({ n: 1 }) })).toMatchObject({ result: 'deep' });
+    expect(await saga.resume({ 'mid/g/ask@2': accept({ n: 1 }) })).toMatchObject({
+      result: 'deep',
+    });
   });
 
   it('[R1] stores spawned actors, references, and system IDs', async () => {
@@ -136,7 +141,10 @@ describe('a machine between two requests', () => {
       states: {
         a: {
           on: {
-            '*': { target: 'b', actions: sendTo(({ system }) => system.get('counter'), { type: 'up' }) },
+            '*': {
+              target: 'b',
+              actions: sendTo(({ system }) => system.get('counter'), { type: 'up' }),
+            },
           },
         },
         b: { invoke: { id: 'last', src: 'ask', onDone: 'end' } },
@@ -144,7 +152,8 @@ describe('a machine between two requests', () => {
       },
       output: ({ context, self }) => {
         const { children } = self.getSnapshot();
-        const count = (children['counter'] as { getSnapshot(): { context: number } }).getSnapshot().context;
+        const count = (children['counter'] as { getSnapshot(): { context: number } }).getSnapshot()
+          .context;
         return `${context.ref === children['kid']} ${count}`;
       },
     });
@@ -191,8 +200,14 @@ describe('a machine between two requests', () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       initial: 'asking',
       states: {
-        asking: { invoke: { id: 'ask', src: 'ask', onDone: 'answered' }, after: { 60_000: 'escalated' } },
-        escalated: { after: { 60_000: 'late' }, invoke: { id: 'boss', src: 'ask', onDone: 'answered' } },
+        asking: {
+          invoke: { id: 'ask', src: 'ask', onDone: 'answered' },
+          after: { 60_000: 'escalated' },
+        },
+        escalated: {
+          after: { 60_000: 'late' },
+          invoke: { id: 'boss', src: 'ask', onDone: 'answered' },
+        },
         late: { type: 'final' },
         answered: { type: 'final' },
       },
@@ -204,9 +219,14 @@ describe('a machine between two requests', () => {
     saga.world.time += 91_001;
     await saga.resume({ ask: accept({ n: 1 }) });
     expect(saga.asked).toEqual(['boss@2']);
-    expect(saga.suspended).toMatchObject({ deadline: 121_000, ignored: [{ stepId: 'ask', why: 'unknown' }] });
+    expect(saga.suspended).toMatchObject({
+      deadline: 121_000,
+      ignored: [{ stepId: 'ask', why: 'unknown' }],
+    });
     saga.world.time += 51_000;
-    expect(await saga.resume({ 'boss@2': accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
+    expect(await saga.resume({ 'boss@2': accept({ n: 1 }) })).toMatchObject({
+      status: 'completed',
+    });
   });
 
   it('[W6] a delay alone is held, returned as a token, or ClientCannot', async () => {
@@ -229,7 +249,10 @@ describe('a machine between two requests', () => {
   it('[W7] no delay fires in a turn without time', async () => {
     const machine = setup({ types: text, actors: { ask } }).createMachine({
       initial: 'a',
-      states: { a: { invoke: { id: 'ask', src: 'ask' }, after: { 10: 'b' } }, b: { type: 'final' } },
+      states: {
+        a: { invoke: { id: 'ask', src: 'ask' }, after: { 10: 'b' } },
+        b: { type: 'final' },
+      },
       output: 'over',
     });
     const saga = drive(machine);
@@ -339,7 +362,11 @@ describe('a machine between two requests', () => {
   const refusals: readonly (readonly [string, AnyStateMachine, string])[] = [
     ...['money', 'm', 'c', 'k', 'i'].map((key) => {
       const machine = withFault({ [key]: { [key]: [new AbortController()] } });
-      return [`a class instance under the key '${key}'`, machine, `context.${key}.${key}[0] is an`] as const;
+      return [
+        `a class instance under the key '${key}'`,
+        machine,
+        `context.${key}.${key}[0] is an`,
+      ] as const;
     }),
     [
       'a class instance in a child named as a field of the record',
@@ -394,7 +421,10 @@ describe('a machine between two requests', () => {
   it.each(refusals)('rejects %s, with the place', async (_, machine, message) => {
     const { error } = failureOf(await drive(machine).start());
     expect(error).toBeInstanceOf(MachineRefused);
-    expect(error).toMatchObject({ message: expect.stringContaining(message) as string, public: false });
+    expect(error).toMatchObject({
+      message: expect.stringContaining(message) as string,
+      public: false,
+    });
     expect((error as Error).message).not.toContain('secret');
   });
 
@@ -406,12 +436,15 @@ describe('a machine between two requests', () => {
     expect(() => drive(ticking)).toThrow("The actor 'ticks'");
     expect(() => drive(ticking)).toThrow(refused);
     const invoke = { id: 'x', src: 'gone' };
-    const unnamed = setup({}).createMachine({ id: 'top', invoke } as never) as unknown as AnyStateMachine;
+    const unnamed = setup({}).createMachine({
+      id: 'top',
+      invoke,
+    } as never) as unknown as AnyStateMachine;
     expect(() => drive(unnamed)).toThrow("The invoke 'x' of state 'top' uses the actor 'gone'");
     expect(() => machineSaga({ name: 'm', version: '1' }, {} as never)).toThrow(refused);
-    const undone = setup({ actors: { pay: step(() => 1, { compensate: () => undefined }) } }).createMachine(
-      {},
-    );
+    const undone = setup({
+      actors: { pay: step(() => 1, { compensate: () => undefined }) },
+    }).createMachine({});
     expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow(refused);
   });
 });

@@ -41,35 +41,40 @@ function compile(compiler: string, project: string): Promise<readonly string[]> 
   });
 }
 
-describe.each(['typescript', 'typescript-5'])('the types of machine sagas, compiled by %s', (compiler) => {
-  // Where XState is found.
-  const folder = mkdtempSync(join(repository, 'packages/xstate/node_modules/types-'));
-  let lines: readonly string[];
+describe.each(['typescript', 'typescript-5'])(
+  'the types of machine sagas, compiled by %s',
+  (compiler) => {
+    // Where XState is found.
+    const folder = mkdtempSync(join(repository, 'packages/xstate/node_modules/types-'));
+    let lines: readonly string[];
 
-  beforeAll(async () => {
-    for (const [name, { code }] of Object.entries(refused)) {
-      writeFileSync(
-        join(folder, `${name}.ts`),
-        "import { step, machineSaga } from '../../src/index.ts';\nimport { setup } from 'xstate';\n" +
-          `void [step, machineSaga, setup];\n${code}\n`,
+    beforeAll(async () => {
+      for (const [name, { code }] of Object.entries(refused)) {
+        writeFileSync(
+          join(folder, `${name}.ts`),
+          "import { step, machineSaga } from '../../src/index.ts';\nimport { setup } from 'xstate';\n" +
+            `void [step, machineSaga, setup];\n${code}\n`,
+        );
+      }
+      const project = join(folder, 'tsconfig.json');
+      const include = [`${folder}/*.ts`, `${here}/types/*.ts`];
+      const settings = { extends: join(repository, 'test/tsconfig.json'), include, exclude: [] };
+      writeFileSync(project, JSON.stringify(settings));
+      lines = await compile(compiler, project);
+    }, 120_000);
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    it('gives each step its exact type, and rejects invalid machines', () => {
+      expect(lines.filter((line) => /(?:positive|negative)\.ts\(/.test(line))).toEqual([]);
+      expect(lines.filter((line) => !line.startsWith(' '))).toHaveLength(
+        Object.keys(refused).length,
       );
-    }
-    const project = join(folder, 'tsconfig.json');
-    const include = [`${folder}/*.ts`, `${here}/types/*.ts`];
-    const settings = { extends: join(repository, 'test/tsconfig.json'), include, exclude: [] };
-    writeFileSync(project, JSON.stringify(settings));
-    lines = await compile(compiler, project);
-  }, 120_000);
-  afterAll(() => rmSync(folder, { recursive: true }));
+    });
 
-  it('gives each step its exact type, and rejects invalid machines', () => {
-    expect(lines.filter((line) => /(?:positive|negative)\.ts\(/.test(line))).toEqual([]);
-    expect(lines.filter((line) => !line.startsWith(' '))).toHaveLength(Object.keys(refused).length);
-  });
-
-  it.each(Object.entries(refused))('rejects with a readable message: %s', (name, { says }) => {
-    const start = lines.findIndex((line) => line.includes(`${name}.ts(`));
-    expect(start).toBeGreaterThanOrEqual(0);
-    expect(lines.slice(start, start + 4).join('\n')).toMatch(says);
-  });
-});
+    it.each(Object.entries(refused))('rejects with a readable message: %s', (name, { says }) => {
+      const start = lines.findIndex((line) => line.includes(`${name}.ts(`));
+      expect(start).toBeGreaterThanOrEqual(0);
+      expect(lines.slice(start, start + 4).join('\n')).toMatch(says);
+    });
+  },
+);

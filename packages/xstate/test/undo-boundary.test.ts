@@ -24,7 +24,9 @@ interface Shop {
 
 type Fault = 'none' | 'error' | 'quota' | 'stock' | 'closed' | 'hostile' | 'tagged' | 'refused';
 
-/** Asks, charges, ships: the first time it comes so far, the fault happens, and then never again. */
+/**
+ * Asks, charges, ships: the first time it comes so far, the fault happens, and then never again.
+ */
 function shop(fault: Fault, forks: 'refuse' | 'accept' = 'refuse'): Shop {
   const did: string[] = [];
   let tries = 0;
@@ -111,8 +113,15 @@ async function tokenOf(turn: ReturnType<SagaHost['start']>): Promise<string> {
   return rest.token;
 }
 
-/** Resumes, and aborts the request as soon as the guard stores its turn, so the client gets no response. */
-async function lost({ host, guard }: Shop, token: string, answers: readonly StepAnswer[]): Promise<void> {
+/**
+ * Resumes, and aborts the request as soon as the guard stores its turn, so the client gets no
+ * response.
+ */
+async function lost(
+  { host, guard }: Shop,
+  token: string,
+  answers: readonly StepAnswer[],
+): Promise<void> {
   const aborting = new AbortController();
   const finish = guard.finish.bind(guard);
   guard.finish = (fence, response) => {
@@ -138,10 +147,16 @@ describe('the undo of a machine under a guard', () => {
     expect(did).not.toContain('refund');
 
     const end = await host.resume(token, yes('really@2'));
-    expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }], uncompensated: [] });
+    expect(end).toMatchObject({
+      status: 'failed',
+      compensated: [{ stepId: 'charge' }],
+      uncompensated: [],
+    });
     expect(did.slice(before)).toEqual(['refund']);
     // The undo does not run again for a further request.
-    expect(await host.resume(token, yes('really@2'))).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(await host.resume(token, yes('really@2'))).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+    });
     expect(did.slice(before)).toEqual(['refund']);
   });
 
@@ -164,11 +179,14 @@ describe('the undo of a machine under a guard', () => {
         const first = await tokenOf(host.start('shop', {}));
         const token = await tokenOf(host.resume(first, yes('sure')));
         const answers =
-          fault === 'refused' ? [{ stepId: 'really@2', result: { action: 'decline' } }] : yes('really@2');
+          fault === 'refused'
+            ? [{ stepId: 'really@2', result: { action: 'decline' } }]
+            : yes('really@2');
         const end = await host.resume(token, answers);
         expect(end).toMatchObject({ status: 'failed', compensated: [{ stepId: 'charge' }] });
         reasons.push(outline(errors.at(-1)));
-        if (forks === 'refuse') messages.push(outline(toError(await host.resume(token, answers))).message);
+        if (forks === 'refuse')
+          messages.push(outline(toError(await host.resume(token, answers))).message);
         else messages.push(publicMessageOf('shop', errors.at(-1)));
       }
       expect(reasons[1]).toEqual(reasons[0]);

@@ -12,7 +12,11 @@ const js = (options: object): never => options as never;
 const ofSaga = (options: object) =>
   machineSaga(js({ name: 'm', version: '1', ...options }), machine as never);
 
-const misspelled: readonly (readonly [make: () => unknown, option: string, meant: string | undefined])[] = [
+const misspelled: readonly (readonly [
+  make: () => unknown,
+  option: string,
+  meant: string | undefined,
+])[] = [
   [() => ofSaga({ inputSchema: schema }), 'inputSchema', 'input'],
   [() => ofSaga({ dirft: 'refuse' }), 'dirft', 'drift'],
   [() => ofSaga({ migrat: one }), 'migrat', 'migrate'],
@@ -36,14 +40,17 @@ describe('an unknown option', () => {
     expect(make).toThrow(`has no option '${option}'.${hint}`);
   });
 
-  it.each([undefined, null, 5, 'text'])('does not hide that %j is not an options object', (options) => {
-    const words: readonly unknown[] = [elicit, elicitUrl, sample];
-    for (const word of words)
-      expect(() => (word as (given: unknown) => unknown)(options)).toThrow(
+  it.each([undefined, null, 5, 'text'])(
+    'does not hide that %j is not an options object',
+    (options) => {
+      const words: readonly unknown[] = [elicit, elicitUrl, sample];
+      for (const word of words)
+        expect(() => (word as (given: unknown) => unknown)(options)).toThrow(
+          expect.objectContaining({ code: 'authoring_error' }),
+        );
+      expect(() => machineSaga(options as never, machine as never)).toThrow(
         expect.objectContaining({ code: 'authoring_error' }),
       );
-    expect(() => machineSaga(options as never, machine as never)).toThrow(
-      expect.objectContaining({ code: 'authoring_error' }),
-    );
-  });
+    },
+  );
 });

@@ -45,7 +45,11 @@ const programOf = (machine: AnyStateMachine, options: Options = {}) =>
   machineSaga({ name: 'm', version: '1', forks: 'accept', ...options }, machine as never);
 
 /** Starts with one machine, and continues with another one. */
-async function changed(from: AnyStateMachine, to: AnyStateMachine, options: Options = {}): Promise<Drive> {
+async function changed(
+  from: AnyStateMachine,
+  to: AnyStateMachine,
+  options: Options = {},
+): Promise<Drive> {
   const drive = new Drive(programOf(from));
   await drive.start();
   drive.program = programOf(to, options);
@@ -67,7 +71,9 @@ describe('a machine that changes while a saga is running', () => {
   });
 
   it('[R3] does not continue with `drift: refuse`', async () => {
-    const drive = await changed(machineOf({ asking }), machineOf({ asking, added: {} }), { drift: 'refuse' });
+    const drive = await changed(machineOf({ asking }), machineOf({ asking, added: {} }), {
+      drift: 'refuse',
+    });
     const { error } = failureOf(await drive.resume());
     expect(error).toMatchObject({ incompatibilities: ['the definition has changed'] });
   });
@@ -144,7 +150,9 @@ describe('a machine that changes while a saga is running', () => {
     ],
     [
       'a transition function without a state that is a promise now',
-      machineOf({ asking: { ...asking, invoke: [asking.invoke, { id: 'count', src: stateless }] } }),
+      machineOf({
+        asking: { ...asking, invoke: [asking.invoke, { id: 'count', src: stateless }] },
+      }),
       machineOf({ asking: { ...asking, invoke: [asking.invoke, { id: 'count', src: works }] } }),
       ["the actor 'count' is of another kind now"],
     ],
@@ -164,18 +172,28 @@ describe('a machine that changes while a saga is running', () => {
       'a state of a child machine that is gone',
       machineOf(child({ a: asking })),
       machineOf(child({ a: { initial: 'x', states: { x: {} } } })),
-      ["the state 'kid.a' has states inside now", "no active state invokes the actor 'kid/ask' any more"],
+      [
+        "the state 'kid.a' has states inside now",
+        "no active state invokes the actor 'kid/ask' any more",
+      ],
     ],
   ];
-  it.each(changes)('[R3] names %s, and the token stays valid', async (_, from, to, incompatibilities) => {
-    const drive = await changed(from, to);
-    const outcome = failureOf(await drive.resume());
-    expect(ran).toEqual([]);
-    expect(outcome.error).toBeInstanceOf(MachineMismatch);
-    expect(outcome.error).toBeInstanceOf(ReplayMismatch);
-    expect(outcome.error).toMatchObject({ code: 'replay_mismatch', incompatibilities, public: false });
-    expect([outcome.compensated, outcome.uncompensated]).toEqual([[], []]);
-  });
+  it.each(changes)(
+    '[R3] names %s, and the token stays valid',
+    async (_, from, to, incompatibilities) => {
+      const drive = await changed(from, to);
+      const outcome = failureOf(await drive.resume());
+      expect(ran).toEqual([]);
+      expect(outcome.error).toBeInstanceOf(MachineMismatch);
+      expect(outcome.error).toBeInstanceOf(ReplayMismatch);
+      expect(outcome.error).toMatchObject({
+        code: 'replay_mismatch',
+        incompatibilities,
+        public: false,
+      });
+      expect([outcome.compensated, outcome.uncompensated]).toEqual([[], []]);
+    },
+  );
 
   it('[R3] accepts a transition function without its status, as an older release stored it', async () => {
     const drive = await changed(
@@ -215,11 +233,15 @@ describe('a machine that changes while a saga is running', () => {
     await drive.resume();
     expect(drive.asked).toEqual(['approve']);
     expect(drive.suspended.deadline).toBe(5_000);
-    expect(await drive.resume({ approve: accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
+    expect(await drive.resume({ approve: accept({ n: 1 }) })).toMatchObject({
+      status: 'completed',
+    });
   });
 
   it('[R3] does not continue if the migrated state does not fit', async () => {
-    const drive = await changed(machineOf({ asking }), machineOf({}), { migrate: (state) => state });
+    const drive = await changed(machineOf({ asking }), machineOf({}), {
+      migrate: (state) => state,
+    });
     expect(failureOf(await drive.resume()).error).toBeInstanceOf(MachineMismatch);
   });
 
@@ -243,7 +265,9 @@ describe('a machine that changes while a saga is running', () => {
       state: { ...state, server: state.server.replace('"ask":', '"other":') },
     };
     const outcome = failureOf(await drive.resume());
-    expect(outcome.error).toMatchObject({ incompatibilities: ["XState did not restore the actor 'other'."] });
+    expect(outcome.error).toMatchObject({
+      incompatibilities: ["XState did not restore the actor 'other'."],
+    });
     expect(outcome.compensated).toEqual([]);
   });
 
@@ -281,6 +305,8 @@ describe('a machine that changes while a saga is running', () => {
     const from = machineOf({ asking: { invoke: { id: 'kid', src: kid, onDone: 'end' } } });
     const to = machineOf({ asking: { invoke: { id: 'kid', src: kid, onDone: 'end' } }, added: {} });
     const drive = await changed(from, to, { drift: 'refuse', migrate: (state) => state });
-    expect(await drive.resume({ 'kid/ask': accept({ n: 1 }) })).toMatchObject({ status: 'completed' });
+    expect(await drive.resume({ 'kid/ask': accept({ n: 1 }) })).toMatchObject({
+      status: 'completed',
+    });
   });
 });

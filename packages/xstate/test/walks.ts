@@ -1,6 +1,6 @@
 /**
- * Many walks: `tsx packages/xstate/test/walks.ts 5000 1`, how many and from which seed. Reports which seeds diverge from a live
- * actor, and which ones go wrong after the chart was changed.
+ * Many walks: `tsx packages/xstate/test/walks.ts 5000 1`, how many and from which seed. Reports
+ * which seeds diverge from a live actor, and which ones go wrong after the chart was changed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { seeded } from '../../core/test/support/world.ts';
@@ -16,7 +16,8 @@ const wrong: number[] = [];
 let turns = 0;
 for (let seed = Number(first); seed < Number(first) + Number(count); seed += 1) {
   const random = seeded(seed);
-  const draw = (length: number): number[] => Array.from({ length }, () => Math.floor(random() * 60));
+  const draw = (length: number): number[] =>
+    Array.from({ length }, () => Math.floor(random() * 60));
   const numbers = draw(600);
   const changes = draw(12);
   try {

@@ -17,7 +17,11 @@ const undone: string[] = [];
 const end = { type: 'final' } as const;
 
 const linear = setup({
-  types: { ...text, input: {} as { service: string }, context: {} as { service: string; target: string } },
+  types: {
+    ...text,
+    input: {} as { service: string },
+    context: {} as { service: string; target: string },
+  },
   actors: { ask, deploy: step(({ input }: { input: { to: string } }) => `to ${input.to}`) },
 }).createMachine({
   context: ({ input }) => ({ service: input.service, target: '' }),
@@ -27,7 +31,10 @@ const linear = setup({
       invoke: {
         id: 'target',
         src: 'ask',
-        onDone: { target: 'deploying', actions: assign({ target: ({ event }) => event.output.target }) },
+        onDone: {
+          target: 'deploying',
+          actions: assign({ target: ({ event }) => event.output.target }),
+        },
       },
     },
     deploying: {
@@ -53,7 +60,10 @@ const parallel = setup({
     both: {
       type: 'parallel',
       states: {
-        person: { initial: 'a', states: { a: { invoke: { id: 'target', src: 'ask', onDone: 'end' } }, end } },
+        person: {
+          initial: 'a',
+          states: { a: { invoke: { id: 'target', src: 'ask', onDone: 'end' } }, end },
+        },
         model: {
           initial: 'a',
           states: {
@@ -84,7 +94,12 @@ const decline = setup({
   states: {
     holding: { invoke: { id: 'hold', src: 'hold', onDone: 'asking' } },
     asking: {
-      invoke: { id: 'target', src: 'ask', onDone: 'end', onError: { guard: 'isDeclined', target: 'left' } },
+      invoke: {
+        id: 'target',
+        src: 'ask',
+        onDone: 'end',
+        onError: { guard: 'isDeclined', target: 'left' },
+      },
     },
     end,
     left: { ...end, tags: ['compensate'] },
@@ -97,7 +112,10 @@ const inner = setup({ types: text, actors: { ask } }).createMachine({
   states: { a: { invoke: { id: 'target', src: 'ask', onDone: 'end' } }, end },
   output: 'from the child',
 });
-const child = setup({ types: { ...text, context: {} as { got: string } }, actors: { inner } }).createMachine({
+const child = setup({
+  types: { ...text, context: {} as { got: string } },
+  actors: { inner },
+}).createMachine({
   context: { got: '' },
   initial: 'a',
   states: {
@@ -131,7 +149,10 @@ const promise = setup({
   initial: 'a',
   states: {
     a: {
-      invoke: { src: 'look', onDone: { target: 'b', actions: assign({ got: ({ event }) => event.output }) } },
+      invoke: {
+        src: 'look',
+        onDone: { target: 'b', actions: assign({ got: ({ event }) => event.output }) },
+      },
     },
     b: { invoke: { id: 'target', src: 'ask', onDone: 'c' } },
     c: {
@@ -168,7 +189,11 @@ const host: SagaHost = createSagaHost({
 interface Reply {
   readonly state?: string;
   readonly sagaToken?: string;
-  readonly steps?: readonly { readonly stepId: string; readonly type: string; readonly params: object }[];
+  readonly steps?: readonly {
+    readonly stepId: string;
+    readonly type: string;
+    readonly params: object;
+  }[];
   readonly content?: readonly { readonly text: string }[];
   readonly isError?: boolean;
 }
@@ -183,7 +208,10 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
 
   const call = async (method: string, params: object): Promise<Reply> => {
     const { client } = await connected;
-    const request = client.request.bind(client) as (request: object, schema: object) => Promise<unknown>;
+    const request = client.request.bind(client) as (
+      request: object,
+      schema: object,
+    ) => Promise<unknown>;
     return (await request({ method, params }, z.looseObject({}))) as Reply;
   };
   const start = (name: string, args: object = {}): Promise<Reply> =>
@@ -205,12 +233,16 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
     expect(first.steps?.map(({ stepId }) => stepId)).toEqual(['target', 'model']);
     const second = await resume(first, [{ stepId: 'model', result: said }]);
     expect(second.steps?.map(({ stepId }) => stepId)).toEqual(['target']);
-    expect(textOf(await resume(second, [{ stepId: 'target', result: accepted }]))).toBe('both, safe');
+    expect(textOf(await resume(second, [{ stepId: 'target', result: accepted }]))).toBe(
+      'both, safe',
+    );
   });
 
   it('[W1] undoes the effects after a decline', async () => {
     undone.length = 0;
-    const reply = await resume(await start('decline'), [{ stepId: 'target', result: { action: 'decline' } }]);
+    const reply = await resume(await start('decline'), [
+      { stepId: 'target', result: { action: 'decline' } },
+    ]);
     expect(reply.isError).toBe(true);
     expect(textOf(reply)).toContain('Nothing was deployed.');
     expect(undone).toEqual(['h1']);
@@ -247,7 +279,9 @@ describe.each(connections.slice(0, 2))('machine sagas over the wire: $name', ({ 
 
 it('[W1] lists a machine as a tool with its schema', async () => {
   const { client, close } = await inMemory.connect(host);
-  const { tools } = (await client.listTools()) as { tools: { name: string; inputSchema: object }[] };
+  const { tools } = (await client.listTools()) as {
+    tools: { name: string; inputSchema: object }[];
+  };
   expect(tools.find(({ name }) => name === 'linear')?.inputSchema).toMatchObject({
     properties: { service: { type: 'string' } },
   });

@@ -44,7 +44,11 @@ export async function openPostgres(connectionString: string): Promise<Backend> {
   pool.on('error', logError);
   const store = postgresStore(pool);
   // The jobs of killed processes start again soon.
-  const boss = new PgBoss({ connectionString, superviseIntervalSeconds: 1, monitorIntervalSeconds: 1 });
+  const boss = new PgBoss({
+    connectionString,
+    superviseIntervalSeconds: 1,
+    monitorIntervalSeconds: 1,
+  });
   boss.on('error', logError);
   await Promise.all([store.createTables(), boss.start()]);
   await boss.createQueue(queueName);

@@ -1,6 +1,18 @@
-import { approval, info, saga, step, type Program, type StepContext, type Steps } from '@mcp-saga/server';
+import {
+  approval,
+  info,
+  saga,
+  step,
+  type Program,
+  type StepContext,
+  type Steps,
+} from '@mcp-saga/server';
 import type { Delivery } from '@mcp-saga/server/stores';
-import { approval as approvalInMachine, machineSaga, step as stepInMachine } from '@mcp-saga/xstate';
+import {
+  approval as approvalInMachine,
+  machineSaga,
+  step as stepInMachine,
+} from '@mcp-saga/xstate';
 import { setup } from 'xstate';
 import { z } from 'zod';
 import type { NewEntry } from '../ledger.ts';
@@ -27,18 +39,28 @@ const Order = z.object({
   isUrgent: z.boolean().optional(),
 });
 const Comment = z.object({
-  comment: z.string().max(500).optional().meta({ title: 'Comment', description: 'Shown to the customer' }),
+  comment: z
+    .string()
+    .max(500)
+    .optional()
+    .meta({ title: 'Comment', description: 'Shown to the customer' }),
 });
 
-/** Holds the money of an order, asks managers, and refunds the money. A denial releases the money. */
+/**
+ * Holds the money of an order, asks managers, and refunds the money. A denial releases the money.
+ */
 export function refundSaga(record: (entry: NewEntry) => Promise<void>): Program {
   return saga(
     { name: 'refund', version: '1', forks: 'refuse', input: Order },
     function* ({ order, managers, approvals, isUrgent = false }): Steps<string> {
       const { sagaId } = yield* info();
-      yield* step('hold', ({ idempotencyKey: key }) => record({ kind: 'hold', order, key, sagaId }), {
-        compensate: ({ idempotencyKey: key }) => record({ kind: 'release', order, key }),
-      });
+      yield* step(
+        'hold',
+        ({ idempotencyKey: key }) => record({ kind: 'hold', order, key, sagaId }),
+        {
+          compensate: ({ idempotencyKey: key }) => record({ kind: 'release', order, key }),
+        },
+      );
       const decision = yield* approval('manager', {
         message: `Refund 40 EUR for order ${order}?`,
         schema: Comment,
@@ -59,7 +81,9 @@ export function refundSaga(record: (entry: NewEntry) => Promise<void>): Program 
   );
 }
 
-/** Name of the machine, for the ID of its saga in the ledger: steps of machines do not know the ID. */
+/**
+ * Name of the machine, for the ID of its saga in the ledger: steps of machines do not know the ID.
+ */
 export const machineName = 'refund-by-machine';
 
 /** The same as a machine that is always urgent. */
@@ -72,11 +96,13 @@ export function refundMachine(record: (entry: NewEntry) => Promise<void>): Progr
         ({ input: { order }, idempotencyKey: key }: StepContext<Input>) =>
           record({ kind: 'hold', order, key, sagaId: machineName }),
         {
-          compensate: ({ input: { order }, idempotencyKey: key }) => record({ kind: 'release', order, key }),
+          compensate: ({ input: { order }, idempotencyKey: key }) =>
+            record({ kind: 'release', order, key }),
         },
       ),
       manager: approvalInMachine({
-        message: ({ input }: { readonly input: Input }) => `Refund 40 EUR for order ${input.order}?`,
+        message: ({ input }: { readonly input: Input }) =>
+          `Refund 40 EUR for order ${input.order}?`,
         schema: Comment,
         by: { role: 'manager' },
         to: ({ input }) => input.managers,
@@ -109,7 +135,12 @@ export function refundMachine(record: (entry: NewEntry) => Promise<void>): Progr
         },
       },
       refunding: {
-        invoke: { id: 'refund', src: 'refund', input: ({ context }) => context, onDone: 'refunded' },
+        invoke: {
+          id: 'refund',
+          src: 'refund',
+          input: ({ context }) => context,
+          onDone: 'refunded',
+        },
       },
       refunded: { type: 'final' },
       refused: { type: 'final', tags: 'compensate' },

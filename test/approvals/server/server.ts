@@ -5,7 +5,13 @@ import type { NewEntry } from '../ledger.ts';
 import { openPostgres, openRedis } from './backends.ts';
 import { machineName, refundMachine, refundSaga, roles } from './sagas.ts';
 
-const { DATABASE_URL = '', REDIS_PORT = '', LEDGER_URL = '', PUBLIC_URL = '', PORT = '0' } = process.env;
+const {
+  DATABASE_URL = '',
+  REDIS_PORT = '',
+  LEDGER_URL = '',
+  PUBLIC_URL = '',
+  PORT = '0',
+} = process.env;
 const { store, queue, startWorker } =
   REDIS_PORT === '' ? await openPostgres(DATABASE_URL) : openRedis(Number(REDIS_PORT));
 

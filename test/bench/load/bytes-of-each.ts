@@ -3,8 +3,8 @@ import { Fleet } from './fleet.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /**
- * Node flags for measuring single bytes. Compiled code is also on the heap, and would outweigh anything that a saga leaves
- * behind.
+ * Node flags for measuring single bytes. Compiled code is also on the heap, and would outweigh
+ * anything that a saga leaves behind.
  */
 export const interpreted: readonly string[] = [
   '--no-opt',
@@ -15,8 +15,8 @@ export const interpreted: readonly string[] = [
 ];
 
 /**
- * Bytes that a server holds for each call in flight, after garbage collection. Compares each of the sizes with the next, and
- * returns the median.
+ * Bytes that a server holds for each call in flight, after garbage collection. Compares each of the
+ * sizes with the next, and returns the median.
  */
 export async function bytesOfEach(
   server: ServerProcess,

@@ -8,7 +8,14 @@ import { hasRedisServer, startRedis } from '../../support/redis-server.ts';
 import { benchFolder } from '../bench-folder.ts';
 
 /** Compared stores. */
-export const storeNames = ['memory', 'redis', 'postgres', 'sqlite', 'd1', 'durable-objects'] as const;
+export const storeNames = [
+  'memory',
+  'redis',
+  'postgres',
+  'sqlite',
+  'd1',
+  'durable-objects',
+] as const;
 /** The name of a store. */
 export type StoreName = (typeof storeNames)[number];
 

@@ -33,7 +33,8 @@ export class Fleet {
   }
 
   /**
-   * Lets the users answer, longest wait first, until the time is over. Each has a question open then.
+   * Lets the users answer, longest wait first, until the time is over. Each has a question open
+   * then.
    *
    * @param atOnce - requests that are sent at once
    */

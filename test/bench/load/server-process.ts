@@ -37,7 +37,10 @@ export interface RunOptions {
 }
 
 /** Bundles a server and starts it with Node, like the rows of the bench. */
-export async function startServer(name: ServerName, options: RunOptions = {}): Promise<ServerProcess> {
+export async function startServer(
+  name: ServerName,
+  options: RunOptions = {},
+): Promise<ServerProcess> {
   return await forkServer(await bundleServer(name), options);
 }
 

@@ -11,12 +11,15 @@ export async function timed(
   const before = await server.usage();
   const driven = await fleet.drive(ms, atOnce);
   const after = await server.usage();
-  return { cpu: (after.cpu - before.cpu) / driven.requests, wall: (driven.ms * 1000) / driven.requests };
+  return {
+    cpu: (after.cpu - before.cpu) / driven.requests,
+    wall: (driven.ms * 1000) / driven.requests,
+  };
 }
 
 /**
- * Sends requests until the compiler is done. After 20,000 requests, the cost of a request hardly falls. The servers take turns: in a
- * process that idles for seconds, V8 drops compiled code.
+ * Sends requests until the compiler is done. After 20,000 requests, the cost of a request hardly
+ * falls. The servers take turns: in a process that idles for seconds, V8 drops compiled code.
  */
 export async function warmUp(fleets: readonly Fleet[], { warmUpMs }: Effort): Promise<void> {
   const sent = new Map(fleets.map((fleet) => [fleet, 0]));
@@ -30,7 +33,10 @@ export async function warmUp(fleets: readonly Fleet[], { warmUpMs }: Effort): Pr
 }
 
 /** Runs a function for each item in sequence, because concurrent runs would distort each other. */
-export async function inTurn<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+export async function inTurn<T>(
+  items: readonly T[],
+  run: (item: T) => Promise<void>,
+): Promise<void> {
   for (const item of items) {
     await run(item);
   }

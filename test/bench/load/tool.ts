@@ -1,6 +1,7 @@
 import * as z from 'zod';
 
-// The tool that all servers under load serve: it deploys a service, and asks two questions, one after the other.
+// The tool that all servers under load serve: it deploys a service, and asks two questions, one
+// after the other.
 export const info = { name: 'load', version: '1' };
 export const tool = { name: 'deploy', description: 'Deploys a service' };
 export const Input = z.object({ service: z.string(), replicas: z.number().int().optional() });

@@ -19,10 +19,15 @@ interface History {
   readonly HistoryEventType: Readonly<Record<string, number>>;
 }
 
-/** Replays a history in the format of its extension: four events per activity, one of which contains the result. */
+/**
+ * Replays a history in the format of its extension: four events per activity, one of which contains
+ * the result.
+ */
 export function loadDurableFunctions(load: Load): (entries: number) => Candidate {
   const testing = load('durable-functions/lib/src/util/testingUtils') as Testing;
-  const { HistoryEventType: types } = load('durable-functions/lib/src/history/HistoryEventType') as History;
+  const { HistoryEventType: types } = load(
+    'durable-functions/lib/src/history/HistoryEventType',
+  ) as History;
   const event = (type: string, more: object = {}): object => ({
     EventId: -1,
     EventType: types[type],
@@ -31,7 +36,10 @@ export function loadDurableFunctions(load: Load): (entries: number) => Candidate
     ...more,
   });
   return (entries) => {
-    const history = [event('OrchestratorStarted'), event('ExecutionStarted', { Name: 'bench', Input: '{}' })];
+    const history = [
+      event('OrchestratorStarted'),
+      event('ExecutionStarted', { Name: 'bench', Input: '{}' }),
+    ];
     for (let index = 0; index < entries; index += 1) {
       history.push(
         event('TaskScheduled', { EventId: index, Name: 'charge', IsPlayed: false }),

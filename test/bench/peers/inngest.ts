@@ -18,7 +18,10 @@ interface Edge {
   }) => (request: Request) => Promise<Response>;
 }
 
-/** Sends `serve` the server's request for the next step of a run. Its body contains all memoized steps so far. */
+/**
+ * Sends `serve` the server's request for the next step of a run. Its body contains all memoized
+ * steps so far.
+ */
 export function loadInngest(load: Load): (entries: number) => Candidate {
   const { Inngest } = load('inngest') as Main;
   const { serve } = load('inngest/edge') as Edge;

@@ -10,8 +10,8 @@ const versions = {
 };
 
 /**
- * Installs the compared libraries into their own folder, once for each set of versions. They are not dependencies of the
- * workspace, because they take 300 MB.
+ * Installs the compared libraries into their own folder, once for each set of versions. They are
+ * not dependencies of the workspace, because they take 300 MB.
  *
  * @returns the folder; undefined where they cannot be had, offline for one
  */
@@ -22,14 +22,21 @@ export function installPeers(cache: string): string | undefined {
   if (existsSync(done)) return folder;
   console.log('Installing the libraries to compare with, once (about 300 MB, a minute) …');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: versions }));
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ private: true, dependencies: versions }),
+  );
   try {
     const quiet = ['--silent', '--no-audit', '--no-fund', '--no-package-lock'];
-    execFileSync('npm', ['install', '--ignore-scripts', '--omit=optional', '--legacy-peer-deps', ...quiet], {
-      cwd: folder,
-      stdio: 'inherit',
-      shell: process.platform === 'win32',
-    });
+    execFileSync(
+      'npm',
+      ['install', '--ignore-scripts', '--omit=optional', '--legacy-peer-deps', ...quiet],
+      {
+        cwd: folder,
+        stdio: 'inherit',
+        shell: process.platform === 'win32',
+      },
+    );
   } catch {
     console.log('They could not be installed: their places stay empty.');
     return undefined;

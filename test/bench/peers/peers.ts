@@ -12,7 +12,10 @@ export interface Peers {
   durableFunctions(entries: number): Candidate;
   /** Runs a generator whose journal contains the results of the given number of `run` calls. */
   restate(entries: number): Candidate;
-  /** Answers a request of a run with the given number of memoized steps: replays them, and runs the next step. */
+  /**
+   * Answers a request of a run with the given number of memoized steps: replays them, and runs the
+   * next step.
+   */
   inngest(entries: number): Candidate;
 }
 

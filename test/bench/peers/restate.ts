@@ -17,8 +17,9 @@ interface Sdk {
 }
 
 /**
- * Runs only the scheduler of the generators. Its context returns each recorded result at once, which leaves out the cost of the
- * virtual machine and the protocol below it: they need Node 22 and a server.
+ * Runs only the scheduler of the generators. Its context returns each recorded result at once,
+ * which leaves out the cost of the virtual machine and the protocol below it: they need Node 22 and
+ * a server.
  */
 export function loadRestate(load: Load): (entries: number) => Candidate {
   const { gen, run, execute } = load('@restatedev/restate-sdk-gen') as Generators;

@@ -22,7 +22,9 @@ const page =
 
 function recordedOf(...values: readonly number[]): Recorded {
   const figure = 'load-by-hand-100';
-  const runs = values.map((ours) => ({ figure, ours, peers: [{ name: 'by <hand>', value: 1000 }] }) as const);
+  const runs = values.map(
+    (ours) => ({ figure, ours, peers: [{ name: 'by <hand>', value: 1000 }] }) as const,
+  );
   return { node: 'v20.1.0', results: [{ figure, runs }] };
 }
 
@@ -41,7 +43,9 @@ test('the page shows the cores for 1,000 requests a second, and each figure that
 
 test('the page shows the requests a second of each guard', () => {
   const figure = 'guards-redis';
-  const runs = [{ figure, ours: 300, wall: 500, peers: [{ name: 'no guard', value: 200 }] } as const];
+  const runs = [
+    { figure, ours: 300, wall: 500, peers: [{ name: 'no guard', value: 200 }] } as const,
+  ];
   const filled = fillPage(page, [{ node: 'v20.1.0', results: [{ figure, runs }] }]);
   expect(filled).toContain('| v20.1.0 | redis | 300 µs | 200 µs | 2,000 |');
 });
@@ -56,7 +60,10 @@ test('the page shows the time from an answer to its effect with each store', () 
 test('the page names each day and machine of its figures', () => {
   const [recorded] = [recordedOf(500)];
   const [result] = recorded.results;
-  const results = [result, { ...result, measured: '2026-01-02, on 2 cores of X' }] as Recorded['results'];
+  const results = [
+    result,
+    { ...result, measured: '2026-01-02, on 2 cores of X' },
+  ] as Recorded['results'];
   expect(fillPage(page, [{ ...recorded, results }])).toContain(
     '- v20.1.0: 2026-01-02, on 2 cores of X; a day that was not recorded',
   );

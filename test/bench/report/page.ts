@@ -5,10 +5,16 @@ import { isReached, valueOf, type Result } from '../table.ts';
 import { drawPlot, type Bar, type BarGroup } from './plot.ts';
 import type { Recorded } from './results.ts';
 
-/** Fills the generated parts of the performance page: the tables of requests, guards, answers from outside, and all figures. */
+/**
+ * Fills the generated parts of the performance page: the tables of requests, guards, answers from
+ * outside, and all figures.
+ */
 export function fillPage(page: string, recorded: readonly Recorded[]): string {
   const parts = { capacity: capacityOf, guards: guardsOf, outside: outsideOf, figures: tableOf };
-  return Object.entries(parts).reduce((text, [name, make]) => replaced(text, name, make(recorded)), page);
+  return Object.entries(parts).reduce(
+    (text, [name, make]) => replaced(text, name, make(recorded)),
+    page,
+  );
 }
 
 /** The plots of the page, by file name. Drawn from the results of the oldest Node. */
@@ -34,7 +40,11 @@ export function plotsOf([first]: readonly Recorded[]): Readonly<Record<string, s
       unit: 'µs',
       groups: requests,
     },
-    'machines.svg': { title: `Processor time of a machine turn, Node ${node}`, unit: 'µs', groups: machines },
+    'machines.svg': {
+      title: `Processor time of a machine turn, Node ${node}`,
+      unit: 'µs',
+      groups: machines,
+    },
     'tokens.svg': { title: 'Token size over 100 turns', unit: 'bytes', groups: tokens },
   };
   return Object.fromEntries(
@@ -58,7 +68,9 @@ function barsOf(results: readonly Result[], figure: FigureId): readonly Bar[] {
 function tableOf(recorded: readonly Recorded[]): string {
   const nodes = recorded.map(({ node }) => `Node ${node.replace(/^v(\d+)\..*/, '$1')}`);
   const rows = (Object.keys(figures) as FigureId[]).map((id) => {
-    const cells = recorded.map(({ results }) => cellOf(results.find(({ figure }) => figure === id)));
+    const cells = recorded.map(({ results }) =>
+      cellOf(results.find(({ figure }) => figure === id)),
+    );
     return [figures[id].what, goalOf(id), ...cells];
   });
   const days = recorded.map(({ node, results }) => {
@@ -76,7 +88,10 @@ function cellOf(result: Result | undefined): string {
   if (result === undefined) return 'not measured';
   const values = result.runs.map(valueOf);
   const unit = unitOf(result.figure);
-  const [lowest, highest] = [Math.min(...values), Math.max(...values)].map(shown) as [string, string];
+  const [lowest, highest] = [Math.min(...values), Math.max(...values)].map(shown) as [
+    string,
+    string,
+  ];
   const range = lowest === highest ? lowest : `${lowest} to ${highest}`;
   return `${range}${unit} ${isReached(result) ? 'reached' : '**missed**'}`;
 }
@@ -97,7 +112,10 @@ function capacityOf(recorded: readonly Recorded[]): string {
     const us = oursOf(result);
     return [[node, `${shown(us)} µs`, shown(us / 1000)]];
   });
-  return toTable(['Node', 'processor time of a request', 'cores for 1,000 requests a second'], rows);
+  return toTable(
+    ['Node', 'processor time of a request', 'cores for 1,000 requests a second'],
+    rows,
+  );
 }
 
 function guardsOf(recorded: readonly Recorded[]): string {

@@ -22,7 +22,10 @@ const rowHeight = 22;
 const left = 250;
 const right = 90;
 
-/** Draws horizontal bars as an SVG that fits light and dark pages. The bars of one group share a scale. */
+/**
+ * Draws horizontal bars as an SVG that fits light and dark pages. The bars of one group share a
+ * scale.
+ */
 export function drawPlot({ title, unit, groups }: Plot): string {
   let y = 34;
   const drawn = groups.flatMap(({ label, bars }) => {

@@ -20,14 +20,18 @@ export function readResults(): readonly Recorded[] {
     .toSorted((one, other) => majorOf(one.node) - majorOf(other.node));
 }
 
-/** Records results for this version of Node, with date and machine. Figures without a new result keep the old one. */
+/**
+ * Records results for this version of Node, with date and machine. Figures without a new result
+ * keep the old one.
+ */
 export function writeResults(order: readonly string[], found: readonly Result[]): void {
   mkdirSync(folder, { recursive: true });
   const { version } = process;
   const day = new Date().toISOString().slice(0, 10);
   const measured = `${day}, on ${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown processor'}`;
   const results = found.map((result) => ({ ...result, measured }));
-  const earlier = readResults().find(({ node }) => majorOf(node) === majorOf(version))?.results ?? [];
+  const earlier =
+    readResults().find(({ node }) => majorOf(node) === majorOf(version))?.results ?? [];
   const now = new Set(results.map(({ figure }) => figure));
   const all = [...earlier.filter(({ figure }) => !now.has(figure)), ...results]
     .filter(({ figure }) => order.includes(figure))

@@ -15,5 +15,6 @@ export function writePage(): void {
   const recorded = readResults();
   writeFileSync(pageFile, fillPage(readFileSync(pageFile, 'utf8'), recorded));
   mkdirSync(plotsFolder, { recursive: true });
-  for (const [name, svg] of Object.entries(plotsOf(recorded))) writeFileSync(join(plotsFolder, name), svg);
+  for (const [name, svg] of Object.entries(plotsOf(recorded)))
+    writeFileSync(join(plotsFolder, name), svg);
 }

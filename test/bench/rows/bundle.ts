@@ -9,7 +9,10 @@ import { benchFolder } from '../bench-folder.ts';
 import { medianOf, type Effort, type Timing } from '../harness.ts';
 import type { Row } from '../row.ts';
 
-/** Sizes of bundles, and the processor time that an import of the server adds to the start of a process. */
+/**
+ * Sizes of bundles, and the processor time that an import of the server adds to the start of a
+ * process.
+ */
 export const bundle: Row = async ({ effort }) => {
   const core = ['@mcp-saga/core', '@mcp-saga/seal'];
   const server = ['@mcp-saga/server', '@mcp-saga/server/serve'];
@@ -27,7 +30,10 @@ export const bundle: Row = async ({ effort }) => {
   ];
 };
 
-async function bundled(modules: readonly string[], external: readonly string[]): Promise<Uint8Array> {
+async function bundled(
+  modules: readonly string[],
+  external: readonly string[],
+): Promise<Uint8Array> {
   const { outputFiles } = await build({
     stdin: {
       contents: modules.map((name) => `export * from '${name}';`).join('\n'),

@@ -1,4 +1,11 @@
-import { createSagaHost, generateKey, memoryGuard, saga, step, type SagaHost } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  generateKey,
+  memoryGuard,
+  saga,
+  step,
+  type SagaHost,
+} from '@mcp-saga/server';
 import { measure, type Candidate } from '../harness.ts';
 import type { Finding, Row } from '../row.ts';
 
@@ -45,7 +52,8 @@ function nameOf(steps: number, commits: boolean): string {
 function hostOf(steps: number, commits: boolean): SagaHost {
   const options = { name: 'bench', version: '1', forks: 'refuse', commitFirst: true } as const;
   const long = saga({ ...options, commitEach: commits }, function* () {
-    for (let index = 0; index < steps; index += 1) yield* step('one', () => index, { key: `${index}` });
+    for (let index = 0; index < steps; index += 1)
+      yield* step('one', () => index, { key: `${index}` });
     return 'done';
   });
   return createSagaHost({

@@ -46,11 +46,9 @@ async function underRedis(effort: Effort): Promise<Finding> {
       },
     };
     const timings = await measure([watched, bare, trips], effort);
-    const [all, unguarded, pings] = [watched, bare, trips].map(({ name }) => timings.of(name).cpu) as [
-      number,
-      number,
-      number,
-    ];
+    const [all, unguarded, pings] = [watched, bare, trips].map(
+      ({ name }) => timings.of(name).cpu,
+    ) as [number, number, number];
     const peers = [
       { name: bare.name, value: unguarded },
       { name: trips.name, value: pings },

@@ -1,6 +1,12 @@
 import { Timings, type Effort, type Timing } from '../harness.ts';
 import { inRounds } from '../load/clients/rounds.ts';
-import { hasDatabase, startDatabase, storeNames, type Database, type StoreName } from '../load/databases.ts';
+import {
+  hasDatabase,
+  startDatabase,
+  storeNames,
+  type Database,
+  type StoreName,
+} from '../load/databases.ts';
 import { Fleet } from '../load/fleet.ts';
 import { startServer, type ServerProcess } from '../load/server-process.ts';
 import { inTurn, timed, warmUp } from '../load/timed.ts';
@@ -16,10 +22,11 @@ interface Running {
 }
 
 /**
- * Processor time of a server for one request over HTTP under each guard, and the time on the clock, with 20 requests at once. The
- * tool asks two questions: of its three requests, two run under the guard. The peer of a guard in a database is a guard in memory that
- * makes a bare round trip to the same database in each call: the goal is at most 30 % more, and 60 % in SQLite, whose statements run in
- * the server.
+ * Processor time of a server for one request over HTTP under each guard, and the time on the clock,
+ * with 20 requests at once. The tool asks two questions: of its three requests, two run under the
+ * guard. The peer of a guard in a database is a guard in memory that makes a bare round trip to the
+ * same database in each call: the goal is at most 30 % more, and 60 % in SQLite, whose statements
+ * run in the server.
  */
 export const guards: Row = async ({ effort }) => {
   const names = storeNames.filter(hasDatabase);
@@ -58,7 +65,8 @@ async function findTimings(databases: readonly Database[], effort: Effort): Prom
         { name: bare(name), server, fleet: new Fleet(`${server.url}?bare`, inRounds) },
       );
     });
-    // Both candidates run the same code, and requests with a guard take longer. The warm-up therefore needs fewer requests.
+    // Both candidates run the same code, and requests with a guard take longer. The warm-up
+    // therefore needs fewer requests.
     const few = { ...effort, warmUpMs: effort.warmUpMs / 10 };
     await inTurn(running, async ({ fleet }) => await warmUp([fleet], few));
     await inTurn(running, async ({ fleet }) => await fleet.growTo(atOnce));

@@ -24,7 +24,9 @@ function refusing(): Candidate {
     name: 'refused',
     run: async (times) => {
       for (let count = 0; count < times; count += 1) {
-        const refused = await host.start('bench', JSON.parse(text)).catch((error: unknown) => error);
+        const refused = await host
+          .start('bench', JSON.parse(text))
+          .catch((error: unknown) => error);
         if (!(refused instanceof Error)) throw new Error('The call was not refused');
       }
     },

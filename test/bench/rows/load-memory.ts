@@ -30,7 +30,9 @@ interface Subject {
   readonly each: number;
 }
 
-/** Memory of a server process, by the number of calls in flight, each of which waits for its user. */
+/**
+ * Memory of a server process, by the number of calls in flight, each of which waits for its user.
+ */
 export const loadMemory: Row = async ({ effort }) => {
   const subjects: Subject[] = [];
   for (const { name, serves, board } of contenders) {
@@ -38,7 +40,10 @@ export const loadMemory: Row = async ({ effort }) => {
     subjects.push({ name, memory, each: await heldForEach(serves, board, effort) });
   }
   const finding = (figure: FigureId, valueOf: (subject: Subject) => number): Finding => {
-    const [ours, ...peers] = subjects.map((subject) => ({ name: subject.name, value: valueOf(subject) }));
+    const [ours, ...peers] = subjects.map((subject) => ({
+      name: subject.name,
+      value: valueOf(subject),
+    }));
     return { figure, ours: ours?.value ?? Number.NaN, peers };
   };
   return [
@@ -48,7 +53,11 @@ export const loadMemory: Row = async ({ effort }) => {
   ];
 };
 
-async function memoryOf(serves: ServerName, board: Board, effort: Effort): Promise<Record<Size, Usage>> {
+async function memoryOf(
+  serves: ServerName,
+  board: Board,
+  effort: Effort,
+): Promise<Record<Size, Usage>> {
   const server = await startServer(serves);
   try {
     const fleet = new Fleet(server.url, board);

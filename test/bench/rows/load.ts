@@ -26,15 +26,21 @@ const contenders = {
   trivial: { name: "the SDK's trivial tool", serves: 'trivial', board: inCalls },
   floor: { name: 'node:http', serves: 'node-http', board: inCalls },
   thousand: { name: 'with 1,000 sagas', serves: 'saga-1000', board: inRounds, only: 100 },
-  sessions: { name: 'by hand, sessions, calls left open', serves: 'sessions', board: inSession, only: 100 },
+  sessions: {
+    name: 'by hand, sessions, calls left open',
+    serves: 'sessions',
+    board: inSession,
+    only: 100,
+  },
 } as const satisfies Record<string, Contender>;
 
 type Name = keyof typeof contenders;
 
 /**
- * Processor time of a server per HTTP request, with 1, 100, and 2,000 concurrent requests. The tool asks two questions in
- * sequence. The candidates are a saga, the SDK with its codec, and the SDK with a session whose handler waits on the server. A
- * tool without questions and a bare HTTP server show the minimum.
+ * Processor time of a server per HTTP request, with 1, 100, and 2,000 concurrent requests. The tool
+ * asks two questions in sequence. The candidates are a saga, the SDK with its codec, and the SDK
+ * with a session whose handler waits on the server. A tool without questions and a bare HTTP server
+ * show the minimum.
  */
 export const load: Row = async ({ effort }) => {
   const timings = await findTimings(effort);
@@ -48,7 +54,9 @@ export const load: Row = async ({ effort }) => {
     return { figure, ours: ours.cpu, wall: ours.wall, peers };
   };
   return [
-    ...sizes.map((size) => finding(`load-by-hand-${size}`, size, ['saga', 'byHand', 'memoized', 'floor'])),
+    ...sizes.map((size) =>
+      finding(`load-by-hand-${size}`, size, ['saga', 'byHand', 'memoized', 'floor']),
+    ),
     ...sizes.map((size) => finding(`load-trivial-${size}`, size, ['saga', 'trivial'])),
     finding('load-sessions', 100, ['saga', 'sessions']),
     finding('load-sagas', 100, ['thousand', 'saga']),
@@ -77,7 +85,8 @@ async function findTimings(effort: Effort): Promise<Timings> {
       running.map(({ fleet }) => fleet),
       effort,
     );
-    // First the size of all servers: V8 drops code of a server that idles while another size is measured.
+    // First the size of all servers: V8 drops code of a server that idles while another size is
+    // measured.
     await inTurn(ordered, async (size) => {
       const all = running.filter(({ only = size }) => only === size);
       const atOnce = inFlight(size, effort);
@@ -86,8 +95,9 @@ async function findTimings(effort: Effort): Promise<Timings> {
         // Opens the connections.
         await fleet.drive(0, atOnce);
       });
-      // The candidates take turns, so that a disturbance of the machine affects all of them alike. A round with 2,000 concurrent
-      // requests contains as many requests as all rounds of another size.
+      // The candidates take turns, so that a disturbance of the machine affects all of them alike.
+      // A round with 2,000 concurrent requests contains as many requests as all rounds of another
+      // size.
       const rounds = Math.ceil(effort.rounds / (size > 100 ? 8 : 3));
       const turns = Array.from({ length: rounds }, () => all).flat();
       await inTurn(turns, async ({ id, server, fleet }) => {

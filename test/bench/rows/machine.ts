@@ -51,7 +51,9 @@ const programOf = (machine: AnyStateMachine): Program =>
 
 /** Cost of one turn of a machine without sealing, of its state, and of its token. */
 export const machine: Row = async ({ effort }) => {
-  const machines = await Promise.all([chain(5), chain(40), regions(8), regions(32), regions(128)].map(ready));
+  const machines = await Promise.all(
+    [chain(5), chain(40), regions(8), regions(32), regions(128)].map(ready),
+  );
   const [five, forty, eight] = machines as [Ready, Ready, Ready];
   const turns = machines.flatMap((one, index): Candidate[] => [
     { name: `saga ${index}`, run: turnOf(one) },
@@ -68,7 +70,9 @@ export const machine: Row = async ({ effort }) => {
       peers: [{ name: 'restore, one event, persist, by XState alone', value: stock }],
     };
   });
-  const [tokenFive, tokenForty, tokenEight] = await Promise.all([five, forty, eight].map(tokenBytes));
+  const [tokenFive, tokenForty, tokenEight] = await Promise.all(
+    [five, forty, eight].map(tokenBytes),
+  );
   return [
     ...turnFindings,
     {
@@ -136,7 +140,8 @@ function stockTurnOf({ machine: made, answers, state }: Ready): Candidate['run']
   const end = { type: 'mcp-saga.end', end: { output: { ok: true } } };
   const children = (
     actor: typeof first,
-  ): Readonly<Record<string, { send(event: object): void } | undefined>> => actor.getSnapshot().children;
+  ): Readonly<Record<string, { send(event: object): void } | undefined>> =>
+    actor.getSnapshot().children;
   // Runs up to the current state of the saga.
   for (let turn = 0; turn < 100 && children(first)[target] === undefined; turn += 1) {
     for (const child of Object.values(children(first))) child?.send(end);

@@ -14,9 +14,10 @@ interface Message {
 }
 
 /**
- * Wall-clock time from the POST of an answer to the next effect of a saga whose client has disconnected. The peer is the time
- * from a POST to the delivery of a message by the same queue, after the same number of bare database round trips. The rest is
- * checking the answer, opening and sealing tokens, and the turn. The goal is 1.5 times the peer if the database dominates, and 4
+ * Wall-clock time from the POST of an answer to the next effect of a saga whose client has
+ * disconnected. The peer is the time from a POST to the delivery of a message by the same queue,
+ * after the same number of bare database round trips. The rest is checking the answer, opening and
+ * sealing tokens, and the turn. The goal is 1.5 times the peer if the database dominates, and 4
  * times the peer if the peer takes a few milliseconds.
  */
 export const outside: Row = async ({ effort }) => {

@@ -8,14 +8,15 @@ import type { Finding, Row } from '../row.ts';
 const few = 100;
 const many = 1100;
 
-// The quickstart question is small. This question costs more, because of JSON.parse and its message.
+// The quickstart question is small. This question costs more, because of JSON.parse and its
+// message.
 const larger = 'with two fields, and a message made anew';
 
 const floor = 'a bare generator fed from a parsed array';
 
 /**
- * Cost of one more journal entry in a replay: the slope between a short and a long journal. The fixed cost of a replay cancels
- * out.
+ * Cost of one more journal entry in a replay: the slope between a short and a long journal. The
+ * fixed cost of a replay cancels out.
  */
 export const replay: Row = async ({ effort, peers }) => {
   const candidates: Candidate[] = [];
@@ -36,7 +37,10 @@ export const replay: Row = async ({ effort, peers }) => {
   }
   const timings = await measure(candidates, effort);
   const slope = (name: string): Timing => {
-    const [short, long] = [few, many].map((entries) => timings.of(`${name} ${entries}`)) as [Timing, Timing];
+    const [short, long] = [few, many].map((entries) => timings.of(`${name} ${entries}`)) as [
+      Timing,
+      Timing,
+    ];
     const per = many - few;
     return { cpu: (long.cpu - short.cpu) / per, wall: (long.wall - short.wall) / per };
   };
@@ -59,7 +63,10 @@ export const replay: Row = async ({ effort, peers }) => {
   ];
 };
 
-/** Replays the whole journal of a program that has run to its last question, and asks that question again. */
+/**
+ * Replays the whole journal of a program that has run to its last question, and asks that question
+ * again.
+ */
 async function replaying(name: string, program: Program): Promise<Candidate> {
   const { state, runtime } = await journalOf(program, {}, ({ stepId }) =>
     stepId.startsWith('seat') ? { seat: 'window', bags: 1 } : { target: 'production' },
@@ -118,7 +125,8 @@ function compensatedSteps(entries: number): Program {
   return saga({ name: 'bench', version: '1', forks: 'accept' }, function* () {
     let charged = 0;
     for (let index = 0; index < entries; index += 1)
-      charged += (yield* step('charge', () => ({ id: 'ch_1' }), { compensate: () => undefined })).id.length;
+      charged += (yield* step('charge', () => ({ id: 'ch_1' }), { compensate: () => undefined })).id
+        .length;
     yield* elicit('last', { message: 'And now?', schema: Target });
     return `${charged}`;
   });
@@ -128,7 +136,8 @@ function stepsWithInput(entries: number): Program {
   return saga({ name: 'bench', version: '1' }, function* () {
     let charged = 0;
     for (let index = 0; index < entries; index += 1)
-      charged += (yield* step('charge', () => ({ id: 'ch_1' }), { input: { cents: 7190 } })).id.length;
+      charged += (yield* step('charge', () => ({ id: 'ch_1' }), { input: { cents: 7190 } })).id
+        .length;
     yield* elicit('last', { message: 'And now?', schema: Target });
     return `${charged}`;
   });
@@ -140,7 +149,8 @@ function calls(entries: number): Program {
   });
   return saga({ name: 'bench', version: '1' }, function* () {
     let charged = 0;
-    for (let index = 0; index < entries; index += 1) if ((yield* call(charge, {})) === 'ch_1') charged += 1;
+    for (let index = 0; index < entries; index += 1)
+      if ((yield* call(charge, {})) === 'ch_1') charged += 1;
     yield* elicit('last', { message: 'And now?', schema: Target });
     return `${charged}`;
   });
@@ -165,7 +175,10 @@ function largerQuestions(entries: number): Program {
   return saga({ name: 'bench', version: '1' }, function* () {
     let bags = 0;
     for (let index = 0; index < entries; index += 1) {
-      bags += (yield* elicit('seat', { message: `Which seat shall number ${index} be?`, schema: Seat })).bags;
+      bags += (yield* elicit('seat', {
+        message: `Which seat shall number ${index} be?`,
+        schema: Seat,
+      })).bags;
     }
     yield* elicit('last', { message: 'And now?', schema: Target });
     return `${bags}`;

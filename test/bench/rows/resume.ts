@@ -13,7 +13,10 @@ import type { Finding, Row } from '../row.ts';
 
 const steps = 1000;
 
-/** One whole request at 1,000 steps: opens the token, replays, runs one step, and seals. Figures are per step. */
+/**
+ * One whole request at 1,000 steps: opens the token, replays, runs one step, and seals. Figures are
+ * per step.
+ */
 export const resume: Row = async ({ effort, peers }) => {
   const candidates = [
     await resuming('steps', chargesInTurns({})),
@@ -23,10 +26,16 @@ export const resume: Row = async ({ effort, peers }) => {
   const timings = await measure(candidates, effort);
   const finding = (figure: FigureId, name: string, others: readonly Candidate[]): Finding => {
     const { cpu, wall } = timings.of(name);
-    const values = others.map((other) => ({ name: other.name, value: timings.of(other.name).cpu / steps }));
+    const values = others.map((other) => ({
+      name: other.name,
+      value: timings.of(other.name).cpu / steps,
+    }));
     return { figure, ours: cpu / steps, wall: wall / steps, peers: values };
   };
-  return [finding('resume', 'steps', candidates.slice(2)), finding('resume-compensate', 'compensated', [])];
+  return [
+    finding('resume', 'steps', candidates.slice(2)),
+    finding('resume-compensate', 'compensated', []),
+  ];
 };
 
 async function resuming(name: string, program: Program): Promise<Candidate> {

@@ -13,8 +13,9 @@ import type { Candidate } from '../harness.ts';
 import type { Row } from '../row.ts';
 
 /**
- * Seals and opens one token, compared with the SDK's codec, which only signs, and with bare AES-256-GCM. The codec is measured
- * with the binding to method and client that its documentation shows, and without a binding.
+ * Seals and opens one token, compared with the SDK's codec, which only signs, and with bare
+ * AES-256-GCM. The codec is measured with the binding to method and client that its documentation
+ * shows, and without a binding.
  */
 export const sealOpen: Row = async ({ effort }) => {
   // Measured in pairs: the codec uses other threads, which continue for a while after its turn.
@@ -22,7 +23,11 @@ export const sealOpen: Row = async ({ effort }) => {
     await compare('seal-open-gcm', [sealing(), encrypting()], effort),
     await compare(
       'seal-open-codec',
-      [sealing(), signing('SDK codec, signed only', true), signing('the same, bound to nobody', false)],
+      [
+        sealing(),
+        signing('SDK codec, signed only', true),
+        signing('the same, bound to nobody', false),
+      ],
       effort,
     ),
   ];
@@ -31,7 +36,11 @@ export const sealOpen: Row = async ({ effort }) => {
 // Typical state of a travel booking at its last question: 1.35 KB as JSON.
 const state = {
   step: 'confirm',
-  traveller: { name: 'Maria Anjos Pereira', email: 'maria.pereira@example.com', phone: '+351 912 555 017' },
+  traveller: {
+    name: 'Maria Anjos Pereira',
+    email: 'maria.pereira@example.com',
+    phone: '+351 912 555 017',
+  },
   journey: {
     from: 'Lisboa Oriente',
     to: 'Madrid Puerta de Atocha',
@@ -40,10 +49,24 @@ const state = {
     classes: ['comfort', 'standard'],
   },
   offers: [
-    { id: 'of_7Qm2', carrier: 'Renfe', departs: '07:05', arrives: '16:42', changes: 2, price: 84.5 },
+    {
+      id: 'of_7Qm2',
+      carrier: 'Renfe',
+      departs: '07:05',
+      arrives: '16:42',
+      changes: 2,
+      price: 84.5,
+    },
     { id: 'of_8Rk1', carrier: 'CP', departs: '09:39', arrives: '19:20', changes: 2, price: 71.9 },
     { id: 'of_9Tz4', carrier: 'Renfe', departs: '12:10', arrives: '21:55', changes: 3, price: 66 },
-    { id: 'of_3Wd8', carrier: 'Alsa', departs: '21:30', arrives: '06:45', changes: 0, price: 39.99 },
+    {
+      id: 'of_3Wd8',
+      carrier: 'Alsa',
+      departs: '21:30',
+      arrives: '06:45',
+      changes: 0,
+      price: 39.99,
+    },
   ],
   answers: {
     seat: { window: true, quiet: true, table: false },
@@ -58,7 +81,12 @@ const state = {
   attempts: 1,
 };
 
-const args = { service: 'rail', passengers: 1, currency: 'EUR', policy: { maxPrice: 120, class: 'any' } };
+const args = {
+  service: 'rail',
+  passengers: 1,
+  currency: 'EUR',
+  policy: { maxPrice: 120, class: 'any' },
+};
 
 function sealing(): Candidate {
   const decoder = new TextDecoder();
@@ -142,7 +170,8 @@ function encrypting(): Candidate {
         const bytes = Buffer.from(token, 'base64url');
         const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
         decipher.setAuthTag(bytes.subarray(-16));
-        const opened = decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+        const opened =
+          decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
         JSON.parse(opened);
       }
     },

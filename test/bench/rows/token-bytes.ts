@@ -1,12 +1,22 @@
 import { createKeyRing, createSealer, generateKey, type KeyRing } from '@mcp-saga/seal';
-import { createSagaHost, elicit, sample, saga, type Json, type SagaTurn, type Steps } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  sample,
+  saga,
+  type Json,
+  type SagaTurn,
+  type Steps,
+} from '@mcp-saga/server';
 import { z } from 'zod';
 import forms from '../corpora/forms.json' with { type: 'json' };
 import answers from '../corpora/sampling.json' with { type: 'json' };
 import interview from '../corpora/text.json' with { type: 'json' };
 import type { Finding, Row } from '../row.ts';
 
-/** Bytes that a client sends back over 100 turns, relative to the same tokens without compression. */
+/**
+ * Bytes that a client sends back over 100 turns, relative to the same tokens without compression.
+ */
 export const tokenBytes: Row = async () => [
   ...(await Promise.all(eachCorpus())),
   { figure: 'token-bytes-empty', ours: (await emptyTokens()).tokens[0]?.length ?? 0, peers: [] },
@@ -15,7 +25,8 @@ export const tokenBytes: Row = async () => [
 const eachCorpus = (): readonly Promise<Finding>[] => [
   sumOf('token-bytes-text', interview.map(toReply), interviews),
   sumOf('token-bytes-forms', forms.map(accept), function* () {
-    for (const _ of forms) yield* elicit('order', { message: 'The next order, please:', schema: Order });
+    for (const _ of forms)
+      yield* elicit('order', { message: 'The next order, please:', schema: Order });
   }),
   sumOf('token-bytes-sampling', answers.map(toMessage), function* () {
     for (const index of answers.keys()) {
@@ -27,7 +38,8 @@ const eachCorpus = (): readonly Promise<Finding>[] => [
 ];
 
 function* interviews(): Steps<void> {
-  for (const { question } of interview) yield* elicit('answer', { message: question, schema: Reply });
+  for (const { question } of interview)
+    yield* elicit('answer', { message: question, schema: Reply });
 }
 
 const Reply = z.object({ answer: z.string() });
@@ -51,7 +63,12 @@ function toReply({ answer }: { readonly answer: string }): Json {
 }
 
 function toMessage(text: string): Json {
-  return { role: 'assistant', content: { type: 'text', text }, model: 'assistant-2', stopReason: 'endTurn' };
+  return {
+    role: 'assistant',
+    content: { type: 'text', text },
+    model: 'assistant-2',
+    stopReason: 'endTurn',
+  };
 }
 
 async function sumOf(

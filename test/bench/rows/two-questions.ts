@@ -14,8 +14,9 @@ import type { Candidate } from '../harness.ts';
 import type { Row } from '../row.ts';
 
 /**
- * A tool with two questions, from the call to the result. Each request gets a new server and passes through the SDK's handler.
- * Compares a saga with code written by hand on the SDK and its signing codec.
+ * A tool with two questions, from the call to the result. Each request gets a new server and passes
+ * through the SDK's handler. Compares a saga with code written by hand on the SDK and its signing
+ * codec.
  */
 export const twoQuestions: Row = async ({ effort }) => [
   await compare('two-questions', [asSaga(), byHand()], effort),
@@ -74,7 +75,9 @@ function byHand(): Candidate {
           });
         }
         return {
-          content: [{ type: 'text', text: `${service} goes to ${target.target} at ${window.from}.` }],
+          content: [
+            { type: 'text', text: `${service} goes to ${target.target} at ${window.from}.` },
+          ],
         };
       },
     );

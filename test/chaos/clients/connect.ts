@@ -1,7 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { Calling } from './way.ts';
 import { steadyFetch } from './steady-fetch.ts';
 
@@ -60,7 +63,8 @@ export async function connect(
   const url = new URL(path, proxy);
   const client =
     kind === 'v1 client' ? version1(capabilities, answers) : version2(kind, capabilities, answers);
-  // Without a limit, a client would try to reopen its notification stream forever after its process died.
+  // Without a limit, a client would try to reopen its notification stream forever after its process
+  // died.
   const reconnectionOptions = {
     maxRetries: 0,
     initialReconnectionDelay: 1,
@@ -95,7 +99,10 @@ function version2(
   return client;
 }
 
-function version1(capabilities: Connecting['capabilities'], answers: Answers | undefined): ClientV1 {
+function version1(
+  capabilities: Connecting['capabilities'],
+  answers: Answers | undefined,
+): ClientV1 {
   const client = new ClientV1(info, { capabilities });
   if (answers === undefined) return client;
   client.setRequestHandler(

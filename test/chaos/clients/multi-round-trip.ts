@@ -2,10 +2,12 @@ import { answersOf, canAsk, connect } from './connect.ts';
 import { calledToTheEnd, judged, type Way } from './way.ts';
 
 /**
- * Multi round-trip requests with the SDK's client, which drives the rounds itself and loses their state if a round fails.
+ * Multi round-trip requests with the SDK's client, which drives the rounds itself and loses their
+ * state if a round fails.
  *
- * @param sends - `again`: below it each request is sent until it is answered. `once`: what fails is the whole call; to
- * call again begins another saga, and what the first one did is left to the queue
+ * @param sends - `again`: below it each request is sent until it is answered. `once`: what fails is
+ * the whole call; to call again begins another saga, and what the first one did is left to the
+ * queue
  */
 export function multiRoundTrip(sends: 'again' | 'once'): Way {
   return {
@@ -20,7 +22,9 @@ export function multiRoundTrip(sends: 'again' | 'once'): Way {
       });
       try {
         const options = { signal: user.left, timeout: sends === 'again' ? 60_000 : 15_000 };
-        return await calledToTheEnd(args, (given) => client.callTool({ name, arguments: given }, options));
+        return await calledToTheEnd(args, (given) =>
+          client.callTool({ name, arguments: given }, options),
+        );
       } catch (error) {
         user.left.throwIfAborted();
         throw judged(error);

@@ -2,8 +2,9 @@ import { answersOf, canAsk, connect, type Kind } from './connect.ts';
 import { calledToTheEnd, judged, type Way } from './way.ts';
 
 /**
- * Push: the server asks during the call, in a session that lives in one process. If that process dies, the call fails or hangs.
- * The client repeats the call in a new session as a new saga, and the queue cancels the first saga.
+ * Push: the server asks during the call, in a session that lives in one process. If that process
+ * dies, the call fails or hangs. The client repeats the call in a new session as a new saga, and
+ * the queue cancels the first saga.
  */
 export function push(kind: Kind, server: 1 | 2): Way {
   return {

@@ -12,7 +12,10 @@ interface Step {
   readonly params: { readonly message?: string; readonly messages?: unknown };
 }
 
-/** Resume tokens: the server cannot ask this client, so the model repeats the call with the user's answers. */
+/**
+ * Resume tokens: the server cannot ask this client, so the model repeats the call with the user's
+ * answers.
+ */
 export function resumeToken(kind: Kind): Way {
   return {
     dialect: 'resume token',

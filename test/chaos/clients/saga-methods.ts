@@ -13,7 +13,10 @@ import { judged, RefusedCall, textOf, type Calling, type ToolText, type Way } fr
 const mostTries = 40;
 const requestOptions = { timeout: 15_000 };
 
-/** The saga methods with `@mcp-saga/client`: stores answers, and resumes the saga after each failure. */
+/**
+ * The saga methods with `@mcp-saga/client`: stores answers, and resumes the saga after each
+ * failure.
+ */
 export function sagaMethods(kind: Kind): Way {
   return {
     dialect: 'saga methods',
@@ -29,7 +32,10 @@ export function sagaMethods(kind: Kind): Way {
   };
 }
 
-async function seen(client: Connected & Parameters<typeof callSaga>[0], calling: Calling): Promise<ToolText> {
+async function seen(
+  client: Connected & Parameters<typeof callSaga>[0],
+  calling: Calling,
+): Promise<ToolText> {
   const { user, draw, tool: name, arguments: args } = calling;
   let older: SuspendedSaga | undefined;
   const options = {
@@ -67,10 +73,16 @@ async function seen(client: Connected & Parameters<typeof callSaga>[0], calling:
   }
 }
 
-/** Declines an accepted question with an older token. The ledger shows if the server accepts the token. */
+/**
+ * Declines an accepted question with an older token. The ledger shows if the server accepts the
+ * token.
+ */
 async function goBack(client: Connected, saga: SuspendedSaga, signal: AbortSignal): Promise<void> {
   const { sagaToken } = JSON.parse(JSON.stringify(saga)) as { readonly sagaToken: string };
-  const completedSteps = saga.steps.map(({ stepId }) => ({ stepId, result: { action: 'decline' } }));
+  const completedSteps = saga.steps.map(({ stepId }) => ({
+    stepId,
+    result: { action: 'decline' },
+  }));
   const request = { method: 'tools/resumeSaga', params: { sagaToken, completedSteps } };
   await client.request(request, anything, { ...requestOptions, signal }).catch(() => undefined);
 }
@@ -82,9 +94,12 @@ async function givenUp(
 ): Promise<ToolText> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return textOf(await cancelSaga(client, saga, { requestOptions, signal: user.left, reason: 'enough' }));
+      return textOf(
+        await cancelSaga(client, saga, { requestOptions, signal: user.left, reason: 'enough' }),
+      );
     } catch (error) {
-      if (error instanceof SagaGone) throw new RefusedCall('the token, to cancel', { cause: error });
+      if (error instanceof SagaGone)
+        throw new RefusedCall('the token, to cancel', { cause: error });
       if (tries === mostTries) throw error;
       await backOff(draw, tries);
     }

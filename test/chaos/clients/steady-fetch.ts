@@ -9,8 +9,8 @@ export async function backOff(draw: Draw, tries: number): Promise<void> {
 }
 
 /**
- * A `fetch` that retries a request after an incomplete response or a retryable error, a limited number of times. The SDK does not
- * retry, so a client author would add this.
+ * A `fetch` that retries a request after an incomplete response or a retryable error, a limited
+ * number of times. The SDK does not retry, so a client author would add this.
  */
 export function steadyFetch(draw: Draw): typeof fetch {
   return async (input, init) => {
@@ -30,7 +30,10 @@ export function steadyFetch(draw: Draw): typeof fetch {
   };
 }
 
-/** `true` if a body holds a retryable error: this process cannot continue the saga now, or its guard is down. */
+/**
+ * `true` if a body holds a retryable error: this process cannot continue the saga now, or its guard
+ * is down.
+ */
 function isForLater(body: ArrayBuffer | null): boolean {
   return body !== null && /"error":\{"code":-32603\b/.test(new TextDecoder().decode(body));
 }

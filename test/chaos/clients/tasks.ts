@@ -26,7 +26,11 @@ export const tasks: Way = {
       // Each error is also thrown, so this handler ignores it.
       onError: () => undefined,
       rawDispatch: dispatching(calling),
-      v2RequestFraming: { protocolVersion: '2026-07-28', clientInfo: info, clientCapabilities: capabilities },
+      v2RequestFraming: {
+        protocolVersion: '2026-07-28',
+        clientInfo: info,
+        clientCapabilities: capabilities,
+      },
       onInputRequest: async (request, { taskId }) => {
         const { message = '', messages } = request.params as {
           readonly message?: string;
@@ -88,7 +92,9 @@ function dispatching({ proxy, draw, user }: Calling): RawClientDispatch {
       signal: user.left,
     });
     const { result, error } = lastMessage(await response.text());
-    return (error === undefined ? { kind: 'result', result } : { kind: 'error', error }) as JsonRpcResponse;
+    return (
+      error === undefined ? { kind: 'result', result } : { kind: 'error', error }
+    ) as JsonRpcResponse;
   };
 }
 

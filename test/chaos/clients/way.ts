@@ -24,7 +24,10 @@ export interface ToolText {
 export interface Way {
   readonly dialect: string;
   readonly client: string;
-  /** @throws Gone if the user has disconnected; RefusedCall if the server rejects the call; any other error may be retried */
+  /**
+   * @throws Gone if the user has disconnected; RefusedCall if the server rejects the call; any
+   * other error may be retried
+   */
   see(calling: Calling): Promise<ToolText>;
 }
 
@@ -61,8 +64,8 @@ export function textOf(result: unknown): ToolText {
 }
 
 /**
- * Converts a client error: a `RefusedCall` if the server rejected the call, otherwise a retryable error. Network errors have no
- * JSON-RPC code, and a retryable server error has -32603.
+ * Converts a client error: a `RefusedCall` if the server rejected the call, otherwise a retryable
+ * error. Network errors have no JSON-RPC code, and a retryable server error has -32603.
  */
 export function judged(error: unknown): Error {
   const { code, message, data } = Object(error) as {

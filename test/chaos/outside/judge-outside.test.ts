@@ -85,7 +85,10 @@ describe('the judge of answers from outside', () => {
     answers: [...sound.answers, ...answers],
   });
   const decided = (purchase: string, ...others: readonly NoteRow[]): Partial<OutsideEvidence> => ({
-    notes: [...sound.notes.filter((one) => one.kind !== 'decision' || one.purchase !== purchase), ...others],
+    notes: [
+      ...sound.notes.filter((one) => one.kind !== 'decision' || one.purchase !== purchase),
+      ...others,
+    ],
   });
 
   it.each<[what: string, change: Partial<OutsideEvidence>, problem: string]>([
@@ -176,7 +179,11 @@ describe('the judge of answers from outside', () => {
       decided('grant:1', decision('grant:1', 'approved', 'ann', 'eve')),
       'grant:1 was approved by eve, who only denied',
     ],
-    ['a denial by nobody', decided('grant:2', decision('grant:2', 'denied')), 'grant:2 was denied by nobody'],
+    [
+      'a denial by nobody',
+      decided('grant:2', decision('grant:2', 'denied')),
+      'grant:2 was denied by nobody',
+    ],
     ['effects behind no decision', decided('grant:1'), 'grant:1 went on without a decision'],
     [
       'effects behind a denial',
@@ -185,7 +192,9 @@ describe('the judge of answers from outside', () => {
     ],
     [
       'an undo behind an approval',
-      { undos: [...sound.undos, { ...effect('grant:1', 'charge'), effectKey: 'charge of grant:1' }] },
+      {
+        undos: [...sound.undos, { ...effect('grant:1', 'charge'), effectKey: 'charge of grant:1' }],
+      },
       'grant:1 was approved, and undone',
     ],
   ])('finds %s', (_, change, problem) => {

@@ -27,7 +27,9 @@ interface Case {
   readonly decision: NoteRow | undefined;
 }
 
-/** Finds lost, duplicate, and ignored answers, duplicate reminders, and sagas that have not ended. */
+/**
+ * Finds lost, duplicate, and ignored answers, duplicate reminders, and sagas that have not ended.
+ */
 export function judgeOutside(evidence: OutsideEvidence): readonly string[] {
   const settled = new Set(evidence.settled);
   const cases = casesOf(evidence);
@@ -49,9 +51,12 @@ export function judgeOutside(evidence: OutsideEvidence): readonly string[] {
 
 function casesOf({ effects, undos, notes, answers }: OutsideEvidence): readonly Case[] {
   const isOutside = (name: string): boolean => /^(?:grant|bill):/.test(name);
-  const names = new Set([...effects, ...undos, ...notes].map(({ purchase }) => purchase).filter(isOutside));
-  const of = <T extends { readonly purchase: string }>(list: readonly T[]): ReadonlyMap<string, T[]> =>
-    grouped(list, ({ purchase }) => purchase);
+  const names = new Set(
+    [...effects, ...undos, ...notes].map(({ purchase }) => purchase).filter(isOutside),
+  );
+  const of = <T extends { readonly purchase: string }>(
+    list: readonly T[],
+  ): ReadonlyMap<string, T[]> => grouped(list, ({ purchase }) => purchase);
   const [done, undone, sent, given] = [of(effects), of(undos), of(notes), of(answers)];
   return [...names].map((name) => ({
     name,
@@ -73,8 +78,8 @@ function sentTwice({ name, notes }: Case): readonly string[] {
 }
 
 /**
- * Finds early reminders and escalations. Missed reminders are sent as one, so reminder n is due after n intervals or later. An
- * earlier reminder is a duplicate.
+ * Finds early reminders and escalations. Missed reminders are sent as one, so reminder n is due
+ * after n intervals or later. An earlier reminder is a duplicate.
  */
 function wrongTimes({ name, notes }: Case): readonly string[] {
   const slack = 2 * mostOutsideSkew;
@@ -92,7 +97,8 @@ function wrongTimes({ name, notes }: Case): readonly string[] {
     return early.map(() => `${name} reminded ${to} twice for one time.`);
   });
   const escalated = notes.filter(
-    ({ kind, to, at, began }) => kind === 'link' && to === 'dora' && at < began + escalateAfterMs - slack,
+    ({ kind, to, at, began }) =>
+      kind === 'link' && to === 'dora' && at < began + escalateAfterMs - slack,
   );
   return [...repeated, ...escalated.map(() => `${name} was escalated before its time.`)];
 }
@@ -128,7 +134,9 @@ function lost({ name, answers, decision }: Case): readonly string[] {
     ),
   );
   const overruled = answers.filter(({ told, to }) => told === 'denied' && to < lastBegan);
-  return overruled.map(({ person }) => `The denial of ${person} to ${name} was recorded, and lost.`);
+  return overruled.map(
+    ({ person }) => `The denial of ${person} to ${name} was recorded, and lost.`,
+  );
 }
 
 /** Finds decisions without matching answers. */
@@ -150,7 +158,10 @@ function forged({ name, answers, decision }: Case): readonly string[] {
     if (result === 'approved' && !wanted.has('approve') && !wanted.has('pay') && own.length > 0)
       problems.push(`${name} was approved by ${person}, who only denied.`);
   }
-  if (result === 'denied' && !answers.some(({ wanted, person }) => wanted === 'deny' && by.includes(person)))
+  if (
+    result === 'denied' &&
+    !answers.some(({ wanted, person }) => wanted === 'deny' && by.includes(person))
+  )
     problems.push(`${name} was denied by nobody.`);
   return problems;
 }

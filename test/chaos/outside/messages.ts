@@ -77,13 +77,16 @@ export class Messages {
       const left = leftOf(job);
       if (this.#known.length < most) this.#known.push(job.data);
       else this.#known[between(this.#draw, 0, most)] = job.data;
-      if (left > graceMs) await job.changeDelay(between(this.#draw, 0, 2_000)).catch(() => undefined);
+      if (left > graceMs)
+        await job.changeDelay(between(this.#draw, 0, 2_000)).catch(() => undefined);
       else if (luck < 0.05) {
         this.figures.twice += 1;
         await this.#copy(job.data, 0);
       } else if (luck < 0.12) {
         this.figures.late += 1;
-        await job.changeDelay(Math.max(0, left) + between(this.#draw, 200, 2_500)).catch(() => undefined);
+        await job
+          .changeDelay(Math.max(0, left) + between(this.#draw, 200, 2_500))
+          .catch(() => undefined);
       } else if (luck < 0.18) {
         this.figures.early += 1;
         await promote(job);

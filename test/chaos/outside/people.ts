@@ -2,7 +2,10 @@ import { backOff } from '../clients/steady-fetch.ts';
 import type { NoteRow } from '../provider/notes.ts';
 import { between, hashOf, seeded, type Draw } from '../seeded.ts';
 
-/** An answer that a person sent until a response arrived, with times of the test clock in milliseconds since the epoch. */
+/**
+ * An answer that a person sent until a response arrived, with times of the test clock in
+ * milliseconds since the epoch.
+ */
 export interface AnswerReport {
   readonly purchase: string;
   readonly person: string;
@@ -17,7 +20,9 @@ export interface AnswerReport {
 const mostTries = 40;
 const pollMs = 150;
 
-/** People who get links, and a bank that gets webhooks. They answer early, late, twice, or never. */
+/**
+ * People who get links, and a bank that gets webhooks. They answer early, late, twice, or never.
+ */
 export class People {
   readonly reports: AnswerReport[] = [];
   readonly #seed: number;
@@ -69,7 +74,11 @@ export class People {
 
   async #post(note: NoteRow, wanted: 'approve' | 'deny', draw: Draw): Promise<void> {
     const { to = '' } = note;
-    const headers = { authorization: `Bearer ${to}`, origin: 'null', 'sec-fetch-site': 'same-origin' };
+    const headers = {
+      authorization: `Bearer ${to}`,
+      origin: 'null',
+      'sec-fetch-site': 'same-origin',
+    };
     const body = new URLSearchParams({ decision: wanted });
     await this.#send(note, wanted, { headers, body }, draw, (status, text) => {
       const [, title] = /<title>([^<]*)<\/title>/.exec(text) ?? [];
@@ -102,7 +111,10 @@ export class People {
   async #send(
     { purchase, to: person = '', url = '' }: NoteRow,
     wanted: AnswerReport['wanted'],
-    request: { readonly headers: Readonly<Record<string, string>>; readonly body: string | URLSearchParams },
+    request: {
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string | URLSearchParams;
+    },
     draw: Draw,
     toldBy: (status: number, text: string) => AnswerReport['told'],
   ): Promise<void> {

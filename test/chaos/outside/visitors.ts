@@ -63,7 +63,9 @@ export class Visitors {
     for (let turns = 0; turns < most && turn?.token !== undefined; turns += 1) {
       turn = await this.#ask('/outside/resume', { token: turn.token }, draw);
       if (most === 200 && over.aborted) break;
-      await new Promise((resolve) => setTimeout(resolve, between(draw, 50, turns === 0 ? 100 : 1_000)));
+      await new Promise((resolve) =>
+        setTimeout(resolve, between(draw, 50, turns === 0 ? 100 : 1_000)),
+      );
     }
     if (turn === undefined) this.figures.unheard += 1;
     else if (turn.token === undefined) this.figures.stayed += 1;

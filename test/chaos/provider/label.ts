@@ -1,6 +1,9 @@
 import type { Kind } from './ledger.ts';
 
-/** Label of an effect in the texts that a client reads. The judge finds the effect in the ledger by this label. */
+/**
+ * Label of an effect in the texts that a client reads. The judge finds the effect in the ledger by
+ * this label.
+ */
 export function labelOf(kind: Kind, purchase: string): string {
   return `${kind} ${purchase}`;
 }
@@ -11,7 +14,8 @@ export function labelOfAll(purchase: string): string {
 }
 
 /**
- * Labels of undone or uncompensated steps. A step named `turn N` has no label: it stands for the purchase in the other labels.
+ * Labels of undone or uncompensated steps. A step named `turn N` has no label: it stands for the
+ * purchase in the other labels.
  *
  * @param saga - the purchase of the saga if no label names one
  */

@@ -60,7 +60,9 @@ const schema = `
   CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, note TEXT, asked INTEGER);
 `;
 
-/** Ledger of a provider that supports idempotency keys. SQLite keeps it when the process is killed. */
+/**
+ * Ledger of a provider that supports idempotency keys. SQLite keeps it when the process is killed.
+ */
 export class Ledger {
   readonly #database: InstanceType<typeof sqlite.Database>;
 
@@ -84,8 +86,14 @@ export class Ledger {
 
   /** Undoes an effect, or prevents an effect that has not happened yet. */
   undo({ key, effectKey, purchase, kind }: Omit<UndoRow, 'asked'>): void {
-    if (this.#database.run('UPDATE undos SET asked = asked + 1 WHERE key = ?', [key]).changes > 0) return;
-    this.#database.run('INSERT INTO undos VALUES (?, ?, ?, ?, 1)', [key, effectKey, purchase, kind]);
+    if (this.#database.run('UPDATE undos SET asked = asked + 1 WHERE key = ?', [key]).changes > 0)
+      return;
+    this.#database.run('INSERT INTO undos VALUES (?, ?, ?, ?, 1)', [
+      key,
+      effectKey,
+      purchase,
+      kind,
+    ]);
   }
 
   /** Replaces the message of a saga, unless the stored one is newer or the saga has ended. */
@@ -109,7 +117,9 @@ export class Ledger {
 
   /** Stores a note, unless its key is already stored. */
   note(note: NewNote): void {
-    const { changes } = this.#database.run('UPDATE notes SET asked = asked + 1 WHERE key = ?', [note.key]);
+    const { changes } = this.#database.run('UPDATE notes SET asked = asked + 1 WHERE key = ?', [
+      note.key,
+    ]);
     if (changes > 0) return;
     this.#database.run('INSERT INTO notes (key, note, asked) VALUES (?, ?, 1)', [
       note.key,
@@ -119,7 +129,9 @@ export class Ledger {
 
   /** Notes with a number above the given one. */
   notes(after: number): readonly NoteRow[] {
-    const rows = this.#database.all('SELECT id, note, asked FROM notes WHERE id > ? ORDER BY id', [after]);
+    const rows = this.#database.all('SELECT id, note, asked FROM notes WHERE id > ? ORDER BY id', [
+      after,
+    ]);
     return (rows as { readonly id: number; readonly note: string; readonly asked: number }[]).map(
       ({ id, note, asked }) => ({ ...(JSON.parse(note) as NewNote), id, asked }),
     );
@@ -134,9 +146,9 @@ export class Ledger {
         ({ label }) => label,
       ),
       notes: this.notes(0),
-      settled: (all('SELECT sagaId FROM queue WHERE settled = 1') as { readonly sagaId: string }[]).map(
-        ({ sagaId }) => sagaId,
-      ),
+      settled: (
+        all('SELECT sagaId FROM queue WHERE settled = 1') as { readonly sagaId: string }[]
+      ).map(({ sagaId }) => sagaId),
       queued: all('SELECT sagaId, turn, cancelToken FROM queue WHERE settled = 0') as QueuedRow[],
     };
   }

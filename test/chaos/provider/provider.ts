@@ -1,4 +1,7 @@
-/** Provider process with faults: runs each requested effect once per idempotency key, but may drop or delay its response. */
+/**
+ * Provider process with faults: runs each requested effect once per idempotency key, but may drop
+ * or delay its response.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { between, seeded } from '../seeded.ts';
@@ -12,7 +15,9 @@ const draw = seeded(Number(SEED));
 /** Numbers of injected faults. */
 const faults = { late: 0, dropped: 0, failed: 0, outages: 0 };
 let isCalm = false;
-/** End of the outage, in milliseconds since the epoch. Until then, every effect gets a 503 response. */
+/**
+ * End of the outage, in milliseconds since the epoch. Until then, every effect gets a 503 response.
+ */
 let outageUntil = 0;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -68,7 +73,8 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
         return;
       }
       const unwanted = body as UndoRow;
-      if (isFinalSale(unwanted.kind, unwanted.purchase)) await answer(response, 422, { error: 'final sale' });
+      if (isFinalSale(unwanted.kind, unwanted.purchase))
+        await answer(response, 422, { error: 'final sale' });
       else {
         ledger.undo(unwanted);
         await answer(response, 200, {});

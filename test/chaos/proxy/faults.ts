@@ -19,7 +19,10 @@ export type Fault =
 
 const none: Fault = { kind: 'none' };
 
-/** Draws the fault of a request. Requests of a session are never duplicated, because only one process serves the session. */
+/**
+ * Draws the fault of a request. Requests of a session are never duplicated, because only one
+ * process serves the session.
+ */
 export function drawFault(draw: Draw, isOfSession: boolean): Fault {
   const luck = draw();
   if (luck < 0.03) return { kind: 'cut before' };

@@ -1,4 +1,9 @@
-import { request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 
 /** A buffered request, which can be sent more than once. */
 export interface ReadRequest {
@@ -29,7 +34,11 @@ export function forward({ method, path, headers, body }: ReadRequest, to: URL): 
   const { connection: _, 'content-length': __, 'transfer-encoding': ___, ...kept } = headers;
   const sent = request(new URL(path, to), {
     method,
-    headers: { ...kept, host: to.host, ...(body.length === 0 ? {} : { 'content-length': body.length }) },
+    headers: {
+      ...kept,
+      host: to.host,
+      ...(body.length === 0 ? {} : { 'content-length': body.length }),
+    },
     agent: false,
   });
   const response = new Promise<IncomingMessage>((resolve, reject) => {
@@ -59,7 +68,12 @@ export function passOn(from: IncomingMessage, to: ServerResponse): void {
 
 /** Sends the first half of the first chunk, and cuts the client's socket. */
 export function passHalf(from: IncomingMessage, to: ServerResponse): void {
-  const { connection: _, 'transfer-encoding': __, 'content-length': ___, ...headers } = from.headers;
+  const {
+    connection: _,
+    'transfer-encoding': __,
+    'content-length': ___,
+    ...headers
+  } = from.headers;
   to.writeHead(from.statusCode ?? 502, headers);
   from.on('error', () => to.destroy());
   from.once('data', (chunk: Buffer) => {

@@ -139,7 +139,9 @@ export class Proxy {
     else passOn(first, outgoing);
   }
 
-  /** Forwards to the process of the session, or to the next process. Undefined if no process serves. */
+  /**
+   * Forwards to the process of the session, or to the next process. Undefined if no process serves.
+   */
   #forward(request: ReadRequest, session: string | undefined): Forwarded | undefined {
     const urls = [...this.#servers.values()];
     this.#turn += 1;

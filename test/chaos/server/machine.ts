@@ -52,7 +52,12 @@ const machine = setup({
       },
     },
     charging: {
-      invoke: { id: 'charge', src: 'charge', input: ({ context }) => context.purchase, onDone: 'asking' },
+      invoke: {
+        id: 'charge',
+        src: 'charge',
+        input: ({ context }) => context.purchase,
+        onDone: 'asking',
+      },
     },
     asking: {
       invoke: {
@@ -69,7 +74,12 @@ const machine = setup({
       after: { 250: 'driving' },
     },
     driving: {
-      invoke: { id: 'drive', src: 'drive', input: ({ context }) => context.purchase, onDone: 'done' },
+      invoke: {
+        id: 'drive',
+        src: 'drive',
+        input: ({ context }) => context.purchase,
+        onDone: 'done',
+      },
     },
     done: { type: 'final' },
     over: { type: 'final', tags: ['compensate'] },

@@ -1,4 +1,7 @@
-/** Host of the sagas that people and other systems answer. All processes share its mailbox and its queue. */
+/**
+ * Host of the sagas that people and other systems answer. All processes share its mailbox and its
+ * queue.
+ */
 import { bullmqProcessor, bullmqQueue, bullmqWorkerOptions } from '@mcp-saga/redis';
 import {
   createSagaHost,
@@ -27,8 +30,13 @@ type Serve = (request: Request) => Promise<Response>;
 
 const caller = { principal: { subject: 'carl', client: 'app' } };
 
-/** Starts the host and its worker. Returns the handler for a path: calls of the sagas, their links, or their webhooks. */
-export async function startOutside(parts: OutsideParts): Promise<(path: string) => Serve | undefined> {
+/**
+ * Starts the host and its worker. Returns the handler for a path: calls of the sagas, their links,
+ * or their webhooks.
+ */
+export async function startOutside(
+  parts: OutsideParts,
+): Promise<(path: string) => Serve | undefined> {
   const { OUTSIDE_URL = '', REDIS_URL = '', SAGA_KEYS } = process.env;
   const connection = {
     host: '127.0.0.1',
@@ -76,9 +84,15 @@ export async function startOutside(parts: OutsideParts): Promise<(path: string) 
     try {
       const turn = await run();
       const { status, saga, sagaId } = turn;
-      return Response.json({ status, saga, sagaId, ...(status === 'suspended' && { token: turn.token }) });
+      return Response.json({
+        status,
+        saga,
+        sagaId,
+        ...(status === 'suspended' && { token: turn.token }),
+      });
     } catch (error) {
-      if (error instanceof TokenRefused) return Response.json({ status: 'refused', reason: error.reason });
+      if (error instanceof TokenRefused)
+        return Response.json({ status: 'refused', reason: error.reason });
       return Response.json({ status: 'later' }, { status: 503 });
     }
   };
@@ -91,7 +105,10 @@ export async function startOutside(parts: OutsideParts): Promise<(path: string) 
   };
   const calls: Readonly<Record<string, Serve>> = {
     '/outside/start': async (request) => {
-      const { saga, call } = (await request.json()) as { readonly saga: string; readonly call: string };
+      const { saga, call } = (await request.json()) as {
+        readonly saga: string;
+        readonly call: string;
+      };
       return await turnOf(() => host.start(saga, { call }, { caller }));
     },
     '/outside/resume': async (request) => {

@@ -22,12 +22,20 @@ export const Count = z.object({ count: z.int().min(1).max(9) });
 const Call = z.object({ call: z.string() });
 const Purchase = z.object({ purchase: z.string() });
 
-const options = { version: '1', input: Call, forks: 'refuse', commitFirst: true, task: 'prefer' } as const;
+const options = {
+  version: '1',
+  input: Call,
+  forks: 'refuse',
+  commitFirst: true,
+  task: 'prefer',
+} as const;
 
 /** The two releases of the rolling deploy. */
 export type Release = 'old' | 'new';
 
-/** Charges, asks, ships; version 2 also stamps the receipt. Behind the pivot it only goes forward. */
+/**
+ * Charges, asks, ships; version 2 also stamps the receipt. Behind the pivot it only goes forward.
+ */
 const buy = (version: '1' | '2', previous: readonly Program[] = []): Program =>
   saga(
     { name: 'buy', ...options, version, previous: previous.map((older) => ({ saga: older })) },
@@ -94,8 +102,9 @@ const tour = saga({ name: 'tour', ...options }, function* () {
 });
 
 /**
- * The sagas of one release. The rollout of version 2 of `buy` follows the documented phases: the old release can continue
- * version 2 but does not start it. The patch of `trip` does not: an old process answers its tokens with a retryable error.
+ * The sagas of one release. The rollout of version 2 of `buy` follows the documented phases: the
+ * old release can continue version 2 but does not start it. The patch of `trip` does not: an old
+ * process answers its tokens with a retryable error.
  */
 export function sagasOf(release: Release): readonly Program[] {
   const [newest, other] = release === 'new' ? (['2', '1'] as const) : (['1', '2'] as const);

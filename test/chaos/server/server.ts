@@ -1,6 +1,14 @@
-/** Server process: serves the sagas over HTTP, with sessions of both SDKs and without. It may be killed at any time. */
+/**
+ * Server process: serves the sagas over HTTP, with sessions of both SDKs and without. It may be
+ * killed at any time.
+ */
 import { redisGuard, redisMailbox, redisTaskStore } from '@mcp-saga/redis';
-import { createSagaHost, TokenRefused, type SagaGuard, type SuspendedSagaFacts } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  TokenRefused,
+  type SagaGuard,
+  type SuspendedSagaFacts,
+} from '@mcp-saga/server';
 import type { GuardClaim } from '@mcp-saga/server/stores';
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport as HttpV1 } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -39,7 +47,10 @@ async function queue(path: string, body: object): Promise<void> {
 }
 
 const guard = redisGuard(redis);
-/** The process that drains the queue has a clock a week ahead. Redis would reject it, so its claims omit the time. */
+/**
+ * The process that drains the queue has a clock a week ahead. Redis would reject it, so its claims
+ * omit the time.
+ */
 const isDrain = NAME === 'drain';
 
 function withoutTime(claim: GuardClaim): GuardClaim {
@@ -83,7 +94,10 @@ const host = createSagaHost({
     onSuspended: ({ sagaId, turn, cancelToken }: SuspendedSagaFacts) =>
       queue('/queue/suspended', { sagaId, turn, cancelToken }),
     onSettled: ({ saga, sagaId, uncompensated }) =>
-      queue('/queue/settled', { sagaId, uncompensated: labelsOf(uncompensated, `${saga}:${sagaId}`) }),
+      queue('/queue/settled', {
+        sagaId,
+        uncompensated: labelsOf(uncompensated, `${saga}:${sagaId}`),
+      }),
     onReject: ({ reason, suppressed }) => onRejected(reason, 1 + suppressed),
     onTurn: () => undefined,
     onError,
@@ -99,7 +113,10 @@ interface SessionOptions {
   readonly onsessioninitialized: (id: string) => void;
 }
 
-/** Sessions of 2025. A session ID contains the name of its process, so that the proxy can route requests. */
+/**
+ * Sessions of 2025. A session ID contains the name of its process, so that the proxy can route
+ * requests.
+ */
 function sessions(
   begin: (options: SessionOptions) => Promise<Transport>,
 ): (request: Request) => Promise<Response> {
@@ -108,7 +125,9 @@ function sessions(
     const id = request.headers.get('mcp-session-id');
     if (id !== null) {
       const known = begun.get(id);
-      return known === undefined ? new Response(null, { status: 404 }) : await known.handleRequest(request);
+      return known === undefined
+        ? new Response(null, { status: 404 })
+        : await known.handleRequest(request);
     }
     const transport = await begin({
       sessionIdGenerator: () => `${NAME}.${crypto.randomUUID()}`,
@@ -148,8 +167,8 @@ async function cancel(request: Request): Promise<Response> {
   } catch (error) {
     if (error instanceof TokenRefused && error.reason !== 'not_yet_valid')
       return Response.json({ status: 'refused' });
-    // The saga has not ended, another process runs it, or the token is of a turn of the drain, and valid a minute later: the
-    // message must be delivered again.
+    // The saga has not ended, another process runs it, or the token is of a turn of the drain, and
+    // valid a minute later: the message must be delivered again.
     return Response.json({ status: 'later', reason: String(error) });
   }
 }

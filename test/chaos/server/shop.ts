@@ -13,7 +13,10 @@ export class Refused extends Error {
   }
 }
 
-/** Sends the provider one request. Without a complete response, the outcome of the effect is unknown. */
+/**
+ * Sends the provider one request. Without a complete response, the outcome of the effect is
+ * unknown.
+ */
 export async function ask(
   path: string,
   body: object,
@@ -42,7 +45,12 @@ export async function ask(
 /** Retries and timeout of requests to the provider. */
 export const policy = {
   timeoutMs: 1_500,
-  retry: { attempts: 8, delayMs: 40, maxDelayMs: 400, when: (error: unknown) => !(error instanceof Refused) },
+  retry: {
+    attempts: 8,
+    delayMs: 40,
+    maxDelayMs: 400,
+    when: (error: unknown) => !(error instanceof Refused),
+  },
 };
 
 /** Input of an undo. */
@@ -60,31 +68,43 @@ export async function undo(kind: Kind, purchase: string, unwanted: Unwanted): Pr
 
 /** Step that runs an effect at the provider with its idempotency key, and can be undone. */
 export function order(kind: Kind, purchase: string): Command<{ readonly id: string }> {
-  return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
-    ...policy,
-    label: labelOf(kind, purchase),
-    compensate: (known) => undo(kind, purchase, known),
-    compensateUnknown: (unknown) => undo(kind, purchase, unknown),
-    undo: policy,
-  });
+  return step(
+    kind,
+    ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal),
+    {
+      ...policy,
+      label: labelOf(kind, purchase),
+      compensate: (known) => undo(kind, purchase, known),
+      compensateUnknown: (unknown) => undo(kind, purchase, unknown),
+      undo: policy,
+    },
+  );
 }
 
 /** Like `order`, but with `once`: the provider gets at most one request. */
 export function orderOnce(kind: Kind, purchase: string): Command<{ readonly id: string }> {
-  return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
-    once: true,
-    timeoutMs: policy.timeoutMs,
-    label: labelOf(kind, purchase),
-    compensate: (known) => undo(kind, purchase, known),
-    compensateUnknown: (unknown) => undo(kind, purchase, unknown),
-    undo: policy,
-  });
+  return step(
+    kind,
+    ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal),
+    {
+      once: true,
+      timeoutMs: policy.timeoutMs,
+      label: labelOf(kind, purchase),
+      compensate: (known) => undo(kind, purchase, known),
+      compensateUnknown: (unknown) => undo(kind, purchase, unknown),
+      undo: policy,
+    },
+  );
 }
 
 /** A step that cannot be undone and is retried for half a minute. */
 export function tell(kind: Kind, purchase: string): Command<{ readonly id: string }> {
-  return step(kind, ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal), {
-    ...policy,
-    retry: { ...policy.retry, attempts: 80 },
-  });
+  return step(
+    kind,
+    ({ idempotencyKey: key, signal }) => ask('/effect', { key, purchase, kind }, signal),
+    {
+      ...policy,
+      retry: { ...policy.retry, attempts: 80 },
+    },
+  );
 }

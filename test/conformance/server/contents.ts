@@ -48,7 +48,10 @@ const failing = saga(
   },
 );
 
-/** Keywords of JSON Schema 2020-12 that zod has no words for. As text, since an object with `then` looks like a promise. */
+/**
+ * Keywords of JSON Schema 2020-12 that zod has no words for. As text, since an object with `then`
+ * looks like a promise.
+ */
 const keywords = `{
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$defs": {
@@ -96,11 +99,18 @@ const region = saga(
   },
 );
 
-/** The tools of the scenarios `tools-*`, `json-schema-2020-12` and `http-custom-header-server-validation`. */
+/**
+ * The tools of the scenarios `tools-*`, `json-schema-2020-12` and
+ * `http-custom-header-server-validation`.
+ */
 export const contentSagas = [
   returning('test_simple_text', 'Returns a text', text('This is a text.')),
   returning('test_image_content', 'Returns an image', picture),
-  returning('test_audio_content', 'Returns a sound', { type: 'audio', data: audio, mimeType: 'audio/wav' }),
+  returning('test_audio_content', 'Returns a sound', {
+    type: 'audio',
+    data: audio,
+    mimeType: 'audio/wav',
+  }),
   returning(
     'test_embedded_resource',
     'Returns a resource',

@@ -22,7 +22,9 @@ const Enums = z.object({
     .enum(['opt1', 'opt2', 'opt3'])
     .meta({ enumNames: ['Option One', 'Option Two', 'Option Three'] }),
   untitledMulti: z.array(z.enum(['option1', 'option2', 'option3'])),
-  titledMulti: z.array(titled({ value1: 'First Choice', value2: 'Second Choice', value3: 'Third Choice' })),
+  titledMulti: z.array(
+    titled({ value1: 'First Choice', value2: 'Second Choice', value3: 'Third Choice' }),
+  ),
 });
 
 /** One of several texts, each with a title. */
@@ -69,13 +71,20 @@ const defaults = saga(
     description: 'Asks with a form that has defaults',
   },
   function* () {
-    const outcome = yield* elicit.outcome('form', { message: 'Please check these', schema: Defaults });
+    const outcome = yield* elicit.outcome('form', {
+      message: 'Please check these',
+      schema: Defaults,
+    });
     return `Elicitation completed: ${told(outcome)}`;
   },
 );
 
 const enums = saga(
-  { name: 'test_elicitation_sep1330_enums', version: '1', description: 'Asks with a form that has choices' },
+  {
+    name: 'test_elicitation_sep1330_enums',
+    version: '1',
+    description: 'Asks with a form that has choices',
+  },
   function* () {
     const outcome = yield* elicit.outcome('form', { message: 'Please choose', schema: Enums });
     return `Elicitation completed: ${told(outcome)}`;

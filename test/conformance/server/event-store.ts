@@ -3,7 +3,10 @@ interface StoredEvent {
   readonly message: unknown;
 }
 
-/** Events of the streams of one server, as both versions of the SDK store them: what a client missed is sent again. */
+/**
+ * Events of the streams of one server, as both versions of the SDK store them: what a client missed
+ * is sent again.
+ */
 export interface EventStore {
   storeEvent(streamId: string, message: unknown): Promise<string>;
   getStreamIdForEventId(eventId: string): Promise<string | undefined>;
@@ -27,7 +30,8 @@ export function memoryEvents(): EventStore {
       );
       // The event that opens a stream carries no message.
       for (const [index, { message }] of missed) {
-        if (Object.keys(Object(message) as object).length > 0) await send(String(index), message as never);
+        if (Object.keys(Object(message) as object).length > 0)
+          await send(String(index), message as never);
       }
       return streamId;
     },

@@ -59,7 +59,10 @@ const withResource = promptSaga(
   function* ({ resourceUri: uri }) {
     return yield* step('write', () => ({
       messages: [
-        user({ type: 'resource', resource: { uri, mimeType: 'text/plain', text: 'An embedded resource.' } }),
+        user({
+          type: 'resource',
+          resource: { uri, mimeType: 'text/plain', text: 'An embedded resource.' },
+        }),
         user({ type: 'text', text: 'Please process the resource above.' }),
       ],
     }));
@@ -78,5 +81,8 @@ const withImage = promptSaga(
   },
 );
 
-/** The prompts of the scenarios `prompts-*`, `completion-complete` and `input-required-result-non-tool-request`. */
+/**
+ * The prompts of the scenarios `prompts-*`, `completion-complete` and
+ * `input-required-result-non-tool-request`.
+ */
 export const promptSagas = [contextPrompt, simple, withArguments, withResource, withImage] as const;

@@ -1,6 +1,9 @@
 import { resourceSaga, step } from '@mcp-saga/server';
 import type { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { McpServer } from '@modelcontextprotocol/server';
 import { image } from './image.ts';
 
@@ -13,7 +16,9 @@ const template = resourceSaga(
     mimeType: 'application/json',
   },
   function* ({ id }) {
-    return yield* step('read', () => JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }));
+    return yield* step('read', () =>
+      JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }),
+    );
   },
 );
 
@@ -22,7 +27,10 @@ export const resourceSagas = [template] as const;
 
 const texts = { mimeType: 'text/plain', text: 'This is the content of a resource.' };
 
-/** Registers the resources of the suite that are not sagas, since their URIs are fixed. They never change. */
+/**
+ * Registers the resources of the suite that are not sagas, since their URIs are fixed. They never
+ * change.
+ */
 export function registerResources(server: McpServer | McpServerV1): void {
   for (const [name, contents] of [
     ['static-text', texts],

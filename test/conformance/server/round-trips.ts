@@ -1,4 +1,12 @@
-import { all, allSettled, elicit, listRoots, saga, sample, type SampleResult } from '@mcp-saga/server';
+import {
+  all,
+  allSettled,
+  elicit,
+  listRoots,
+  saga,
+  sample,
+  type SampleResult,
+} from '@mcp-saga/server';
 import { z } from 'zod';
 
 const Name = z.object({ name: z.string() });
@@ -29,14 +37,22 @@ const basicElicitation = saga(
 );
 
 const basicSampling = saga(
-  { name: 'test_input_required_result_sampling', version: '1', description: 'Asks the model for a capital' },
+  {
+    name: 'test_input_required_result_sampling',
+    version: '1',
+    description: 'Asks the model for a capital',
+  },
   function* () {
     return textOf(yield* sample('capital_question', capitalQuestion));
   },
 );
 
 const basicRoots = saga(
-  { name: 'test_input_required_result_list_roots', version: '1', description: 'Asks for the roots' },
+  {
+    name: 'test_input_required_result_list_roots',
+    version: '1',
+    description: 'Asks for the roots',
+  },
   function* () {
     const roots = yield* listRoots('client_roots');
     return `The roots are ${roots.map(({ uri }) => uri).join(', ')}`;
@@ -44,7 +60,11 @@ const basicRoots = saga(
 );
 
 const requestState = saga(
-  { name: 'test_input_required_result_request_state', version: '1', description: 'Asks for a confirmation' },
+  {
+    name: 'test_input_required_result_request_state',
+    version: '1',
+    description: 'Asks for a confirmation',
+  },
   function* () {
     const { ok } = yield* elicit('confirm', { message: 'Please confirm', schema: Ok });
     return `state-ok, confirmed: ${ok}`;
@@ -68,9 +88,16 @@ const multipleInputs = saga(
 );
 
 const multiRound = saga(
-  { name: 'test_input_required_result_multi_round', version: '1', description: 'Asks in two rounds' },
+  {
+    name: 'test_input_required_result_multi_round',
+    version: '1',
+    description: 'Asks in two rounds',
+  },
   function* () {
-    const { name } = yield* elicit('step1', { message: 'Step 1: What is your name?', schema: Name });
+    const { name } = yield* elicit('step1', {
+      message: 'Step 1: What is your name?',
+      schema: Name,
+    });
     const { color } = yield* elicit('step2', {
       message: 'Step 2: What is your favorite color?',
       schema: Color,
@@ -80,7 +107,11 @@ const multiRound = saga(
 );
 
 const tamperedState = saga(
-  { name: 'test_input_required_result_tampered_state', version: '1', description: 'Asks for a confirmation' },
+  {
+    name: 'test_input_required_result_tampered_state',
+    version: '1',
+    description: 'Asks for a confirmation',
+  },
   function* () {
     const { ok } = yield* elicit('confirm', { message: 'Please confirm', schema: Ok });
     return `confirmed: ${ok}`;

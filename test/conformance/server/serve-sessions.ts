@@ -67,7 +67,9 @@ export const version1: StartSession = async (host, options) => {
   return transport;
 };
 
-/** Serves the sagas for the specification of 2025: in sessions, where the server can ask the client. */
+/**
+ * Serves the sagas for the specification of 2025: in sessions, where the server can ask the client.
+ */
 export function serveSessions(start: StartSession): (request: Request) => Promise<Response> {
   const host = createSagaHost({
     sagas: [...sagas2025, ...contentSagas, ...promptSagas, ...resourceSagas],

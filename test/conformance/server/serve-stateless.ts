@@ -13,7 +13,10 @@ import { taskSagas } from './tasks.ts';
 /** Serves one request. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** Serves the sagas without sessions, each request for itself, for the specifications of 2026 and 2025. */
+/**
+ * Serves the sagas without sessions, each request for itself, for the specifications of 2026 and
+ * 2025.
+ */
 export async function serveStateless(): Promise<Fetch> {
   const { bySdk } = await serveBothWays();
   return bySdk;
@@ -51,5 +54,8 @@ export async function serveBothWays(): Promise<{ readonly direct: Fetch; readonl
       catalog.attach(mcp);
     },
   });
-  return { direct: (request) => direct.fetch(request), bySdk: (request) => extended.fetch(request) };
+  return {
+    direct: (request) => direct.fetch(request),
+    bySdk: (request) => extended.fetch(request),
+  };
 }

@@ -15,6 +15,9 @@ Call the tool.
 /** The SDK's own extension for skills, which the sagas of a server must not disturb. */
 export async function skills(): Promise<SkillCatalog> {
   return await SkillsExtension.load(
-    memorySkillFiles({ 'deploying/SKILL.md': skill, 'deploying/references/GUIDE.md': 'Deploy twice.\n' }),
+    memorySkillFiles({
+      'deploying/SKILL.md': skill,
+      'deploying/references/GUIDE.md': 'Deploy twice.\n',
+    }),
   );
 }

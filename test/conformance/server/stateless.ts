@@ -4,7 +4,12 @@ import { z } from 'zod';
 import { textOf } from './round-trips.ts';
 
 const missingCapability = saga(
-  { name: 'test_missing_capability', version: '1', description: 'Needs sampling', needs: ['sampling'] },
+  {
+    name: 'test_missing_capability',
+    version: '1',
+    description: 'Needs sampling',
+    needs: ['sampling'],
+  },
   function* () {
     const answer = yield* sample('question', {
       messages: [{ role: 'user', content: { type: 'text', text: 'Are you there?' } }],

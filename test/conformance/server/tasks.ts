@@ -27,7 +27,13 @@ const slowCompute = saga(
 );
 
 const failingJob = saga(
-  { name: 'failing_job', version: '1', description: 'Waits, then fails', task: 'require', forks: 'accept' },
+  {
+    name: 'failing_job',
+    version: '1',
+    description: 'Waits, then fails',
+    task: 'require',
+    forks: 'accept',
+  },
   function* () {
     yield* sleep(1000);
     return yield* step('fail', (): string => {
@@ -64,7 +70,10 @@ const confirmDelete = saga(
   function* ({ filename }) {
     // It waits first, so that it is a task already when it asks.
     yield* sleep(200);
-    const { confirm } = yield* elicit('confirm', { message: `Delete ${filename}?`, schema: Confirm });
+    const { confirm } = yield* elicit('confirm', {
+      message: `Delete ${filename}?`,
+      schema: Confirm,
+    });
     if (!confirm) return `${filename} was kept`;
     return yield* step('delete', () => `${filename} was deleted`);
   },

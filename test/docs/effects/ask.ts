@@ -1,4 +1,13 @@
-import { ClientCannot, elicit, elicitUrl, listRoots, poll, saga, sample, uuid } from '@mcp-saga/server';
+import {
+  ClientCannot,
+  elicit,
+  elicitUrl,
+  listRoots,
+  poll,
+  saga,
+  sample,
+  uuid,
+} from '@mcp-saga/server';
 import { z } from 'zod';
 
 /** Accounts by the state of their sign-in. */
@@ -41,7 +50,9 @@ export const summarize = saga(
   { name: 'summarize', version: '1', input: z.object({ text: z.string() }) },
   function* ({ text }) {
     const { content } = yield* sample('summary', {
-      messages: [{ role: 'user', content: { type: 'text', text: `Summarize in one sentence: ${text}` } }],
+      messages: [
+        { role: 'user', content: { type: 'text', text: `Summarize in one sentence: ${text}` } },
+      ],
       maxTokens: 100,
     });
     return content.type === 'text' ? content.text : 'The model returned no text.';
@@ -55,7 +66,9 @@ export const shorten = saga(
   function* ({ text }) {
     try {
       const { content } = yield* sample('short', {
-        messages: [{ role: 'user', content: { type: 'text', text: `Shorten to ten words: ${text}` } }],
+        messages: [
+          { role: 'user', content: { type: 'text', text: `Shorten to ten words: ${text}` } },
+        ],
         maxTokens: 50,
       });
       if (content.type === 'text') return content.text;

@@ -18,7 +18,10 @@ const Game = z.object({ round: z.int().default(1) });
 export const play: Saga<typeof Game, undefined> = saga(
   { name: 'play', version: '1', input: Game },
   function* ({ round }) {
-    const { guess } = yield* elicit('guess', { message: `Round ${round}: your guess?`, schema: Guess });
+    const { guess } = yield* elicit('guess', {
+      message: `Round ${round}: your guess?`,
+      schema: Guess,
+    });
     if (guess === 7) return `Found in round ${round}.`;
     if (round === 3) return 'Not found.';
     return yield* continueAs(play, { round: round + 1 });

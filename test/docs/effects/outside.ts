@@ -11,18 +11,21 @@ const day = 86_400_000;
 // #region approval
 const Reason = z.object({ reason: z.string().optional() });
 
-export const hire = saga({ name: 'hire', version: '1', forks: 'refuse', task: 'prefer' }, function* () {
-  const decision = yield* approval('board', {
-    message: 'Hire Ann?',
-    schema: Reason,
-    to: ['bob@shop.example', 'eve@shop.example'],
-    of: 2,
-    link: 'accept',
-    deliver: ({ url, to = '' }) => mail.send(to, url),
-    timeoutMs: 2 * day,
-  });
-  return decision.approved ? 'Hired.' : `Not hired: ${decision.reason}.`;
-});
+export const hire = saga(
+  { name: 'hire', version: '1', forks: 'refuse', task: 'prefer' },
+  function* () {
+    const decision = yield* approval('board', {
+      message: 'Hire Ann?',
+      schema: Reason,
+      to: ['bob@shop.example', 'eve@shop.example'],
+      of: 2,
+      link: 'accept',
+      deliver: ({ url, to = '' }) => mail.send(to, url),
+      timeoutMs: 2 * day,
+    });
+    return decision.approved ? 'Hired.' : `Not hired: ${decision.reason}.`;
+  },
+);
 // #endregion approval
 
 // #region waitFor

@@ -1,4 +1,15 @@
-import { all, allSettled, call, elicit, race, saga, scope, sleep, step, type Steps } from '@mcp-saga/server';
+import {
+  all,
+  allSettled,
+  call,
+  elicit,
+  race,
+  saga,
+  scope,
+  sleep,
+  step,
+  type Steps,
+} from '@mcp-saga/server';
 import { z } from 'zod';
 
 const weather = async (city: string): Promise<string> => `sunny in ${city}`;

@@ -1,4 +1,7 @@
-/** `pnpm check:docs`: dead links, undocumented exports, functions without a checked example, errors and effects without a place. */
+/**
+ * `pnpm check:docs`: dead links, undocumented exports, functions without a checked example, errors
+ * and effects without a place.
+ */
 import { execFileSync } from 'node:child_process';
 import { packages, repository } from '../../architecture/packages.ts';
 import { read } from '../markdown.ts';

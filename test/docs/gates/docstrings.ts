@@ -13,7 +13,10 @@ export interface Documented {
   readonly docstring: string;
 }
 
-/** The public names of a package. A name that several entry points or packages export appears at its declaration only. */
+/**
+ * The public names of a package. A name that several entry points or packages export appears at its
+ * declaration only.
+ */
 export function documentedNames(name: string): readonly Documented[] {
   const folder = join(repository, 'packages', name);
   const seen = new Set<string>();
@@ -63,7 +66,9 @@ export function sourcePaths(): Readonly<Record<string, string[]>> {
       };
       return Object.entries(manifest.exports)
         .filter(([, file]) => file.endsWith('.ts'))
-        .map(([entry, file]) => [`${manifest.name}${entry.slice(1)}`, [join(folder, file)]] as const);
+        .map(
+          ([entry, file]) => [`${manifest.name}${entry.slice(1)}`, [join(folder, file)]] as const,
+        );
     }),
   );
 }

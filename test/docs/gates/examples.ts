@@ -39,7 +39,10 @@ export function toModule(code: string, entries: ReadonlyMap<string, string>): st
   return `${imports.join(' ')}\n${code}\nexport {};\n`;
 }
 
-/** An identifier that declares a name of the module. Names of properties count too: no import is needed for them. */
+/**
+ * An identifier that declares a name of the module. Names of properties count too: no import is
+ * needed for them.
+ */
 function isDeclaration(node: ts.Identifier): boolean {
   const { parent } = node;
   return (
@@ -75,7 +78,10 @@ export async function checkExamples(
     for (const line of lines) {
       const file = /([^/\\(]+)\(\d+,\d+\)/.exec(line)?.[1] ?? '';
       const name = owners.get(file)?.package ?? 'unknown';
-      problems.set(name, [...(problems.get(name) ?? []), `@example: ${line.replace(/^.*[/\\]/, '')}`]);
+      problems.set(name, [
+        ...(problems.get(name) ?? []),
+        `@example: ${line.replace(/^.*[/\\]/, '')}`,
+      ]);
     }
     return problems;
   } finally {

@@ -19,7 +19,9 @@ describe('the gate of links', () => {
   });
 
   it('follows links to pages and public files of the site', () => {
-    expect(deadLinks('docs/index.md', '[a](/start/) ![b](/icon.svg) ![c](/none.svg)')).toEqual(['/none.svg']);
+    expect(deadLinks('docs/index.md', '[a](/start/) ![b](/icon.svg) ![c](/none.svg)')).toEqual([
+      '/none.svg',
+    ]);
   });
 
   it('finds the anchors of headings, repeated headings, and explicit IDs', () => {
@@ -56,7 +58,8 @@ describe('the gate of docstrings', () => {
   });
 
   it('adds imports of the package and zod, but of no name that an example declares', () => {
-    const code = "const step = 1;\nconst form = z.object({});\nelicit('sure', { schema: form, saga: step });";
+    const code =
+      "const step = 1;\nconst form = z.object({});\nelicit('sure', { schema: form, saga: step });";
     const entries = new Map(['step', 'elicit', 'saga'].map((name) => [name, '@mcp-saga/server']));
     expect(toModule(code, entries)).toMatch(
       /^import \{ z \} from 'zod'; import \{ elicit \} from '@mcp-saga\/server';/,
@@ -80,9 +83,9 @@ describe('the gate of docstrings', () => {
       one('bad', 'await host.start(5);'),
     ]);
     expect([...problems.keys()]).toEqual(['server']);
-    expect(problems.get('server')?.filter((line) => !line.startsWith('@example: server.bad.1.ts'))).toEqual(
-      [],
-    );
+    expect(
+      problems.get('server')?.filter((line) => !line.startsWith('@example: server.bad.1.ts')),
+    ).toEqual([]);
   });
 });
 
@@ -103,6 +106,8 @@ describe('the gate of the reference', () => {
     expect(codesWithoutAnchor('server', '### `guard_down`')).not.toContain('guard_down');
     expect(codesWithoutAnchor('server', '### `guard_up`')).toContain('guard_down');
     expect(effectsWithoutExample()).toEqual([]);
-    expect(effectsWithoutExample(effectExamples().replaceAll(/\bsleep\(/g, 'nap('))).toEqual(['sleep']);
+    expect(effectsWithoutExample(effectExamples().replaceAll(/\bsleep\(/g, 'nap('))).toEqual([
+      'sleep',
+    ]);
   });
 });

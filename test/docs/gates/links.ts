@@ -4,7 +4,10 @@ import { slugify } from '../../../docs/.vitepress/slug.ts';
 import { repository } from '../../architecture/packages.ts';
 import { read } from '../markdown.ts';
 
-/** Links of a page that lead to no file or to no anchor of the repository. Addresses on the web are not visited. */
+/**
+ * Links of a page that lead to no file or to no anchor of the repository. Addresses on the web are
+ * not visited.
+ */
 export function deadLinks(page: string, text: string): readonly string[] {
   const prose = text
     .replaceAll(/```[\s\S]*?```/g, '')
@@ -22,7 +25,10 @@ function isDead(page: string, link: string, text: string): boolean {
   return !anchorsIn(target === page ? text : read(target)).has(anchor);
 }
 
-/** The file of a link. A link to a folder leads to its `index.md`; `/start/` and `/icon.svg` lead to pages and files of the site. */
+/**
+ * The file of a link. A link to a folder leads to its `index.md`; `/start/` and `/icon.svg` lead to
+ * pages and files of the site.
+ */
 function fileOf(page: string, path: string): string | undefined {
   const file = path.startsWith('/') ? join('docs', path) : join(dirname(page), path);
   const published = path.startsWith('/') ? [join('docs/public', path)] : [];
@@ -37,9 +43,12 @@ function fileOf(page: string, path: string): string | undefined {
 /** The anchors of a page: its headings, `{#id}` behind a heading, and `id` attributes. */
 export function anchorsIn(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
-  for (const [, heading = ''] of text.replaceAll(/```[\s\S]*?```/g, '').matchAll(/^#{1,6} (.+)$/gm)) {
+  for (const [, heading = ''] of text
+    .replaceAll(/```[\s\S]*?```/g, '')
+    .matchAll(/^#{1,6} (.+)$/gm)) {
     const [, title = heading, id] = /^(.*?)\s*\{#([^}]+)\}\s*$/.exec(heading) ?? [];
-    const slug = id ?? slugify(title.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, ''));
+    const slug =
+      id ?? slugify(title.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/[`*]/g, ''));
     let unique = slug;
     for (let count = 1; anchors.has(unique); count += 1) unique = `${slug}-${count}`;
     anchors.add(unique);

@@ -6,7 +6,10 @@ import { repository } from '../../architecture/packages.ts';
 import { fences, pages, read } from '../markdown.ts';
 import { anchorsIn } from './links.ts';
 
-/** The codes of errors in the source of a package: of unions (`type …Code = 'a'`), classes (`code: 'a'`), and defaults (`code ?? 'a'`). */
+/**
+ * The codes of errors in the source of a package: of unions (`type …Code = 'a'`), classes
+ * (`code: 'a'`), and defaults (`code ?? 'a'`).
+ */
 export function errorCodes(name: string): readonly string[] {
   const folder = join(repository, 'packages', name, 'src');
   const codes = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -27,7 +30,10 @@ export function codesIn(text: string): readonly string[] {
 }
 
 /** The codes of a package without an anchor in the reference of errors. */
-export function codesWithoutAnchor(name: string, page = read('docs/reference/errors.md')): readonly string[] {
+export function codesWithoutAnchor(
+  name: string,
+  page = read('docs/reference/errors.md'),
+): readonly string[] {
   const anchors = anchorsIn(page);
   return errorCodes(name).filter((code) => !anchors.has(code));
 }

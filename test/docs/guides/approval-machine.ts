@@ -16,7 +16,11 @@ const day = 86_400_000;
 
 // #region approval
 const refund = setup({
-  types: { input: {} as { amount: number }, context: {} as { amount: number }, output: {} as string },
+  types: {
+    input: {} as { amount: number },
+    context: {} as { amount: number },
+    output: {} as string,
+  },
   actors: {
     manager: approval({
       message: ({ input }: { input: number }) => `Refund ${input} EUR?`,
@@ -25,7 +29,9 @@ const refund = setup({
         mail.send('managers@shop.example', `Decide here: ${url}`, idempotencyKey),
       timeoutMs: 2 * day,
     }),
-    refund: step(({ input, idempotencyKey }: StepContext<number>) => bank.refund(input, idempotencyKey)),
+    refund: step(({ input, idempotencyKey }: StepContext<number>) =>
+      bank.refund(input, idempotencyKey),
+    ),
   },
 }).createMachine({
   context: ({ input }) => input,
@@ -36,11 +42,19 @@ const refund = setup({
         id: 'manager',
         src: 'manager',
         input: ({ context }) => context.amount,
-        onDone: [{ guard: ({ event }) => event.output.approved, target: 'refunding' }, { target: 'refused' }],
+        onDone: [
+          { guard: ({ event }) => event.output.approved, target: 'refunding' },
+          { target: 'refused' },
+        ],
       },
     },
     refunding: {
-      invoke: { id: 'refund', src: 'refund', input: ({ context }) => context.amount, onDone: 'refunded' },
+      invoke: {
+        id: 'refund',
+        src: 'refund',
+        input: ({ context }) => context.amount,
+        onDone: 'refunded',
+      },
     },
     refunded: { type: 'final' },
     refused: { type: 'final', tags: 'compensate' }, // undoes what ran before
@@ -81,7 +95,10 @@ const payment = setup({
       invoke: {
         id: 'payment',
         src: 'payment',
-        onDone: { target: 'over', actions: assign({ reference: ({ event }) => event.output.reference }) },
+        onDone: {
+          target: 'over',
+          actions: assign({ reference: ({ event }) => event.output.reference }),
+        },
         onError: 'over', // StepTimedOut
       },
     },
@@ -102,6 +119,9 @@ export const machineHost = (url: string): SagaHost =>
     audience: 'shop',
     keys: 'ephemeral',
     store: memoryStore(),
-    outside: { url, webhooks: { bank: (request) => request.headers.get('authorization') === 'bank' } },
+    outside: {
+      url,
+      webhooks: { bank: (request) => request.headers.get('authorization') === 'bank' },
+    },
     auth: { mayAnswer: ({ subject }) => subject === 'ann' },
   });

@@ -13,7 +13,8 @@ import { z } from 'zod';
 export const mails: { readonly to: string; readonly text: string; readonly key: string }[] = [];
 export const refunds: number[] = [];
 const mail = {
-  send: async (to: string, text: string, key: string): Promise<void> => void mails.push({ to, text, key }),
+  send: async (to: string, text: string, key: string): Promise<void> =>
+    void mails.push({ to, text, key }),
 };
 const bank = {
   refund: async (amount: number, _key: string): Promise<void> => void refunds.push(amount),

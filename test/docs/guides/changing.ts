@@ -10,7 +10,10 @@ function* orderOnce(): Steps<string> {
 }
 
 function* orderNow(): Steps<string> {
-  const { address } = yield* elicit('address', { message: 'Where shall we ship it?', schema: Address });
+  const { address } = yield* elicit('address', {
+    message: 'Where shall we ship it?',
+    schema: Address,
+  });
   const { express } = yield* elicit('express', { message: 'By express?', schema: Express });
   return yield* step('ship', () => `Shipped to ${address}${express ? ' by express' : ''}.`);
 }
@@ -55,7 +58,10 @@ const giftWith = (question: string, work: string) =>
 export const gift = saga({ name: 'gift', version: '1' }, giftWith('address', 'ship'));
 
 /** The saga with renamed IDs, without `patched`. */
-export const renamedAtOnce = saga({ name: 'gift', version: '1' }, giftWith('destination', 'deliver'));
+export const renamedAtOnce = saga(
+  { name: 'gift', version: '1' },
+  giftWith('destination', 'deliver'),
+);
 
 /** The saga with renamed IDs as a new version. */
 export const renamedVersion = saga(

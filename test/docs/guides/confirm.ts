@@ -28,7 +28,9 @@ export const deleteProject = saga(
       accept: 'client', // a model cannot confirm for its user
     });
     if (name !== project) return 'Not deleted: the name does not match.';
-    yield* step('delete', ({ idempotencyKey }) => store.delete(project, idempotencyKey), { retry: 3 });
+    yield* step('delete', ({ idempotencyKey }) => store.delete(project, idempotencyKey), {
+      retry: 3,
+    });
     return `Deleted ${project}.`;
   },
 );

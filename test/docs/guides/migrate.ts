@@ -19,7 +19,9 @@ const Customer = z.object({ customer: z.string() });
 const Email = z.object({ email: z.string() });
 
 // #region before
-const codec = createRequestStateCodec<{ invoice: string }>({ key: 'a secret of at least 32 characters!' });
+const codec = createRequestStateCodec<{ invoice: string }>({
+  key: 'a secret of at least 32 characters!',
+});
 
 export function serverBefore(): McpServer {
   const server = new McpServer({ name: 'billing', version: '1' }, { requestState: codec });
@@ -43,7 +45,9 @@ export function serverBefore(): McpServer {
 
 // #region after
 export const bill = saga({ name: 'bill', version: '1', input: Customer }, function* ({ customer }) {
-  const invoice = yield* step('create', ({ idempotencyKey }) => billing.create(customer, idempotencyKey));
+  const invoice = yield* step('create', ({ idempotencyKey }) =>
+    billing.create(customer, idempotencyKey),
+  );
   const { email } = yield* elicit('email', { message: 'Which address?', schema: Email });
   return yield* step('send', () => billing.send(invoice, email));
 });

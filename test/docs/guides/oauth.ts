@@ -34,7 +34,8 @@ export const importRepositories = saga({ name: 'import_repositories', version: '
 export async function callback(request: Request): Promise<Response> {
   const { searchParams } = new URL(request.url);
   const state = searchParams.get('state') ?? '';
-  const [, session = ''] = /(?:^|; )session=([^;]+)/.exec(request.headers.get('cookie') ?? '') ?? [];
+  const [, session = ''] =
+    /(?:^|; )session=([^;]+)/.exec(request.headers.get('cookie') ?? '') ?? [];
   const user = sessions.get(session);
   if (user === undefined || user !== owners.get(state))
     return new Response('Sign in to this site as the user of the assistant.', { status: 403 });

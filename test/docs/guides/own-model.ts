@@ -1,4 +1,11 @@
-import { createSagaHost, elicit, saga, sample, type SagaHost, type Sampling } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  saga,
+  sample,
+  type SagaHost,
+  type Sampling,
+} from '@mcp-saga/server';
 import { z } from 'zod';
 
 // #region sampling
@@ -18,7 +25,11 @@ export function chatCompletions(url: string, model: string, key: string): Sampli
     });
     if (!response.ok) throw new Error(`The model server answered ${response.status}.`);
     const { choices } = Reply.parse(await response.json());
-    return { role: 'assistant', model, content: { type: 'text', text: choices[0].message.content } };
+    return {
+      role: 'assistant',
+      model,
+      content: { type: 'text', text: choices[0].message.content },
+    };
   };
 }
 

@@ -3,7 +3,9 @@ import { z } from 'zod';
 
 const orders = ['order 1', 'order 2', 'order 3'];
 const shop = {
-  list: async (after: number): Promise<{ readonly lines: string[]; readonly next: number | undefined }> => ({
+  list: async (
+    after: number,
+  ): Promise<{ readonly lines: string[]; readonly next: number | undefined }> => ({
     lines: orders.slice(after, after + 2),
     next: after + 2 < orders.length ? after + 2 : undefined,
   }),
@@ -28,11 +30,19 @@ export const listOrders: Saga<typeof From, undefined> = saga(
 const More = z.object({ more: z.boolean() });
 
 export const browseOrders: Saga<typeof From, undefined> = saga(
-  { name: 'browse_orders', version: '1', description: 'Shows orders while the user wants more', input: From },
+  {
+    name: 'browse_orders',
+    version: '1',
+    description: 'Shows orders while the user wants more',
+    input: From,
+  },
   function* ({ after }) {
     const { lines, next } = yield* step('page', () => shop.list(after), { retry: 3 });
     if (next === undefined) return lines.join('\n');
-    const answer = yield* elicit.outcome('more', { message: `${lines.join('\n')}\n\nMore?`, schema: More });
+    const answer = yield* elicit.outcome('more', {
+      message: `${lines.join('\n')}\n\nMore?`,
+      schema: More,
+    });
     if (answer.action !== 'accept' || !answer.content.more) return 'Stopped.';
     return yield* continueAs(browseOrders, { after: next });
   },

@@ -10,7 +10,10 @@ const Choice = z.object({ hotel: z.string() });
 
 function* chooseHotel(city: string): Steps<string> {
   const found = yield* step('search', () => hotels(city));
-  const { hotel } = yield* elicit('choice', { message: `Which hotel? ${found.join(', ')}`, schema: Choice });
+  const { hotel } = yield* elicit('choice', {
+    message: `Which hotel? ${found.join(', ')}`,
+    schema: Choice,
+  });
   return hotel;
 }
 

@@ -32,7 +32,10 @@ export const buy = saga(
       compensate: ({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey),
       compensateUnknown: ({ stepKey, idempotencyKey }) => bank.refund(stepKey, idempotencyKey),
     });
-    const { sure } = yield* elicit('sure', { message: `Ship ${item} for ${amount} EUR?`, schema: Sure });
+    const { sure } = yield* elicit('sure', {
+      message: `Ship ${item} for ${amount} EUR?`,
+      schema: Sure,
+    });
     if (!sure) yield* abort('The user cancelled the order.');
     yield* step('ship', ({ idempotencyKey }) => shop.ship(item, idempotencyKey), {
       retry: 3,

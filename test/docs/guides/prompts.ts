@@ -3,7 +3,8 @@ import { z } from 'zod';
 
 const orders = {
   read: async (id: string): Promise<string> => `Order ${id}`,
-  ids: async (start: string): Promise<string[]> => ['17', '18', '23'].filter((id) => id.startsWith(start)),
+  ids: async (start: string): Promise<string[]> =>
+    ['17', '18', '23'].filter((id) => id.startsWith(start)),
 };
 
 // #region prompt

@@ -41,7 +41,9 @@ it('waits for the report, and gives up after an hour', async () => {
 // #region own-model
 it('asks the model, and uses the fallback for a client that cannot ask', async () => {
   const ticket = testSaga(triage, { input: { ticket: 'It burns' } }).on.sample('urgency', 'urgent');
-  expect((await ticket.on.elicit('team', { team: 'billing' }).run()).result).toBe('urgent, for billing');
+  expect((await ticket.on.elicit('team', { team: 'billing' }).run()).result).toBe(
+    'urgent, for billing',
+  );
   expect((await ticket.deny.client('elicitation').run()).result).toBe('urgent, for support');
   const withoutModel = await ticket.deny.client('sampling').run();
   expect(withoutModel.error).toMatchObject({ code: 'client_cannot' });

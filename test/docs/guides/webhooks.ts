@@ -1,4 +1,11 @@
-import { createSagaHost, memoryStore, saga, standardWebhook, waitFor, type SagaHost } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  memoryStore,
+  saga,
+  standardWebhook,
+  waitFor,
+  type SagaHost,
+} from '@mcp-saga/server';
 import { z } from 'zod';
 
 /** Checkouts that were created. */

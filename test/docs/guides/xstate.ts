@@ -36,7 +36,10 @@ export const expense = setup({
         id: 'decision',
         src: 'askManager',
         input: ({ context }) => context.amount,
-        onDone: [{ guard: ({ event }) => event.output.approved, target: 'paying' }, { target: 'rejected' }],
+        onDone: [
+          { guard: ({ event }) => event.output.approved, target: 'paying' },
+          { target: 'rejected' },
+        ],
         onError: { guard: 'isRefused', target: 'rejected' },
       },
       after: { 3_600_000: 'rejected' },
@@ -84,7 +87,11 @@ export const refund = setup({
         id: 'keep',
         src: 'ask',
         onDone: [
-          { guard: ({ event }) => event.output.keep, target: 'kept', actions: assign({ kept: true }) },
+          {
+            guard: ({ event }) => event.output.keep,
+            target: 'kept',
+            actions: assign({ kept: true }),
+          },
           { target: 'withdrawn' },
         ],
         onError: 'withdrawn',

@@ -9,7 +9,10 @@ export type Decrypt = (ciphertext: string, kid: string) => Promise<Uint8Array>;
 export function encryptedKeys(file: string, decrypt: Decrypt): KeySource {
   return {
     load: async () => {
-      const list = JSON.parse(await readFile(file, 'utf8')) as { kid: string; ciphertext: string }[];
+      const list = JSON.parse(await readFile(file, 'utf8')) as {
+        kid: string;
+        ciphertext: string;
+      }[];
       return await Promise.all(
         list.map(async ({ kid, ciphertext }) => ({ kid, key: await decrypt(ciphertext, kid) })),
       );

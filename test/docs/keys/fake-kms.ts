@@ -3,7 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Kms } from './aws-kms.ts';
 
-/** Key management over HTTP, with the decrypt calls of AWS KMS, Google Cloud KMS, and the transit engine of Vault. */
+/**
+ * Key management over HTTP, with the decrypt calls of AWS KMS, Google Cloud KMS, and the transit
+ * engine of Vault.
+ */
 export class FakeKms {
   isDown = false;
   /** Paths of the requests, or the target of AWS. */
@@ -15,7 +18,9 @@ export class FakeKms {
     this.#server = createServer((request, response) => {
       void bodyOf(request).then((body) => {
         const { status, answer } = this.#answer(request, body);
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+        response
+          .writeHead(status, { 'content-type': 'application/json' })
+          .end(JSON.stringify(answer));
       });
     });
   }
@@ -32,10 +37,14 @@ export class FakeKms {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Encrypts a key of a saga host, as an operator does. `context` is authenticated, not encrypted. */
+  /**
+   * Encrypts a key of a saga host, as an operator does. `context` is authenticated, not encrypted.
+   */
   encrypt(master: string, context: string, plaintext: Uint8Array): Buffer {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.#keyOf(master), nonce).setAAD(Buffer.from(context));
+    const cipher = createCipheriv('aes-256-gcm', this.#keyOf(master), nonce).setAAD(
+      Buffer.from(context),
+    );
     return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
   }
 
@@ -45,10 +54,18 @@ export class FakeKms {
       decrypt: async ({ CiphertextBlob, ...input }) => {
         const response = await fetch(this.url, {
           method: 'POST',
-          headers: { 'x-amz-target': 'TrentService.Decrypt', 'content-type': 'application/x-amz-json-1.1' },
-          body: JSON.stringify({ ...input, CiphertextBlob: Buffer.from(CiphertextBlob).toString('base64') }),
+          headers: {
+            'x-amz-target': 'TrentService.Decrypt',
+            'content-type': 'application/x-amz-json-1.1',
+          },
+          body: JSON.stringify({
+            ...input,
+            CiphertextBlob: Buffer.from(CiphertextBlob).toString('base64'),
+          }),
         });
-        const { __type: code, Plaintext } = (await response.json()) as { readonly [name: string]: string };
+        const { __type: code, Plaintext } = (await response.json()) as {
+          readonly [name: string]: string;
+        };
         if (!response.ok) throw Object.assign(new Error('Refused.'), { code });
         return Plaintext === undefined ? {} : { Plaintext: Buffer.from(Plaintext, 'base64') };
       },
@@ -61,7 +78,10 @@ export class FakeKms {
     return key;
   }
 
-  #answer(request: IncomingMessage, body: string): { readonly status: number; readonly answer: object } {
+  #answer(
+    request: IncomingMessage,
+    body: string,
+  ): { readonly status: number; readonly answer: object } {
     const { method, url = '/', headers } = request;
     const target = headers['x-amz-target'];
     this.requests.push(target === undefined ? `${method} ${url}` : String(target));
@@ -89,8 +109,8 @@ export class FakeKms {
     answer: object;
   } {
     // AWS authenticates the pairs in any order.
-    const pairs = Object.entries(EncryptionContext as Record<string, string>).toSorted(([one], [other]) =>
-      one.localeCompare(other),
+    const pairs = Object.entries(EncryptionContext as Record<string, string>).toSorted(
+      ([one], [other]) => one.localeCompare(other),
     );
     const plaintext = this.#decrypt(String(KeyId), JSON.stringify(pairs), String(CiphertextBlob));
     return { status: 200, answer: { KeyId, Plaintext: plaintext } };
@@ -122,7 +142,9 @@ export class FakeKms {
     const decipher = createDecipheriv('aes-256-gcm', this.#keyOf(master), bytes.subarray(0, 12))
       .setAAD(Buffer.from(context))
       .setAuthTag(bytes.subarray(-16));
-    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('base64');
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString(
+      'base64',
+    );
   }
 }
 

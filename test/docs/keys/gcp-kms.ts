@@ -1,7 +1,10 @@
 import type { Decrypt } from './envelope.ts';
 
 // #region gcp
-/** Decrypts as the service account of the machine. `key` is `projects/…/locations/…/keyRings/…/cryptoKeys/…`. */
+/**
+ * Decrypts as the service account of the machine. `key` is
+ * `projects/…/locations/…/keyRings/…/cryptoKeys/…`.
+ */
 export function decryptWithGoogle(
   key: string,
   kms: string = 'https://cloudkms.googleapis.com',
@@ -28,7 +31,8 @@ export function decryptWithGoogle(
 async function answerOf(request: Promise<Response>): Promise<Record<string, unknown>> {
   const response = await request;
   // The log of the host shows the code, and not the message.
-  if (!response.ok) throw Object.assign(new Error('No answer.'), { code: `HTTP_${response.status}` });
+  if (!response.ok)
+    throw Object.assign(new Error('No answer.'), { code: `HTTP_${response.status}` });
   return (await response.json()) as Record<string, unknown>;
 }
 // #endregion gcp

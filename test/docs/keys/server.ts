@@ -5,7 +5,10 @@ import { decryptWithAws, type Kms } from './aws-kms.ts';
 import { encryptedKeys } from './envelope.ts';
 
 const order = saga({ name: 'order', version: '1' }, function* () {
-  const { size } = yield* elicit('size', { message: 'Size?', schema: z.object({ size: z.string() }) });
+  const { size } = yield* elicit('size', {
+    message: 'Size?',
+    schema: z.object({ size: z.string() }),
+  });
   return `One ${size}.`;
 });
 

@@ -1,8 +1,15 @@
 import type { Decrypt } from './envelope.ts';
 
 // #region vault
-/** Decrypts by the transit engine of Vault. `token` returns the current token, such as the file that Vault Agent writes. */
-export function decryptWithVault(address: string, key: string, token: () => Promise<string>): Decrypt {
+/**
+ * Decrypts by the transit engine of Vault. `token` returns the current token, such as the file that
+ * Vault Agent writes.
+ */
+export function decryptWithVault(
+  address: string,
+  key: string,
+  token: () => Promise<string>,
+): Decrypt {
   return async (ciphertext, kid) => {
     const response = await fetch(`${address}/v1/transit/decrypt/${key}`, {
       method: 'POST',

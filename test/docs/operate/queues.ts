@@ -32,11 +32,17 @@ export const offer = saga({ name: 'offer', version: '1', forks: 'refuse' }, func
   yield* sleep(3 * day);
   yield* step('remind', ({ idempotencyKey }) => mail.send('A reminder', { idempotencyKey }));
   try {
-    const { sure } = yield* elicit('sure', { message: 'Accept?', schema: Sure, timeoutMs: 2 * day });
+    const { sure } = yield* elicit('sure', {
+      message: 'Accept?',
+      schema: Sure,
+      timeoutMs: 2 * day,
+    });
     return sure ? 'Accepted' : 'Refused';
   } catch (error) {
     if (!(error instanceof StepTimedOut)) throw error;
-    yield* step('close', ({ idempotencyKey }) => mail.send('The offer is over', { idempotencyKey }));
+    yield* step('close', ({ idempotencyKey }) =>
+      mail.send('The offer is over', { idempotencyKey }),
+    );
     return 'Over';
   }
 });
@@ -82,14 +88,19 @@ export function jobQueue(jobs: Jobs): SagaQueue {
 
 /** Service that calls a URL at a time, and signs its requests. */
 export interface Scheduler {
-  schedule(call: { readonly url: string; readonly body: string; readonly notBefore: number }): Promise<void>;
+  schedule(call: {
+    readonly url: string;
+    readonly body: string;
+    readonly notBefore: number;
+  }): Promise<void>;
   isSignedBy(signature: string | null, body: string): Promise<boolean>;
 }
 
 // #region push
 export function scheduledQueue(scheduler: Scheduler, url: string): SagaQueue {
   return {
-    send: (message, at) => scheduler.schedule({ url, body: JSON.stringify(message), notBefore: at }),
+    send: (message, at) =>
+      scheduler.schedule({ url, body: JSON.stringify(message), notBefore: at }),
     // With it, serveSagas serves POST /saga/wake.
     receive: async (request) => {
       const body = await request.text();

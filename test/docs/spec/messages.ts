@@ -1,4 +1,10 @@
-import type { CallToolResult, CompletedStep, SagaMethod, SagaStep, ToolContent } from '@mcp-saga/client';
+import type {
+  CallToolResult,
+  CompletedStep,
+  SagaMethod,
+  SagaStep,
+  ToolContent,
+} from '@mcp-saga/client';
 
 /** ID of a JSON-RPC request. */
 export type RequestId = string | number;
@@ -111,7 +117,10 @@ export interface SagaErrorResponse {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
   readonly error: {
-    /** -32602: the request is wrong. -32603: the server cannot serve it now. -32021: the client lacks a capability. */
+    /**
+     * -32602: the request is wrong. -32603: the server cannot serve it now. -32021: the client
+     * lacks a capability.
+     */
     readonly code: number;
     readonly message: string;
     readonly data?: {

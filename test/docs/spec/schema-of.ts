@@ -3,7 +3,10 @@ import ts from 'typescript-5';
 /** A JSON Schema. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
-/** Generates a JSON Schema (draft 2020-12) of the types that a file exports. Each named type is a definition. */
+/**
+ * Generates a JSON Schema (draft 2020-12) of the types that a file exports. Each named type is a
+ * definition.
+ */
 export function schemaOf(file: string, id: string, title: string): JsonSchema {
   const program = ts.createProgram([file], {
     strict: true,
@@ -27,7 +30,9 @@ export function schemaOf(file: string, id: string, title: string): JsonSchema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: id,
     title,
-    $defs: Object.fromEntries([...definitions.byName].toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    $defs: Object.fromEntries(
+      [...definitions.byName].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+    ),
   };
 }
 
@@ -65,7 +70,8 @@ class Definitions {
     if (flags & ts.TypeFlags.String) return { type: 'string' };
     if (flags & ts.TypeFlags.Number) return { type: 'number' };
     if (flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
-    if (flags & ts.TypeFlags.BooleanLiteral) return { const: this.#checker.typeToString(type) === 'true' };
+    if (flags & ts.TypeFlags.BooleanLiteral)
+      return { const: this.#checker.typeToString(type) === 'true' };
     if (type.isUnion()) return this.#union(type.types);
     if (flags & ts.TypeFlags.NonPrimitive) return { type: 'object' };
     if (this.#checker.isArrayType(type)) {
@@ -79,12 +85,16 @@ class Definitions {
   #union(types: readonly ts.Type[]): JsonSchema {
     const present = types.filter(({ flags }) => !(flags & ts.TypeFlags.Undefined));
     const literals = present.filter((type) => type.isStringLiteral());
-    const hasBoolean = present.filter(({ flags }) => flags & ts.TypeFlags.BooleanLiteral).length === 2;
+    const hasBoolean =
+      present.filter(({ flags }) => flags & ts.TypeFlags.BooleanLiteral).length === 2;
     const others = present.filter(
-      (type) => !type.isStringLiteral() && !(hasBoolean && type.flags & ts.TypeFlags.BooleanLiteral),
+      (type) =>
+        !type.isStringLiteral() && !(hasBoolean && type.flags & ts.TypeFlags.BooleanLiteral),
     );
     const parts: JsonSchema[] = [
-      ...(literals.length === 0 ? [] : [{ enum: literals.map(({ value }) => value).toSorted(byText) }]),
+      ...(literals.length === 0
+        ? []
+        : [{ enum: literals.map(({ value }) => value).toSorted(byText) }]),
       ...(hasBoolean ? [{ type: 'boolean' }] : []),
       ...others.map((type) => this.#schema(type)),
     ];
@@ -98,7 +108,10 @@ class Definitions {
     const properties = members.map((member) => {
       const schema = this.#schema(this.#checker.getTypeOfSymbol(member));
       const description = docOf(member, this.#checker);
-      return [member.name, typeof schema === 'object' ? { ...description, ...schema } : schema] as const;
+      return [
+        member.name,
+        typeof schema === 'object' ? { ...description, ...schema } : schema,
+      ] as const;
     });
     const required = members
       .filter(({ flags }) => !(flags & ts.SymbolFlags.Optional))
@@ -114,16 +127,22 @@ class Definitions {
   }
 }
 
-/** Returns the name of a type that is a definition: an alias or an interface without type arguments. */
+/**
+ * Returns the name of a type that is a definition: an alias or an interface without type arguments.
+ */
 function nameOf(type: ts.Type): string | undefined {
   const { aliasSymbol, aliasTypeArguments, symbol } = type;
-  if (aliasSymbol !== undefined) return aliasTypeArguments === undefined ? aliasSymbol.name : undefined;
+  if (aliasSymbol !== undefined)
+    return aliasTypeArguments === undefined ? aliasSymbol.name : undefined;
   const isInterface = symbol !== undefined && Boolean(symbol.flags & ts.SymbolFlags.Interface);
   const isGeneric = ((type as ts.TypeReference).typeArguments ?? []).length > 0;
   return isInterface && !isGeneric ? symbol.name : undefined;
 }
 
-function docOf(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): { readonly description?: string } {
+function docOf(
+  symbol: ts.Symbol | undefined,
+  checker: ts.TypeChecker,
+): { readonly description?: string } {
   const text = ts
     .displayPartsToString(symbol?.getDocumentationComment(checker))
     .replaceAll(/\s+/g, ' ')

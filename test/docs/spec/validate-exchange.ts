@@ -7,7 +7,10 @@ const shapes: { readonly [method: string]: readonly [request: string, response: 
   'tools/cancelSaga': ['CancelSagaRequest', 'CancelSagaResponse'],
 };
 
-/** Throws if an exchange of a saga method does not fit the published schema. A refused request may have any form. */
+/**
+ * Throws if an exchange of a saga method does not fit the published schema. A refused request may
+ * have any form.
+ */
 export function validateExchange(
   request: { readonly method: string },
   response: { readonly error?: unknown },

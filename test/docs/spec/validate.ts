@@ -12,5 +12,7 @@ export function problemsOf(name: string, message: unknown): readonly string[] {
   const validate = validators.get(name) ?? ajv.compile({ $ref: `${schema.$id}#/$defs/${name}` });
   validators.set(name, validate);
   if (validate(message)) return [];
-  return (validate.errors ?? []).map(({ instancePath, message: problem }) => `${instancePath} ${problem}`);
+  return (validate.errors ?? []).map(
+    ({ instancePath, message: problem }) => `${instancePath} ${problem}`,
+  );
 }

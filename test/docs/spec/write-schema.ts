@@ -1,4 +1,7 @@
-/** Writes `docs/spec/schema.json`. Run it by `pnpm schema` when the types of the saga methods have changed. */
+/**
+ * Writes `docs/spec/schema.json`. Run it by `pnpm schema` when the types of the saga methods have
+ * changed.
+ */
 import { writeFileSync } from 'node:fs';
 import { generateSchema } from './generate.ts';
 import { schemaFile } from './schema-file.ts';

@@ -33,7 +33,9 @@ describe('the tutorial', () => {
       `${folder}/${part}/refund.test.ts`,
     ]))
       expect(files).toContain(file);
-    expect(files).toEqual(expect.arrayContaining([`${folder}/bank.ts`, `${folder}/decide/server.ts`]));
+    expect(files).toEqual(
+      expect.arrayContaining([`${folder}/bank.ts`, `${folder}/decide/server.ts`]),
+    );
   });
 
   it('quotes the report of the test kit for a step that does not send its idempotency key', async () => {
@@ -65,7 +67,12 @@ describe('the tutorial', () => {
     const server = start(process.execPath, ['--import', 'tsx', 'server.ts'], env, cwd);
     try {
       const [, url = ''] = await server.printed(/Listening on: (\S+)/);
-      const client = start(process.execPath, ['--import', 'tsx', 'client.ts', `${url}mcp`], {}, cwd);
+      const client = start(
+        process.execPath,
+        ['--import', 'tsx', 'client.ts', `${url}mcp`],
+        {},
+        cwd,
+      );
       const { output } = await client.ended;
       expect(output).toContain('Refund how many euros for A7?');
       expect(output).toContain('Refunded 20 EUR for A7.');

@@ -17,7 +17,10 @@ export const claudeCode: Host = {
   packages: ['@anthropic-ai/claude-code@2.1.330'],
   start: async ({ installed, home, serverUrl, modelUrl, scenario, prompt, isListed }) => {
     const config = join(home, 'mcp.json');
-    await writeFile(config, JSON.stringify({ mcpServers: { sagas: { type: 'http', url: serverUrl } } }));
+    await writeFile(
+      config,
+      JSON.stringify({ mcpServers: { sagas: { type: 'http', url: serverUrl } } }),
+    );
     await writeFile(
       join(home, '.claude.json'),
       JSON.stringify({

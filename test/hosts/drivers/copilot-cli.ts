@@ -41,7 +41,8 @@ const controlD = '\x04';
 
 /** Returns the user's input for a dialog. */
 function answerKeys(screen: string, scenario: Scenario): string | undefined {
-  const [, dialog] = /^ sagas (?:needs information\.|wants you to visit)\n([\s\S]*)/m.exec(screen) ?? [];
+  const [, dialog] =
+    /^ sagas (?:needs information\.|wants you to visit)\n([\s\S]*)/m.exec(screen) ?? [];
   if (dialog === undefined) return undefined;
   const answer = scenario.answer(dialog);
   if (answer.action === 'decline') return controlD;

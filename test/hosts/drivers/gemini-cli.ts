@@ -22,7 +22,11 @@ export const geminiCli: Host = {
       command: join(installed, 'node_modules/.bin/gemini'),
       args: ['--skip-trust', '--yolo', '-m', 'gemini-2.5-pro', '-p', prompt],
       cwd: home,
-      env: { ...baseEnvironment(home), GEMINI_API_KEY: 'scripted', GOOGLE_GEMINI_BASE_URL: modelUrl },
+      env: {
+        ...baseEnvironment(home),
+        GEMINI_API_KEY: 'scripted',
+        GOOGLE_GEMINI_BASE_URL: modelUrl,
+      },
     });
   },
 };

@@ -30,7 +30,11 @@ export const opencode: Host = {
       command: join(installed, 'node_modules/.bin/opencode'),
       args: ['run', '--auto', '--title', 'Sagas', prompt],
       cwd: home,
-      env: { ...baseEnvironment(home), OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
+      env: {
+        ...baseEnvironment(home),
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+      },
     });
   },
 };

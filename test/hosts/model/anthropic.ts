@@ -19,10 +19,14 @@ export const anthropic: ModelApi = {
   matches: (path) => /\/messages(\?|$)/.test(path),
   read: (body) => {
     const { messages = [], tools = [], stream = false } = body as MessagesBody;
-    const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as Block[]) : []));
+    const blocks = messages.flatMap(({ content }) =>
+      Array.isArray(content) ? (content as Block[]) : [],
+    );
     return {
       tools: tools.map(({ name, input_schema: parameters = {} }) => ({ name, parameters })),
-      results: blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => textOf(content)),
+      results: blocks
+        .filter(({ type }) => type === 'tool_result')
+        .map(({ content }) => textOf(content)),
       read: JSON.stringify(messages),
       isStreamed: stream,
     };
@@ -62,13 +66,24 @@ export const anthropic: ModelApi = {
 };
 
 function envelope(model: string): object {
-  return { id: `msg_${randomUUID()}`, type: 'message', role: 'assistant', model, stop_sequence: null };
+  return {
+    id: `msg_${randomUUID()}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    stop_sequence: null,
+  };
 }
 
 function blockOf(reply: Reply) {
   return reply.kind === 'text'
     ? ({ type: 'text', text: reply.text } as const)
-    : ({ type: 'tool_use', id: `toolu_${randomUUID()}`, name: reply.tool.name, input: reply.args } as const);
+    : ({
+        type: 'tool_use',
+        id: `toolu_${randomUUID()}`,
+        name: reply.tool.name,
+        input: reply.args,
+      } as const);
 }
 
 function stopReasonOf({ kind }: Reply): string {

@@ -13,7 +13,9 @@ export interface Conversation {
 export interface ModelTool {
   /** Name of the tool for the model. Hosts add a prefix with the server's name. */
   readonly name: string;
-  readonly parameters: { readonly properties?: { readonly [name: string]: { readonly type?: unknown } } };
+  readonly parameters: {
+    readonly properties?: { readonly [name: string]: { readonly type?: unknown } };
+  };
   /** Namespace of the tool, in APIs that have namespaces. */
   readonly namespace?: string;
 }

@@ -6,7 +6,9 @@ interface GenerateBody {
 }
 
 interface Part {
-  readonly functionResponse?: { readonly response?: { readonly output?: unknown; readonly error?: unknown } };
+  readonly functionResponse?: {
+    readonly response?: { readonly output?: unknown; readonly error?: unknown };
+  };
 }
 
 interface Declaration {
@@ -38,7 +40,9 @@ export const gemini: ModelApi = {
     };
   },
   whole: (reply, model) => ({
-    candidates: [{ index: 0, content: { role: 'model', parts: [partOf(reply)] }, finishReason: 'STOP' }],
+    candidates: [
+      { index: 0, content: { role: 'model', parts: [partOf(reply)] }, finishReason: 'STOP' },
+    ],
     usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 10, totalTokenCount: 20 },
     modelVersion: model,
   }),

@@ -99,7 +99,8 @@ export class ScriptedModel {
   }
 
   async #reply(conversation: Conversation): Promise<Reply> {
-    const scripted = this.#scenario === undefined ? undefined : nextReply(conversation, this.#scenario);
+    const scripted =
+      this.#scenario === undefined ? undefined : nextReply(conversation, this.#scenario);
     // Hosts also ask their model for titles and similar texts.
     if (scripted === undefined) return { kind: 'text', text: 'Yes.' };
     this.#read = conversation.read;

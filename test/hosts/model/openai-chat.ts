@@ -3,7 +3,9 @@ import { textOf, type ModelApi, type Reply } from './conversation.ts';
 
 interface ChatBody {
   readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
-  readonly tools?: readonly { readonly function?: { readonly name: string; readonly parameters?: object } }[];
+  readonly tools?: readonly {
+    readonly function?: { readonly name: string; readonly parameters?: object };
+  }[];
   readonly stream?: boolean;
 }
 
@@ -24,7 +26,11 @@ export const openaiChat: ModelApi = {
   whole: (reply, model) => ({
     ...envelope('chat.completion', model),
     choices: [
-      { index: 0, message: { role: 'assistant', ...messageOf(reply) }, finish_reason: finishOf(reply) },
+      {
+        index: 0,
+        message: { role: 'assistant', ...messageOf(reply) },
+        finish_reason: finishOf(reply),
+      },
     ],
     usage,
   }),

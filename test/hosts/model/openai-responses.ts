@@ -37,7 +37,11 @@ export const openaiResponses: ModelApi = {
     const place = { output_index: 0, item_id: item.id };
     return [
       { type: 'response.created', response: created },
-      { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress' } },
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { ...item, status: 'in_progress' },
+      },
       ...(reply.kind === 'text'
         ? [
             { type: 'response.output_text.delta', ...place, content_index: 0, delta: reply.text },
@@ -56,7 +60,12 @@ export const openaiResponses: ModelApi = {
   },
 };
 
-function toTools({ type, name = '', parameters = {}, tools = [] }: ListedTool): readonly ModelTool[] {
+function toTools({
+  type,
+  name = '',
+  parameters = {},
+  tools = [],
+}: ListedTool): readonly ModelTool[] {
   if (type === 'function') return [{ name, parameters }];
   if (type !== 'namespace') return [];
   return tools.flatMap((tool) => toTools(tool).map((inner) => ({ ...inner, namespace: name })));
@@ -65,7 +74,13 @@ function toTools({ type, name = '', parameters = {}, tools = [] }: ListedTool): 
 function itemOf(reply: Reply): { readonly id: string; readonly [key: string]: unknown } {
   if (reply.kind === 'text') {
     const content = [{ type: 'output_text', text: reply.text, annotations: [] }];
-    return { id: `msg_${randomUUID()}`, type: 'message', role: 'assistant', status: 'completed', content };
+    return {
+      id: `msg_${randomUUID()}`,
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content,
+    };
   }
   const { name, namespace } = reply.tool;
   return {

@@ -8,10 +8,11 @@ const farewell = 'The tool call has ended.';
 const mostCalls = 400;
 
 /**
- * Decides the next reply of the scripted model: call the scenario's tool, call again while a result carries a token, answer
- * the questions of that result, and stop.
+ * Decides the next reply of the scripted model: call the scenario's tool, call again while a result
+ * carries a token, answer the questions of that result, and stop.
  *
- * @returns undefined if the request does not offer the tool: hosts also ask their model for titles and the like
+ * @returns undefined if the request does not offer the tool: hosts also ask their model for titles
+ * and the like
  */
 export function nextReply({ tools, results }: Conversation, scenario: Scenario): Reply | undefined {
   const tool = tools.find(({ name }) => name.endsWith(scenario.tool));

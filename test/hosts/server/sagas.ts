@@ -13,7 +13,9 @@ import {
 } from '@mcp-saga/server';
 import { z } from 'zod';
 
-/** Performs and records an effect. The runner compares the effects of a call with the expected ones. */
+/**
+ * Performs and records an effect. The runner compares the effects of a call with the expected ones.
+ */
 export type Act = (effect: string) => void;
 
 const Name = z.object({ name: z.string() });
@@ -56,7 +58,9 @@ export function createSagas(act: Act): readonly Program[] {
       function* () {
         const { name } = yield* elicit('name', { message: 'What is your name?', schema: Name });
         const verdict = yield* sample('verdict', {
-          messages: [{ role: 'user', content: { type: 'text', text: `Is ${name} a name? Yes or no?` } }],
+          messages: [
+            { role: 'user', content: { type: 'text', text: `Is ${name} a name? Yes or no?` } },
+          ],
           maxTokens: 100,
         });
         const said = verdict.content.type === 'text' ? verdict.content.text : verdict.content.type;
@@ -64,41 +68,63 @@ export function createSagas(act: Act): readonly Program[] {
         return `The model says about ${name}: ${said}`;
       },
     ),
-    saga({ name: 'both_at_once', version: '1', description: 'Asks two questions at once' }, function* () {
-      const [{ name }, { color }] = yield* all([
-        elicit('name', { message: 'What is your name?', schema: Name }),
-        elicit('color', { message: 'Which color?', schema: Color }),
-      ]);
-      yield* effect(`${name} likes ${color}`);
-      return `Noted: ${name} likes ${color}.`;
-    }),
+    saga(
+      { name: 'both_at_once', version: '1', description: 'Asks two questions at once' },
+      function* () {
+        const [{ name }, { color }] = yield* all([
+          elicit('name', { message: 'What is your name?', schema: Name }),
+          elicit('color', { message: 'Which color?', schema: Color }),
+        ]);
+        yield* effect(`${name} likes ${color}`);
+        return `Noted: ${name} likes ${color}.`;
+      },
+    ),
     saga({ name: 'declined', version: '1', description: 'Asks a question' }, function* () {
-      const outcome = yield* elicit.outcome('name', { message: 'What is your name?', schema: Name });
+      const outcome = yield* elicit.outcome('name', {
+        message: 'What is your name?',
+        schema: Name,
+      });
       if (outcome.action === 'accept') yield* effect(outcome.content.name);
       return `Action of the user: ${outcome.action}.`;
     }),
-    saga({ name: 'twelve_rounds', version: '1', description: 'Asks twelve questions' }, function* () {
-      const names: string[] = [];
-      for (let round = 1; round <= rounds; round += 1) {
-        const { name } = yield* elicit(`name-${round}`, { message: `Name number ${round}?`, schema: Name });
-        names.push(name);
-      }
-      yield* effect(names.join(' '));
-      return `All names: ${names.join(' ')}.`;
-    }),
-    saga({ name: 'short_wait', version: '1', description: 'Waits for 25 seconds' }, () => wait(25_000)),
-    saga({ name: 'long_wait', version: '1', description: 'Waits for 300 seconds' }, () => wait(300_000)),
+    saga(
+      { name: 'twelve_rounds', version: '1', description: 'Asks twelve questions' },
+      function* () {
+        const names: string[] = [];
+        for (let round = 1; round <= rounds; round += 1) {
+          const { name } = yield* elicit(`name-${round}`, {
+            message: `Name number ${round}?`,
+            schema: Name,
+          });
+          names.push(name);
+        }
+        yield* effect(names.join(' '));
+        return `All names: ${names.join(' ')}.`;
+      },
+    ),
+    saga({ name: 'short_wait', version: '1', description: 'Waits for 25 seconds' }, () =>
+      wait(25_000),
+    ),
+    saga({ name: 'long_wait', version: '1', description: 'Waits for 300 seconds' }, () =>
+      wait(300_000),
+    ),
     saga({ name: 'pages', version: '1', description: 'Shows three pages' }, function* () {
       yield* checkpoint('Page 1: apples.');
       yield* checkpoint('Page 2: pears.');
       yield* effect('pages');
       return 'Page 3: plums.';
     }),
-    saga({ name: 'url_question', version: '1', description: 'Sends the user to a page' }, function* () {
-      yield* elicitUrl('visit', { message: 'Please sign in.', url: 'https://example.com/sign-in' });
-      yield* effect('visited');
-      return 'The user visited the page.';
-    }),
+    saga(
+      { name: 'url_question', version: '1', description: 'Sends the user to a page' },
+      function* () {
+        yield* elicitUrl('visit', {
+          message: 'Please sign in.',
+          url: 'https://example.com/sign-in',
+        });
+        yield* effect('visited');
+        return 'The user visited the page.';
+      },
+    ),
     saga({ name: 'large_result', version: '1', description: 'Returns a large text' }, function* () {
       yield* effect('large');
       return 'Line of text.\n'.repeat(Math.ceil(largeSize / 14)) + 'End of the large result.';
@@ -106,7 +132,10 @@ export function createSagas(act: Act): readonly Program[] {
     saga({ name: 'reports_progress', version: '1', description: 'Reports progress' }, function* () {
       for (let done = 1; done <= 5; done += 1) {
         yield* progress(done, 5, `Part ${done}`);
-        yield* step(`part-${done}`, () => new Promise<void>((resolve) => void setTimeout(resolve, 200)));
+        yield* step(
+          `part-${done}`,
+          () => new Promise<void>((resolve) => void setTimeout(resolve, 200)),
+        );
       }
       yield* effect('progressed');
       return 'All five parts are done.';
@@ -116,7 +145,10 @@ export function createSagas(act: Act): readonly Program[] {
       function* () {
         const { name } = yield* elicit('name', { message: 'What is your name?', schema: Name });
         yield* step('work', () => new Promise<void>((resolve) => void setTimeout(resolve, 3_000)));
-        const { color } = yield* elicit('color', { message: `Which color, ${name}?`, schema: Color });
+        const { color } = yield* elicit('color', {
+          message: `Which color, ${name}?`,
+          schema: Color,
+        });
         yield* effect(`${name} likes ${color}`);
         return `Noted by a task: ${name} likes ${color}.`;
       },

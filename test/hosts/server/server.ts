@@ -1,4 +1,7 @@
-/** Server process of `pnpm hosts`. It is stateless except for the task store, which runs in the runner for both processes. */
+/**
+ * Server process of `pnpm hosts`. It is stateless except for the task store, which runs in the
+ * runner for both processes.
+ */
 import type { TaskStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import type { StoredTask } from '@mcp-saga/server/stores';

@@ -24,8 +24,8 @@ interface Pending {
 }
 
 /**
- * The Inspector's `mcpdo`: a daemon holds the connection, and with it a call that waits for its user, who answers with
- * a command of its own.
+ * The Inspector's `mcpdo`: a daemon holds the connection, and with it a call that waits for its
+ * user, who answers with a command of its own.
  */
 export async function connectMcpdo(
   command: readonly [node: string, script: string],
@@ -40,12 +40,23 @@ export async function connectMcpdo(
   };
   const asked: string[] = [];
   try {
-    const how = ['--era', era === 'modern' ? 'auto' : 'legacy', '--elicit', elicitation ? 'form' : 'off'];
+    const how = [
+      '--era',
+      era === 'modern' ? 'auto' : 'legacy',
+      '--elicit',
+      elicitation ? 'form' : 'off',
+    ];
     const { name } = await mcpdo(['connect', ...how, ...toArguments(target)]);
     return {
       asked,
       call: async (tool, args) => {
-        let said = await mcpdo(['--connection', String(name), 'tools/call', tool, JSON.stringify(args)]);
+        let said = await mcpdo([
+          '--connection',
+          String(name),
+          'tools/call',
+          tool,
+          JSON.stringify(args),
+        ]);
         for (;;) {
           const { elicitationPending: pending } = said as Pending;
           if (pending === undefined) return called(said);
@@ -62,7 +73,10 @@ export async function connectMcpdo(
   }
 }
 
-/** Connects the Inspector's `--cli`, which uses a new connection for each call and cannot be asked questions. */
+/**
+ * Connects the Inspector's `--cli`, which uses a new connection for each call and cannot be asked
+ * questions.
+ */
 export async function connectCli(
   command: readonly [node: string, script: string],
   { target, era }: Way,

@@ -78,7 +78,10 @@ export const userAnswers: { readonly [message: string]: Json } = {
   "Is deploying to 'production' safe right now?": { sure: true },
 };
 
-/** Calls a tool to its end like a model: if the text names a token, calls the tool again with the token and the answers. */
+/**
+ * Calls a tool to its end like a model: if the text names a token, calls the tool again with the
+ * token and the answers.
+ */
 export async function drive(peer: Peer, { tool, modelAnswers }: Job): Promise<Report> {
   const client = JSON.parse(textOf(await peer.call('who_am_i', {}))) as Client;
   const calls = [await peer.call(tool, args)];

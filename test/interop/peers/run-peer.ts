@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { drive, type Job, type Peer, type Way } from './peer.ts';
 
 /**
- * Does the job given as the second argument with a client of the folder given as the first, and prints the report as
- * the last line.
+ * Does the job given as the second argument with a client of the folder given as the first, and
+ * prints the report as the last line.
  */
 export async function runPeer(
   connect: (way: Way, load: (name: string) => Promise<unknown>) => Promise<Peer>,

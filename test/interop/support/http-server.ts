@@ -25,15 +25,20 @@ export interface HttpServer {
   readonly stop: () => Promise<void>;
 }
 
-/** A server with the tools, and with the plain tool `who_am_i`, which returns the declared capabilities. */
+/**
+ * A server with the tools, and with the plain tool `who_am_i`, which returns the declared
+ * capabilities.
+ */
 export function newServer(attach: Attach): McpServer {
   const server = new McpServer({ name: 'interop', version: '1.0.0' });
   attach(server);
   server.registerTool('who_am_i', {}, ({ mcpReq, sessionId }) => {
     const envelope = mcpReq.envelope as { readonly [key: string]: unknown } | undefined;
-    const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
+    const declared =
+      envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
     const facts = {
-      revision: envelope?.[PROTOCOL_VERSION_META_KEY] ?? server.server.getNegotiatedProtocolVersion(),
+      revision:
+        envelope?.[PROTOCOL_VERSION_META_KEY] ?? server.server.getNegotiatedProtocolVersion(),
       declared: declared === undefined ? 'unknown' : Object.keys(declared),
       hasSession: sessionId !== undefined,
     };
@@ -42,13 +47,18 @@ export function newServer(attach: Attach): McpServer {
   return server;
 }
 
-/** Streamable HTTP without state between requests: for 2026-07-28, and for stateless 2025 clients. */
+/**
+ * Streamable HTTP without state between requests: for 2026-07-28, and for stateless 2025 clients.
+ */
 export function stateless(attach: Attach): Fetch {
   const handler = createMcpHandler(() => newServer(attach));
   return (request) => handler.fetch(request);
 }
 
-/** Streamable HTTP with sessions, as in 2025: `initialize` opens a session, and each session has its own server. */
+/**
+ * Streamable HTTP with sessions, as in 2025: `initialize` opens a session, and each session has its
+ * own server.
+ */
 export function sessions(attach: Attach): Fetch {
   const open = new Map<string, SessionTransport>();
   return async (request) => {
@@ -58,7 +68,10 @@ export function sessions(attach: Attach): Fetch {
     const body: unknown = request.method === 'POST' ? await request.json() : undefined;
     if (id !== null || !isInitializeRequest(body)) {
       const error = { code: -32_000, message: 'Bad Request: no session' };
-      return Response.json({ jsonrpc: '2.0', id: null, error }, { status: id === null ? 400 : 404 });
+      return Response.json(
+        { jsonrpc: '2.0', id: null, error },
+        { status: id === null ? 400 : 404 },
+      );
     }
     const transport = new SessionTransport({
       sessionIdGenerator: randomUUID,
@@ -103,7 +116,12 @@ function toRequest(incoming: IncomingMessage): Request {
   const hasBody = method !== 'GET' && method !== 'HEAD';
   return new Request(new URL(url, `http://${headers.host}`), {
     method,
-    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
-    ...(hasBody ? { body: Readable.toWeb(incoming) as globalThis.ReadableStream, duplex: 'half' } : {}),
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]),
+    ...(hasBody
+      ? { body: Readable.toWeb(incoming) as globalThis.ReadableStream, duplex: 'half' }
+      : {}),
   });
 }

@@ -50,7 +50,10 @@ const modelAnswers: readonly Json[] = [
 ];
 
 /** Calls a tool to its end with one client, on a server of its own. */
-export async function play(run: RunPeer, { place, hasModel = false, tool, ...way }: Play): Promise<Played> {
+export async function play(
+  run: RunPeer,
+  { place, hasModel = false, tool, ...way }: Play,
+): Promise<Played> {
   const served = await serve(place, { hasModel });
   try {
     const { target } = served;

@@ -13,7 +13,10 @@ const run = promisify(execFile);
 /** Includes the time to download a client and its version of Node. */
 export const installTimeout = 300_000;
 
-/** Installs Node for these clients if necessary. They need version 22 or later, which also runs TypeScript. */
+/**
+ * Installs Node for these clients if necessary. They need version 22 or later, which also runs
+ * TypeScript.
+ */
 export const nodeOfPeers = (): Promise<string> => node('24.21.0').executable();
 
 /** Environment variables that share a client's compiled code between Node processes. */

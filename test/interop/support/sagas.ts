@@ -18,7 +18,10 @@ const askedTool = saga(
       schema: Sure,
     });
     if (!sure) return `Not deployed to ${target}: the user did not say yes.`;
-    yield* step('deploy', async ({ idempotencyKey }) => ({ target, deployment: idempotencyKey.slice(0, 8) }));
+    yield* step('deploy', async ({ idempotencyKey }) => ({
+      target,
+      deployment: idempotencyKey.slice(0, 8),
+    }));
     return `Deployment to ${target} initiated successfully based on confirmation.`;
   },
 );
@@ -37,12 +40,15 @@ interface StepFacts {
 }
 
 /**
- * Creates a host with the quickstart's saga and a variant that asks only the user. A model may answer if the client cannot be
- * asked.
+ * Creates a host with the quickstart's saga and a variant that asks only the user. A model may
+ * answer if the client cannot be asked.
  *
  * @param onEffect - gets the path of each server step that succeeded
  */
-export function createHost({ keys, hasModel }: HostFacts, onEffect: (path: string) => void): SagaHost {
+export function createHost(
+  { keys, hasModel }: HostFacts,
+  onEffect: (path: string) => void,
+): SagaHost {
   const sampling = () => ({
     role: 'assistant' as const,
     content: { type: 'text' as const, text: 'Yes, all systems are green.' },

@@ -20,7 +20,10 @@ export interface Served {
 }
 
 /** Serves the sagas. Over stdio the client starts the server. */
-export async function serve(place: Place, { hasModel }: { readonly hasModel: boolean }): Promise<Served> {
+export async function serve(
+  place: Place,
+  { hasModel }: { readonly hasModel: boolean },
+): Promise<Served> {
   const keys = generateKey();
   if (place === 'stdio') return await forStdio(keys, hasModel);
   const effects: string[] = [];

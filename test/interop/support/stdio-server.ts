@@ -5,5 +5,7 @@ import { newServer } from './http-server.ts';
 import { createHost } from './sagas.ts';
 
 const { SAGA_KEYS: keys = '', INTEROP_MODEL: model, INTEROP_EFFECTS: effects = '' } = process.env;
-const host = createHost({ keys, hasModel: model === 'yes' }, (path) => appendFileSync(effects, `${path}\n`));
+const host = createHost({ keys, hasModel: model === 'yes' }, (path) =>
+  appendFileSync(effects, `${path}\n`),
+);
 serveStdio(() => newServer((server) => host.attach(server)));

@@ -19,7 +19,11 @@ import assert = require('node:assert/strict');
 const hello = saga({ name: 'hello', version: '1' }, function* () {
   return yield* step('greet', async () => 'Hello');
 });
-const host: SagaHost = createSagaHost({ sagas: [hello], keys: generateKey(), audience: 'required' });
+const host: SagaHost = createSagaHost({
+  sagas: [hello],
+  keys: generateKey(),
+  audience: 'required',
+});
 const others = [
   callSaga,
   durableObjectStore,

@@ -27,7 +27,9 @@ async function overHttp(): Promise<void> {
   const client = new Client({ name: 'c', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   const fetch = (url: string | URL, init?: RequestInit): Promise<Response> =>
     served.fetch(new Request(url, init));
-  await client.connect(new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), { fetch }),
+  );
   assert.deepEqual((await eraseAll(client)).content, erased);
   await client.close();
 }
@@ -37,7 +39,10 @@ async function inSession(): Promise<void> {
   const server = new McpServer({ name: 'disk', version: '1.0.0' });
   createSagaHost({ sagas: [erase], keys: generateKey(), audience: 'disk' }).attach(server);
   const client = new Client1({ name: 'c', version: '1' }, { capabilities: { elicitation: {} } });
-  client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { sure: true } }));
+  client.setRequestHandler(ElicitRequestSchema, () => ({
+    action: 'accept',
+    content: { sure: true },
+  }));
   const [here, there] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(there), client.connect(here)]);
   const { content } = await client.callTool({ name: 'erase', arguments: {} });
@@ -95,8 +100,10 @@ await Promise.all([overHttp(), inSession(), byMachine(), seals(), underTrace()])
 assert.equal(typeof createSagaObject().prototype.alarm, 'function');
 assert.equal(await testErase(), 'Erased.');
 assert.equal(sagaRules.meta.name, '@mcp-saga/eslint-plugin');
-for (const word of [redisGuard, redisTaskStore, sagaProperty, replayRecordings]) assert(word.length > 0);
-for (const migrations of [postgresMigrations(), sqliteMigrations()]) assert.equal(migrations.length, 1);
+for (const word of [redisGuard, redisTaskStore, sagaProperty, replayRecordings])
+  assert(word.length > 0);
+for (const migrations of [postgresMigrations(), sqliteMigrations()])
+  assert.equal(migrations.length, 1);
 for (const word of [
   alarmQueue,
   bullmqQueue,

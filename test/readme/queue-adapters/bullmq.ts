@@ -8,5 +8,9 @@ export const queue = bullmqQueue(sagas);
 
 /** Delivers messages to the host of the queue. */
 export function startWorker(host: Pick<SagaHost, 'deliver'>): Worker {
-  return new Worker('sagas', bullmqProcessor(host), { ...bullmqWorkerOptions, connection, concurrency: 10 });
+  return new Worker('sagas', bullmqProcessor(host), {
+    ...bullmqWorkerOptions,
+    connection,
+    concurrency: 10,
+  });
 }

@@ -20,9 +20,9 @@ export type Fetch = (request: Request, env?: unknown, runtime?: unknown) => Prom
 const info = { name: 'conformance', version: '1' };
 
 /**
- * Server for all runtimes. `/mcp` serves sagas statelessly. `/session/1` and `/session/2` keep sessions, with SDK version 1 or 2.
- * `/effects?label=…` returns the effects of a call. The query replaces the configuration of a fleet, so that one process can act
- * as many:
+ * Server for all runtimes. `/mcp` serves sagas statelessly. `/session/1` and `/session/2` keep
+ * sessions, with SDK version 1 or 2. `/effects?label=…` returns the effects of a call. The query
+ * replaces the configuration of a fleet, so that one process can act as many:
  *
  * - `keys=k2,k1`: keys of the host, in this order. Default: all keys in their configured order
  * - `sealing=portable`: sealing implementation. Default: the host's
@@ -81,7 +81,10 @@ function serve(path: string, options: Omit<SagaHostOptions, 'audience'>): Fetch 
     case '/session/2': {
       const kept = host();
       return sessions(async (of) => {
-        const [server, transport] = [new McpServer(info), new WebStandardStreamableHTTPServerTransport(of)];
+        const [server, transport] = [
+          new McpServer(info),
+          new WebStandardStreamableHTTPServerTransport(of),
+        ];
         kept.attach(server);
         await server.connect(transport);
         return transport;

@@ -26,7 +26,9 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
     ({ idempotencyKey }: { readonly idempotencyKey: string }): void =>
       effects.note(label, what, idempotencyKey);
 
-  /** Covers many features: asks the user and the model, waits, works in parallel, and can be undone. */
+  /**
+   * Covers many features: asks the user and the model, waits, works in parallel, and can be undone.
+   */
   const order = saga(
     {
       name: 'order',
@@ -66,7 +68,10 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
       const places: string[] = [];
       const drawn: unknown[] = [];
       for (let stop = 1; stop <= stops; stop += 1) {
-        const { place } = yield* elicit('stop', { message: `Stop ${stop}: where is this?`, schema: Place });
+        const { place } = yield* elicit('stop', {
+          message: `Stop ${stop}: where is this?`,
+          schema: Place,
+        });
         const passed = yield* step('pass', (context) => {
           note(label, `pass ${stop}`)(context);
           return { stop: BigInt(stop), at: new Date(stop), place: new Set([place]) };
@@ -105,17 +110,23 @@ export function conformanceSagas(effects: Effects): readonly Program[] {
     },
   );
 
-  const greeting = promptSaga({ name: 'greeting', version: '1', input: Labelled }, function* ({ label }) {
-    yield* step('look', note(label, 'look'));
-    const { place } = yield* elicit('place', { message: 'Where?', schema: Place });
-    return `Hello, ${place}`;
-  });
+  const greeting = promptSaga(
+    { name: 'greeting', version: '1', input: Labelled },
+    function* ({ label }) {
+      yield* step('look', note(label, 'look'));
+      const { place } = yield* elicit('place', { message: 'Where?', schema: Place });
+      return `Hello, ${place}`;
+    },
+  );
 
-  const page = resourceSaga({ name: 'page', version: '1', uriTemplate: 'pages://{label}' }, function* (args) {
-    yield* step('look', note(args.label, 'look'));
-    const { place } = yield* elicit('place', { message: 'Where?', schema: Place });
-    return `A page of ${place}`;
-  });
+  const page = resourceSaga(
+    { name: 'page', version: '1', uriTemplate: 'pages://{label}' },
+    function* (args) {
+      yield* step('look', note(args.label, 'look'));
+      const { place } = yield* elicit('place', { message: 'Where?', schema: Place });
+      return `A page of ${place}`;
+    },
+  );
 
   return [order, relay, ballast, ticket, greeting, page];
 }

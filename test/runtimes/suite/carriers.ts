@@ -14,7 +14,10 @@ export interface Carrier {
   goOn(url: URL, label: string, token: string): Promise<WireMessage>;
 }
 
-const asked = { address: accepted({ address: 'Main Street 1' }), place: accepted({ place: 'here' }) };
+const asked = {
+  address: accepted({ address: 'Main Street 1' }),
+  place: accepted({ place: 'here' }),
+};
 const knowsTasks = capabilitiesOf({ dialect: 'tasks', era: '2026-07-28' });
 const resumable = capabilitiesOf({ dialect: 'resumable requests', era: '2026-07-28' });
 
@@ -27,7 +30,8 @@ function inRounds(name: string, method: string, paramsOf: (label: string) => Fie
   return {
     name,
     refused: frozen('Invalid or expired requestState', 'invalid_request_state'),
-    begin: async (url, label) => text((await ask(url, method, paramsOf(label))).result?.['requestState']),
+    begin: async (url, label) =>
+      text((await ask(url, method, paramsOf(label))).result?.['requestState']),
     goOn: (url, label, requestState) =>
       ask(url, method, { ...paramsOf(label), requestState, inputResponses: asked }),
   };
@@ -42,18 +46,26 @@ export const sagaMethods: Carrier = {
     return text(result?.['sagaToken']);
   },
   goOn: (url, _, sagaToken) =>
-    ask(url, 'tools/resumeSaga', { sagaToken, completedSteps: completed('address', asked.address) }),
+    ask(url, 'tools/resumeSaga', {
+      sagaToken,
+      completedSteps: completed('address', asked.address),
+    }),
 };
 
 /** All dialects whose token contains the whole saga. */
 export const carriers: readonly Carrier[] = [
   sagaMethods,
-  inRounds('multi round-trip, a tool', 'tools/call', (label) => ({ name: 'order', arguments: { label } })),
+  inRounds('multi round-trip, a tool', 'tools/call', (label) => ({
+    name: 'order',
+    arguments: { label },
+  })),
   inRounds('multi round-trip, a prompt', 'prompts/get', (label) => ({
     name: 'greeting',
     arguments: { label },
   })),
-  inRounds('multi round-trip, a resource', 'resources/read', (label) => ({ uri: `pages://${label}` })),
+  inRounds('multi round-trip, a resource', 'resources/read', (label) => ({
+    uri: `pages://${label}`,
+  })),
   {
     name: 'resume token',
     refused: frozen('Invalid or expired resumeToken', 'invalid_resume_token'),
@@ -80,7 +92,8 @@ export const carriers: readonly Carrier[] = [
       return text(token);
     },
     // A resumed request contains only the token.
-    goOn: (url, _, resumeToken) => ask(url, 'requests/resume', { resumeToken }, { capabilities: resumable }),
+    goOn: (url, _, resumeToken) =>
+      ask(url, 'requests/resume', { resumeToken }, { capabilities: resumable }),
   },
 ];
 
@@ -95,7 +108,9 @@ export const tasks: Carrier = {
     let status = result?.['status'];
     // The first turn runs in the background.
     while (status === 'working')
-      status = (await ask(url, 'tasks/get', { taskId }, { capabilities: knowsTasks })).result?.['status'];
+      status = (await ask(url, 'tasks/get', { taskId }, { capabilities: knowsTasks })).result?.[
+        'status'
+      ];
     return taskId;
   },
   goOn: (url, _, taskId) =>

@@ -9,7 +9,10 @@ import { ask, clientOf } from './wire.ts';
 /** Tests effects: undone when necessary, and never run twice. */
 export function effectsSuite(subject: Subject): void {
   const resume = async (sagaToken: string, completedSteps: readonly object[]): Promise<Fields> => {
-    const { result, error } = await ask(subject.mcp(), 'tools/resumeSaga', { sagaToken, completedSteps });
+    const { result, error } = await ask(subject.mcp(), 'tools/resumeSaga', {
+      sagaToken,
+      completedSteps,
+    });
     return result ?? { error };
   };
   const done = async (label: string): Promise<readonly string[]> =>
@@ -19,7 +22,9 @@ export function effectsSuite(subject: Subject): void {
     it('[P1] [E3] are undone if the user declines', async () => {
       const label = randomUUID();
       const way = { dialect: 'multi round-trip', era: '2026-07-28' } as const;
-      const client = clientOf(() => subject.mcp(), way, { 'elicitation/create': { action: 'decline' } });
+      const client = clientOf(() => subject.mcp(), way, {
+        'elicitation/create': { action: 'decline' },
+      });
       const result = await client.call('order', { label });
       expect(result).toMatchObject({
         isError: true,
@@ -49,7 +54,10 @@ export function effectsSuite(subject: Subject): void {
       const here = completed('place', accepted({ place: 'here' }));
       const both = await Promise.all([resume(sagaToken, here), resume(sagaToken, here)]);
       for (const one of both) expect(one).toMatchObject({ content: [{ text: 'Stamped at here' }] });
-      const elsewhere = await resume(sagaToken, completed('place', accepted({ place: 'elsewhere' })));
+      const elsewhere = await resume(
+        sagaToken,
+        completed('place', accepted({ place: 'elsewhere' })),
+      );
       expect(elsewhere).toEqual({ error: sagaMethods.refused });
       expect(await done(label)).toEqual(['stamp']);
     });

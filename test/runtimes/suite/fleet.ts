@@ -29,7 +29,9 @@ export function fleetSuite(subjects: readonly Subject[]): void {
     expect(ran.map((effects) => effects.map(({ what }) => what))).toEqual(
       subjects.map((_, index) => [`pass ${index + 1}`]),
     );
-    expect(new Set(ran.flat().map(({ idempotencyKey }) => idempotencyKey)).size).toBe(subjects.length);
+    expect(new Set(ran.flat().map(({ idempotencyKey }) => idempotencyKey)).size).toBe(
+      subjects.length,
+    );
   });
 
   it.each(ways)(
@@ -56,7 +58,9 @@ export function fleetSuite(subjects: readonly Subject[]): void {
         readonly drawn: unknown[];
       };
       results.add(JSON.stringify(drawn));
-      keys.push(...(await subject.effects(label)).filter(({ what }) => what === `pass ${subjects.length}`));
+      keys.push(
+        ...(await subject.effects(label)).filter(({ what }) => what === `pass ${subjects.length}`),
+      );
     }
     expect(results.size).toBe(1);
     expect(keys).toHaveLength(subjects.length);
@@ -64,8 +68,14 @@ export function fleetSuite(subjects: readonly Subject[]): void {
   });
 }
 
-/** Starts a saga on the first runtime, and continues it on all but the last. Returns the token for the last one. */
-async function relay(subjects: readonly Subject[], label: string): Promise<{ readonly last: string }> {
+/**
+ * Starts a saga on the first runtime, and continues it on all but the last. Returns the token for
+ * the last one.
+ */
+async function relay(
+  subjects: readonly Subject[],
+  label: string,
+): Promise<{ readonly last: string }> {
   const [first] = subjects;
   if (first === undefined) throw new Error('Nothing runs.');
   const args = { label, stops: subjects.length };
@@ -80,7 +90,11 @@ async function relay(subjects: readonly Subject[], label: string): Promise<{ rea
 }
 
 /** Continues to the end, and returns the result of the saga. */
-async function goOn(subject: Subject | undefined, sagaToken: string, stop: number): Promise<string> {
+async function goOn(
+  subject: Subject | undefined,
+  sagaToken: string,
+  stop: number,
+): Promise<string> {
   if (subject === undefined) throw new Error('Nothing runs.');
   const { result } = await ask(subject.mcp(), 'tools/resumeSaga', {
     sagaToken,

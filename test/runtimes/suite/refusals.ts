@@ -33,14 +33,20 @@ export function refusalsSuite(subject: Subject): void {
         const [label, otherLabel] = [randomUUID(), randomUUID()] as const;
         const token = await carrier.begin(url(), label);
         const other = await carrier.begin(url(), otherLabel);
-        await expectRefused(carrier, url(), label, [...tamper(token, other), ...changes(token, other)]);
+        await expectRefused(carrier, url(), label, [
+          ...tamper(token, other),
+          ...changes(token, other),
+        ]);
         expect(await carrier.goOn(url(), label, token)).toSatisfy(isTaken);
       },
     );
 
     it('[P1] [T3] [T5] gets the frozen response if it is sealed with another key with its ID', async () => {
       const label = randomUUID();
-      const forged = await sagaMethods.begin(subject.mcp({ keys: generateKey('k1'), sealing }), label);
+      const forged = await sagaMethods.begin(
+        subject.mcp({ keys: generateKey('k1'), sealing }),
+        label,
+      );
       await expectRefused(sagaMethods, url(), label, [{ how: 'forged', token: forged }]);
     });
 
@@ -64,7 +70,9 @@ export function refusalsSuite(subject: Subject): void {
       const token = await other.begin(subject.mcp(), label);
       answers[other.name] = (await sagaMethods.goOn(subject.mcp(), label, token)).error;
     }
-    expect(answers).toEqual(Object.fromEntries(others.map(({ name }) => [name, sagaMethods.refused])));
+    expect(answers).toEqual(
+      Object.fromEntries(others.map(({ name }) => [name, sagaMethods.refused])),
+    );
   });
 
   /** Sends each token, and expects the same error for all of them and no effects. */
@@ -87,8 +95,9 @@ export function refusalsSuite(subject: Subject): void {
 const partNames = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
 
 /**
- * Each part of a token changed at its first and at its last character, and taken from the token of another saga; and the
- * id of the other key of the ring. The ID of a stored task has two parts and no key.
+ * Each part of a token changed at its first and at its last character, and taken from the token of
+ * another saga; and the id of the other key of the ring. The ID of a stored task has two parts and
+ * no key.
  */
 function changes(token: string, other: string): { readonly how: string; readonly token: string }[] {
   const [parts, others] = [token.split('.'), other.split('.')];
@@ -104,7 +113,10 @@ function changes(token: string, other: string): { readonly how: string; readonly
   };
   const changed = partNames.slice(0, parts.length).flatMap((name, index) => {
     const part = parts[index] ?? '';
-    const swapped = { how: `the ${name} of another saga`, token: replaced(index, others[index] ?? '') };
+    const swapped = {
+      how: `the ${name} of another saga`,
+      token: replaced(index, others[index] ?? ''),
+    };
     if (part === '') return [{ how: `a ${name} where there is none`, token: replaced(index, 'A') }];
     const ends = [
       { how: `another first character of the ${name}`, token: replaced(index, flipped(part, 0)) },

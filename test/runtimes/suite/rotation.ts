@@ -22,7 +22,10 @@ export function rotationSuite(subject: Subject): void {
         seals.push(kidOf(sagaToken));
         const stepId = index === 0 ? 'stop' : `stop#${index + 1}`;
         const completedSteps = completed(stepId, accepted({ place: keys }));
-        const turn = await ask(subject.mcp({ keys }), 'tools/resumeSaga', { sagaToken, completedSteps });
+        const turn = await ask(subject.mcp({ keys }), 'tools/resumeSaga', {
+          sagaToken,
+          completedSteps,
+        });
         ({ result } = turn);
       }
       // Each token was sealed in the phase before the one that opens it.
@@ -48,5 +51,7 @@ export function rotationSuite(subject: Subject): void {
 
 function kidOf(token: string): string {
   const [header = ''] = token.split('.');
-  return String((JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly kid: unknown }).kid);
+  return String(
+    (JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly kid: unknown }).kid,
+  );
 }

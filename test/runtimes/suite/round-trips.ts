@@ -10,7 +10,8 @@ import { wireWays } from '../../support/wire/ways.ts';
 
 /** Dialects that need no session. */
 const stateless = wireWays.filter(
-  ({ dialect, era }) => dialect !== 'push' && !(dialect === 'resumable requests' && era === '2025-11-25'),
+  ({ dialect, era }) =>
+    dialect !== 'push' && !(dialect === 'resumable requests' && era === '2025-11-25'),
 );
 
 /** Every dialect, from the start of a saga to its end. */
@@ -19,7 +20,9 @@ export function roundTripsSuite(subject: Subject): void {
     it.each(stateless)('[P1] [W1] [E1] by $dialect, $era, runs each step once', async (way) => {
       const label = randomUUID();
       const client = clientOf(() => subject.mcp(), way, answers);
-      expect(await client.call('order', { label })).toMatchObject({ content: [{ text: orderText }] });
+      expect(await client.call('order', { label })).toMatchObject({
+        content: [{ text: orderText }],
+      });
       expectOnce(await subject.effects(label));
       const methods = new Set(client.exchanges.map(({ method }) => method));
       // Methods that are specific to the dialect.
@@ -38,10 +41,13 @@ export function roundTripsSuite(subject: Subject): void {
           way,
           answers,
           (method) => {
-            if (method === 'notifications/requests/resumePolicy' && ++told === cutAt) throw new WireCut();
+            if (method === 'notifications/requests/resumePolicy' && ++told === cutAt)
+              throw new WireCut();
           },
         );
-        expect(await client.call('order', { label })).toMatchObject({ content: [{ text: orderText }] });
+        expect(await client.call('order', { label })).toMatchObject({
+          content: [{ text: orderText }],
+        });
         expect(client.exchanges.map(({ method }) => method)).toContain('requests/resume');
         const keys = new Map(
           (await subject.effects(label)).map(({ what, idempotencyKey }) => [idempotencyKey, what]),
@@ -55,7 +61,8 @@ export function roundTripsSuite(subject: Subject): void {
       ['a resource', 'resources/read', 'page', { contents: [{ text: 'A page of here' }] }],
     ])('[P1] [W1] [E1] of %s runs its step once', async (_, method, name, result) => {
       const label = randomUUID();
-      const params: Fields = name === 'page' ? { uri: `pages://${label}` } : { name, arguments: { label } };
+      const params: Fields =
+        name === 'page' ? { uri: `pages://${label}` } : { name, arguments: { label } };
       const { result: asked } = await ask(subject.mcp(), method, params);
       expect(asked).toMatchObject({
         resultType: 'input_required',
@@ -63,7 +70,9 @@ export function roundTripsSuite(subject: Subject): void {
       });
       const { requestState } = asked ?? {};
       const more = { requestState, inputResponses: { place: accepted({ place: 'here' }) } };
-      expect((await ask(subject.mcp(), method, { ...params, ...more })).result).toMatchObject(result);
+      expect((await ask(subject.mcp(), method, { ...params, ...more })).result).toMatchObject(
+        result,
+      );
       expect((await subject.effects(label)).map(({ what }) => what)).toEqual(['look']);
     });
   });

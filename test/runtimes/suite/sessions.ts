@@ -8,7 +8,11 @@ type Answer = (typeof answers)['elicitation/create'];
 
 /** Schema that accepts every result. */
 const anyResult = {
-  '~standard': { version: 1, vendor: 'suite', validate: (value: unknown) => ({ value: value as object }) },
+  '~standard': {
+    version: 1,
+    vendor: 'suite',
+    validate: (value: unknown) => ({ value: value as object }),
+  },
 } as const;
 
 /** Tests the dialects with a session, in which the server asks its client during a call. */
@@ -60,14 +64,18 @@ export function sessionsSuite(subject: Subject): void {
         },
         (token) => tokens.push(token),
       );
-      const lost = near.callTool({ name: 'order', arguments: { label } }).catch((error: unknown) => error);
+      const lost = near
+        .callTool({ name: 'order', arguments: { label } })
+        .catch((error: unknown) => error);
       await isAsked;
       await near.close();
       expect(await lost).toBeInstanceOf(Error);
       const far = await connect(() => answers['elicitation/create']);
       try {
         const resumed = { method: 'requests/resume', params: { resumeToken: tokens.at(-1) } };
-        expect(await far.request(resumed, anyResult)).toMatchObject({ content: [{ text: orderText }] });
+        expect(await far.request(resumed, anyResult)).toMatchObject({
+          content: [{ text: orderText }],
+        });
       } finally {
         await far.close();
       }

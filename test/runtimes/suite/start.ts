@@ -16,12 +16,18 @@ export function startSuite(subject: Subject): void {
       expect(stdout).toContain(runner.versionSaid);
     });
 
-    it.each(['2026-07-28', '2025-11-25'] as const)('[P1] lists its tools to clients of %s', async (era) => {
-      const { result } = await ask(subject.mcp(), 'tools/list', {}, { era });
-      const tools = result?.['tools'] as readonly { readonly name: string; readonly _meta: object }[];
-      expect(tools.map(({ name }) => name)).toEqual(['order', 'relay', 'ballast', 'ticket']);
-      for (const { _meta: meta } of tools) expect(meta).toHaveProperty([extension]);
-    });
+    it.each(['2026-07-28', '2025-11-25'] as const)(
+      '[P1] lists its tools to clients of %s',
+      async (era) => {
+        const { result } = await ask(subject.mcp(), 'tools/list', {}, { era });
+        const tools = result?.['tools'] as readonly {
+          readonly name: string;
+          readonly _meta: object;
+        }[];
+        expect(tools.map(({ name }) => name)).toEqual(['order', 'relay', 'ballast', 'ticket']);
+        for (const { _meta: meta } of tools) expect(meta).toHaveProperty([extension]);
+      },
+    );
 
     it('[P1] announces its methods', async () => {
       const { result } = await ask(subject.mcp(), 'server/discover', {});

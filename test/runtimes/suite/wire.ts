@@ -19,7 +19,10 @@ export interface AskOptions extends Listener {
   readonly capabilities?: object;
 }
 
-/** Posts one request without an SDK, and returns the raw response. A listener that throws cuts the connection. */
+/**
+ * Posts one request without an SDK, and returns the raw response. A listener that throws cuts the
+ * connection.
+ */
 export async function ask(
   url: URL,
   method: string,

@@ -14,7 +14,10 @@ export interface ChannelOptions {
 
 const info = { name: 'test', version: '1' };
 
-/** Connects to a server in memory, without the SDK's `Client`: a resumed request must keep its request ID. */
+/**
+ * Connects to a server in memory, without the SDK's `Client`: a resumed request must keep its
+ * request ID.
+ */
 export class SdkChannel implements Channel {
   readonly #options: ChannelOptions;
   #session: Promise<Connection> | undefined;
@@ -51,7 +54,9 @@ export class SdkChannel implements Channel {
     };
     const requestInit = user === undefined ? {} : { headers: { authorization: `Bearer ${user}` } };
     const url = new URL('http://localhost/mcp');
-    return await connected(new StreamableHTTPClientTransport(url, { fetch, protocolVersion, requestInit }));
+    return await connected(
+      new StreamableHTTPClientTransport(url, { fetch, protocolVersion, requestInit }),
+    );
   }
 
   async #openSession(): Promise<Connection> {
@@ -73,7 +78,9 @@ export class SdkChannel implements Channel {
     const { era, capabilities } = this.#options;
     const prefix = 'io.modelcontextprotocol/';
     const meta = {
-      ...(era === '2026-07-28' ? { [`${prefix}protocolVersion`]: era, [`${prefix}clientInfo`]: info } : {}),
+      ...(era === '2026-07-28'
+        ? { [`${prefix}protocolVersion`]: era, [`${prefix}clientInfo`]: info }
+        : {}),
       [`${prefix}clientCapabilities`]: capabilities,
       ...(own as object | undefined),
     };

@@ -6,7 +6,8 @@ export interface Tampered {
 }
 
 /**
- * Changes a token as an attacker might. A host must reject each result like any token that does not open.
+ * Changes a token as an attacker might. A host must reject each result like any token that does not
+ * open.
  *
  * @param other - another token of the same host, to combine with it
  */

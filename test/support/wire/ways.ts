@@ -41,7 +41,8 @@ export function capabilitiesOf({ dialect, era }: WireWay): { readonly [name: str
     case 'resume token':
       return {};
     case 'resumable requests':
-      // A session stores only the declared capabilities that its version of the specification defines.
+      // A session stores only the declared capabilities that its version of the specification
+      // defines.
       return era === '2026-07-28'
         ? { ...asked, resumableRequests: {} }
         : { ...asked, experimental: { resumableRequests: {} } };

@@ -1,5 +1,8 @@
 import { WireCut, type TestHost } from '@mcp-saga/testing';
-import { Answerer, type WireAnswers } from '../../../packages/testing/src/wire/wire-client-answers.ts';
+import {
+  Answerer,
+  type WireAnswers,
+} from '../../../packages/testing/src/wire/wire-client-answers.ts';
 import type { Channel, Fields, Listener } from './channel.ts';
 import { maxRounds, type Asked, type Drive, type Driving } from './drives/drive.ts';
 import { multiRoundTrip } from './drives/multi-round-trip.ts';
@@ -54,7 +57,10 @@ export interface Surroundings {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** A client that writes its own messages in any dialect, so that a test controls all that the server receives. */
+/**
+ * A client that writes its own messages in any dialect, so that a test controls all that the server
+ * receives.
+ */
 export class RawClient {
   /** Received tokens, oldest first. */
   readonly tokens: string[] = [];
@@ -74,7 +80,10 @@ export class RawClient {
    * @throws WireError the error of the server
    */
   async call(name: string, args: Fields = {}): Promise<WireResult> {
-    return (await drives[this.#options.dialect](this.#driving(), { name, arguments: args })) as WireResult;
+    return (await drives[this.#options.dialect](this.#driving(), {
+      name,
+      arguments: args,
+    })) as WireResult;
   }
 
   /** Sends a request with any method, and returns its result. */

@@ -4,7 +4,8 @@ import { redisStore } from '@mcp-saga/redis';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { Redis } from '@upstash/redis';
 
-// Vercel sets KV_REST_API_URL and KV_REST_API_TOKEN when a database of Upstash is connected to the project.
+// Vercel sets KV_REST_API_URL and KV_REST_API_TOKEN when a database of Upstash is connected to the
+// project.
 const store = process.env['KV_REST_API_URL'] ? redisStore(Redis.fromEnv()) : undefined;
 
 export default serveSagas({

@@ -22,7 +22,10 @@ export interface GivenAnswers {
 
 type Value = FormContent[string];
 
-/** Without a terminal, `answer` throws `question_unanswered` or `answer_refused`. `unused` is a sentence about unused options. */
+/**
+ * Without a terminal, `answer` throws `question_unanswered` or `answer_refused`. `unused` is a
+ * sentence about unused options.
+ */
 type AnsweringByOptions = Readonly<{ answer: Answering; unused: () => string | undefined }>;
 
 /** Answers the steps of a saga: from the options, otherwise by a person. */
@@ -50,11 +53,16 @@ export function answering(given: GivenAnswers, io: CommandIo): AnsweringByOption
   return { answer, unused: () => unusedOf(given, asked) };
 }
 
-function unusedOf(given: GivenAnswers, asked: ReadonlyMap<string, readonly string[]>): string | undefined {
+function unusedOf(
+  given: GivenAnswers,
+  asked: ReadonlyMap<string, readonly string[]>,
+): string | undefined {
   const { answers, declined } = given;
   const names = [...asked.keys(), ...[...asked.values()].flat()];
   const unused = [
-    ...[...answers.keys()].filter((name) => !names.includes(name)).map((name) => `--answer ${name}`),
+    ...[...answers.keys()]
+      .filter((name) => !names.includes(name))
+      .map((name) => `--answer ${name}`),
     ...[...declined].filter((id) => !asked.has(id)).map((id) => `--decline ${id}`),
   ];
   if (unused.length === 0) return undefined;
@@ -64,14 +72,18 @@ function unusedOf(given: GivenAnswers, asked: ReadonlyMap<string, readonly strin
   return `No question for ${unused.join(', ')}. Asked: ${questions.join(', ') || 'nothing'}.`;
 }
 
-/** Returns a step for a person: without control characters, and with the given answers as defaults of the fields. */
+/**
+ * Returns a step for a person: without control characters, and with the given answers as defaults
+ * of the fields.
+ */
 function shown(step: SagaStep, { answers }: GivenAnswers): SagaStep {
   const safe = JSON.parse(JSON.stringify(step), (_, value: unknown) =>
     typeof value === 'string' ? printable(value) : value,
   ) as SagaStep;
   if (safe.type === 'elicitation' && safe.params.mode !== 'url')
     for (const [name, field] of Object.entries(safe.params.requestedSchema.properties))
-      if (answers.has(name)) Object.assign(field, { default: fitted(field, answers.get(name) ?? '') });
+      if (answers.has(name))
+        Object.assign(field, { default: fitted(field, answers.get(name) ?? '') });
   return safe;
 }
 
@@ -89,7 +101,11 @@ function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undef
   return content && { stepId, result: { action: 'accept', content } };
 }
 
-function contentOf(stepId: string, params: ElicitationParams, given: GivenAnswers): FormContent | undefined {
+function contentOf(
+  stepId: string,
+  params: ElicitationParams,
+  given: GivenAnswers,
+): FormContent | undefined {
   const { answers, yes } = given;
   if (params.mode === 'url') return yes || answers.has(stepId) ? {} : undefined;
   const { properties, required = [] } = params.requestedSchema;
@@ -98,7 +114,8 @@ function contentOf(stepId: string, params: ElicitationParams, given: GivenAnswer
   const form = toValue(whole ?? '');
   if (isRecord(form)) return form as FormContent;
   const [only = ''] = names;
-  if (whole !== undefined && names.length === 1) return { [only]: fitted(properties[only], whole) as Value };
+  if (whole !== undefined && names.length === 1)
+    return { [only]: fitted(properties[only], whole) as Value };
   const content: Record<string, Value> = {};
   for (const [name, field] of Object.entries(properties)) {
     const isRequired = required.includes(name);
@@ -128,8 +145,12 @@ function fieldsOf({ type, params }: SagaStep): readonly string[] {
 /** Sentence with the question of a step, for the user or the model. */
 function questionOf({ type, stepId, params }: SagaStep): string {
   if (type === 'elicitation') return `'${stepId}' asks: ${params.message}`;
-  const { messages = [] } = Object(params) as { readonly messages?: readonly { readonly content: object }[] };
-  const parts = messages.flatMap(({ content }) => [content].flat() as readonly { readonly text?: string }[]);
+  const { messages = [] } = Object(params) as {
+    readonly messages?: readonly { readonly content: object }[];
+  };
+  const parts = messages.flatMap(
+    ({ content }) => [content].flat() as readonly { readonly text?: string }[],
+  );
   return `'${stepId}' asks the model: ${parts.map(({ text = '(no text)' }) => text).join('\n')}`;
 }
 
@@ -137,7 +158,8 @@ function unanswered(step: SagaStep, { yes, answers: given }: GivenAnswers): CliE
   const { stepId, type } = step;
   const open = fieldsOf(step).filter((name) => !given.has(name));
   const answers = open.map((name) => `--answer ${name}=…`);
-  const answer = type === 'sampling' ? '--model-answer TEXT' : answers.join(' ') || `--answer ${stepId}=true`;
+  const answer =
+    type === 'sampling' ? '--model-answer TEXT' : answers.join(' ') || `--answer ${stepId}=true`;
   const how = `${answer} or --decline ${stepId}${yes || type === 'sampling' ? '' : ' or --yes'}`;
   return new CliError('question_unanswered', `${questionOf(step)} Answer with ${how}.`);
 }

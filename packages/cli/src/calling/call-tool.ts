@@ -10,7 +10,10 @@ import type { Answering } from '../terminal/person.ts';
 import { answerRequests } from './answer-requests.ts';
 import { acceptTasks, followTask, tasksExtension, unhurried, waited } from './follow-task.ts';
 
-/** How a tool is called: by the saga methods, by `tools/call` of the SDK, as a model without a user interface, or as a task. */
+/**
+ * How a tool is called: by the saga methods, by `tools/call` of the SDK, as a model without a user
+ * interface, or as a task.
+ */
 export const ways = ['saga-methods', 'tool', 'resume-token', 'tasks'] as const;
 type CallWay = (typeof ways)[number];
 
@@ -43,13 +46,21 @@ function offers(client: Client, extension: string): boolean {
 }
 
 /** Calls a tool to its end. */
-export async function callTool(client: Client, given: ToolCall, io: CommandIo): Promise<CallToolResult> {
+export async function callTool(
+  client: Client,
+  given: ToolCall,
+  io: CommandIo,
+): Promise<CallToolResult> {
   const { tool, way, texts } = given;
-  const read = Array.from(texts, ([name, text]) => [name, fitted(tool.inputSchema.properties?.[name], text)]);
+  const read = Array.from(texts, ([name, text]) => [
+    name,
+    fitted(tool.inputSchema.properties?.[name], text),
+  ]);
   const call = { ...given, arguments: { ...given.arguments, ...Object.fromEntries(read) } };
   for (const text of argumentAdvice(call)) io.note(text);
   if (way === 'saga-methods') return await callBySagaMethods(client, call, io);
-  if (call.keep !== undefined) throw new CliError('usage', '--keep needs the saga methods of the server.');
+  if (call.keep !== undefined)
+    throw new CliError('usage', '--keep needs the saga methods of the server.');
   if (way !== 'tasks') return await callByTool(client, call, io);
   if (!offers(client, tasksExtension) || client.getProtocolEra() === 'legacy')
     throw new CliError('usage', '--as tasks: the server has no tasks, which need MCP 2026-07-28.');
@@ -58,7 +69,11 @@ export async function callTool(client: Client, given: ToolCall, io: CommandIo): 
 }
 
 /** Finds a tool of a server. Throws `no_tool`. */
-export async function toolNamed(client: Client, name: string, { signal }: CommandIo): Promise<Tool> {
+export async function toolNamed(
+  client: Client,
+  name: string,
+  { signal }: CommandIo,
+): Promise<Tool> {
   const { tools } = await client.listTools(undefined, { signal });
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
@@ -70,7 +85,9 @@ function lacking(sentence: string, name: string, known: readonly string[]): stri
   return `${sentence} '${name}'.${didYouMean(nearestName(name, known))} It has: ${known.join(', ') || 'none'}.`;
 }
 
-/** Advice for arguments that the schema requires, or does not name. The server decides about them. */
+/**
+ * Advice for arguments that the schema requires, or does not name. The server decides about them.
+ */
 function* argumentAdvice({ tool, arguments: given, keep = '' }: ToolCall): Generator<string> {
   const { name, inputSchema } = tool;
   const { properties = {}, required = [], additionalProperties, patternProperties } = inputSchema;
@@ -94,7 +111,11 @@ function showProgress(note: CommandIo['note'], { progress, total, message = '' }
   note(`progress: ${progress}${total === undefined ? '' : ` of ${total}`} ${message}`.trimEnd());
 }
 
-async function callBySagaMethods(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
+async function callBySagaMethods(
+  client: Client,
+  call: ToolCall,
+  io: CommandIo,
+): Promise<CallToolResult> {
   const { tool, arguments: args, answer, keep } = call;
   const { note, signal } = io;
   const onprogress = (progress: Progress): void => showProgress(note, progress);
@@ -125,7 +146,8 @@ async function callBySagaMethods(client: Client, call: ToolCall, io: CommandIo):
         store(saga);
       }
     } catch (error) {
-      const how = keep === undefined ? '--keep continues such a call' : `continue it with --keep ${keep}`;
+      const how =
+        keep === undefined ? '--keep continues such a call' : `continue it with --keep ${keep}`;
       note(`The saga stays suspended: ${how}.`);
       throw error;
     }
@@ -135,7 +157,10 @@ async function callBySagaMethods(client: Client, call: ToolCall, io: CommandIo):
   return turn.result;
 }
 
-/** Reads the saga of a file, which is empty without a saga. Throws `no_file` if the file cannot be written. */
+/**
+ * Reads the saga of a file, which is empty without a saga. Throws `no_file` if the file cannot be
+ * written.
+ */
 function readKept(file: string): string {
   try {
     const text = readFileSync(file, { encoding: 'utf8', flag: 'a+' });
@@ -146,7 +171,10 @@ function readKept(file: string): string {
   }
 }
 
-/** Calls by `tools/call`. A server that cannot ask returns a token, as to a model: the call repeats with the answers. */
+/**
+ * Calls by `tools/call`. A server that cannot ask returns a token, as to a model: the call repeats
+ * with the answers.
+ */
 async function callByTool(client: Client, call: ToolCall, io: CommandIo): Promise<CallToolResult> {
   const { tool, way, arguments: args, answer } = call;
   const { note, signal } = io;

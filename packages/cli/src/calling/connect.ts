@@ -8,10 +8,22 @@ import { ownVersion } from '../input/own-version.ts';
 
 /** Options that name a server. */
 export const serverOptions = {
-  url: { short: 'u', value: 'URL', help: 'address of a server over HTTP, such as http://127.0.0.1:3000/mcp' },
+  url: {
+    short: 'u',
+    value: 'URL',
+    help: 'address of a server over HTTP, such as http://127.0.0.1:3000/mcp',
+  },
   stdio: { value: 'COMMAND', help: 'command of a server over stdio, such as "node server.js"' },
-  header: { short: 'H', multiple: true, value: '"NAME: VALUE"', help: 'header of each request; repeatable' },
-  mcp: { value: 'VERSION', help: '2026-07-28 or 2025-11-25 (default: the newest that the server has)' },
+  header: {
+    short: 'H',
+    multiple: true,
+    value: '"NAME: VALUE"',
+    help: 'header of each request; repeatable',
+  },
+  mcp: {
+    value: 'VERSION',
+    help: '2026-07-28 or 2025-11-25 (default: the newest that the server has)',
+  },
 } as const;
 
 /** Values of {@link serverOptions}. */
@@ -19,8 +31,8 @@ export type ServerValues = ValuesOf<typeof serverOptions>;
 
 /**
  * Connects a client to a server, and closes the client after `use`.
- * @throws CliError `usage` for missing or wrong options, `unreachable` if there is no server, `not_mcp` for another kind of server,
- *   and what `use` throws
+ * @throws CliError `usage` for missing or wrong options, `unreachable` if there is no server,
+ * `not_mcp` for another kind of server, and what `use` throws
  */
 export async function withServer<T>(
   values: ServerValues,
@@ -31,12 +43,19 @@ export async function withServer<T>(
   const transport = transportOf(values, environment);
   const client = new Client(
     { name: 'mcp-saga', version: ownVersion() },
-    { capabilities, versionNegotiation: { mode: modeOf(values.mcp) }, inputRequired: { maxRounds: 1_000 } },
+    {
+      capabilities,
+      versionNegotiation: { mode: modeOf(values.mcp) },
+      inputRequired: { maxRounds: 1_000 },
+    },
   );
   let isConnected = false;
   try {
     // A server may start first. Not all requests of the SDK end with the signal.
-    await Promise.race([client.connect(transport, { signal, timeout: 15_000 }), once(signal, 'abort')]);
+    await Promise.race([
+      client.connect(transport, { signal, timeout: 15_000 }),
+      once(signal, 'abort'),
+    ]);
     signal.throwIfAborted();
     isConnected = true;
     return await use(client);
@@ -70,8 +89,13 @@ function transportOf(
   const address = new URL(url !== undefined && URL.canParse(url) ? url : 'none:');
   // The message does not quote the address, which may contain credentials.
   if (!/^https?:$/.test(address.protocol) || `${address.username}${address.password}` !== '')
-    throw new CliError('usage', '--url: expected http://HOST/mcp or https://HOST/mcp, without credentials.');
-  return new StreamableHTTPClientTransport(address, { requestInit: { headers: headersOf(header) } });
+    throw new CliError(
+      'usage',
+      '--url: expected http://HOST/mcp or https://HOST/mcp, without credentials.',
+    );
+  return new StreamableHTTPClientTransport(address, {
+    requestInit: { headers: headersOf(header) },
+  });
 }
 
 /** Splits a command into its words. Quotes keep spaces. */
@@ -89,12 +113,22 @@ export function headersOf(given: readonly string[] = []): Headers {
   }
 }
 
-/** Codes of lost connections, and of servers that do not answer: of Node, of its `fetch`, and of the SDK. */
+/**
+ * Codes of lost connections, and of servers that do not answer: of Node, of its `fetch`, and of the
+ * SDK.
+ */
 const lostCode =
   /^(?:E(?:AI_AGAIN|CONNREFUSED|CONNRESET|HOSTUNREACH|NOTFOUND|PIPE|TIMEDOUT)|UND_ERR_(?:SOCKET|\w+_TIMEOUT)|CONNECTION_CLOSED|REQUEST_TIMEOUT)$/;
 
-/** Makes the error for an unusable server, and returns other errors unchanged. Never quotes headers, which may contain credentials. */
-function unusable({ url, stdio = '', mcp }: ServerValues, cause: unknown, isConnected: boolean): unknown {
+/**
+ * Makes the error for an unusable server, and returns other errors unchanged. Never quotes headers,
+ * which may contain credentials.
+ */
+function unusable(
+  { url, stdio = '', mcp }: ServerValues,
+  cause: unknown,
+  isConnected: boolean,
+): unknown {
   const causes = [...causesOf(cause)];
   const codes = causes.map((each) => String(Object(each).code ?? Object(each).name));
   const isLost = codes.some((code) => lostCode.test(code));
@@ -106,7 +140,8 @@ function unusable({ url, stdio = '', mcp }: ServerValues, cause: unknown, isConn
     url === undefined
       ? [`The command '${stdio}'`, 'Start the command alone to see why.']
       : [`The server at ${url}`, 'Check the address, which usually ends with /mcp.'];
-  const unreachable = (message: string): CliError => new CliError('unreachable', message, { cause });
+  const unreachable = (message: string): CliError =>
+    new CliError('unreachable', message, { cause });
   if (isConnected && isLost)
     return unreachable(`${server} stopped answering. The outcome of the last request is unknown.`);
   if (codes.includes('ENOENT')) return unreachable(`There is no command '${wordsOf(stdio)[0]}'.`);

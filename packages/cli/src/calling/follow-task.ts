@@ -30,14 +30,22 @@ export function acceptTasks({ transport }: Client): void {
   if (transport === undefined || receive === undefined) return;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- an MCP transport is not an event target
   transport.onmessage = (message, extra) => {
-    const { result } = { result: undefined, ...message } as { result?: Readonly<Record<string, unknown>> };
+    const { result } = { result: undefined, ...message } as {
+      result?: Readonly<Record<string, unknown>>;
+    };
     // With `isError`, the client does not check the output schema.
     const lifted = { content: [], isError: true, ...result, resultType: 'complete' };
-    receive(result?.['resultType'] === 'task' ? ({ ...message, result: lifted } as never) : message, extra);
+    receive(
+      result?.['resultType'] === 'task' ? ({ ...message, result: lifted } as never) : message,
+      extra,
+    );
   };
 }
 
-/** Follows a task to the result of its call. Cancels the task after Ctrl-C, or without an answer. Returns a result without a task unchanged. */
+/**
+ * Follows a task to the result of its call. Cancels the task after Ctrl-C, or without an answer.
+ * Returns a result without a task unchanged.
+ */
 export async function followTask(
   client: Client,
   called: CallToolResult,
@@ -71,7 +79,9 @@ export async function followTask(
       const update = { method: 'tasks/update', params: { taskId, inputResponses } };
       if (open.length > 0) await client.request(update, anyResult, { signal });
       else await waited(task.pollIntervalMs, signal);
-      task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, { signal });
+      task = await client.request({ method: 'tasks/get', params: { taskId } }, taskSchema, {
+        signal,
+      });
     }
   } catch (error) {
     // A task outlives a lost connection.
@@ -79,7 +89,9 @@ export async function followTask(
     const isOver = isAsking || signal.aborted;
     const sent = isOver && client.request(cancel, anyResult, { timeout: 5_000 }).catch(() => false);
     note(
-      (await sent) ? 'Asked the server to cancel the task.' : 'The task may continue: it was not cancelled.',
+      (await sent)
+        ? 'Asked the server to cancel the task.'
+        : 'The task may continue: it was not cancelled.',
     );
     throw error;
   }
@@ -90,5 +102,7 @@ export async function followTask(
 
 /** Waits before the next request: never for zero, and no longer than a timer can. */
 export async function waited(ms: number | undefined, signal: AbortSignal): Promise<void> {
-  await setTimeout(Math.min(Math.max(ms ?? 0, shortestWaitMs), unhurried.timeout), undefined, { signal });
+  await setTimeout(Math.min(Math.max(ms ?? 0, shortestWaitMs), unhurried.timeout), undefined, {
+    signal,
+  });
 }

@@ -19,21 +19,31 @@ export function drawChart(layout: ChartLayout, options: DrawChartOptions = {}): 
   const { active = new Set(), buttons } = options;
   const size = { width: round(layout.width), height: round(layout.height) };
   const draw = (placed: PlacedState): SvgElement => drawState(layout, placed, active);
-  const isLit = ({ transition = -1 }: PlacedLine) => active.has(chart.transitions[transition]?.source ?? '');
+  const isLit = ({ transition = -1 }: PlacedLine) =>
+    active.has(chart.transitions[transition]?.source ?? '');
   const title = `Statechart of ${chart.root.name}`;
   // The buttons inside an image would not reach assistive technology.
   const role = buttons === undefined ? 'img' : 'group';
   const viewBox = `0 0 ${size.width} ${size.height}`;
   return svg(
     'svg',
-    { xmlns: 'http://www.w3.org/2000/svg', viewBox, ...size, class: 'statechart', role, 'aria-label': title },
+    {
+      xmlns: 'http://www.w3.org/2000/svg',
+      viewBox,
+      ...size,
+      class: 'statechart',
+      role,
+      'aria-label': title,
+    },
     [
       svg('title', {}, [title]),
       svg('desc', {}, [describe(layout)]),
       svg('style', {}, [chartStyle]),
       svg('rect', { class: 'back', ...size }),
       ...states.filter(isGroup).map(draw),
-      ...starts.map(({ x, y }) => svg('circle', { class: 'start', cx: round(x), cy: round(y), r: 5 })),
+      ...starts.map(({ x, y }) =>
+        svg('circle', { class: 'start', cx: round(x), cy: round(y), r: 5 }),
+      ),
       ...lines.flatMap((line) => drawLine(line, isLit(line))),
       // A line into a group passes behind the states there.
       ...states.filter((placed) => !isGroup(placed)).map(draw),
@@ -52,10 +62,20 @@ function isGroup({ state }: PlacedState): boolean {
   return state.states.length > 0;
 }
 
-function drawState({ states }: ChartLayout, placed: PlacedState, active: ReadonlySet<string>): SvgElement {
+function drawState(
+  { states }: ChartLayout,
+  placed: PlacedState,
+  active: ReadonlySet<string>,
+): SvgElement {
   const { state, parent, head, width, height } = placed;
-  const isRegion = states.some((each) => each.state.id === parent && each.state.type === 'parallel');
-  const kinds = [isGroup(placed) && 'group', isRegion && 'region', active.has(state.id) && 'active'];
+  const isRegion = states.some(
+    (each) => each.state.id === parent && each.state.type === 'parallel',
+  );
+  const kinds = [
+    isGroup(placed) && 'group',
+    isRegion && 'region',
+    active.has(state.id) && 'active',
+  ];
   const names = ['state', state.type, ...kinds].filter(Boolean).join(' ');
   const children: SvgElement[] = [];
   if (head === undefined) {
@@ -65,8 +85,21 @@ function drawState({ states }: ChartLayout, placed: PlacedState, active: Readonl
     children.push(svg('text', middle, [state.isDeep ? 'H*' : 'H']));
   } else {
     const frame = { width: round(width), height: round(height), rx: 8 };
-    const inner = { x: 4, y: 4, width: round(width - 8), height: round(height - 8), rx: 5, class: 'inner' };
-    const rule = { class: 'rule', x1: 0, y1: round(head.height), x2: frame.width, y2: round(head.height) };
+    const inner = {
+      x: 4,
+      y: 4,
+      width: round(width - 8),
+      height: round(height - 8),
+      rx: 5,
+      class: 'inner',
+    };
+    const rule = {
+      class: 'rule',
+      x1: 0,
+      y1: round(head.height),
+      x2: frame.width,
+      y2: round(head.height),
+    };
     children.push(
       svg('rect', frame),
       ...(state.type === 'final' ? [svg('rect', inner)] : []),
@@ -84,7 +117,9 @@ function drawHead(id: string, { name, activities }: Head): readonly SvgElement[]
   );
   let y = margin + 8 + name.length * nameLine;
   for (const [index, lines] of activities.entries()) {
-    drawn.push(svg('path', { class: 'mark', d: `M${margin + 1} ${y - 8}l6 4l-6 4z` }, [], `${id} ${index}`));
+    drawn.push(
+      svg('path', { class: 'mark', d: `M${margin + 1} ${y - 8}l6 4l-6 4z` }, [], `${id} ${index}`),
+    );
     for (const line of lines) {
       drawn.push(svg('text', { class: 'activity', x: margin + activityIndent, y }, [line]));
       y += textLine;
@@ -93,7 +128,11 @@ function drawHead(id: string, { name, activities }: Head): readonly SvgElement[]
   return drawn;
 }
 
-function drawLabel(label: LabelBox, { transitions }: Chart, button: string | undefined): SvgElement {
+function drawLabel(
+  label: LabelBox,
+  { transitions }: Chart,
+  button: string | undefined,
+): SvgElement {
   const { transition, width, height, lines } = label;
   const isQuiet = transitions[transition]?.kind !== 'event';
   const names = ['label', isQuiet && 'quiet', button !== undefined && 'button'];

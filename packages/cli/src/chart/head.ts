@@ -9,7 +9,10 @@ export interface LabelBox extends Box {
   readonly lines: readonly string[];
 }
 
-/** Upper part of a state: its name, its activities, and the transitions that do not change the state. */
+/**
+ * Upper part of a state: its name, its activities, and the transitions that do not change the
+ * state.
+ */
 export interface Head {
   readonly width: number;
   readonly height: number;
@@ -55,5 +58,11 @@ export function measureHead(state: ChartState, labels: readonly LabelBox[]): Hea
     ...activities.flat().map((line) => measureText(line, textSize) + activityIndent),
     ...stays.map(({ width }) => width),
   ];
-  return { width: Math.max(...widths) + 2 * margin, height: bottom + margin - 4, name, activities, stays };
+  return {
+    width: Math.max(...widths) + 2 * margin,
+    height: bottom + margin - 4,
+    name,
+    activities,
+    stays,
+  };
 }

@@ -57,14 +57,30 @@ export function layOutChart(chart: Chart): ChartLayout {
   return { ...parts, ...size, chart, x: 0, y: 0, labels, lines };
 }
 
-/** Lays out a state from its corner, after the states inside: each of them is a box in the layout of its level. */
+/**
+ * Lays out a state from its corner, after the states inside: each of them is a box in the layout of
+ * its level.
+ */
 function layOutState(state: ChartState, chart: Chart, paths: Paths): Parts & Size {
   const path = paths.get(state.id) ?? [];
   const parent = path.at(-2);
-  const place = (size: Size, head?: Head): PlacedState => ({ ...size, x: 0, y: 0, state, parent, head });
+  const place = (size: Size, head?: Head): PlacedState => ({
+    ...size,
+    x: 0,
+    y: 0,
+    state,
+    parent,
+    head,
+  });
   const leaf = ({ width, height }: Size, head?: Head): Parts & Size => {
     const size = { width, height };
-    return { ...size, states: [place(size, head)], labels: head?.stays ?? [], lines: [], starts: [] };
+    return {
+      ...size,
+      states: [place(size, head)],
+      labels: head?.stays ?? [],
+      lines: [],
+      starts: [],
+    };
   };
   if (state.type === 'history') return leaf(historySize);
   const stays: LabelBox[] = [];
@@ -108,7 +124,10 @@ function layOutState(state: ChartState, chart: Chart, paths: Paths): Parts & Siz
   const toMachine = placed.flatMap((label): readonly PlacedLine[] => {
     const { transition, x, y, width, height } = label;
     if (!chart.transitions[transition]?.targets.includes(state.id)) return [];
-    const points = [y + height, level.y + level.height + padding].map((at) => ({ x: x + width / 2, y: at }));
+    const points = [y + height, level.y + level.height + padding].map((at) => ({
+      x: x + width / 2,
+      y: at,
+    }));
     return [{ transition, state: state.id, hasArrow: true, points }];
   });
   const inner = [...children].map(([node, child]) => moveParts(child, boxOf(node)));

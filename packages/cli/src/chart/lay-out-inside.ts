@@ -25,7 +25,10 @@ export function layOutInside(nodes: ReadonlyMap<string, Size>, edges: readonly L
     boxes.set(id, { x: x - width / 2, y: y - height / 2, width, height });
   }
   const routes = edges.map(({ ends }, index) => graph.edge(...ends, String(index)).points ?? []);
-  const all = [...boxes.values(), ...routes.flat().map(({ x, y }) => ({ x, y, width: 0, height: 0 }))];
+  const all = [
+    ...boxes.values(),
+    ...routes.flat().map(({ x, y }) => ({ x, y, width: 0, height: 0 })),
+  ];
   const x = Math.min(...all.map((box) => box.x));
   const y = Math.min(...all.map((box) => box.y));
   const width = Math.max(...all.map((box) => box.x + box.width)) - x;

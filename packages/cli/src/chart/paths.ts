@@ -9,8 +9,14 @@ export function pathsIn({ id, states }: ChartState, around: readonly string[] = 
   return new Map([[id, path], ...states.flatMap((inner) => [...pathsIn(inner, path)])]);
 }
 
-/** Returns the ID of the state inside which a transition is drawn: the root for a transition of the root. */
-export function containerOf({ source, targets }: ChartTransition, paths: Paths): string | undefined {
+/**
+ * Returns the ID of the state inside which a transition is drawn: the root for a transition of the
+ * root.
+ */
+export function containerOf(
+  { source, targets }: ChartTransition,
+  paths: Paths,
+): string | undefined {
   const path = paths.get(source) ?? [];
   // A transition to an ancestor leaves the ancestor.
   const around = targets.map((id) => paths.get(id)?.slice(0, -1));

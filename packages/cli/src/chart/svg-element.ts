@@ -18,16 +18,27 @@ export function svg(
 
 /** Writes an element as text. */
 export function toSvgText({ tag, attributes, children }: SvgElement): string {
-  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeXml(String(value))}"`);
-  const inner = children.map((child) => (typeof child === 'string' ? escapeXml(child) : toSvgText(child)));
+  const written = Object.entries(attributes).map(
+    ([name, value]) => ` ${name}="${escapeXml(String(value))}"`,
+  );
+  const inner = children.map((child) =>
+    typeof child === 'string' ? escapeXml(child) : toSvgText(child),
+  );
   const begin = `<${tag}${written.join('')}`;
   if (inner.length === 0) return `${begin}/>`;
   // Groups have a line for each child, for readable differences.
   const isList = tag === 'svg' || (tag === 'g' && children.length > 1);
-  return isList ? `${begin}>\n${inner.join('\n')}\n</${tag}>` : `${begin}>${inner.join('')}</${tag}>`;
+  return isList
+    ? `${begin}>\n${inner.join('\n')}\n</${tag}>`
+    : `${begin}>${inner.join('')}</${tag}>`;
 }
 
-const entities: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;' };
+const entities: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '>': '&gt;',
+  '&': '&amp;',
+  '"': '&quot;',
+};
 
 function escapeXml(text: string): string {
   // XML has no other control characters, and no half of a surrogate pair.

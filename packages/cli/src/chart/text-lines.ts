@@ -1,4 +1,7 @@
-/** Width of a character at size 1, for the sans-serif fonts of browsers. A little too wide is better than too narrow. */
+/**
+ * Width of a character at size 1, for the sans-serif fonts of browsers. A little too wide is better
+ * than too narrow.
+ */
 function widthOf(character: string): number {
   if (/[ijl.,:;'|!()[\]ftr ]/.test(character)) return 0.37;
   if (/[mwMW@%]/.test(character)) return 0.95;

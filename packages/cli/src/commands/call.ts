@@ -13,19 +13,33 @@ export const call: Command = defineCommand({
   parameters: ['tool'],
   options: {
     ...serverOptions,
-    arg: { short: 'a', multiple: true, value: 'NAME=VALUE', help: 'argument, as JSON or text; repeatable' },
+    arg: {
+      short: 'a',
+      multiple: true,
+      value: 'NAME=VALUE',
+      help: 'argument, as JSON or text; repeatable',
+    },
     args: { value: 'JSON', help: 'all arguments as an object' },
-    answer: { multiple: true, value: 'ID=VALUE', help: 'answer by ID of a question, or by name of a field' },
+    answer: {
+      multiple: true,
+      value: 'ID=VALUE',
+      help: 'answer by ID of a question, or by name of a field',
+    },
     decline: { multiple: true, value: 'ID', help: 'declines the question' },
     'model-answer': { value: 'TEXT', help: 'answers every question to the model' },
     yes: { short: 'y', help: 'accepts every question, with the defaults of its fields' },
     keep: { value: 'FILE', help: 'stores the open saga; the same command continues it' },
-    as: { value: 'WAY', help: `${ways.join(', ')} (default: the saga methods, if the server has them)` },
+    as: {
+      value: 'WAY',
+      help: `${ways.join(', ')} (default: the saga methods, if the server has them)`,
+    },
   },
-  example: 'mcp-saga call refund --url http://127.0.0.1:3000/mcp --arg amount=900 --answer confirm=true',
+  example:
+    'mcp-saga call refund --url http://127.0.0.1:3000/mcp --arg amount=900 --answer confirm=true',
   run: async (values, [name = ''], io) => {
     const as = ways.find((way) => way === values.as);
-    if (as !== values.as) throw new CliError('usage', `--as ${values.as}: expected ${ways.join(', ')}.`);
+    if (as !== values.as)
+      throw new CliError('usage', `--as ${values.as}: expected ${ways.join(', ')}.`);
     const answers = {
       answers: readAssignments('answer', values.answer),
       declined: new Set(values.decline),
@@ -48,8 +62,13 @@ export const call: Command = defineCommand({
         if (io.signal.aborted && Object(error).code !== 'ABORT_ERR')
           io.note('The request was interrupted. The outcome of its steps is unknown.');
         // Another user, or the server of another address, may still continue the saga.
-        if (values.keep !== undefined && /^(?:saga_gone|kept_saga_invalid)$/.test(Object(error).code))
-          io.note(`${values.keep} stays. To start a new saga, delete the file or pass another one.`);
+        if (
+          values.keep !== undefined &&
+          /^(?:saga_gone|kept_saga_invalid)$/.test(Object(error).code)
+        )
+          io.note(
+            `${values.keep} stays. To start a new saga, delete the file or pass another one.`,
+          );
         throw error;
       } finally {
         // Earlier calls may have used the other options.

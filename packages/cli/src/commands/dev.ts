@@ -13,7 +13,10 @@ export const dev: Command = defineCommand({
   name: 'dev',
   summary: 'serves the sagas of a file over MCP and as a page, and reloads changed code',
   parameters: ['file'],
-  options: { port: { short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' }, ...keyOptions },
+  options: {
+    port: { short: 'p', value: 'PORT', help: 'port of the server (default: 3000)' },
+    ...keyOptions,
+  },
   example: 'mcp-saga dev sagas.ts',
   run: async (values, [file = ''], io) => {
     const { port = '3000', json = false } = values;
@@ -25,13 +28,21 @@ export const dev: Command = defineCommand({
     process.env['SAGA_KEYS'] ??= keys;
     const say: Say = (event, text) => {
       const time = new Date();
-      io.print(json ? JSON.stringify({ time, ...event }) : `${time.toLocaleTimeString('en-GB')}  ${text}`);
+      io.print(
+        json ? JSON.stringify({ time, ...event }) : `${time.toLocaleTimeString('en-GB')}  ${text}`,
+      );
     };
     const onThrown = (error: unknown): void => sayError(say, error);
     process.on('unhandledRejection', onThrown).on('uncaughtException', onThrown);
     let url = '';
     const studio = new DevStudio();
-    const live = await liveModule(file, { keys, store: memoryStore(), url: () => url, say, studio });
+    const live = await liveModule(file, {
+      keys,
+      store: memoryStore(),
+      url: () => url,
+      say,
+      studio,
+    });
     const onRequest = seenClients(say, studio.clients);
     const server = serve({
       fetch: async (request) => {
@@ -39,7 +50,9 @@ export const dev: Command = defineCommand({
         const page = studio.answer(request, served);
         if (page !== undefined) return await page;
         const client = request.method === 'POST' ? await onRequest(request.clone()) : undefined;
-        return await studio.observe(request, client, () => served.server.fetch(request, process.env));
+        return await studio.observe(request, client, () =>
+          served.server.fetch(request, process.env),
+        );
       },
       error: (error) => {
         sayError(say, error);
@@ -65,7 +78,9 @@ export const dev: Command = defineCommand({
       if (!io.signal.aborted) await once(io.signal, 'abort');
     } catch (error) {
       if (Object(error).code !== 'EADDRINUSE') throw error;
-      throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, { cause: error });
+      throw new CliError('port_in_use', `Port ${port} is in use. Pass another --port.`, {
+        cause: error,
+      });
     } finally {
       process.off('unhandledRejection', onThrown).off('uncaughtException', onThrown);
       live.close();

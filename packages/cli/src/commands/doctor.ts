@@ -22,8 +22,14 @@ export const doctor: Command = defineCommand({
   options: {
     ...serverOptions,
     ...keyOptions,
-    host: { value: 'FILE', help: 'module with the host or server, to check its stores and old versions' },
-    studio: { value: 'URL', help: 'studio page, to list its clients (default: that of dev at --url)' },
+    host: {
+      value: 'FILE',
+      help: 'module with the host or server, to check its stores and old versions',
+    },
+    studio: {
+      value: 'URL',
+      help: 'studio page, to list its clients (default: that of dev at --url)',
+    },
   },
   example: 'mcp-saga doctor --url http://127.0.0.1:3000/mcp --env-file .env',
   run: async (values, _parameters, io) => {
@@ -45,9 +51,14 @@ export const doctor: Command = defineCommand({
     if (values.studio !== undefined || (values.url !== undefined && !isDead))
       checks.push(...(await clientChecks(values, inTime(values, io))));
     if (checks.length === 0)
-      throw new CliError('usage', 'Nothing to check: pass --url, --stdio, --host, --studio, or --env-file.');
+      throw new CliError(
+        'usage',
+        'Nothing to check: pass --url, --stdio, --host, --studio, or --env-file.',
+      );
     const ok = checks.every((check) => check.ok);
-    const lines = checks.map((check) => `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.text}`);
+    const lines = checks.map(
+      (check) => `${check.ok ? 'ok  ' : 'FAIL'}  ${check.name}: ${check.text}`,
+    );
     const text = lines.map((line) => line.replaceAll('\n', '\n      ')).join('\n');
     return { text, json: { ok, checks }, ok };
   },
@@ -61,7 +72,11 @@ async function serverChecks(values: ServerValues, io: CommandIo): Promise<readon
     const { tools } = await client.listTools();
     const noun = tools.length === 1 ? 'tool' : 'tools';
     return [
-      { name: 'server', ok: true, text: `${name} ${version} answers, with ${tools.length} ${noun}` },
+      {
+        name: 'server',
+        ok: true,
+        text: `${name} ${version} answers, with ${tools.length} ${noun}`,
+      },
       { name: 'sagas', ok: offers, text: offers ? 'the saga methods are offered' : lacking },
       ...(values.url === undefined ? [] : [await clockCheck(values.url, inTime(values, io))]),
     ];
@@ -79,7 +94,8 @@ async function clockCheck(url: string, options: RequestInit): Promise<Check> {
   const response = await fetch(url, { ...options, method: 'OPTIONS' }).catch(() => undefined);
   await response?.body?.cancel().catch(() => undefined);
   const date = Date.parse(response?.headers.get('date') ?? '');
-  if (Number.isNaN(date)) return { name: 'clock', ok: true, text: 'unknown: the server sends no Date' };
+  if (Number.isNaN(date))
+    return { name: 'clock', ok: true, text: 'unknown: the server sends no Date' };
   // The header has whole seconds.
   const skew = Math.max(0, sent - date - 1_000, date - Date.now());
   if (skew <= skewMs) return { name: 'clock', ok: true, text: 'in time with this machine' };
@@ -112,7 +128,9 @@ async function clientChecks(
 
 /** Describes what a client supports, of the capabilities that decide how a saga is served. */
 function describe({ name, mcp, supports }: SeenClient): string {
-  const lacks = ['elicitation', 'sampling', 'roots', 'tasks'].filter((key) => !supports.join().includes(key));
+  const lacks = ['elicitation', 'sampling', 'roots', 'tasks'].filter(
+    (key) => !supports.join().includes(key),
+  );
   return `${name}, MCP ${mcp}, supports ${supports.join(', ') || 'nothing'}, lacks ${lacks.join(', ') || 'nothing'}`;
 }
 
@@ -131,15 +149,26 @@ async function storesOf({ guard, store, queue }: GivenOptions): Promise<readonly
       ? { name: 'guard', ok: true, text: 'none: used tokens can be used again' }
       : await reached('guard', async () => await claims.claim(id, Date.now() + 60_000, Date.now()));
   if (queue === undefined) return [used];
-  if (queue.remove !== undefined) return [used, await reached('queue', async () => await queue.remove?.(id))];
-  return [used, { name: 'queue', ok: true, text: 'unknown: this kind of queue takes no harmless request' }];
+  if (queue.remove !== undefined)
+    return [used, await reached('queue', async () => await queue.remove?.(id))];
+  return [
+    used,
+    { name: 'queue', ok: true, text: 'unknown: this kind of queue takes no harmless request' },
+  ];
 }
 
 /** Tries a store. The message of an error may contain credentials, but its code does not. */
 async function reached(name: 'guard' | 'queue', request: () => Promise<unknown>): Promise<Check> {
   try {
-    const isDone = await Promise.race([request().then(() => true), setTimeout(answerTimeoutMs, false)]);
-    return { name, ok: isDone, text: isDone ? 'answers' : `no answer within ${answerTimeoutMs / 1_000} s` };
+    const isDone = await Promise.race([
+      request().then(() => true),
+      setTimeout(answerTimeoutMs, false),
+    ]);
+    return {
+      name,
+      ok: isDone,
+      text: isDone ? 'answers' : `no answer within ${answerTimeoutMs / 1_000} s`,
+    };
   } catch (error) {
     const { code, name: kind = 'unknown error' } = Object(error) as Partial<NodeJS.ErrnoException>;
     return { name, ok: false, text: `cannot be reached (${code ?? kind})` };

@@ -21,16 +21,28 @@ export const graph: Command = defineCommand({
   options: {
     export: { short: 'e', value: 'NAME', help: 'export to draw (default: the only one)' },
     svg: { help: 'draws SVG (default: Mermaid)' },
-    input: { value: 'JSON', help: 'arguments of an exported saga; a script (testSaga) has its own' },
+    input: {
+      value: 'JSON',
+      help: 'arguments of an exported saga; a script (testSaga) has its own',
+    },
   },
   example: 'mcp-saga graph order.machine.ts --svg > order.svg',
   run: async ({ export: wanted, svg, input }, [file = '']) => {
-    const found = exportsOf(file, await loadModule(file), 'machine, saga, or script', isDrawn, wanted);
+    const found = exportsOf(
+      file,
+      await loadModule(file),
+      'machine, saga, or script',
+      isDrawn,
+      wanted,
+    );
     const [drawn, other] = found.values();
     if (drawn === undefined || other !== undefined)
       throw new CliError('no_export', `Pass --export. There are: ${[...found.keys()].join(', ')}.`);
     if (input !== undefined && !isSaga(drawn))
-      throw new CliError('usage', 'A machine or script (testSaga) takes no input: leave out --input.');
+      throw new CliError(
+        'usage',
+        'A machine or script (testSaga) takes no input: leave out --input.',
+      );
     // The body of a generator is opaque, but a run can be drawn.
     const drawing = await (isMachine(drawn) ? chartOf(file, drawn) : runOf(drawn, input));
     const text = svg === true ? drawing.toSvg() : drawing.toMermaid();
@@ -40,10 +52,12 @@ export const graph: Command = defineCommand({
 
 /** Draws Mermaid by the package of the project, or by our own if the project has none. */
 async function chartOf(file: string, machine: AnyStateMachine): Promise<Drawing> {
-  const drawer = importFrom<typeof own>(file, '@mcp-saga/xstate').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'MODULE_NOT_FOUND') throw error;
-    return own;
-  });
+  const drawer = importFrom<typeof own>(file, '@mcp-saga/xstate').catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'MODULE_NOT_FOUND') throw error;
+      return own;
+    },
+  );
   const { toMermaid } = await drawer;
   const toSvg = (): string => toSvgText(drawChart(layOutChart(readChart(machine))));
   return { toMermaid: () => toMermaid(machine), toSvg };
@@ -58,6 +72,9 @@ async function runOf(saga: Program | TestSaga, input: string | undefined): Promi
 }
 
 function adviceFor({ code, message }: SagaTestError): string {
-  if (code === 'unanswered') return `${message}\nExport a script with the answer, and draw it with --export.`;
-  return code === 'script' ? `${message}\nHere: pass --input '{ … }', or export such a script.` : message;
+  if (code === 'unanswered')
+    return `${message}\nExport a script with the answer, and draw it with --export.`;
+  return code === 'script'
+    ? `${message}\nHere: pass --input '{ … }', or export such a script.`
+    : message;
 }

@@ -13,11 +13,18 @@ import { findKeys, keyOptions, readKeys } from '../input/read-keys.ts';
 
 export const inspect: Command = defineCommand({
   name: 'inspect',
-  summary: 'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',
+  summary:
+    'shows the claims, timeline, and sizes of a saga token; - reads the token from standard input',
   parameters: ['token'],
   options: {
-    host: { value: 'FILE', help: 'module that exports the host or server, to open the token with its keys' },
-    audience: { value: 'NAME', help: 'audience of the service, to open the token without the host' },
+    host: {
+      value: 'FILE',
+      help: 'module that exports the host or server, to open the token with its keys',
+    },
+    audience: {
+      value: 'NAME',
+      help: 'audience of the service, to open the token without the host',
+    },
     values: { help: 'shows answers and results too; needs the keys and --audience' },
     ...keyOptions,
   },
@@ -26,7 +33,8 @@ export const inspect: Command = defineCommand({
     const { host, audience, values: isShown = false } = values;
     if (isShown && (audience === undefined || host !== undefined))
       throw new CliError('usage', '--values needs --audience, and no --host.');
-    if (audience === '') throw new CliError('usage', '--audience: expected the name of the service.');
+    if (audience === '')
+      throw new CliError('usage', '--audience: expected the name of the service.');
     const token = (given === '-' ? await text(io.input) : given).trim();
     if (token === '') throw new CliError('usage', 'The token is empty.');
     const outside = readOutside(token);
@@ -34,7 +42,10 @@ export const inspect: Command = defineCommand({
     if (host !== undefined) {
       const inspection = await (await hostIn(host, found)).inspect(token);
       const { sagaId, keyId, claims, tokenBytes, parts, trace } = inspection;
-      const shown = [...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }), ...claimsOf(claims)];
+      const shown = [
+        ...facts({ sagaId, keyId, tokenBytes, ...sizesOf(parts), trace }),
+        ...claimsOf(claims),
+      ];
       return { text: sections(shown, timelineOf(inspection)), json: inspection };
     }
     const keys = audience === undefined ? found : readKeys(values, io);
@@ -45,7 +56,11 @@ export const inspect: Command = defineCommand({
       return { text: sections(facts(outside), [advice]), json: outside };
     }
     const sealer = createSealer({ ring, audience });
-    const sealed = await sealer.open(token, { purpose: 'token', ignoreExpiry: true, allowFuture: true });
+    const sealed = await sealer.open(token, {
+      purpose: 'token',
+      ignoreExpiry: true,
+      allowFuture: true,
+    });
     const { claims, sid: sagaId } = sealed;
     const parts = partsOf(sealed);
     const { input, entries } = historyOf(toSealedSaga(sealed).state.program);
@@ -79,7 +94,10 @@ function readOutside(token: string): Facts {
   const decoded = new TextDecoder().decode(fromBase64Url(header));
   const { kid } = Object(toValue(decoded)) as { readonly kid?: unknown };
   if (others.length !== 4 || typeof kid !== 'string')
-    throw new CliError('usage', 'This is not a whole saga token: expected five parts and a key ID.');
+    throw new CliError(
+      'usage',
+      'This is not a whole saga token: expected five parts and a key ID.',
+    );
   return { tokenBytes: token.length, keyId: kid };
 }
 
@@ -91,7 +109,16 @@ function facts(given: Facts): readonly string[] {
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 }
 
-function claimsOf({ saga, entry, turn, method, born, iat, exp, ...claims }: Claims): readonly string[] {
+function claimsOf({
+  saga,
+  entry,
+  turn,
+  method,
+  born,
+  iat,
+  exp,
+  ...claims
+}: Claims): readonly string[] {
   return facts({
     saga: `${saga.name} ${saga.version}`,
     target: entry.target,
@@ -108,7 +135,10 @@ function claimsOf({ saga, entry, turn, method, born, iat, exp, ...claims }: Clai
 /** Entry of a timeline, with the value on request. */
 type Entry = NonNullable<SagaInspection['timeline']>[number] & { readonly value?: Json };
 
-function timelineOf({ timeline, receipts = [] }: Pick<SagaInspection, 'timeline' | 'receipts'>): string[] {
+function timelineOf({
+  timeline,
+  receipts = [],
+}: Pick<SagaInspection, 'timeline' | 'receipts'>): string[] {
   if (timeline === undefined) return ['No timeline: the host does not serve this version.'];
   const width = Math.max(0, ...timeline.map(({ path }) => path.length));
   return [

@@ -32,7 +32,11 @@ export const rotateKeys: Command = defineCommand({
   summary: 'prints SAGA_KEYS for the next phase of a rotation',
   parameters: [],
   options: {
-    phase: { short: 'p', value: '1|2|3', help: '1 adds a key, 2 seals with the key, 3 drops the others' },
+    phase: {
+      short: 'p',
+      value: '1|2|3',
+      help: '1 adds a key, 2 seals with the key, 3 drops the others',
+    },
     id: { value: 'ID', help: 'ID of the added key (default: the next number)' },
     ...keyOptions,
   },
@@ -43,7 +47,10 @@ export const rotateKeys: Command = defineCommand({
       throw new CliError('usage', 'Pass --phase 1, --phase 2, or --phase 3.');
     const given = readKeys(values, io);
     if (/^\s*[[{]/.test(given))
-      throw new CliError('usage', 'Only id:key,id:key is rotated. Rotate JSON Web Keys in your key store.');
+      throw new CliError(
+        'usage',
+        'Only id:key,id:key is rotated. Rotate JSON Web Keys in your key store.',
+      );
     const keys = given.split(',').map((key) => key.trim());
     const { kids } = createKeyRing(given, production);
     const [first = '', ...others] = keys;
@@ -55,13 +62,18 @@ export const rotateKeys: Command = defineCommand({
     if (newest > 0 && phase !== '1' && isSealing === (phase === '2'))
       throw new CliError('usage', `${kids[0]} seals tokens now. Run phase ${isSealing ? 3 : 2}.`);
     const next = {
-      1: [...keys, newKeyOf(values.id ?? `k${Math.max(0, ...kids.map((kid) => numberOf(kid) || 0)) + 1}`)],
+      1: [
+        ...keys,
+        newKeyOf(values.id ?? `k${Math.max(0, ...kids.map((kid) => numberOf(kid) || 0)) + 1}`),
+      ],
       2: [others.at(-1) ?? '', first, ...others.slice(0, -1)],
       3: [first],
     }[phase];
     const text = next.join(',');
     const { kids: ids } = createKeyRing(next, production);
-    io.note(`${ids.join(', ')}: the first key seals tokens, and each key opens them. ${phases[phase]}`);
+    io.note(
+      `${ids.join(', ')}: the first key seals tokens, and each key opens them. ${phases[phase]}`,
+    );
     return { text, json: { phase: Number(phase), keys: text, ids } };
   },
 });
@@ -86,10 +98,16 @@ export function checked(keys: string): Report {
   const { kids } = ring;
   const [first, ...others] = kids;
   const opens = others.length === 0 ? '' : ` Tokens of ${others.join(', ')} still open.`;
-  return { text: `${kids.length} good: ${first} seals new tokens.${opens}`, json: { ok: true, ids: kids } };
+  return {
+    text: `${kids.length} good: ${first} seals new tokens.${opens}`,
+    json: { ok: true, ids: kids },
+  };
 }
 
-/** Finds the problems of all keys, or of the `whole` text. A random key replaces a bad one, so that the check continues. */
+/**
+ * Finds the problems of all keys, or of the `whole` text. A random key replaces a bad one, so that
+ * the check continues.
+ */
 function problemsOf(keys: string, whole: string): readonly string[] {
   const parsed = toValue(keys);
   const given = isRecord(parsed) ? (parsed['keys'] ?? parsed) : parsed;

@@ -14,7 +14,11 @@ export const newProject: Command = defineCommand({
       help: 'node, cloudflare-workers, vercel, aws-lambda, existing-server (default: node)',
     },
     language: { short: 'l', value: 'NAME', help: 'typescript or javascript (default: typescript)' },
-    name: { short: 'n', value: 'NAME', help: 'name of package and server (default: name of the folder)' },
+    name: {
+      short: 'n',
+      value: 'NAME',
+      help: 'name of package and server (default: name of the folder)',
+    },
     yes: { short: 'y', help: 'asks no questions, and uses the defaults' },
   },
   example: 'mcp-saga new invoices --template node --language typescript',

@@ -12,7 +12,8 @@ export const replay: Command = defineCommand({
   options: { sagas: { short: 's', value: 'FILE', help: 'module that exports the sagas' } },
   example: "mcp-saga replay 'recordings/*.json' --sagas sagas/index.ts",
   run: async ({ sagas: file }, [pattern = '']) => {
-    if (file === undefined) throw new CliError('usage', 'Pass --sagas, the module with your sagas.');
+    if (file === undefined)
+      throw new CliError('usage', 'Pass --sagas, the module with your sagas.');
     const sagas = [...exportsOf(file, await loadModule(file), 'saga', isSaga).values()];
     const results: { readonly file: string; readonly problem?: string }[] = [];
     const recordings = await judged(async () => replayRecordings(pattern, { sagas }));

@@ -1,5 +1,10 @@
 import { present } from '@mcp-saga/core/program';
-import { crashEverywhere, failEverywhere, forkEverywhere, refuseEverywhere } from '@mcp-saga/testing';
+import {
+  crashEverywhere,
+  failEverywhere,
+  forkEverywhere,
+  refuseEverywhere,
+} from '@mcp-saga/testing';
 import { sagaCoverage, type SagaCoverage } from '@mcp-saga/testing';
 import { defineCommand, type Command } from '../model/command.ts';
 import { CliError } from '../model/errors.ts';
@@ -14,14 +19,21 @@ const all = { ...crash, fail: failEverywhere, refuse: refuseEverywhere, fork: fo
 type Explorers = Partial<typeof all>;
 const isTried = (value: unknown) => isScript(value) || isSaga(value);
 
-const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' | 'example'>): Command =>
+const exploring = (
+  explorers: Explorers,
+  help: Pick<Command, 'name' | 'summary' | 'example'>,
+): Command =>
   defineCommand({
     ...help,
     parameters: ['file'],
     options: {
       export: { short: 'e', value: 'NAME', help: 'export to try (default: all)' },
       input: { value: 'JSON', help: 'arguments of exported sagas; scripts have their own' },
-      harmless: { multiple: true, value: 'STEP', help: 'step that may run twice, or stay done; repeatable' },
+      harmless: {
+        multiple: true,
+        value: 'STEP',
+        help: 'step that may run twice, or stay done; repeatable',
+      },
     },
     run: async ({ export: wanted, input, harmless = [] }, [file = ''], { note }) => {
       const loaded = await loadModule(file);
@@ -37,19 +49,30 @@ const exploring = (explorers: Explorers, help: Pick<Command, 'name' | 'summary' 
         const script = isScript(value) ? value : scriptOf(value, input);
         for (const [explorer, explore] of Object.entries(explorers)) {
           note(`${name}: ${explorer} …`);
-          rows.push({ saga: name, explorer, ...(await judged(() => explore(script, { harmless }))) });
+          rows.push({
+            saga: name,
+            explorer,
+            ...(await judged(() => explore(script, { harmless }))),
+          });
         }
       }
       coverage.stop();
       const failed = rows.filter(({ problem }) => problem !== undefined);
       // A saga without its arguments does not run.
-      const isUsage = failed.every(({ saga, code }) => code === 'script' && !isScript(found.get(saga)));
+      const isUsage = failed.every(
+        ({ saga, code }) => code === 'script' && !isScript(found.get(saga)),
+      );
       const message = failed.length > 0 && isUsage ? undefined : unknownStep(harmless, coverage);
       if (message !== undefined) note(message);
       const error = message && { code: 'usage', message };
       const text = rows.flatMap((row) => linesOf(row, rows)).join('\n');
       const ok = failed.length === 0 && error === undefined;
-      return { text, json: present({ ok, error, runs: rows }), ok, exitCode: isUsage || error ? 2 : 1 };
+      return {
+        text,
+        json: present({ ok, error, runs: rows }),
+        ok,
+        exitCode: isUsage || error ? 2 : 1,
+      };
     },
   });
 
@@ -66,11 +89,22 @@ export const crashes: Command = exploring(crash, {
 });
 
 /** One line of the report. */
-type Row = Readonly<{ saga: string; explorer: string; cases?: number; problem?: string; code?: string }>;
+type Row = Readonly<{
+  saga: string;
+  explorer: string;
+  cases?: number;
+  problem?: string;
+  code?: string;
+}>;
 
-/** Returns the problem of a name that fits no step of the runs. A name may end with a key, a number, or `*`. */
+/**
+ * Returns the problem of a name that fits no step of the runs. A name may end with a key, a number,
+ * or `*`.
+ */
 function unknownStep(names: readonly string[], { sagas }: SagaCoverage): string | undefined {
-  const steps = sagas.flatMap((saga) => saga.steps.filter(({ kind }) => kind === 'step' || kind === 'poll'));
+  const steps = sagas.flatMap((saga) =>
+    saga.steps.filter(({ kind }) => kind === 'step' || kind === 'poll'),
+  );
   const ids = [...new Set(steps.map(({ id }) => id))];
   const name = names.find((each) => {
     const stem = each.replace(/[(#@*][^/]*$/, '');

@@ -1,7 +1,9 @@
 import { SagaTestError } from '@mcp-saga/testing';
 
 /** Runs a check of the test kit, and returns its report, or its problem. */
-export async function judged<T>(check: () => Promise<T>): Promise<T | Record<'problem' | 'code', string>> {
+export async function judged<T>(
+  check: () => Promise<T>,
+): Promise<T | Record<'problem' | 'code', string>> {
   try {
     return await check();
   } catch (error) {
@@ -12,5 +14,7 @@ export async function judged<T>(check: () => Promise<T>): Promise<T | Record<'pr
 }
 
 export function verdictOf(what: string, problem: string | undefined): string {
-  return problem === undefined ? `ok    ${what}` : `FAIL  ${what}\n${problem.replaceAll(/^/gm, '      ')}`;
+  return problem === undefined
+    ? `ok    ${what}`
+    : `FAIL  ${what}\n${problem.replaceAll(/^/gm, '      ')}`;
 }

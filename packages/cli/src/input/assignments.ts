@@ -1,8 +1,13 @@
 import { isRecord } from '@mcp-saga/core/program';
 import { CliError } from '../model/errors.ts';
 
-/** Reads `name=value` options. Throws `usage` for an option without a name, and for a repeated name. */
-export function readAssignments(option: string, given: readonly string[] = []): ReadonlyMap<string, string> {
+/**
+ * Reads `name=value` options. Throws `usage` for an option without a name, and for a repeated name.
+ */
+export function readAssignments(
+  option: string,
+  given: readonly string[] = [],
+): ReadonlyMap<string, string> {
   const read = new Map<string, string>();
   for (const text of given) {
     const at = text.indexOf('=');
@@ -14,7 +19,10 @@ export function readAssignments(option: string, given: readonly string[] = []): 
   return read;
 }
 
-/** Reads a value in the type of its schema: `zip=1234` is a number in JSON, and a text for a schema of texts. */
+/**
+ * Reads a value in the type of its schema: `zip=1234` is a number in JSON, and a text for a schema
+ * of texts.
+ */
 export function fitted(schema: unknown, text: string): unknown {
   const value = toValue(text);
   const types = typesOf(schema).map((type) => (type === 'integer' ? 'number' : type));
@@ -24,7 +32,12 @@ export function fitted(schema: unknown, text: string): unknown {
 
 /** Returns the types that a JSON Schema allows. */
 function typesOf(schema: unknown): readonly unknown[] {
-  const { type, enum: values = [], anyOf = [], oneOf = [] } = Object(schema) as Record<string, unknown>;
+  const {
+    type,
+    enum: values = [],
+    anyOf = [],
+    oneOf = [],
+  } = Object(schema) as Record<string, unknown>;
   const allowed = [values].flat().map((value) => typeof value);
   return [type, ...allowed, ...[anyOf, oneOf].flat().map(typesOf)].flat();
 }
@@ -33,7 +46,10 @@ function typesOf(schema: unknown): readonly unknown[] {
 export function readObject(option: string, text: string): Readonly<Record<string, unknown>> {
   const value = toValue(text);
   if (!isRecord(value))
-    throw new CliError('usage', `--${option}: expected an object in JSON, such as '{"amount":900}'.`);
+    throw new CliError(
+      'usage',
+      `--${option}: expected an object in JSON, such as '{"amount":900}'.`,
+    );
   return value;
 }
 

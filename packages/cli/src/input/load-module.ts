@@ -9,7 +9,9 @@ import { CliError } from '../model/errors.ts';
 
 type Module = Readonly<Record<string, unknown>>;
 
-/** Imports a module of the user, also in TypeScript. Throws `no_file`, or what the module throws. */
+/**
+ * Imports a module of the user, also in TypeScript. Throws `no_file`, or what the module throws.
+ */
 export async function loadModule(file: string): Promise<Module> {
   const { href } = urlOf(file);
   const endRequire = registerRequire();
@@ -46,7 +48,10 @@ export interface LoadedAnew {
   readonly importFor: <T>(specifier: string) => Promise<T>;
 }
 
-/** Imports a module of the user again, together with its imports. Throws `no_file`, or the error of a module. */
+/**
+ * Imports a module of the user again, together with its imports. Throws `no_file`, or the error of
+ * a module.
+ */
 export async function loadAnew(
   file: string,
   onImport: (url: string) => void = () => undefined,
@@ -61,14 +66,21 @@ export async function loadAnew(
   const { import: load } = register({ namespace, onImport });
   const module = (await load(href, href)) as Module;
   for (const path of Object.keys(cache))
-    if (isAbsolute(path) && path.includes(namespace)) onImport(pathToFileURL(path.replace(/\?.*/, '')).href);
+    if (isAbsolute(path) && path.includes(namespace))
+      onImport(pathToFileURL(path.replace(/\?.*/, '')).href);
   const loaded = namesIn(module);
   // A CommonJS module requires its own packages.
   const importFor = loaded === module ? load : require;
-  return { loaded, importFor: async <T>(specifier: string) => (await importFor(specifier, href)) as T };
+  return {
+    loaded,
+    importFor: async <T>(specifier: string) => (await importFor(specifier, href)) as T,
+  };
 }
 
-/** Returns the exports by name. Node does not find all names of a CommonJS module, which is the default export. */
+/**
+ * Returns the exports by name. Node does not find all names of a CommonJS module, which is the
+ * default export.
+ */
 function namesIn(module: Module): Module {
   const whole = module['default'] as Module | undefined;
   return whole?.['__esModule'] === true ? whole : module;
@@ -81,7 +93,10 @@ export function urlOf(file: string): URL {
   return pathToFileURL(path);
 }
 
-/** Finds the exports of a kind, or only one, by name; lists count as their members. Throws `no_export` with `what` is missing. */
+/**
+ * Finds the exports of a kind, or only one, by name; lists count as their members. Throws
+ * `no_export` with `what` is missing.
+ */
 export function exportsOf<T>(
   file: string,
   loaded: Module,

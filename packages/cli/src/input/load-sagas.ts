@@ -17,15 +17,24 @@ export interface LoadedSagas extends LoadedAnew {
   readonly hosts: readonly GivenOptions[];
 }
 
-/** Imports a module again, and finds its sagas. Throws `no_file`, `no_export`, or the error of a module. */
-export async function loadSagas(file: string, onImport?: (url: string) => void): Promise<LoadedSagas> {
+/**
+ * Imports a module again, and finds its sagas. Throws `no_file`, `no_export`, or the error of a
+ * module.
+ */
+export async function loadSagas(
+  file: string,
+  onImport?: (url: string) => void,
+): Promise<LoadedSagas> {
   const module = await loadAnew(file, onImport);
   const { givenOptions } = await module.importFor<typeof Internal>('@mcp-saga/server/internal');
-  const isServed = (value: unknown): value is object => isSaga(value) || givenOptions.has(Object(value));
+  const isServed = (value: unknown): value is object =>
+    isSaga(value) || givenOptions.has(Object(value));
   const what = 'saga, host, or server. Pass the file with the sagas, such as sagas.ts';
   const exported = exportsOf(file, module.loaded, what, isServed);
   const found = [...exported.values()];
-  const hosts = found.flatMap((value) => (givenOptions.get(value) as GivenOptions | undefined) ?? []);
+  const hosts = found.flatMap(
+    (value) => (givenOptions.get(value) as GivenOptions | undefined) ?? [],
+  );
   const own = found.filter((value) => isSaga(value));
   // Another saga continues them.
   const old = new Set(own.flatMap(({ previous }) => previous.map(({ saga }) => saga)));

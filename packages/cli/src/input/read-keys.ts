@@ -34,5 +34,8 @@ export function readKeys(values: KeyValues, io: CommandIo): string {
   const keys = findKeys(values, io);
   if (keys !== undefined) return keys;
   const name = values['keys-env'] ?? 'SAGA_KEYS';
-  throw new CliError('no_keys', `${name} is not set. Set ${name}, or pass --env-file or --keys-env.`);
+  throw new CliError(
+    'no_keys',
+    `${name} is not set. Set ${name}, or pass --env-file or --keys-env.`,
+  );
 }

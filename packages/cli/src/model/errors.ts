@@ -24,7 +24,10 @@ export class CliError extends Error {
     this.code = code;
   }
 
-  /** Exit code of the process: 130 for Ctrl-C, 3 for an unusable server, 1 for a rejected token or answer, or an open question, otherwise 2. */
+  /**
+   * Exit code of the process: 130 for Ctrl-C, 3 for an unusable server, 1 for a rejected token or
+   * answer, or an open question, otherwise 2.
+   */
   get exitCode(): number {
     if (this.code === 'stopped') return 130;
     if (this.code === 'unreachable' || this.code === 'not_mcp') return 3;

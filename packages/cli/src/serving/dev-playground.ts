@@ -20,7 +20,10 @@ export interface PlayedModule {
   readonly files: ReadonlySet<string>;
 }
 
-/** Playground of `mcp-saga dev`: the source of the served code, and engines in threads that run the code for a page. */
+/**
+ * Playground of `mcp-saga dev`: the source of the served code, and engines in threads that run the
+ * code for a page.
+ */
 export class DevPlayground {
   readonly #engines = new Map<string, Worker>();
   /** Folder for copies of older versions, which find the same packages there. */
@@ -42,19 +45,27 @@ export class DevPlayground {
     const codeOf = (name: string): object => ({ name, files: texts, compiled: { name, version } });
     const examples = [
       ...scripts.map((name) => ({ ...codeOf(name), title: `${name} (script)` })),
-      ...programs.map((saga) => ({ ...codeOf(saga.name), title: saga.name, input: simplestInput(saga) })),
+      ...programs.map((saga) => ({
+        ...codeOf(saga.name),
+        title: saga.name,
+        input: simplestInput(saga),
+      })),
     ];
     return Response.json({ version, examples, problem });
   }
 
-  /** Sends a request of a page to its engine. Each line of the response is a message. A page that leaves ends its engine. */
+  /**
+   * Sends a request of a page to its engine. Each line of the response is a message. A page that
+   * leaves ends its engine.
+   */
   async ask(request: Request, { files }: PlayedModule, version: number): Promise<Response> {
     const [file = ''] = files;
     const id = new URL(request.url).searchParams.get('id') ?? '';
     const asked = (await request.json()) as { readonly code?: { readonly version?: number } };
     const { version: wanted = version } = asked.code ?? {};
     const old = wanted === version ? undefined : (this.#versions[wanted] ?? []);
-    // Each run keeps its modules in memory, so other threads take over. The old ones end when they are idle.
+    // Each run keeps its modules in memory, so other threads take over. The old ones end when they
+    // are idle.
     if (++this.#asks % 100 === 0) this.#engines.clear();
     const worker = this.#engines.get(id) ?? this.#start(id, file);
     const { port1, port2 } = new MessageChannel();
@@ -97,6 +108,7 @@ function packageOf(folder: string): string | undefined {
 
 /** Makes arguments that fit the schema of a saga, if its form is flat. */
 function simplestInput({ input }: Program): string {
-  const form = input === undefined ? undefined : formOf({ requestedSchema: toJsonSchema(input, 'input') });
+  const form =
+    input === undefined ? undefined : formOf({ requestedSchema: toJsonSchema(input, 'input') });
   return JSON.stringify(form === undefined ? {} : simplestContent(form));
 }

@@ -37,7 +37,10 @@ export class DevStudio {
     return this.feed.observe(present({ client, request: id }), serve);
   }
 
-  /** Answers a request for the pages; undefined for other paths. Refuses other pages, also after DNS rebinding. */
+  /**
+   * Answers a request for the pages; undefined for other paths. Refuses other pages, also after DNS
+   * rebinding.
+   */
   answer(
     request: Request,
     module: PlayedModule & { readonly path: string },
@@ -46,7 +49,8 @@ export class DevStudio {
     if (pathname !== path && !pathname.startsWith(`${path}/`)) return undefined;
     const why = whyForeignHost(request, undefined);
     if (why !== undefined) return refusal(403, why);
-    if (![origin, null].includes(request.headers.get('origin'))) return refusal(403, 'Invalid Origin');
+    if (![origin, null].includes(request.headers.get('origin')))
+      return refusal(403, 'Invalid Origin');
     const version = this.#start + this.#reloads;
     switch (pathname.slice(path.length + 1)) {
       case 'playground':

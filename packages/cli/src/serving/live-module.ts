@@ -6,9 +6,15 @@ import { messageOf } from './turn-log.ts';
 import { watch, type FSWatcher } from 'node:fs';
 
 /** Module whose newest working code is served. */
-type LiveModule = { readonly current: () => ServedModule & PlayedModule; readonly close: () => void };
+type LiveModule = {
+  readonly current: () => ServedModule & PlayedModule;
+  readonly close: () => void;
+};
 
-/** Serves a module, and loads the module again after a change of an imported file. Throws the error of the first import. */
+/**
+ * Serves a module, and loads the module again after a change of an imported file. Throws the error
+ * of the first import.
+ */
 export async function liveModule(file: string, world: DevWorld): Promise<LiveModule> {
   const { say, studio } = world;
   let current!: ServedModule & PlayedModule;
@@ -48,7 +54,9 @@ export async function liveModule(file: string, world: DevWorld): Promise<LiveMod
 }
 
 /** Watches files by their folders, since many editors replace a file on save. */
-function watchFiles(onChange: () => void): Readonly<{ add: (file: string) => void; close: () => void }> {
+function watchFiles(
+  onChange: () => void,
+): Readonly<{ add: (file: string) => void; close: () => void }> {
   const files = new Set<string>();
   const folders = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;

@@ -6,14 +6,20 @@ const maxClients = 100;
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Lists each client with its capabilities, from requests, or `initialize` before MCP 2026-07-28. Returns the name of a request's client. */
+/**
+ * Lists each client with its capabilities, from requests, or `initialize` before MCP 2026-07-28.
+ * Returns the name of a request's client.
+ */
 export function seenClients(
   say: Say,
   clients: Map<string, SeenClient>,
 ): (request: Request) => Promise<string | undefined> {
   return async (request) => {
     const message: unknown = await request.json().catch(() => undefined);
-    const { method, params = {} } = Object(message) as { readonly method?: string; readonly params?: Facts };
+    const { method, params = {} } = Object(message) as {
+      readonly method?: string;
+      readonly params?: Facts;
+    };
     const meta = Object(params['_meta']) as Facts;
     const isInitial = method === 'initialize';
     const client = isInitial ? params['clientInfo'] : meta[`${prefix}clientInfo`];
@@ -34,8 +40,10 @@ export function seenClients(
 
 /** Lists capabilities: `elicitation.form`, `sampling`. */
 function namesIn(capabilities: unknown): readonly string[] {
-  return Object.entries(Object(capabilities) as Record<string, unknown>).flatMap(([name, value]) => {
-    const parts = Object.keys(Object(value) as object);
-    return parts.length === 0 ? [name] : parts.map((part) => `${name}.${part}`);
-  });
+  return Object.entries(Object(capabilities) as Record<string, unknown>).flatMap(
+    ([name, value]) => {
+      const parts = Object.keys(Object(value) as object);
+      return parts.length === 0 ? [name] : parts.map((part) => `${name}.${part}`);
+    },
+  );
 }

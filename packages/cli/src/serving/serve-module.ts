@@ -20,11 +20,12 @@ export interface DevWorld {
 }
 
 /** Server for the newest code of a module, and the path of its MCP endpoint. */
-export type ServedModule = Omit<PlayedModule, 'files'> & Readonly<{ server: Serve.SagaServer; path: string }>;
+export type ServedModule = Omit<PlayedModule, 'files'> &
+  Readonly<{ server: Serve.SagaServer; path: string }>;
 
 /**
- * Serves a module: an exported server or host with its options, or exported sagas with defaults. Imports the server package as the
- * module does, for the same classes.
+ * Serves a module: an exported server or host with its options, or exported sagas with defaults.
+ * Imports the server package as the module does, for the same classes.
  */
 export async function serveModule(
   file: string,
@@ -50,7 +51,12 @@ export async function serveModule(
     // Only this machine reaches the server.
     tasks: { bearer: 'accept', ...tasks },
     resumableRequests: { bearer: 'accept', ...resumableRequests },
-    http: { ...http, allowedHosts: ['localhost', '127.0.0.1'], allowedOrigins: undefined, cors: true },
+    http: {
+      ...http,
+      allowedHosts: ['localhost', '127.0.0.1'],
+      allowedOrigins: undefined,
+      cors: true,
+    },
     outside: { ...outside, url },
     hooks: withTurnLog(hooks, say, studio.feed),
     telemetry: studio.feed.telemetry(telemetry),

@@ -3,12 +3,23 @@ import { isUnknownOutcome } from '@mcp-saga/server/internal';
 import type { TurnFeed } from '../studio/turn-feed.ts';
 
 /** Reports an event: an object for programs, and a text for people. */
-export type Say = (event: { readonly type: string; readonly [fact: string]: unknown }, text: string) => void;
+export type Say = (
+  event: { readonly type: string; readonly [fact: string]: unknown },
+  text: string,
+) => void;
 
-/** Adds hooks that report each turn, and events without a hook of the server. Adds errors, which telemetry omits, to the feed. */
+/**
+ * Adds hooks that report each turn, and events without a hook of the server. Adds errors, which
+ * telemetry omits, to the feed.
+ */
 export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): HostHooks {
   const steps = new Map<string, Map<string, string>>();
-  const report = (turn: Omit<TurnFacts, 'status'>, status: string, facts: object, ...more: string[]) => {
+  const report = (
+    turn: Omit<TurnFacts, 'status'>,
+    status: string,
+    facts: object,
+    ...more: string[]
+  ) => {
     const ran = [...(steps.get(turn.sagaId) ?? [])];
     steps.delete(turn.sagaId);
     const texts = ran.map(([path, type]) =>
@@ -21,12 +32,18 @@ export function withTurnLog(hooks: HostHooks = {}, say: Say, feed: TurnFeed): Ho
       `${Math.round(turn.durationMs)} ms`,
       ...more,
     ];
-    const event = { type: 'turn', ...turn, steps: ran.map(([path, type]) => ({ path, type })), ...facts };
+    const event = {
+      type: 'turn',
+      ...turn,
+      steps: ran.map(([path, type]) => ({ path, type })),
+      ...facts,
+    };
     say(event, parts.filter((part) => part !== '').join('  '));
   };
   // No hook reports a turn without a response.
   feed.onRejected = ({ saga, sagaId }, { turn, status, tokenBytes, errorType, durationMs = 0 }) => {
-    const end = errorType === 'turn_aborted' ? 'request interrupted' : `request failed: ${errorType}`;
+    const end =
+      errorType === 'turn_aborted' ? 'request interrupted' : `request failed: ${errorType}`;
     report({ saga, sagaId, turn, tokenBytes, durationMs }, end, { status, errorType });
   };
   return {

@@ -6,7 +6,10 @@ import type { SeenEvent, SeenTurn } from '../studio/seen-turns.ts';
 import type { TurnFeed } from '../studio/turn-feed.ts';
 import { messageOf } from './turn-log.ts';
 
-/** Wraps a saga to add its values to a feed. Only for the developer of the saga, since telemetry has no values. */
+/**
+ * Wraps a saga to add its values to a feed. Only for the developer of the saga, since telemetry has
+ * no values.
+ */
 export function withValues(saga: Program, feed: TurnFeed): Program {
   return wrapProgram(saga, (program) => {
     const begun = new WeakMap<object, string>();
@@ -18,7 +21,12 @@ export function withValues(saga: Program, feed: TurnFeed): Program {
       },
       advance: async (state, answers, runtime, end) => {
         feed.explain(present({ args: begun.get(state) }));
-        const outcome = await program.advance(state, answers, observed(runtime, answers, feed), end);
+        const outcome = await program.advance(
+          state,
+          answers,
+          observed(runtime, answers, feed),
+          end,
+        );
         feed.explain(factsOf(outcome));
         return outcome;
       },
@@ -26,7 +34,11 @@ export function withValues(saga: Program, feed: TurnFeed): Program {
   });
 }
 
-function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, feed: TurnFeed): Runtime {
+function observed(
+  runtime: Runtime,
+  answers: ReadonlyMap<string, ClientAnswer>,
+  feed: TurnFeed,
+): Runtime {
   const { effects, observer } = runtime;
   const { outside } = effects;
   return {
@@ -65,7 +77,8 @@ function observed(runtime: Runtime, answers: ReadonlyMap<string, ClientAnswer>, 
       },
       observe: (event) => {
         observer.observe(event);
-        if (event.type === 'answered') Object.assign(feed.newestEvent(), answerOf(answers.get(event.path)));
+        if (event.type === 'answered')
+          Object.assign(feed.newestEvent(), answerOf(answers.get(event.path)));
       },
     },
   };
@@ -79,14 +92,19 @@ function textOf(told: Parameters<Runtime['observer']['notify']>[0]): string | un
 
 function answerOf(answer: ClientAnswer | undefined): Partial<SeenEvent> {
   const { result, error } = { result: undefined, error: undefined, ...answer };
-  const { action, content = result } = Object(result) as Pick<SeenEvent, 'action'> & { content?: unknown };
+  const { action, content = result } = Object(result) as Pick<SeenEvent, 'action'> & {
+    content?: unknown;
+  };
   return present({ action, value: toText(error?.message ?? content) });
 }
 
 function factsOf(outcome: Outcome): Partial<SeenTurn> {
   if (outcome.status === 'completed') return present({ result: toText(outcome.result) });
   if (outcome.status !== 'suspended') return {};
-  const shown = outcome.steps.map(({ type, params, reason }) => [toText(params['message']) ?? type, reason]);
+  const shown = outcome.steps.map(({ type, params, reason }) => [
+    toText(params['message']) ?? type,
+    reason,
+  ]);
   return { messages: shown.map((parts) => parts.filter(Boolean).join('\n')) };
 }
 

@@ -4,7 +4,11 @@ import type { StudioState } from './seen-turns.ts';
 const page = new URL('../../page/', import.meta.url);
 
 /** Types of the files of the pages. */
-const types: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html',
+  js: 'text/javascript',
+  css: 'text/css',
+};
 
 // The editor of the playground adds styles.
 const policy =
@@ -21,14 +25,18 @@ const headers: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-/** Answers a request for the page, or for the `state` with the turns of a saga. Only reads. Any prefix of the path ends with a slash. */
+/**
+ * Answers a request for the page, or for the `state` with the turns of a saga. Only reads. Any
+ * prefix of the path ends with a slash.
+ */
 export async function answerStudio(
   request: Request,
   state: (sagaId: string | null) => StudioState,
 ): Promise<Response> {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refusal(405, 'The studio only reads: use GET.', { allow: 'GET, HEAD' });
-  if (isOfOtherPage(request)) return refusal(403, 'A page of another origin cannot read the studio.');
+  if (isOfOtherPage(request))
+    return refusal(403, 'A page of another origin cannot read the studio.');
   const { pathname, searchParams } = new URL(request.url);
   const name = pathname.slice(pathname.lastIndexOf('/') + 1);
   if (name === 'state') {
@@ -52,7 +60,10 @@ export async function pageFile(file: string, extension: string = 'html'): Promis
     });
   } catch {
     if (extension !== 'html') return refusal(404, `The page has no file ${file}.`);
-    return refusal(503, 'The page is not built. In a checkout: pnpm --dir packages/studio build:live');
+    return refusal(
+      503,
+      'The page is not built. In a checkout: pnpm --dir packages/studio build:live',
+    );
   }
 }
 
@@ -64,5 +75,7 @@ export function refusal(status: number, message: string, more: object = {}): Res
 /** `true` for a request of a page with another origin, except for a link to the studio. */
 function isOfOtherPage({ headers: sent }: Request): boolean {
   const site = sent.get('sec-fetch-site');
-  return (site === 'cross-site' || site === 'same-site') && sent.get('sec-fetch-mode') !== 'navigate';
+  return (
+    (site === 'cross-site' || site === 'same-site') && sent.get('sec-fetch-mode') !== 'navigate'
+  );
 }

@@ -18,7 +18,10 @@ type Running = RequestFacts & { readonly sagaId?: string; turn?: Turn };
 const maxTurns = 200; // the first, which has the arguments, and the newest
 const maxEvents = 500;
 
-/** Keeps the newest turns of a process in memory, by saga. Holds no values but those of `explain`, no tokens, and no keys. */
+/**
+ * Keeps the newest turns of a process in memory, by saga. Holds no values but those of `explain`,
+ * no tokens, and no keys.
+ */
 export class TurnFeed {
   readonly #sagas = new Map<string, Saga>();
   readonly #rejections: SeenRejection[] = [];
@@ -57,7 +60,10 @@ export class TurnFeed {
     };
   }
 
-  /** Adds facts to the turn of the running code. Only for a developer. Forks may run the same turn at once. */
+  /**
+   * Adds facts to the turn of the running code. Only for a developer. Forks may run the same turn
+   * at once.
+   */
   explain(facts: Partial<SeenTurn>): void {
     Object.assign(this.#running.getStore()?.turn ?? {}, facts);
   }
@@ -92,7 +98,14 @@ export class TurnFeed {
     const given = present({ client: running?.client, request: running?.request });
     const saga = this.#sagas.get(sagaId) ?? { facts, first: given, turns: [] };
     const empty = { events: [], asked: [], tokenBytes: 0 };
-    const begun: Turn = { turn, action, status: 'running', startedAt: Date.now(), ...empty, ...given };
+    const begun: Turn = {
+      turn,
+      action,
+      status: 'running',
+      startedAt: Date.now(),
+      ...empty,
+      ...given,
+    };
     saga.turns.push(begun);
     // After a commit, the code of a turn continues in the next one.
     if (running?.sagaId === sagaId) running.turn = begun;
@@ -123,7 +136,13 @@ export class TurnFeed {
       },
       step: (step) => {
         const { stepId: id, kind, attempt } = step;
-        const event = this.#add(turn, { id, kind, attempt, type: 'running', startedAt: Date.now() });
+        const event = this.#add(turn, {
+          id,
+          kind,
+          attempt,
+          type: 'running',
+          startedAt: Date.now(),
+        });
         const span = inner?.step(step);
         return {
           within: (work) => (span === undefined ? work() : span.within(work)),
@@ -140,7 +159,9 @@ export class TurnFeed {
         const { isFault: _, ...ended } = end;
         // `explain` has the whole IDs of uncompensated steps.
         const { uncompensated = ended.uncompensated } = turn;
-        Object.assign(turn, ended, present({ uncompensated }), { durationMs: Date.now() - turn.startedAt });
+        Object.assign(turn, ended, present({ uncompensated }), {
+          durationMs: Date.now() - turn.startedAt,
+        });
         this.touch();
         if (end.status === 'rejected') this.onRejected?.(facts, turn);
         inner?.end(end);
@@ -159,5 +180,14 @@ export class TurnFeed {
 function toSeenSaga({ facts, first, turns }: Saga): SeenSaga {
   const { sagaId, saga, version, method } = facts;
   const { turn = 0, status = 'running' } = turns.at(-1) ?? {};
-  return { sagaId, saga, version, method, turn, status, startedAt: turns[0]?.startedAt ?? 0, ...first };
+  return {
+    sagaId,
+    saga,
+    version,
+    method,
+    turn,
+    status,
+    startedAt: turns[0]?.startedAt ?? 0,
+    ...first,
+  };
 }

@@ -7,7 +7,8 @@ export type Choice = Readonly<Record<'value' | 'label', string>>;
 export function choicesOf(field: FormField): readonly Choice[] | undefined {
   const values = field.type === 'array' ? field.items : field;
   const titled = 'anyOf' in values ? values.anyOf : 'oneOf' in values ? values.oneOf : undefined;
-  if (titled !== undefined) return titled.map(({ const: value, title }) => ({ value, label: title }));
+  if (titled !== undefined)
+    return titled.map(({ const: value, title }) => ({ value, label: title }));
   if (!('enum' in values)) return undefined;
   const { enum: allowed, enumNames } = values as Pick<EnumField, 'enum' | 'enumNames'>;
   return allowed.map((value, index) => ({ value, label: enumNames?.[index] ?? value }));

@@ -17,7 +17,8 @@ export function numberProblem(typed: string, field: NumberField): string | undef
   const { type, minimum = -Infinity, maximum = Infinity } = field;
   const value = Number(typed);
   // Number() also accepts '0x10' and ''.
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed) || !Number.isFinite(value)) return 'Not a number';
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed) || !Number.isFinite(value))
+    return 'Not a number';
   if (type === 'integer' && !Number.isSafeInteger(value)) return 'Not a whole number';
   if (value < minimum) return `At least ${minimum}`;
   if (value > maximum) return `At most ${maximum}`;

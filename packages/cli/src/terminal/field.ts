@@ -18,11 +18,20 @@ export interface FieldOptions {
 type Labelled = FormField & { readonly title: string };
 type Asked = FieldOptions & { readonly message: string };
 
-/** Asks for a field until the value is valid; undefined for an optional field without a value. Throws `question_left`, or RunLeft. */
-export async function askField(field: Labelled, options: FieldOptions): Promise<FieldValue | undefined> {
+/**
+ * Asks for a field until the value is valid; undefined for an optional field without a value.
+ * Throws `question_left`, or RunLeft.
+ */
+export async function askField(
+  field: Labelled,
+  options: FieldOptions,
+): Promise<FieldValue | undefined> {
   const { title, description } = field;
   const label = options.required ? title : `${title} (optional)`;
-  const asked = { ...options, message: description === undefined ? label : `${label}: ${description}` };
+  const asked = {
+    ...options,
+    message: description === undefined ? label : `${label}: ${description}`,
+  };
   const choices = choicesOf(field);
   if (field.type === 'array') return await askSeveral(asked, choices ?? [], field);
   if (choices !== undefined) return await askOne(asked, choices);
@@ -53,7 +62,10 @@ async function askBoolean(asked: Asked): Promise<boolean | undefined> {
   const { terminal, message, required, initial } = asked;
   const shown = { message, initialValue: initial === true };
   if (required) return await prompt(terminal, (common) => confirm({ ...common, ...shown }));
-  const choices = [true, false].map((value) => ({ value: String(value), label: value ? 'Yes' : 'No' }));
+  const choices = [true, false].map((value) => ({
+    value: String(value),
+    label: value ? 'Yes' : 'No',
+  }));
   const answer = await askOne({ ...asked, initial: String(initial) }, choices);
   return answer === undefined ? undefined : answer === 'true';
 }
@@ -78,7 +90,10 @@ async function askOne(asked: Asked, choices: readonly Choice[]): Promise<string 
 async function askSeveral(
   { terminal, message, required, initial }: Asked,
   choices: readonly Choice[],
-  { minItems = 0, maxItems = choices.length }: { readonly minItems?: number; readonly maxItems?: number },
+  {
+    minItems = 0,
+    maxItems = choices.length,
+  }: { readonly minItems?: number; readonly maxItems?: number },
 ): Promise<readonly string[] | undefined> {
   const options = [...choices];
   const given = Array.isArray(initial) ? initial.map(String) : [];
@@ -88,7 +103,9 @@ async function askSeveral(
     const chosen = await prompt(terminal, (common) => multiselect({ ...common, ...shown }));
     if (chosen.length === 0 && !required) return undefined;
     if (chosen.length >= minItems && chosen.length <= maxItems) return chosen;
-    log.warn(`Choose ${range(minItems, maxItems)}, not ${chosen.length}`, { output: terminal.output });
+    log.warn(`Choose ${range(minItems, maxItems)}, not ${chosen.length}`, {
+      output: terminal.output,
+    });
     initialValues = chosen;
   }
 }

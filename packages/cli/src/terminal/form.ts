@@ -5,7 +5,10 @@ import type { Terminal } from './prompter.ts';
 /** Content of a filled form, for the answer to an elicitation. */
 export type FormContent = NonNullable<ElicitationResult['content']>;
 
-/** Asks field by field, and fills `content`, which has the initial values. Throws `question_left`, or RunLeft. */
+/**
+ * Asks field by field, and fills `content`, which has the initial values. Throws `question_left`,
+ * or RunLeft.
+ */
 export async function askForm(
   schema: FormElicitation['requestedSchema'],
   terminal: Terminal,

@@ -1,5 +1,10 @@
 import { log, select, text } from '@clack/prompts';
-import type { CompletedStep, ElicitationParams, ElicitationResult, SagaStep } from '@mcp-saga/client';
+import type {
+  CompletedStep,
+  ElicitationParams,
+  ElicitationResult,
+  SagaStep,
+} from '@mcp-saga/client';
 import { CliError } from '../model/errors.ts';
 import { askForm, showForm } from './form.ts';
 import { prompt, type Terminal } from './prompter.ts';
@@ -23,9 +28,12 @@ export function askPerson(terminal: Terminal, suggestion: string = ''): Answerin
   return async (step) => {
     const { type, stepId } = step;
     if (!isExplained)
-      log.info('Enter: answer. Esc: leave the question. Ctrl-C: stop.', { output: terminal.output });
+      log.info('Enter: answer. Esc: leave the question. Ctrl-C: stop.', {
+        output: terminal.output,
+      });
     isExplained = true;
-    if (step.reason !== undefined) log.warn(`Asked again: ${step.reason}`, { output: terminal.output });
+    if (step.reason !== undefined)
+      log.warn(`Asked again: ${step.reason}`, { output: terminal.output });
     switch (type) {
       case 'elicitation':
         return { stepId, result: await askElicitation(step.params, terminal) };
@@ -47,7 +55,10 @@ const refusals: readonly Choice[] = [
 ];
 const modelRefusal = "the server receives an error instead of the model's answer";
 
-async function askElicitation(params: ElicitationParams, terminal: Terminal): Promise<ElicitationResult> {
+async function askElicitation(
+  params: ElicitationParams,
+  terminal: Terminal,
+): Promise<ElicitationResult> {
   if (params.mode === 'url') return { action: await askToOpen(params.url, terminal) };
   const { requestedSchema } = params;
   const single = Object.keys(requestedSchema.properties).length === 1;
@@ -65,30 +76,50 @@ async function askElicitation(params: ElicitationParams, terminal: Terminal): Pr
 async function askToSend(form: string, terminal: Terminal): Promise<Chosen> {
   log.message(form, { output: terminal.output });
   const send: Choice = { value: 'accept', label: 'Send it' };
-  return await choose('Send this?', [send, { value: 'again', label: 'Change it' }, ...refusals], terminal);
+  return await choose(
+    'Send this?',
+    [send, { value: 'again', label: 'Change it' }, ...refusals],
+    terminal,
+  );
 }
 
-/** Offers the refusals of a question that the person left with Esc; undefined returns to the question. */
+/**
+ * Offers the refusals of a question that the person left with Esc; undefined returns to the
+ * question.
+ */
 async function askToLeave(offered: readonly Choice[], terminal: Terminal): Promise<Chosen> {
-  return await choose('No answer?', [{ value: 'again', label: 'Answer after all' }, ...offered], terminal);
+  return await choose(
+    'No answer?',
+    [{ value: 'again', label: 'Answer after all' }, ...offered],
+    terminal,
+  );
 }
 
 async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
   const choices: readonly Choice[] = [{ value: 'accept', label: 'I will open it' }, ...refusals];
   for (;;) {
-    const action = (await choose(`Open ${url}`, choices, terminal)) ?? (await askToLeave(refusals, terminal));
+    const action =
+      (await choose(`Open ${url}`, choices, terminal)) ?? (await askToLeave(refusals, terminal));
     if (action !== undefined) return action;
   }
 }
 
 /** Returns a choice; undefined for Esc, and to ask again. */
-async function choose(message: string, choices: readonly Choice[], terminal: Terminal): Promise<Chosen> {
+async function choose(
+  message: string,
+  choices: readonly Choice[],
+  terminal: Terminal,
+): Promise<Chosen> {
   const shown = { message, options: [...choices] };
   const chosen = await unlessLeft(prompt(terminal, (common) => select({ ...common, ...shown })));
   return chosen === 'again' ? undefined : chosen;
 }
 
-async function askForModel(stepId: string, terminal: Terminal, suggestion: string): Promise<CompletedStep> {
+async function askForModel(
+  stepId: string,
+  terminal: Terminal,
+  suggestion: string,
+): Promise<CompletedStep> {
   const shown = { message: "You play the client's model", initialValue: suggestion };
   for (;;) {
     const answer = await unlessLeft(prompt(terminal, (common) => text({ ...common, ...shown })));
@@ -98,7 +129,9 @@ async function askForModel(stepId: string, terminal: Terminal, suggestion: strin
   }
 }
 
-/** Error instead of an answer of the model, with the code of MCP for a user who rejects sampling. */
+/**
+ * Error instead of an answer of the model, with the code of MCP for a user who rejects sampling.
+ */
 export function notSampled(stepId: string): CompletedStep {
   return { stepId, error: { code: -1, message: 'User rejected sampling request' } };
 }

@@ -19,8 +19,8 @@ export class RunLeft extends CliError {
 
 /**
  * Shows a prompt of clack, and returns the answer.
- * @throws CliError `question_left` on Esc; RunLeft on Ctrl-C, on Ctrl-D, and when the terminal's signal aborts. clack does not
- * distinguish them, and ignores Ctrl-D.
+ * @throws CliError `question_left` on Esc; RunLeft on Ctrl-C, on Ctrl-D, and when the terminal's
+ * signal aborts. clack does not distinguish them, and ignores Ctrl-D.
  */
 export async function prompt<T>(
   { input, output, signal }: Terminal,
@@ -28,7 +28,10 @@ export async function prompt<T>(
 ): Promise<Exclude<T, symbol>> {
   const left = new AbortController();
   let escaped = false;
-  const onKey = (_: string | undefined, key?: { readonly name?: string; readonly ctrl?: boolean }): void => {
+  const onKey = (
+    _: string | undefined,
+    key?: { readonly name?: string; readonly ctrl?: boolean },
+  ): void => {
     escaped = key?.name === 'escape';
     if (key?.ctrl === true && key.name === 'd') left.abort();
   };

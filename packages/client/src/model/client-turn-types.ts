@@ -4,8 +4,8 @@ import type { RequestOptions } from './mcp-client-types.ts';
 import type { SagaStep, CompletedStep } from './wire-types.ts';
 
 /**
- * Suspended saga as JSON, with token and answers. Protect it like a session cookie: anyone who has it, and access to the server as the same
- * user, can continue the saga and read the answers.
+ * Suspended saga as JSON, with token and answers. Protect it like a session cookie: anyone who has
+ * it, and access to the server as the same user, can continue the saga and read the answers.
  */
 export interface KeptSaga {
   readonly format: 'mcp-saga/client@1';
@@ -38,15 +38,16 @@ export interface TurnOptions {
 /** Options of a turn with answers. */
 export interface ResumeOptions extends TurnOptions {
   /**
-   * Answers to send: `all` of the saga, as in the protocol, or `only` the answers of this turn, which is shorter.
+   * Answers to send: `all` of the saga, as in the protocol, or `only` the answers of this turn,
+   * which is shorter.
    * @default 'all'
    */
   readonly news?: 'all' | 'only' | undefined;
 }
 
 /**
- * Saga that waits for its client. Immutable: store it with `JSON.stringify` at any time, and resume it again after a dropped request.
- * Logging the object reveals neither token nor answers.
+ * Saga that waits for its client. Immutable: store it with `JSON.stringify` at any time, and resume
+ * it again after a dropped request. Logging the object reveals neither token nor answers.
  */
 export interface SuspendedSaga {
   /** Name of the tool. */
@@ -65,10 +66,14 @@ export interface SuspendedSaga {
   readonly answers: readonly CompletedStep[];
   /** Steps of this turn without an answer. */
   readonly pending: readonly SagaStep[];
-  /** Returns the saga with answers to this turn, without sending them. Throws TypeError for an invalid answer. */
+  /**
+   * Returns the saga with answers to this turn, without sending them. Throws TypeError for an
+   * invalid answer.
+   */
   withAnswers(answers: readonly CompletedStep[]): SuspendedSaga;
   /**
-   * Sends the answers and takes the next turn, without waiting for `retryAt`. The server asks steps without an answer again.
+   * Sends the answers and takes the next turn, without waiting for `retryAt`. The server asks steps
+   * without an answer again.
    * @throws TypeError as `withAnswers`; SagaClientError with the saga and these answers
    */
   resume(answers?: readonly CompletedStep[], options?: ResumeOptions): Promise<ClientTurn>;

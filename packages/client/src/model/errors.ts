@@ -37,7 +37,10 @@ export abstract class SagaClientError extends Error {
     return this.code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
   }
 
-  /** Saga with the answers so far: `resumeSaga(client, error.saga)` continues it. Undefined if the saga had not begun. */
+  /**
+   * Saga with the answers so far: `resumeSaga(client, error.saga)` continues it. Undefined if the
+   * saga had not begun.
+   */
   get saga(): SuspendedSaga | undefined {
     return this.#saga;
   }
@@ -67,8 +70,9 @@ export class SagaProtocolError extends SagaClientError {
 }
 
 /**
- * A request failed or was rejected; `cause` is the SDK's error. The saga can be resumed. If `isRetryable`, resume it later,
- * with a growing delay, until the token expires and the error is {@link SagaGone}.
+ * A request failed or was rejected; `cause` is the SDK's error. The saga can be resumed. If
+ * `isRetryable`, resume it later, with a growing delay, until the token expires and the error is
+ * {@link SagaGone}.
  * @example
  * ```ts
  * declare const kept: KeptSaga;
@@ -85,8 +89,8 @@ export class SagaRequestFailed extends SagaClientError {
   override readonly code = 'saga_request_failed';
   readonly method: SagaMethod;
   /**
-   * JSON-RPC code: -32602 if an answer was refused. Undefined if no JSON-RPC response arrived; SDK v1 has -32000 (closed) and -32001
-   * (timeout) for that.
+   * JSON-RPC code: -32602 if an answer was refused. Undefined if no JSON-RPC response arrived; SDK
+   * v1 has -32000 (closed) and -32001 (timeout) for that.
    */
   readonly rpcCode: number | undefined;
   /** The server's reason, such as `guard_down`, `busy`, or `version_gone`. */
@@ -111,8 +115,9 @@ export class SagaRequestFailed extends SagaClientError {
   }
 
   /**
-   * `true` if the same request may succeed later: the guard is down, the request is running, a deploy has not reached the
-   * answering process, or a proxy answers with 429, 502, 503, or 504. After a proxy's answer, the outcome is unknown.
+   * `true` if the same request may succeed later: the guard is down, the request is running, a
+   * deploy has not reached the answering process, or a proxy answers with 429, 502, 503, or 504.
+   * After a proxy's answer, the outcome is unknown.
    */
   get isRetryable(): boolean {
     if (this.rpcCode === INTERNAL_ERROR) return this.reason !== undefined;
@@ -121,8 +126,9 @@ export class SagaRequestFailed extends SagaClientError {
 }
 
 /**
- * The server refused the saga's token: it has expired, was already used, or belongs to another user or server. Nothing can be
- * resumed, so `saga` is undefined. Delete the stored saga, and call the tool again.
+ * The server refused the saga's token: it has expired, was already used, or belongs to another user
+ * or server. Nothing can be resumed, so `saga` is undefined. Delete the stored saga, and call the
+ * tool again.
  */
 export class SagaGone extends SagaClientError {
   override readonly code = 'saga_gone';
@@ -137,13 +143,17 @@ export class SagaCallAborted extends SagaClientError {
   override readonly code = 'saga_call_aborted';
 
   constructor(options: SagaClientErrorOptions = {}) {
-    super(options.saga ? 'Aborted. The saga is suspended.' : 'Aborted before the saga started.', options);
+    super(
+      options.saga ? 'Aborted. The saga is suspended.' : 'Aborted before the saga started.',
+      options,
+    );
   }
 }
 
 /**
- * The saga was still suspended after `maxRounds` resumptions. Resuming it starts a new count. If steps are asked again, the
- * message contains the server's reasons, since a handler may repeat a rejected answer in every round.
+ * The saga was still suspended after `maxRounds` resumptions. Resuming it starts a new count. If
+ * steps are asked again, the message contains the server's reasons, since a handler may repeat a
+ * rejected answer in every round.
  */
 export class SagaRoundsExceeded extends SagaClientError {
   override readonly code = 'saga_rounds_exceeded';
@@ -156,7 +166,10 @@ export class SagaRoundsExceeded extends SagaClientError {
   }
 }
 
-/** Lists the steps that are asked again, with the reasons; without the token, in case the server quotes it. */
+/**
+ * Lists the steps that are asked again, with the reasons; without the token, in case the server
+ * quotes it.
+ */
 function refusalsOf(saga: SuspendedSaga | undefined): string | undefined {
   return saga?.steps
     .flatMap(({ stepId, reason }) => {
@@ -176,8 +189,8 @@ export class SagaOnTurnFailed extends SagaClientError {
 }
 
 /**
- * The server asks for a step that has no handler. Nothing was asked or sent for this turn. Add a handler, and resume `saga`. To
- * continue without the step, add a handler that throws, or declines.
+ * The server asks for a step that has no handler. Nothing was asked or sent for this turn. Add a
+ * handler, and resume `saga`. To continue without the step, add a handler that throws, or declines.
  */
 export class SagaStepUnhandled extends SagaClientError {
   override readonly code = 'saga_step_unhandled';

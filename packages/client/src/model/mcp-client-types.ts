@@ -1,4 +1,7 @@
-/** Required methods of a `Client` of MCP SDK 2.x (`@modelcontextprotocol/client`) or 1.x. Neither is imported. */
+/**
+ * Required methods of a `Client` of MCP SDK 2.x (`@modelcontextprotocol/client`) or 1.x. Neither is
+ * imported.
+ */
 export interface McpClient {
   request(
     request: { method: string; params?: { [key: string]: unknown } },
@@ -21,6 +24,9 @@ export interface RequestOptions {
   readonly resetTimeoutOnProgress?: boolean;
   /** Receives progress. Values rise over all turns of a saga. */
   readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
-  /** Additional HTTP headers; SDK v2 only. A tool that declares `x-mcp-header` needs its `Mcp-Param-*` headers here. */
+  /**
+   * Additional HTTP headers; SDK v2 only. A tool that declares `x-mcp-header` needs its
+   * `Mcp-Param-*` headers here.
+   */
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -2,7 +2,13 @@ import type { FormField } from './form-field.ts';
 import type { AudioBlock, ToolContent, ImageBlock, TextBlock } from './content.ts';
 
 /** JSON value. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | JsonValue[]
+  | { [key: string]: JsonValue };
 
 /** Tool for the model. */
 export interface SamplingTool {
@@ -27,7 +33,10 @@ export interface FormElicitation extends ParamsBase {
   };
 }
 
-/** Page for the user (MCP `elicitation/create`, URL mode). An accept means "agreed to open the page", not "done". */
+/**
+ * Page for the user (MCP `elicitation/create`, URL mode). An accept means "agreed to open the
+ * page", not "done".
+ */
 export interface UrlElicitation extends ParamsBase {
   mode: 'url';
   message: string;
@@ -42,7 +51,9 @@ export type ElicitationParams = FormElicitation | UrlElicitation;
 export interface ElicitationResult {
   readonly action: 'accept' | 'decline' | 'cancel';
   /** Content of the form, with `accept` only. */
-  readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] } | undefined;
+  readonly content?:
+    | { readonly [field: string]: string | number | boolean | readonly string[] }
+    | undefined;
 }
 
 /** Tool call of the model. */
@@ -65,7 +76,12 @@ export interface ToolResultContent {
 }
 
 /** Block of a message to or from a model. */
-export type SamplingContent = TextBlock | ImageBlock | AudioBlock | ToolUseContent | ToolResultContent;
+export type SamplingContent =
+  | TextBlock
+  | ImageBlock
+  | AudioBlock
+  | ToolUseContent
+  | ToolResultContent;
 
 /** Message to a model. */
 export interface ModelMessage {

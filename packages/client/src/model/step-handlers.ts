@@ -21,9 +21,9 @@ type Handler<Params, Step, Result> = (
 ) => Result | Promise<Result>;
 
 /**
- * Handlers of the steps of a saga, called for all steps of a turn at once. An error of a handler goes to the server as the
- * error of the step, with `code` (an integer; default -32603), `message`, and `data`. `step.reason` is the reason for the
- * rejection of an earlier answer.
+ * Handlers of the steps of a saga, called for all steps of a turn at once. An error of a handler
+ * goes to the server as the error of the step, with `code` (an integer; default -32603), `message`,
+ * and `data`. `step.reason` is the reason for the rejection of an earlier answer.
  */
 export interface StepHandlers {
   /** Asks the user: shows a form, or offers to open a page if `params.mode` is `'url'`. */

@@ -5,7 +5,9 @@ import type { SagaStep, CompletedStep, SuspendedAnswer } from '../model/wire-typ
 /** Creates the error for an invalid field. */
 export type Refuse = (field: string, problem: string) => Error;
 
-/** Parses the answer to `tools/callSaga` or `tools/resumeSaga`. Keeps unknown fields of a result. */
+/**
+ * Parses the answer to `tools/callSaga` or `tools/resumeSaga`. Keeps unknown fields of a result.
+ */
 export function parseAnswer(value: unknown, refuse: Refuse): SuspendedAnswer | CallToolResult {
   if (!isRecord(value)) throw refuse('result', 'is not an object');
   if (value['state'] !== 'suspended') return parseResult(value, refuse);
@@ -14,7 +16,9 @@ export function parseAnswer(value: unknown, refuse: Refuse): SuspendedAnswer | C
     state: 'suspended',
     sagaToken: parseText(sagaToken, 'sagaToken', refuse),
     steps: parseSteps(steps, refuse),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs: parseTime(retryAfterMs, 'retryAfterMs', refuse) }),
+    ...(retryAfterMs === undefined
+      ? {}
+      : { retryAfterMs: parseTime(retryAfterMs, 'retryAfterMs', refuse) }),
     ...(content === undefined ? {} : { content: parseContent(content, refuse) }),
   };
 }
@@ -77,10 +81,12 @@ function isStep(
   if (type !== 'elicitation' && type !== 'sampling') return true;
   if (params === undefined) throw refuse(`${path}.params`, 'is missing');
   if (type === 'sampling') {
-    if (!Array.isArray(params['messages'])) throw refuse(`${path}.params.messages`, 'is not an array');
+    if (!Array.isArray(params['messages']))
+      throw refuse(`${path}.params.messages`, 'is not an array');
     return true;
   }
-  if (typeof params['message'] !== 'string') throw refuse(`${path}.params.message`, 'is not a string');
+  if (typeof params['message'] !== 'string')
+    throw refuse(`${path}.params.message`, 'is not a string');
   if (params['mode'] === 'url') parseText(params['url'], `${path}.params.url`, refuse);
   else if (!isRecord(params['requestedSchema']))
     throw refuse(`${path}.params.requestedSchema`, 'is not an object');

@@ -47,8 +47,8 @@ export async function sendRequest(
 }
 
 /**
- * Returns `false` if the server declares extensions without this method. Without any extension (SDK v1 before 1.29 strips
- * extensions), the server itself rejects the request.
+ * Returns `false` if the server declares extensions without this method. Without any extension (SDK
+ * v1 before 1.29 strips extensions), the server itself rejects the request.
  */
 function mayOffer(client: McpClient, method: SagaMethod): boolean {
   const capabilities = client.getServerCapabilities();
@@ -58,13 +58,20 @@ function mayOffer(client: McpClient, method: SagaMethod): boolean {
   return !Array.isArray(offer['methods']) || offer['methods'].includes(method);
 }
 
-function toSagaError(request: SagaRequest, cause: unknown, saga: SuspendedSaga | undefined): SagaClientError {
+function toSagaError(
+  request: SagaRequest,
+  cause: unknown,
+  saga: SuspendedSaga | undefined,
+): SagaClientError {
   const { method } = request;
   const error = isRecord(cause) ? cause : {};
   const { code } = error;
   if (isMethodNotFound(error)) return new SagasNotSupported(method, { cause, saga });
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
-    return new SagaProtocolError('resultType', 'does not fit the protocol version', { cause, saga });
+    return new SagaProtocolError('resultType', 'does not fit the protocol version', {
+      cause,
+      saga,
+    });
   }
   const reason = isRecord(error['data']) ? error['data']['reason'] : undefined;
   if (reason === 'invalid_saga_token') return new SagaGone({ cause });
@@ -80,7 +87,8 @@ function toSagaError(request: SagaRequest, cause: unknown, saga: SuspendedSaga |
   // HTTP errors have the status as `code` in SDK v1, and in `data` in SDK v2.
   const status = isRecord(error['data']) ? error['data']['status'] : code;
   const httpStatus = typeof status === 'number' ? status : undefined;
-  // The message of an HTTP error quotes the body of the response, so only the cause contains the message.
+  // The message of an HTTP error quotes the body of the response, so only the cause contains the
+  // message.
   const problem = httpStatus === undefined ? code : `HTTP ${httpStatus}`;
   const text = typeof problem === 'string' ? problem : publicMessage(error, request);
   return new SagaRequestFailed(method, text, undefined, { cause, saga, httpStatus });
@@ -98,7 +106,8 @@ const METHOD_NOT_FOUND = -32601;
 
 function isMethodNotFound(error: Readonly<Record<string, unknown>>): boolean {
   if (error['code'] === METHOD_NOT_FOUND) return true;
-  // Over HTTP, a server of 2026-07-28 answers 404, which SDK v2 reports as the text of a failed POST.
+  // Over HTTP, a server of 2026-07-28 answers 404, which SDK v2 reports as the text of a failed
+  // POST.
   const { data } = error;
   if (!isRecord(data) || data['status'] !== 404 || typeof data['text'] !== 'string') return false;
   try {
@@ -109,7 +118,10 @@ function isMethodNotFound(error: Readonly<Record<string, unknown>>): boolean {
   }
 }
 
-/** Result schema for either SDK that accepts everything. This package validates results itself, with the field in errors. */
+/**
+ * Result schema for either SDK that accepts everything. This package validates results itself, with
+ * the field in errors.
+ */
 const anyResult = {
   '~standard': { version: 1, vendor: 'mcp-saga', validate: (value: unknown) => ({ value }) },
   safeParse: (data: unknown) => ({ success: true, data }),

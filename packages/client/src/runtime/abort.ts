@@ -13,7 +13,9 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** Runs `work` with a separate signal that follows `signal`, since SDK v1 never removes listeners. */
+/**
+ * Runs `work` with a separate signal that follows `signal`, since SDK v1 never removes listeners.
+ */
 export async function withOwnSignal<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

@@ -13,9 +13,12 @@ export function assertKnownOptions(of: string, options: object, names: object): 
   if (unknown === undefined) return;
   const meant = known.find((name) => isNear(unknown.toLowerCase(), name.toLowerCase(), 2));
   const hint = meant === undefined ? '' : `Did you mean '${meant}'? `;
-  throw optionError(`${of} has no option '${unknown}'. ${hint}Its options are: ${known.join(', ')}.`, {
-    code: 'unknown_option',
-  });
+  throw optionError(
+    `${of} has no option '${unknown}'. ${hint}Its options are: ${known.join(', ')}.`,
+    {
+      code: 'unknown_option',
+    },
+  );
 }
 
 /** Returns `true` if at most `edits` insertions, deletions, or replacements separate two texts. */

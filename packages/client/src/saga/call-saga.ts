@@ -15,7 +15,10 @@ import type { KeptSaga, ResumeOptions, ClientTurn } from '../model/client-turn-t
 export interface CallSagaOptions extends ResumeOptions {
   /** Handlers of the steps. A missing handler is replaced by the request handler of the client. */
   readonly handlers?: StepHandlers | undefined;
-  /** Called with each suspended saga before its steps, and awaited. Use it to store the saga, or to show `saga.content`. */
+  /**
+   * Called with each suspended saga before its steps, and awaited. Use it to store the saga, or to
+   * show `saga.content`.
+   */
   readonly onTurn?: ((saga: SuspendedSaga) => void | Promise<void>) | undefined;
   /** Maximum number of resumptions, including waits, before `SagaRoundsExceeded`. @default 50 */
   readonly maxRounds?: number | undefined;
@@ -23,7 +26,12 @@ export interface CallSagaOptions extends ResumeOptions {
 
 const MAX_ROUNDS = 50;
 
-const names: NamesOf<CallSagaOptions> = { ...resumeNames, handlers: true, onTurn: true, maxRounds: true };
+const names: NamesOf<CallSagaOptions> = {
+  ...resumeNames,
+  handlers: true,
+  onTurn: true,
+  maxRounds: true,
+};
 const handlerNames: NamesOf<StepHandlers> = { elicitation: true, sampling: true, roots: true };
 
 /**
@@ -50,8 +58,8 @@ export async function callSaga(
 }
 
 /**
- * Continues a suspended saga from an error, from `onTurn`, or from JSON, also in another process. Asks only steps without an
- * answer.
+ * Continues a suspended saga from an error, from `onTurn`, or from JSON, also in another process.
+ * Asks only steps without an answer.
  * @throws KeptSagaInvalid with the field, if the value is not a stored saga
  * @throws SagaClientError as `callSaga`
  * @example
@@ -67,7 +75,11 @@ export async function resumeSaga(
   options: CallSagaOptions = {},
 ): Promise<CallToolResult> {
   assertOptions('resumeSaga', options);
-  return seeThrough(client, { status: 'suspended', saga: SuspendedSaga.from(client, saga) }, options);
+  return seeThrough(
+    client,
+    { status: 'suspended', saga: SuspendedSaga.from(client, saga) },
+    options,
+  );
 }
 
 function assertOptions(of: string, options: CallSagaOptions): void {
@@ -95,7 +107,11 @@ async function seeThrough(
   return turn.result;
 }
 
-async function report(saga: SuspendedSaga, signal: AbortSignal, { onTurn }: CallSagaOptions): Promise<void> {
+async function report(
+  saga: SuspendedSaga,
+  signal: AbortSignal,
+  { onTurn }: CallSagaOptions,
+): Promise<void> {
   try {
     await abortable((async () => onTurn?.(saga))(), signal);
   } catch (cause) {

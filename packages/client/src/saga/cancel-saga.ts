@@ -16,7 +16,8 @@ export interface CancelOptions extends Omit<TurnOptions, 'clock'> {
 const names: NamesOf<CancelOptions> = { reason: true, signal: true, requestOptions: true };
 
 /**
- * Cancels a suspended saga. The server undoes the saga, and reports the outcome. Cancelling an older turn has no effect.
+ * Cancels a suspended saga. The server undoes the saga, and reports the outcome. Cancelling an
+ * older turn has no effect.
  * @throws SagasNotSupported if the server does not offer cancellation
  * @throws SagaRequestFailed if the server rejects the cancellation, since an undo may be unsafe
  * @throws KeptSagaInvalid if the value is not a stored saga
@@ -39,5 +40,8 @@ export async function cancelSaga(
   const params = { sagaToken, ...(reason === undefined ? {} : { reason }) };
   const request = { method: 'tools/cancelSaga', params } as const;
   const result = await sendRequest(client, request, { signal, requestOptions, saga: suspended });
-  return parseResult(result, (field, problem) => new SagaProtocolError(field, problem, { saga: suspended }));
+  return parseResult(
+    result,
+    (field, problem) => new SagaProtocolError(field, problem, { saga: suspended }),
+  );
 }

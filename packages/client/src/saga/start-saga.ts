@@ -13,7 +13,8 @@ export interface SagaCall {
 const callNames: NamesOf<SagaCall> = { name: true, arguments: true, _meta: true };
 
 /**
- * Starts a saga, and returns the first turn, for hosts that answer steps themselves with `turn.saga.resume(answers)`.
+ * Starts a saga, and returns the first turn, for hosts that answer steps themselves with
+ * `turn.saga.resume(answers)`.
  * @throws SagasNotSupported, SagaRequestFailed, SagaProtocolError, SagaCallAborted
  * @example
  * ```ts
@@ -33,7 +34,11 @@ export async function startSaga(
 }
 
 /** Takes the first turn of a saga, with checked options. */
-export function beginSaga(client: McpClient, call: SagaCall, options: TurnOptions): Promise<ClientTurn> {
+export function beginSaga(
+  client: McpClient,
+  call: SagaCall,
+  options: TurnOptions,
+): Promise<ClientTurn> {
   assertKnownOptions('A saga call', call, callNames);
   const params = {
     name: call.name,

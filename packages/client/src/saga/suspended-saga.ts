@@ -80,16 +80,22 @@ class Suspended implements SuspendedSaga {
   withAnswers(answers: readonly CompletedStep[]): Suspended {
     const asked = new Set(this.steps.map(({ stepId }) => stepId));
     for (const { stepId } of answers) {
-      if (!asked.has(stepId)) throw optionError(`This turn does not ask step '${stepId}'. See saga.steps.`);
+      if (!asked.has(stepId))
+        throw optionError(`This turn does not ask step '${stepId}'. See saga.steps.`);
     }
     // In the order of the questions, which is also the order of the server.
-    const all = new Map([...this.answers, ...answers.map(copyJson)].map((answer) => [answer.stepId, answer]));
+    const all = new Map(
+      [...this.answers, ...answers.map(copyJson)].map((answer) => [answer.stepId, answer]),
+    );
     const old = this.answers.filter(({ stepId }) => !asked.has(stepId));
     const news = this.steps.flatMap(({ stepId }) => all.get(stepId) ?? []);
     return new Suspended(this.#client, { ...this.#kept, completedSteps: [...old, ...news] });
   }
 
-  async resume(answers: readonly CompletedStep[] = [], options: ResumeOptions = {}): Promise<ClientTurn> {
+  async resume(
+    answers: readonly CompletedStep[] = [],
+    options: ResumeOptions = {},
+  ): Promise<ClientTurn> {
     assertKnownOptions('resume', options, resumeNames);
     return resumeTurn(this.#client, this.withAnswers(answers), options);
   }
@@ -100,12 +106,21 @@ class Suspended implements SuspendedSaga {
 }
 
 /** Sends the answers of a saga and takes the next turn, with checked options. */
-export function resumeTurn(client: McpClient, saga: Saga, options: ResumeOptions): Promise<ClientTurn> {
+export function resumeTurn(
+  client: McpClient,
+  saga: Saga,
+  options: ResumeOptions,
+): Promise<ClientTurn> {
   const { name, sagaToken, completedSteps } = saga.toJSON();
   const asked = new Set(saga.steps.map(({ stepId }) => stepId));
   const sent =
-    options.news === 'only' ? completedSteps.filter(({ stepId }) => asked.has(stepId)) : completedSteps;
-  const request = { method: 'tools/resumeSaga', params: { sagaToken, completedSteps: sent } } as const;
+    options.news === 'only'
+      ? completedSteps.filter(({ stepId }) => asked.has(stepId))
+      : completedSteps;
+  const request = {
+    method: 'tools/resumeSaga',
+    params: { sagaToken, completedSteps: sent },
+  } as const;
   return takeTurn(client, request, { name, saga, completedSteps }, options);
 }
 
@@ -126,7 +141,10 @@ export async function takeTurn(
   const { saga, name } = before;
   const { signal, requestOptions, clock = systemClock } = options;
   const raw = await sendRequest(client, request, { signal, requestOptions, saga });
-  const answer = parseAnswer(raw, (field, problem) => new SagaProtocolError(field, problem, { saga }));
+  const answer = parseAnswer(
+    raw,
+    (field, problem) => new SagaProtocolError(field, problem, { saga }),
+  );
   if (!isSuspended(answer)) return { status: 'completed', result: answer };
   const { sagaToken, steps, content, retryAfterMs } = answer;
   const asked = new Set(steps.map(({ stepId }) => stepId));

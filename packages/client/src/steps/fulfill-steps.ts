@@ -18,10 +18,13 @@ export interface Fulfillment {
 }
 
 /**
- * Asks all pending steps at the same time, and returns the saga with the answers. Throws SagaStepUnhandled before asking, and
- * SagaCallAborted with the answers so far.
+ * Asks all pending steps at the same time, and returns the saga with the answers. Throws
+ * SagaStepUnhandled before asking, and SagaCallAborted with the answers so far.
  */
-export async function fulfillSteps(saga: SuspendedSaga, fulfillment: Fulfillment): Promise<SuspendedSaga> {
+export async function fulfillSteps(
+  saga: SuspendedSaga,
+  fulfillment: Fulfillment,
+): Promise<SuspendedSaga> {
   const answers: CompletedStep[] = [];
   const handled = saga.pending.map((step) => [step, handlerOf(step, saga, fulfillment)] as const);
   const asked = handled.map(async ([step, handle]) => {
@@ -39,7 +42,8 @@ async function answerStep(step: SagaStep, handle: () => unknown): Promise<Comple
   const { stepId } = step;
   try {
     const result = await handle();
-    if (!isRecord(result)) throw new TypeError(`The handler for ${step.type} did not return a result`);
+    if (!isRecord(result))
+      throw new TypeError(`The handler for ${step.type} did not return a result`);
     // The type of the handler fixes the result; the server checks the value.
     return copyJson<CompletedStep>({ stepId, result: result as unknown as StepResult });
   } catch (error) {
@@ -64,7 +68,8 @@ function handlerOf(step: SagaStep, saga: SuspendedSaga, fulfillment: Fulfillment
     };
   }
   // The type of the handler fits the step.
-  if (handlers[type]) return () => handlers[type]?.(step.params as never, step as never, { signal });
+  if (handlers[type])
+    return () => handlers[type]?.(step.params as never, step as never, { signal });
   const registered = registeredHandler(client, methods[type]);
   if (registered === undefined) throw new SagaStepUnhandled(step, methods[type], { saga });
   return () => registered(step, signal);
@@ -74,10 +79,16 @@ class UnknownStep extends Error {
   readonly code = METHOD_NOT_FOUND;
 }
 
-/** Converts an error for the server, without stack and cause. Includes data only if the error has a JSON-RPC code. */
+/**
+ * Converts an error for the server, without stack and cause. Includes data only if the error has a
+ * JSON-RPC code.
+ */
 function toStepError(error: unknown): JsonRpcError {
   if (!(error instanceof Error)) return { code: INTERNAL_ERROR, message: 'The handler failed' };
-  const { message, code, data } = error as Error & { readonly code?: unknown; readonly data?: unknown };
+  const { message, code, data } = error as Error & {
+    readonly code?: unknown;
+    readonly data?: unknown;
+  };
   if (!Number.isInteger(code)) return { code: INTERNAL_ERROR, message };
   return { code: code as number, message, ...(isJson(data) ? { data } : {}) };
 }

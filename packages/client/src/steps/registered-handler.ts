@@ -5,16 +5,24 @@ import type { SagaStep } from '../model/wire-types.ts';
 export type RegisteredHandler = (step: SagaStep, signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Returns the handler registered on the client, with the validation of the SDK. Reads the private `_requestHandlers`, since both
- * SDKs offer no other way to run a handler.
+ * Returns the handler registered on the client, with the validation of the SDK. Reads the private
+ * `_requestHandlers`, since both SDKs offer no other way to run a handler.
  */
-export function registeredHandler(client: McpClient, method: string): RegisteredHandler | undefined {
+export function registeredHandler(
+  client: McpClient,
+  method: string,
+): RegisteredHandler | undefined {
   const handlers: unknown = Reflect.get(client, '_requestHandlers');
   const handler: unknown = handlers instanceof Map ? handlers.get(method) : undefined;
   if (!isHandler(handler)) return undefined;
   return async (step, signal) => {
     const params = paramsFor(step);
-    const request = { jsonrpc: '2.0', id: step.stepId, method, ...(params === undefined ? {} : { params }) };
+    const request = {
+      jsonrpc: '2.0',
+      id: step.stepId,
+      method,
+      ...(params === undefined ? {} : { params }),
+    };
     return handler(request, contextFor(client, request, signal));
   };
 }
@@ -29,8 +37,11 @@ function paramsFor(step: SagaStep): SagaStep['params'] {
   const { params, reason, stepId } = step;
   return {
     // Revisions before 2026-07-28 require the ID.
-    ...(params.mode === 'url' ? { ...params, elicitationId: params.elicitationId ?? stepId } : params),
-    // The handler receives parameters only, so the message contains the reason of a repeated question.
+    ...(params.mode === 'url'
+      ? { ...params, elicitationId: params.elicitationId ?? stepId }
+      : params),
+    // The handler receives parameters only, so the message contains the reason of a repeated
+    // question.
     message: reason === undefined ? params.message : `${reason}\n\n${params.message}`,
   };
 }

@@ -30,7 +30,9 @@ const serverOf = (env: Env): SagaServer<Env> => {
 };
 
 /** Objects whose host is in the Worker. */
-export const Sagas = createTestObject((message, env) => serverOf(env as Env).deliver(message, env as Env));
+export const Sagas = createTestObject((message, env) =>
+  serverOf(env as Env).deliver(message, env as Env),
+);
 
 export default {
   fetch: (request: Request, env: Env, context: unknown) =>

@@ -22,7 +22,9 @@ export interface FreshObjects {
   readonly namespace: DurableObjectNamespaceLike;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Advances the clock. Resolves when all alarms that are due have ended, or `stop` has resolved. */
+  /**
+   * Advances the clock. Resolves when all alarms that are due have ended, or `stop` has resolved.
+   */
   readonly pass: (ms: number, stop?: Promise<void>) => Promise<void>;
   /** Receives the messages of the queue. Undefined: the host is down. */
   receive: QueueConsumer['deliver'] | undefined;
@@ -47,7 +49,9 @@ export interface Workerd {
   close(): Promise<void>;
 }
 
-/** Starts a Worker with Durable Objects in workerd. @param entry - file of the Worker in this folder */
+/**
+ * Starts a Worker with Durable Objects in workerd. @param entry - file of the Worker in this folder
+ */
 export async function startObjects(entry = 'worker.ts', bindings: object = {}): Promise<Workerd> {
   let passed = 0;
   let made = 0;
@@ -85,7 +89,12 @@ export async function startObjects(entry = 'worker.ts', bindings: object = {}): 
     },
   });
   const address = await worker.ready;
-  const post = async (path: string, query: object, body = '{}', signal?: AbortSignal): Promise<Response> => {
+  const post = async (
+    path: string,
+    query: object,
+    body = '{}',
+    signal?: AbortSignal,
+  ): Promise<Response> => {
     const url = new URL(path, address);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const headers = { connection: 'close' };
@@ -96,11 +105,14 @@ export async function startObjects(entry = 'worker.ts', bindings: object = {}): 
 
   function make(prefix = `${(made += 1)} `): FreshObjects {
     const objectNames = async (): Promise<readonly string[]> =>
-      ((await (await post('/names', {})).json()) as string[]).filter((name) => name.startsWith(prefix));
+      ((await (await post('/names', {})).json()) as string[]).filter((name) =>
+        name.startsWith(prefix),
+      );
     const askState = async (object: string): Promise<ObjectState> =>
       (await (await post('/state', { object })).json()) as ObjectState;
     // An object that ends during the request is asked once more: the request starts it again.
-    const stateOf = (object: string): Promise<ObjectState> => askState(object).catch(() => askState(object));
+    const stateOf = (object: string): Promise<ObjectState> =>
+      askState(object).catch(() => askState(object));
     let shifted: Promise<unknown> = Promise.resolve();
     const shift = async (ms: number): Promise<void> => {
       await post('/pass', { ms });

@@ -68,7 +68,11 @@ export function createTestObject(
         case '/state': {
           const isDue = alarm !== null && alarm <= workerdTime();
           const names = Array.from(storage.kv.list(), ([name]) => name);
-          return Response.json({ isBusy: isDue || this.#alarms > 0, hasAlarm: alarm !== null, names });
+          return Response.json({
+            isBusy: isDue || this.#alarms > 0,
+            hasAlarm: alarm !== null,
+            names,
+          });
         }
         case '/abort':
           this.#state.abort('The object ends.');

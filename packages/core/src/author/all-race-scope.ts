@@ -30,7 +30,9 @@ export type Settled<T> =
   | { readonly status: 'rejected'; readonly reason: unknown };
 
 /** Outcomes of the branches of `allSettled`, in the same shape. */
-export type SettledResults<B extends Branches> = { -readonly [K in keyof B]: Settled<BranchResult<B[K]>> };
+export type SettledResults<B extends Branches> = {
+  -readonly [K in keyof B]: Settled<BranchResult<B[K]>>;
+};
 
 function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   if (
@@ -49,7 +51,9 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   // A generator runs once: given twice, each branch would take the results of the other's steps.
   const helpers = listed.flatMap(({ steps }) => (specOf(steps) === undefined ? [steps] : []));
   if (new Set(helpers).size < helpers.length) {
-    throw new AuthoringError(`${kind}: two branches share a helper. Call the helper once for each branch.`);
+    throw new AuthoringError(
+      `${kind}: two branches share a helper. Call the helper once for each branch.`,
+    );
   }
   return { kind, branches: listed, shape };
 }
@@ -62,10 +66,12 @@ function assertBranch(what: string, steps: unknown): void {
 }
 
 /**
- * Runs branches in parallel and returns their results in the same shape. One turn asks the questions of all branches.
+ * Runs branches in parallel and returns their results in the same shape. One turn asks the
+ * questions of all branches.
  *
- * A helper runs in a scope named by its key or index, so IDs may repeat between branches. A single command keeps its ID.
- * The first branch to fail aborts the others. `all` throws its error after the others have ended.
+ * A helper runs in a scope named by its key or index, so IDs may repeat between branches. A single
+ * command keeps its ID. The first branch to fail aborts the others. `all` throws its error after
+ * the others have ended.
  * @example
  * ```ts
  * function* quote(): Steps<number> {
@@ -82,7 +88,8 @@ export function all<const B extends Branches>(branches: B): GroupCommand<B, Bran
 }
 
 /**
- * Runs branches in parallel and returns how each branch ended. A branch that fails does not end the others.
+ * Runs branches in parallel and returns how each branch ended. A branch that fails does not end the
+ * others.
  * @example
  * ```ts
  * function* notify(): Steps<boolean> {
@@ -94,7 +101,9 @@ export function all<const B extends Branches>(branches: B): GroupCommand<B, Bran
  * }
  * ```
  */
-export function allSettled<const B extends Branches>(branches: B): GroupCommand<B, SettledResults<B>> {
+export function allSettled<const B extends Branches>(
+  branches: B,
+): GroupCommand<B, SettledResults<B>> {
   return command(group('allSettled', branches)) as GroupCommand<B, SettledResults<B>>;
 }
 
@@ -104,8 +113,8 @@ export type RaceResult<B extends { readonly [key: string]: Branch<unknown> }> = 
 }[keyof B];
 
 /**
- * Runs branches in parallel until the first one ends, and returns its key and value, or throws its error. Server steps of the other
- * branches are aborted and awaited. Their questions are withdrawn.
+ * Runs branches in parallel until the first one ends, and returns its key and value, or throws its
+ * error. Server steps of the other branches are aborted and awaited. Their questions are withdrawn.
  * @throws AuthoringError without a branch
  * @example
  * ```ts
@@ -123,12 +132,14 @@ export function race<const B extends { readonly [key: string]: Branch<unknown> }
   branches: B,
 ): GroupCommand<B, RaceResult<B>> {
   const spec = group('race', branches);
-  if (spec.branches.length === 0) throw new AuthoringError('race({}) would never end: it needs a branch.');
+  if (spec.branches.length === 0)
+    throw new AuthoringError('race({}) would never end: it needs a branch.');
   return command(spec) as GroupCommand<B, RaceResult<B>>;
 }
 
 /**
- * Runs a helper in a scope: IDs inside get the prefix `id/`, so they may repeat IDs outside the scope.
+ * Runs a helper in a scope: IDs inside get the prefix `id/`, so they may repeat IDs outside the
+ * scope.
  * @example
  * ```ts
  * function* charge(cents: number): Steps<void> {

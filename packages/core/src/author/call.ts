@@ -11,8 +11,9 @@ export type CallArguments<I extends Schema | undefined> = I extends Schema
   : Record<string, never> | undefined;
 
 /**
- * Runs another saga inside the calling saga, in a scope named after the other saga. Both share the token, the journal, and the undo stack.
- * The input schema of the other saga parses the arguments once, and the journal records the parsed arguments.
+ * Runs another saga inside the calling saga, in a scope named after the other saga. Both share the
+ * token, the journal, and the undo stack. The input schema of the other saga parses the arguments
+ * once, and the journal records the parsed arguments.
  * @throws StepError (in the body) with code `invalid_input` if the arguments are invalid
  * @example
  * ```ts

@@ -3,9 +3,10 @@ import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 
 /**
- * Gives the client a new token without a question. If a later request is lost, the steps before the checkpoint do not run again.
- * @param content - a page of a large result, or the progress of the saga. Shown once: the tool call ends, and the model calls again.
- * Prompts and resources do not show it. Default: nothing
+ * Gives the client a new token without a question. If a later request is lost, the steps before the
+ * checkpoint do not run again.
+ * @param content - a page of a large result, or the progress of the saga. Shown once: the tool call
+ * ends, and the model calls again. Prompts and resources do not show it. Default: nothing
  * @example
  * ```ts
  * function* pages(): Steps<void> {

@@ -26,8 +26,8 @@ const names = /* @__PURE__ */ optionNames<CompensateOptions>({
 });
 
 /**
- * Registers an undo that runs if the saga later fails, aborts, or is refused or cancelled. Undos run in reverse order. For the undo of a
- * single step, use the option `compensate` of `step`.
+ * Registers an undo that runs if the saga later fails, aborts, or is refused or cancelled. Undos
+ * run in reverse order. For the undo of a single step, use the option `compensate` of `step`.
  * @example
  * ```ts
  * function* reserve(): Steps<void> {
@@ -57,7 +57,8 @@ export function compensate<U>(
 }
 
 /**
- * Marks the point of no return: steps before the pivot are never undone. Put a pivot after the irreversible effect.
+ * Marks the point of no return: steps before the pivot are never undone. Put a pivot after the
+ * irreversible effect.
  * @example
  * ```ts
  * function* ship(): Steps<void> {
@@ -73,9 +74,9 @@ export function pivot(id: string): ForkSensitiveCommand<void> {
 }
 
 /**
- * Ends the saga and undoes its steps. The client receives the reason. A `catch` block cannot stop an abort, and `finally` blocks run first.
- * If a helper is called with `yield*`, its `finally` block runs only up to its first command: call it with `scope(id, helper())` to run
- * more.
+ * Ends the saga and undoes its steps. The client receives the reason. A `catch` block cannot stop
+ * an abort, and `finally` blocks run first. If a helper is called with `yield*`, its `finally`
+ * block runs only up to its first command: call it with `scope(id, helper())` to run more.
  * @throws AuthoringError without a reason
  * @example
  * ```ts

@@ -5,7 +5,8 @@ import { assertStepId } from '../values/path.ts';
 import { validate, type InferOutput, type Schema } from '../values/standard-schema.ts';
 
 /**
- * Defines a named compensator. The journal records its name and arguments, so an undo works after the code of the step is gone.
+ * Defines a named compensator. The journal records its name and arguments, so an undo works after
+ * the code of the step is gone.
  * @param schema - checks the arguments, again when the compensator runs: newer code may run it
  * @throws AuthoringError if `undo` is a generator: a compensator yields no steps
  * @example
@@ -31,8 +32,11 @@ export function compensator<S extends Schema>(
   const run = async (context: CompensatorContext<unknown>): Promise<void> => {
     const parsed = await validate(schema, context.args);
     if (!parsed.ok)
-      throw new AuthoringError(`Compensator '${name}': its arguments are invalid: ${parsed.issues}`);
-    if (isIterator(await undo({ ...context, args: parsed.value }))) throw new AuthoringError(noGenerator);
+      throw new AuthoringError(
+        `Compensator '${name}': its arguments are invalid: ${parsed.issues}`,
+      );
+    if (isIterator(await undo({ ...context, args: parsed.value })))
+      throw new AuthoringError(noGenerator);
   };
   return {
     name,

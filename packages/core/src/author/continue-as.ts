@@ -6,10 +6,12 @@ import type { CallArguments } from './call.ts';
 import type { Schema } from '../values/standard-schema.ts';
 
 /**
- * Restarts the saga, or another saga, with new arguments and an empty journal. Keeps the token of a looping saga small. The undo
- * stack must be empty: undo the steps, or pass a pivot. A prompt continues as a prompt, a resource as a resource.
+ * Restarts the saga, or another saga, with new arguments and an empty journal. Keeps the token of a
+ * looping saga small. The undo stack must be empty: undo the steps, or pass a pivot. A prompt
+ * continues as a prompt, a resource as a resource.
  *
- * A saga with `forks: 'accept'` fails if the other saga has `forks: 'refuse'`: older tokens would start the other saga again.
+ * A saga with `forks: 'accept'` fails if the other saga has `forks: 'refuse'`: older tokens would
+ * start the other saga again.
  * @throws AuthoringError (in the body) if a step is left to undo
  * @example
  * ```ts

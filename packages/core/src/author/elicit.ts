@@ -16,22 +16,29 @@ export interface ElicitOptions<S extends Schema> {
   /** Text above the form. */
   readonly message: string;
   /**
-   * Fields of the form: a flat object schema (zod 4, or any Standard Schema with JSON Schema), created once, outside the body. Throws an
-   * `AuthoringError` if the schema cannot be a form.
+   * Fields of the form: a flat object schema (zod 4, or any Standard Schema with JSON Schema),
+   * created once, outside the body. Throws an `AuthoringError` if the schema cannot be a form.
    */
   readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /**
-   * Milliseconds from the first time the question is asked; fractions are rounded up. An answer over 30 s later is dropped:
-   * the step throws `StepTimedOut`. Default and maximum: the lifetime of the token.
+   * Milliseconds from the first time the question is asked; fractions are rounded up. An answer
+   * over 30 s later is dropped: the step throws `StepTimedOut`. Default and maximum: the lifetime
+   * of the token.
    */
   readonly timeoutMs?: number;
-  /** `client`: only the client may answer; `model`: also the model that calls the tool. Default: `modelAnswers` of saga or host. */
+  /**
+   * `client`: only the client may answer; `model`: also the model that calls the tool. Default:
+   * `modelAnswers` of saga or host.
+   */
   readonly accept?: 'client' | 'model';
   /**
-   * Answer to use if the client cannot be asked, parsed by the schema: a content, or a function that runs like a server step. If the
-   * function throws or the answer is invalid, the step throws a `StepError`.
+   * Answer to use if the client cannot be asked, parsed by the schema: a content, or a function
+   * that runs like a server step. If the function throws or the answer is invalid, the step throws
+   * a `StepError`.
    */
-  readonly fallback?: InferInput<S> | ((step: FallbackContext) => InferInput<S> | PromiseLike<InferInput<S>>);
+  readonly fallback?:
+    | InferInput<S>
+    | ((step: FallbackContext) => InferInput<S> | PromiseLike<InferInput<S>>);
 }
 
 /** Options of {@link elicitUrl}. */
@@ -40,7 +47,10 @@ export interface ElicitUrlOptions {
   readonly message: string;
   /** Absolute URL to open. */
   readonly url: string;
-  /** Time to answer, in milliseconds, from the first time the question is asked. Default: the lifetime of the token. */
+  /**
+   * Time to answer, in milliseconds, from the first time the question is asked. Default: the
+   * lifetime of the token.
+   */
   readonly timeoutMs?: number;
   /** Allowed sources of the answer: see {@link ElicitOptions.accept}. */
   readonly accept?: 'client' | 'model';
@@ -66,14 +76,21 @@ const urlNames = /* @__PURE__ */ optionNames<ElicitUrlOptions>({
   accept: true,
 });
 
-function ask<S extends Schema, T>(id: string, options: ElicitOptions<S>, asOutcome: boolean): Command<T> {
+function ask<S extends Schema, T>(
+  id: string,
+  options: ElicitOptions<S>,
+  asOutcome: boolean,
+): Command<T> {
   assertStepId(id);
   assertKnownOptions(asOutcome ? 'elicit.outcome' : 'elicit', id, options, formNames);
   const { message, timeoutMs: ttl, fallback } = options;
   const schema = options.schema as S;
-  if (typeof message !== 'string') throw new AuthoringError(`elicit('${id}') needs a message, a string.`);
+  if (typeof message !== 'string')
+    throw new AuthoringError(`elicit('${id}') needs a message, a string.`);
   if (schema?.['~standard'] === undefined) {
-    throw new AuthoringError(`elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
+    throw new AuthoringError(
+      `elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`,
+    );
   }
   // Checked early: when the client is asked, steps beside the question have run.
   formOf(id, schema);
@@ -97,16 +114,23 @@ export interface Elicit {
   /**
    * Asks the user with a form, and returns the accepted content, typed and parsed by the schema.
    * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
-   * @throws ClientCannot (in the body) if the client cannot be asked and the question has no fallback
+   * @throws ClientCannot (in the body) if the client cannot be asked and the question has no
+   * fallback
    * @throws StepError (in the body) when the client answers with an error
    */
   <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>>;
-  /** Like `elicit`, but returns a refusal as a value: `{action: 'decline'}` or `{action: 'cancel'}`. */
-  outcome<S extends Schema>(id: string, options: ElicitOptions<S>): Command<ElicitOutcome<InferOutput<S>>>;
+  /**
+   * Like `elicit`, but returns a refusal as a value: `{action: 'decline'}` or `{action: 'cancel'}`.
+   */
+  outcome<S extends Schema>(
+    id: string,
+    options: ElicitOptions<S>,
+  ): Command<ElicitOutcome<InferOutput<S>>>;
 }
 
 /**
- * Asks the user with a form: MCP's `elicitation/create`. See {@link Elicit} for errors and for `elicit.outcome`.
+ * Asks the user with a form: MCP's `elicitation/create`. See {@link Elicit} for errors and for
+ * `elicit.outcome`.
  * @example
  * ```ts
  * const Seats = z.object({ seats: z.number().int().min(1) });
@@ -128,7 +152,8 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
 );
 
 /**
- * Sends the user to a URL. Returns when the user agrees to open the URL: check in a step that the user finished there.
+ * Sends the user to a URL. Returns when the user agrees to open the URL: check in a step that the
+ * user finished there.
  * @throws ElicitationRefused (in the body) when the user declines or dismisses the question
  * @throws ClientCannot (in the body) if the client does not support elicitation by URL
  * @example
@@ -143,7 +168,8 @@ export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> 
   assertStepId(id);
   assertKnownOptions('elicitUrl', id, options, urlNames);
   const { message, url, timeoutMs: ttl } = options;
-  if (typeof message !== 'string') throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
+  if (typeof message !== 'string')
+    throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
   if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
   assertOneOf(`accept of '${id}'`, options.accept, answerers);
   return command<void>({

@@ -6,8 +6,9 @@ import { assertStepId } from '../values/path.ts';
 /** Options of {@link patched}. */
 export interface PatchOptions {
   /**
-   * `false`: the process continues sagas to which another process applied the change, but applies the change to no other saga. Deploy
-   * `false` to every process before `true`. The value must not depend on the saga.
+   * `false`: the process continues sagas to which another process applied the change, but applies
+   * the change to no other saga. Deploy `false` to every process before `true`. The value must not
+   * depend on the saga.
    * @default true
    */
   readonly enabled?: boolean;
@@ -17,8 +18,8 @@ const none: PatchOptions = {};
 const names = /* @__PURE__ */ optionNames<PatchOptions>({ enabled: true });
 
 /**
- * Changes code under running sagas: `true` if the saga reaches the change after the deploy, `false` if the saga was already
- * past the change. The decision stays the same for the rest of the saga.
+ * Changes code under running sagas: `true` if the saga reaches the change after the deploy, `false`
+ * if the saga was already past the change. The decision stays the same for the rest of the saga.
  * @example
  * ```ts
  * function* order(): Steps<void> {

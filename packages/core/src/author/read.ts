@@ -13,20 +13,22 @@ export interface SagaInfo {
   /** Size of the token that the turn was resumed from, in bytes; 0 in the first turn. */
   readonly tokenBytes: number;
   /**
-   * `true` if the saga is long: its token has reached a quarter of `limits.maxTokenBytes`, or its journal
-   * `limits.suggestedJournalEntries` entries. Each turn replays the whole journal. Continue as a new saga with `continueAs`.
+   * `true` if the saga is long: its token has reached a quarter of `limits.maxTokenBytes`, or its
+   * journal `limits.suggestedJournalEntries` entries. Each turn replays the whole journal. Continue
+   * as a new saga with `continueAs`.
    */
   readonly continueAsSuggested: boolean;
   /** Capabilities that the client declared; undefined if unknown. */
   readonly capabilities: Json | undefined;
   /**
-   * Source of the answer in this scope or at a full path: `client`, `model` (tool arguments), `server` (fallback or host's model),
-   * `verified-url`. Undefined if not answered here yet. Replays return the same.
+   * Source of the answer in this scope or at a full path: `client`, `model` (tool arguments),
+   * `server` (fallback or host's model), `verified-url`. Undefined if not answered here yet.
+   * Replays return the same.
    */
   readonly answeredBy: (id: string) => Provenance | undefined;
   /**
-   * Receipts of the answers that the approvals and events of this saga have recorded so far, without their contents. Replays return
-   * the same.
+   * Receipts of the answers that the approvals and events of this saga have recorded so far,
+   * without their contents. Replays return the same.
    */
   readonly receipts: readonly RecordedReceipt[];
 }
@@ -72,7 +74,8 @@ export function uuid(): Command<string> {
 }
 
 /**
- * Reads facts about the saga, as of the first run: its ID, the turn, the size of its token, the client's capabilities, and receipts.
+ * Reads facts about the saga, as of the first run: its ID, the turn, the size of its token, the
+ * client's capabilities, and receipts.
  * @example
  * ```ts
  * function* isLong(): Steps<boolean> {

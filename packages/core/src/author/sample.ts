@@ -23,7 +23,8 @@ const paramNames = /* @__PURE__ */ optionNames<SampleParams>({
 
 /**
  * Asks the client's model: MCP's `sampling/createMessage`.
- * @param options - `timeoutMs`: time that the model has, in milliseconds, from the first time it is asked
+ * @param options - `timeoutMs`: time that the model has, in milliseconds, from the first time it is
+ * asked
  * @throws StepTimedOut (in the body) when the answer arrives later
  * @throws ClientCannot (in the body) if neither the client nor the host can sample
  * @throws StepError (in the body) when the client answers with an error
@@ -47,9 +48,16 @@ export function sample(
   assertKnownOptions('sample', id, params, paramNames);
   if (options !== none) assertKnownOptions('options of sample', id, options, names);
   if (!Array.isArray(params.messages) || !Number.isInteger(params.maxTokens)) {
-    throw new AuthoringError(`sample('${id}') needs messages, an array, and maxTokens, a whole number.`);
+    throw new AuthoringError(
+      `sample('${id}') needs messages, an array, and maxTokens, a whole number.`,
+    );
   }
-  return command<SampleResult>({ kind: 'sample', id, params, ttl: checkedTtl(id, options.timeoutMs) });
+  return command<SampleResult>({
+    kind: 'sample',
+    id,
+    params,
+    ttl: checkedTtl(id, options.timeoutMs),
+  });
 }
 
 /**

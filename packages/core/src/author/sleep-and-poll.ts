@@ -8,15 +8,16 @@ import { assertStepId } from '../values/path.ts';
 import type { StepContext } from './step.ts';
 
 /**
- * Continues no earlier than `ms` milliseconds after the call. The request holds a short wait. For a longer wait, the client gets a token
- * and the time to come back.
+ * Continues no earlier than `ms` milliseconds after the call. The request holds a short wait. For a
+ * longer wait, the client gets a token and the time to come back.
  *
- * A late client does not change the decision: in a `race` against a question, the sleep wins unless the answer arrives within 30 s after
- * the end of the sleep. A following sleep begins at that end, too.
+ * A late client does not change the decision: in a `race` against a question, the sleep wins unless
+ * the answer arrives within 30 s after the end of the sleep. A following sleep begins at that end,
+ * too.
  * @param ms - milliseconds, 0 or more; fractions are rounded up
  * @throws AuthoringError for a negative or infinite duration, and for NaN
- * @throws ClientCannot (in the body) if the client cannot wait that long, or if the sleep would end after the lifetime of the saga
- * (`limits.maxLifetimeMs` of the host, 7 days)
+ * @throws ClientCannot (in the body) if the client cannot wait that long, or if the sleep would end
+ * after the lifetime of the saga (`limits.maxLifetimeMs` of the host, 7 days)
  * @example
  * ```ts
  * function* remind(): Steps<void> {
@@ -53,21 +54,29 @@ export interface PollOptions {
   /** Time from one call of `ask` to the next, in milliseconds. Fractions are rounded up. */
   readonly everyMs: number;
   /**
-   * Milliseconds until the poll times out, counted from the first call of `ask`. Fractions are rounded up. If the client returns late,
-   * `ask` is called once more before the timeout. The timeout may exceed the lifetime of the saga: the poll then ends with that lifetime.
+   * Milliseconds until the poll times out, counted from the first call of `ask`. Fractions are
+   * rounded up. If the client returns late, `ask` is called once more before the timeout. The
+   * timeout may exceed the lifetime of the saga: the poll then ends with that lifetime.
    */
   readonly totalTimeoutMs: number;
   /** Text for the user in the meantime, if the client shows it. */
-  readonly report?: string | ((facts: { readonly asked: number; readonly elapsedMs: number }) => string);
+  readonly report?:
+    | string
+    | ((facts: { readonly asked: number; readonly elapsedMs: number }) => string);
 }
 
-const names = /* @__PURE__ */ optionNames<PollOptions>({ everyMs: true, totalTimeoutMs: true, report: true });
+const names = /* @__PURE__ */ optionNames<PollOptions>({
+  everyMs: true,
+  totalTimeoutMs: true,
+  report: true,
+});
 
 /**
- * Calls `ask` until it returns a value other than undefined, which means "not yet". `ask` runs any number of times and must not change
- * anything. The journal records only the last value.
+ * Calls `ask` until it returns a value other than undefined, which means "not yet". `ask` runs any
+ * number of times and must not change anything. The journal records only the last value.
  * @throws StepTimedOut (in the body) when the timeout has passed
- * @throws ClientCannot (in the body) if the client cannot wait until the next call of `ask`, or if the saga ends before it
+ * @throws ClientCannot (in the body) if the client cannot wait until the next call of `ask`, or if
+ * the saga ends before it
  * @throws StepError (in the body) when `ask` throws
  * @example
  * ```ts

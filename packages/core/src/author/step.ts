@@ -15,22 +15,27 @@ import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 export interface StepContext<I> {
   /** The step's `input`. */
   readonly input: I;
-  /** Value that the host's caller gave this request: bindings, auth info, a database handle. Never journaled. */
+  /**
+   * Value that the host's caller gave this request: bindings, auth info, a database handle. Never
+   * journaled.
+   */
   readonly context: Context;
   /**
-   * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. An aborted request waits 5 s more for
-   * the step. Then the turn ends, and the outcome of the step is unknown.
+   * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. An aborted
+   * request waits 5 s more for the step. Then the turn ends, and the outcome of the step is
+   * unknown.
    */
   readonly signal: AbortSignal;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   /**
-   * Key to send to the provider: the same for every attempt, every retry of the request, every fork of the token, and across
-   * key rotation.
+   * Key to send to the provider: the same for every attempt, every retry of the request, every fork
+   * of the token, and across key rotation.
    *
-   * The key is derived from the path and `key` of the step, not from its `input`. Two forks that reach the step with different
-   * inputs share one key: a provider answers the second with the result of the first, or rejects it. Put a value that forks
-   * may change into `key`, or declare `forks: 'refuse'`.
+   * The key is derived from the path and `key` of the step, not from its `input`. Two forks that
+   * reach the step with different inputs share one key: a provider answers the second with the
+   * result of the first, or rejects it. Put a value that forks may change into `key`, or declare
+   * `forks: 'refuse'`.
    */
   readonly idempotencyKey: string;
 }
@@ -40,22 +45,26 @@ export interface StepOptions<I extends Json | undefined> {
   /** Input of the step, as JSON, passed to `run`. Replay rejects a step with changed input. */
   readonly input?: I;
   /**
-   * Distinguishes runs of the step in loops: part of its path and idempotency key. Put values here instead of into the `id`, which is
-   * compressed in the token.
+   * Distinguishes runs of the step in loops: part of its path and idempotency key. Put values here
+   * instead of into the `id`, which is compressed in the token.
    */
   readonly key?: string;
   /** A number of attempts, or a policy. Default: one attempt. */
   readonly retry?: RetryPolicy | number;
-  /** Maximum time of one attempt, in milliseconds. Afterwards, its signal aborts and the attempt fails. Default: none. */
+  /**
+   * Maximum time of one attempt, in milliseconds. Afterwards, its signal aborts and the attempt
+   * fails. Default: none.
+   */
   readonly timeoutMs?: number;
   /**
-   * Compresses the result together with the input of the client. Use it only for results without secrets and without text from the client,
-   * because the compressed length reveals matches between both. Default `false`.
+   * Compresses the result together with the input of the client. Use it only for results without
+   * secrets and without text from the client, because the compressed length reveals matches between
+   * both. Default `false`.
    */
   readonly compress?: boolean;
   /**
-   * Runs the step at most once, by a claim at the host's guard. If an earlier run made the claim, the step fails with an unknown
-   * outcome. Needs a guard.
+   * Runs the step at most once, by a claim at the host's guard. If an earlier run made the claim,
+   * the step fails with an unknown outcome. Needs a guard.
    */
   readonly once?: boolean;
   /** Undoes a step with an unknown outcome: it timed out, or its response was lost. */
@@ -69,8 +78,8 @@ export interface StepOptions<I extends Json | undefined> {
 /** Compensation of a step with a known result. */
 export interface Compensable<R, I, U = unknown> {
   /**
-   * Undoes the step if the saga later fails, aborts, or is refused or cancelled: a function, a generator of server steps, or a named
-   * compensator. The saga must declare `forks`.
+   * Undoes the step if the saga later fails, aborts, or is refused or cancelled: a function, a
+   * generator of server steps, or a named compensator. The saga must declare `forks`.
    */
   readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
 }
@@ -113,11 +122,12 @@ interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate
 }
 
 /**
- * Runs a side effect on the server, once, and records its result. The body gets the result as the codec returns it, in the first
- * run too. `run` may return JSON, and Date, Map, Set, BigInt, URL, Uint8Array, Error, undefined.
+ * Runs a side effect on the server, once, and records its result. The body gets the result as the
+ * codec returns it, in the first run too. `run` may return JSON, and Date, Map, Set, BigInt, URL,
+ * Uint8Array, Error, undefined.
  *
- * The client stores the journal, encrypted: return references instead of secrets. With `keep: false`, the journal records only that
- * the step ran, and the body gets undefined.
+ * The client stores the journal, encrypted: return references instead of secrets. With
+ * `keep: false`, the journal records only that the step ran, and the body gets undefined.
  * @throws StepError (in the body) when the last attempt failed, or if its result cannot be encoded
  * @example
  * ```ts
@@ -135,7 +145,9 @@ interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate
 export function step<R, I extends Json | undefined = undefined, U = unknown>(
   id: string,
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
-  options: StepOptions<I> & Compensable<R, I, U> & ForkSensitive<R, I, U> & { readonly keep?: true },
+  options: StepOptions<I> &
+    Compensable<R, I, U> &
+    ForkSensitive<R, I, U> & { readonly keep?: true },
 ): ForkSensitiveCommand<R>;
 export function step<I extends Json | undefined = undefined, U = unknown>(
   id: string,
@@ -203,7 +215,10 @@ function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {
   };
 }
 
-function toKnownUndo(id: string, compensate: NonNullable<AnyStepOptions['compensate']>): StepUndo['known'] {
+function toKnownUndo(
+  id: string,
+  compensate: NonNullable<AnyStepOptions['compensate']>,
+): StepUndo['known'] {
   if (typeof compensate === 'function') return toUndoWork(compensate, id);
   if (typeof (compensate as Partial<typeof compensate>).bind === 'function') return compensate;
   throw new AuthoringError(

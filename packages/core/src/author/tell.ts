@@ -4,7 +4,8 @@ import type { Command, LogLevel } from '../model/command.ts';
 import { assertJson, type Json } from '../values/json.ts';
 
 /**
- * Reports progress to the client, once and never on replay. Values that do not increase are not sent.
+ * Reports progress to the client, once and never on replay. Values that do not increase are not
+ * sent.
  * @param total - value at the end. Default: unknown
  * @example
  * ```ts
@@ -45,7 +46,9 @@ const levels: readonly LogLevel[] = [
  */
 export function log(level: LogLevel, data: Json): Command<void> {
   if (!levels.includes(level))
-    throw new AuthoringError(`log() has no level '${level}'. The levels are: ${levels.join(', ')}.`);
+    throw new AuthoringError(
+      `log() has no level '${level}'. The levels are: ${levels.join(', ')}.`,
+    );
   assertJson(data, { where: 'data of log()' });
   return command<void>({ kind: 'log', level, data });
 }

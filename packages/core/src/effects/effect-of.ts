@@ -60,7 +60,10 @@ export function needOf(spec: EffectSpec): ClientNeed | 'wait' {
   return effectOf(spec).question?.need ?? 'wait';
 }
 
-/** MCP request of a question, or undefined. Throws AuthoringError with the path if MCP has no such question. */
+/**
+ * MCP request of a question, or undefined. Throws AuthoringError with the path if MCP has no such
+ * question.
+ */
 export function toClientStep(spec: EffectSpec, stepId: string): ClientStep | undefined {
   const { question } = effectOf(spec);
   return question && { type: question.type, stepId, params: question.params(spec) };
@@ -74,8 +77,11 @@ export function fingerprintOf(spec: EffectSpec): number {
   const effect = effectOf(spec);
   const request = effect.request?.(spec) ?? [];
   const added = effect.newRequest?.(spec);
-  if (added === undefined) return request.length === 0 ? 0 : fingerprintOfRequest(spec.kind, ...request);
-  return request.length === 0 ? wholeFingerprint(added) : wholeFingerprint(spec.kind, ...request, added);
+  if (added === undefined)
+    return request.length === 0 ? 0 : fingerprintOfRequest(spec.kind, ...request);
+  return request.length === 0
+    ? wholeFingerprint(added)
+    : wholeFingerprint(spec.kind, ...request, added);
 }
 
 /** `true` if a recorded fingerprint fits a command, also if an older release recorded it. */
@@ -96,14 +102,27 @@ export interface BodyOutcome {
   readonly value: unknown;
 }
 
-/** Converts a journal entry to the outcome for the body: the same in the first run and on every replay. */
-export function outcomeOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): BodyOutcome {
+/**
+ * Converts a journal entry to the outcome for the body: the same in the first run and on every
+ * replay.
+ */
+export function outcomeOf(
+  spec: EffectSpec,
+  path: string,
+  type: EntryType,
+  value: unknown,
+): BodyOutcome {
   const own = effectOf(spec).toValue?.(spec, type, value);
   const error = own === undefined ? errorOf(spec, path, type, value) : undefined;
   return { failed: error !== undefined, value: error ?? own ?? value };
 }
 
-function errorOf(spec: EffectSpec, path: string, type: EntryType, value: unknown): Error | undefined {
+function errorOf(
+  spec: EffectSpec,
+  path: string,
+  type: EntryType,
+  value: unknown,
+): Error | undefined {
   if (type === 'failed' || type === 'unknown' || type === 'clientError')
     return new StepError(path, value as StepErrorData);
   if (type === 'timedOut') return new StepTimedOut(path);
@@ -114,7 +133,10 @@ function errorOf(spec: EffectSpec, path: string, type: EntryType, value: unknown
 
 /** Created commands, to find the commands that are never yielded. */
 export class CreatedCommands {
-  /** Apart from the others: most commands are yielded before the next one is created, and cost nothing. */
+  /**
+   * Apart from the others: most commands are yielded before the next one is created, and cost
+   * nothing.
+   */
   #last: Command<unknown> | undefined;
   readonly #others = new Set<Command<unknown>>();
 

@@ -25,7 +25,8 @@ export function isOverLimit(
 }
 
 /**
- * Checks an answer of the client: parsed by the schema once and never again. Reasons name fields, never values.
+ * Checks an answer of the client: parsed by the schema once and never again. Reasons name fields,
+ * never values.
  * @param limits - larger answers are rejected unparsed: some schemas take far more than linear time
  * @param onError - receives errors of the schema
  */
@@ -35,7 +36,8 @@ export async function acceptAnswer(
   { maxAnswerBytes }: Pick<ProgramLimits, 'maxAnswerBytes'>,
   onError: (error: unknown) => void,
 ): Promise<Acceptance> {
-  if (isOverLimit(answer, maxAnswerBytes)) return { reason: `it has more than ${maxAnswerBytes} bytes` };
+  if (isOverLimit(answer, maxAnswerBytes))
+    return { reason: `it has more than ${maxAnswerBytes} bytes` };
   try {
     return await checkedAnswer(spec, answer);
   } catch (error) {
@@ -55,7 +57,9 @@ async function checkedAnswer(spec: EffectSpec, answer: ClientAnswer): Promise<Ac
   }
   const { result } = answer;
   if (!isJsonObject(result)) return { reason: 'result: expected an object' };
-  return (await effectOf(spec).question?.accept(spec, result, given)) ?? { reason: 'nothing was asked' };
+  return (
+    (await effectOf(spec).question?.accept(spec, result, given)) ?? { reason: 'nothing was asked' }
+  );
 }
 
 const methodNotFound = -32_601;
@@ -76,8 +80,14 @@ function questionOf(spec: EffectSpec): Question | undefined {
   };
 }
 
-/** Route of a question in this turn, chosen once. A route that the question does not support is `cannot`. */
-export function routeOf(task: RoutedTask, questions: Pick<RuntimeQuestions, 'route'>): Route | undefined {
+/**
+ * Route of a question in this turn, chosen once. A route that the question does not support is
+ * `cannot`.
+ */
+export function routeOf(
+  task: RoutedTask,
+  questions: Pick<RuntimeQuestions, 'route'>,
+): Route | undefined {
   if (task.route !== undefined) return task.route;
   const question = questionOf(task.spec);
   if (question === undefined) return undefined;
@@ -86,10 +96,15 @@ export function routeOf(task: RoutedTask, questions: Pick<RuntimeQuestions, 'rou
 }
 
 /** Chooses between fallback, host, and `ClientCannot` for a question without the client. */
-export function routeWithoutClient(spec: EffectSpec, questions: Pick<RuntimeQuestions, 'route'>): Route {
+export function routeWithoutClient(
+  spec: EffectSpec,
+  questions: Pick<RuntimeQuestions, 'route'>,
+): Route {
   const question = questionOf(spec);
   const route =
-    question === undefined ? 'cannot' : leadingRoute({ ...question, isUnsupported: true }, questions);
+    question === undefined
+      ? 'cannot'
+      : leadingRoute({ ...question, isUnsupported: true }, questions);
   return route === 'ask' ? 'cannot' : route;
 }
 
@@ -106,12 +121,18 @@ export function isUnsupported(answer: ClientAnswer): boolean {
 }
 
 /** `true` if a command waits for the client in this turn, not for server code. */
-export function waitsForClient(task: RoutedTask, questions: Pick<RuntimeQuestions, 'route'>): boolean {
+export function waitsForClient(
+  task: RoutedTask,
+  questions: Pick<RuntimeQuestions, 'route'>,
+): boolean {
   if (!isAskedOfClient(task.spec.kind)) return false;
   return task.spec.kind === 'checkpoint' || routeOf(task, questions) === 'ask';
 }
 
-/** `true` if an answer of that origin counts. An answer of the model never counts if the author requires the client. */
+/**
+ * `true` if an answer of that origin counts. An answer of the model never counts if the author
+ * requires the client.
+ */
 export function isAccepted(
   spec: EffectSpec,
   provenance: Provenance,
@@ -142,8 +163,9 @@ export async function runTask(
 }
 
 /**
- * Answers a question by its fallback or the host's model, with the checks of client answers. The entry stays out of the client
- * stream. Throws errors of the fallback, and a TypeError if the answer does not fit.
+ * Answers a question by its fallback or the host's model, with the checks of client answers. The
+ * entry stays out of the client stream. Throws errors of the fallback, and a TypeError if the
+ * answer does not fit.
  */
 export async function answerHere(
   spec: EffectSpec,
@@ -165,7 +187,8 @@ export async function answerHere(
     // As received over the wire.
     const result = JSON.parse(JSON.stringify(given)) as Json;
     const answer = await checkedAnswer(spec, { result, provenance: 'server' });
-    if ('reason' in answer) throw new TypeError(`The answer to '${path}' is invalid: ${answer.reason}`);
+    if ('reason' in answer)
+      throw new TypeError(`The answer to '${path}' is invalid: ${answer.reason}`);
     runtime.observer.observe({ type: 'succeeded', ...facts });
     return { ...answer, entry: { ...answer.entry, type: answers.type } };
   } catch (error) {

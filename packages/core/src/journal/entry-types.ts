@@ -6,8 +6,9 @@ import type { Json } from '../values/json.ts';
 import { isOpen, reveal } from './withheld-entry.ts';
 
 /**
- * Types of journal entries: letter, stream of the value, command, outcome, and `true` for an answer with a provenance. Letters,
- * streams, and answers are part of the token format. A timeline shows the most frequent command of a type.
+ * Types of journal entries: letter, stream of the value, command, outcome, and `true` for an answer
+ * with a provenance. Letters, streams, and answers are part of the token format. A timeline shows
+ * the most frequent command of a type.
  */
 export const entryTypes = {
   accepted: ['e', 'client', 'elicit', 'accepted', true],
@@ -31,7 +32,8 @@ export const entryTypes = {
   unknown: ['g', 'server', 'step', 'failed, outcome unknown'],
   retry: ['t', 'server', 'step', 'to be tried again'],
   withdrawn: ['w', 'none', 'step', 'withdrawn'],
-  // A poll that ran when the branch was ended. Replay reads `withdrawn` at once, but `stopped` in order.
+  // A poll that ran when the branch was ended. Replay reads `withdrawn` at once, but `stopped` in
+  // order.
   stopped: ['W', 'none', 'poll', 'withdrawn while it ran'],
   polled: ['P', 'server', 'poll', 'answered'],
   time: ['n', 'server', 'now', 'read'],
@@ -45,7 +47,8 @@ export const entryTypes = {
   pivoted: ['h', 'none', 'pivot', 'passed'],
   patched: ['j', 'none', 'patched', 'patched'],
   ended: ['a', 'server', 'cancel', 'ended from outside'],
-  // Follows the entry of a step if the interrupted turn may have executed other steps after that step.
+  // Follows the entry of a step if the interrupted turn may have executed other steps after that
+  // step.
   interrupted: ['L', 'none', 'interrupted', 'outcome unknown'],
 } as const;
 
@@ -71,7 +74,10 @@ const formats: Readonly<Record<number, EntryFormat>> = /* @__PURE__ */ Object.fr
   ),
 );
 
-/** Format of an entry by the letter at the start of its head. Undefined for the letter of a newer release. */
+/**
+ * Format of an entry by the letter at the start of its head. Undefined for the letter of a newer
+ * release.
+ */
 export function formatOf(head: string): EntryFormat {
   return formats[head.charCodeAt(0)] as EntryFormat;
 }
@@ -90,7 +96,9 @@ export const provenanceLetters: Readonly<Record<Provenance, string>> = {
 };
 
 export function provenanceOf(letter: string): Provenance | undefined {
-  return (Object.keys(provenanceLetters) as Provenance[]).find((name) => provenanceLetters[name] === letter);
+  return (Object.keys(provenanceLetters) as Provenance[]).find(
+    (name) => provenanceLetters[name] === letter,
+  );
 }
 
 /** An entry of a parsed structure, with its position. */
@@ -106,8 +114,8 @@ interface Entry {
 }
 
 /**
- * Reads the entries of a parsed structure. Without the values of the `server` stream, withheld fingerprints are 0, and paths end
- * at their first key.
+ * Reads the entries of a parsed structure. Without the values of the `server` stream, withheld
+ * fingerprints are 0, and paths end at their first key.
  */
 export function* entriesOf(
   structure: readonly (string | number)[],
@@ -159,20 +167,35 @@ function recordedDigest(type: EntryType, value: () => unknown): number | undefin
   return whole === undefined ? undefined : agreementDigest(whole(value) as Json);
 }
 
-/** Digest to write with an answer. From engine 3 on, none if reading the entry gives the same digest. */
-export function writtenDigest({ type, text, answer }: NewEntry, engine: number): number | undefined {
+/**
+ * Digest to write with an answer. From engine 3 on, none if reading the entry gives the same
+ * digest.
+ */
+export function writtenDigest(
+  { type, text, answer }: NewEntry,
+  engine: number,
+): number | undefined {
   const digest = answer?.agreement;
   const value = (): unknown => decode(text as string);
-  return digest !== undefined && engine > 2 && recordedDigest(type, value) === digest ? undefined : digest;
+  return digest !== undefined && engine > 2 && recordedDigest(type, value) === digest
+    ? undefined
+    : digest;
 }
 
-/** `true` if an entry contains a value of the server. The client has seen the questions it answered. */
+/**
+ * `true` if an entry contains a value of the server. The client has seen the questions it answered.
+ */
 export function isWithheld({ path, fingerprint, answer }: NewEntry, hidesPaths: boolean): boolean {
   const isAsked = answer !== undefined && answer.provenance !== 'server';
-  return hidesPaths || path.includes('(') || (!isAsked && (fingerprint !== 0 || answer !== undefined));
+  return (
+    hidesPaths || path.includes('(') || (!isAsked && (fingerprint !== 0 || answer !== undefined))
+  );
 }
 
-/** Digests of the answers of a client, by path. `copyOf` gives the value at a position of the client stream. */
+/**
+ * Digests of the answers of a client, by path. `copyOf` gives the value at a position of the client
+ * stream.
+ */
 export function digestsOf(
   structure: readonly (string | number)[],
   inputs: number,
@@ -184,7 +207,8 @@ export function digestsOf(
     const { format, path, agreement, provenance } = entry;
     const at = clientAt;
     if (format.stream === 'client') clientAt += 1;
-    // For a question never sent to the client, a conflict would reveal if a guess matches the server's answer.
+    // For a question never sent to the client, a conflict would reveal if a guess matches the
+    // server's answer.
     if (provenance === undefined || provenance === 'server' || entry.isWithheld) continue;
     digests.set(path, () => agreement ?? recordedDigest(format.type, () => copyOf(at)));
   }
@@ -201,7 +225,9 @@ export function openPartsOf(structure: readonly (string | number)[]): OpenParts 
 /** Replaces an open part equal to the last open part with a key, as for a step in a loop. */
 const repeated = '(';
 
-/** Open parts in the order of their entries. From engine 3 on, a repeated part is written as `(`. */
+/**
+ * Open parts in the order of their entries. From engine 3 on, a repeated part is written as `(`.
+ */
 export class OpenParts {
   #last = '';
   readonly #isShort: boolean;
@@ -256,7 +282,10 @@ export function answerersOf(structure: string, engine: number): Answerers {
   return { structure, byPath };
 }
 
-/** `true` if texts of `encode` may contain a tag (`{"$":…}`); else `revive` changes nothing. JSON never escapes a `$`. */
+/**
+ * `true` if texts of `encode` may contain a tag (`{"$":…}`); else `revive` changes nothing. JSON
+ * never escapes a `$`.
+ */
 export function mayHoldTag(text: string): boolean {
   return text.includes('$":');
 }

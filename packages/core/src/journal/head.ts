@@ -14,7 +14,9 @@ export interface Head {
   readonly others?: readonly string[] | undefined;
   /** Paths of undos registered without a name, which have no journal entry. */
   readonly undos?: readonly string[] | undefined;
-  /** Number of entries that fit the code, and of all entries, if the saga no longer fits the code. */
+  /**
+   * Number of entries that fit the code, and of all entries, if the saga no longer fits the code.
+   */
   readonly mismatch: readonly [fitting: number, recorded: number] | undefined;
 }
 
@@ -49,7 +51,8 @@ export function decodeHead(text: string): Head {
     m?: [number, number];
   };
   const input = i === 'c' ? 'client' : 'server';
-  // An empty list is omitted. Without `o`, the state is of an older release, and the list is unknown.
+  // An empty list is omitted. Without `o`, the state is of an older release, and the list is
+  // unknown.
   const undos = u ?? (o === undefined ? undefined : []);
   return { turn: t, input, progress: p, asked: a, waits: w, others: o, undos, mismatch: m };
 }
@@ -57,7 +60,10 @@ export function decodeHead(text: string): Head {
 /** `true` if two states differ only in the number of turns. */
 export function isSameState(one: ProgramState, other: ProgramState): boolean {
   const streams = ['structure', 'client', 'server'] as const;
-  return streams.every((stream) => one[stream] === other[stream]) && withoutTurn(one) === withoutTurn(other);
+  return (
+    streams.every((stream) => one[stream] === other[stream]) &&
+    withoutTurn(one) === withoutTurn(other)
+  );
 }
 
 function withoutTurn({ head }: ProgramState): string {

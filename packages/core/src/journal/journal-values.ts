@@ -3,8 +3,9 @@ import { decode } from '../values/codec.ts';
 type Stream = 'client' | 'server';
 
 /**
- * Copies of recorded values, unaffected by changes of a body. The first copy parses the texts again: few replays need
- * copies, and copying every value takes four times as long as the rest of a replay.
+ * Copies of recorded values, unaffected by changes of a body. The first copy parses the texts
+ * again: few replays need copies, and copying every value takes four times as long as the rest of a
+ * replay.
  */
 export class RecordedValues {
   readonly #texts: Readonly<Record<Stream, string>>;

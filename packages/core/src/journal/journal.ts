@@ -33,7 +33,10 @@ export interface SkippedEntry {
   readonly value: unknown;
 }
 
-/** Entries of a saga, in order. Keeps the texts as read: values are encoded once, and a body cannot change them. */
+/**
+ * Entries of a saga, in order. Keeps the texts as read: values are encoded once, and a body cannot
+ * change them.
+ */
 export class Journal {
   readonly #state: ProgramState;
   #recorded: RecordedValues | undefined;
@@ -62,7 +65,10 @@ export class Journal {
   #last: ReadonlyMap<string, number> | undefined;
   #answerers: Answerers | undefined;
 
-  /** @param engine - version of the engine that began the saga: version 1 compresses keys and fingerprints */
+  /**
+   * @param engine - version of the engine that began the saga: version 1 compresses keys and
+   * fingerprints
+   */
   constructor(state: ProgramState, maxEntries: number, engine: number = engineVersion) {
     this.#state = state;
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
@@ -82,7 +88,9 @@ export class Journal {
     return this.#hidesPaths;
   }
 
-  /** Keeps the whole paths of all further entries in the server stream, because they contain values. */
+  /**
+   * Keeps the whole paths of all further entries in the server stream, because they contain values.
+   */
   hidePaths(): void {
     this.#hidesPaths = true;
   }
@@ -232,7 +240,10 @@ export class Journal {
     const mark = answer === undefined ? letter : letter + provenanceLetters[answer.provenance];
     if (this.#engine > 1 && isWithheld(entry, this.#hidesPaths)) {
       const isShort = this.#engine > 2;
-      const { open, withheld } = withhold(entry, this.#hidesPaths || (isShort && path.startsWith('(')));
+      const { open, withheld } = withhold(
+        entry,
+        this.#hidesPaths || (isShort && path.startsWith('(')),
+      );
       const hasKey = isShort && open.endsWith('(');
       const written = hasKey ? (this.#opens ??= openPartsOf(this.#structure)).shorten(open) : open;
       this.#write('structure', JSON.stringify(mark + written));
@@ -285,16 +296,21 @@ export class Journal {
     return (this.#last.get(path) ?? -1) >= this.#at;
   }
 
-  /** Origin of the answer at `path`, in the part of the journal read or written so far. Scanned on demand. */
+  /**
+   * Origin of the answer at `path`, in the part of the journal read or written so far. Scanned on
+   * demand.
+   */
   answeredBy(path: string): Provenance | undefined {
     const { structure } = this.#texts;
-    if (this.#answerers?.structure !== structure) this.#answerers = answerersOf(structure, this.#engine);
+    if (this.#answerers?.structure !== structure)
+      this.#answerers = answerersOf(structure, this.#engine);
     const found = this.#answerers.byPath.get(path);
     return found !== undefined && found.index < this.#count ? found.provenance : undefined;
   }
 
   #take(stream: 'client' | 'server'): unknown {
-    const value = stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
+    const value =
+      stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
     return this.#tagged ? revive(value) : value;
   }
 }

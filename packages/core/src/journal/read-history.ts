@@ -26,7 +26,12 @@ export function timelineOf(state: ProgramState): readonly TimelineEntry[] {
   const { input, entries } = historyOf(state);
   return [
     { kind: 'input', path: '', outcome: 'parsed', bytes: sizeOf(input) },
-    ...entries.map(({ kind, path, outcome, value }) => ({ kind, path, outcome, bytes: sizeOf(value) })),
+    ...entries.map(({ kind, path, outcome, value }) => ({
+      kind,
+      path,
+      outcome,
+      bytes: sizeOf(value),
+    })),
   ];
 }
 

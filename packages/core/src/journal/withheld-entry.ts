@@ -1,6 +1,6 @@
-// Splits the parts made by server code from an entry: the fingerprint of a request, and the part of a path with keys. The
-// compressed structure also holds bytes chosen by the client, so these parts go to the server stream. Their length depends
-// only on the length of the key.
+// Splits the parts made by server code from an entry: the fingerprint of a request, and the part of
+// a path with keys. The compressed structure also holds bytes chosen by the client, so these parts
+// go to the server stream. Their length depends only on the length of the key.
 
 /** Digits of a fingerprint, in base 36: enough for 36 bits. */
 const fingerprintDigits = 7;
@@ -21,11 +21,17 @@ export interface Revealed {
   readonly fingerprint: number;
 }
 
-/** Splits the step of an entry into its parts in both streams. `hidesPath` withholds the whole path, not only its keys. */
+/**
+ * Splits the step of an entry into its parts in both streams. `hidesPath` withholds the whole path,
+ * not only its keys.
+ */
 export function withhold({ path, fingerprint }: Revealed, hidesPath: boolean): SplitPath {
   const open = hidesPath ? '' : path.slice(0, path.indexOf('(') + 1) || path;
   const digits = toDigits(fingerprint + offset, fingerprintDigits);
-  return { open, withheld: isWhole(open) ? digits : digits + encodeRest(open, path.slice(open.length)) };
+  return {
+    open,
+    withheld: isWhole(open) ? digits : digits + encodeRest(open, path.slice(open.length)),
+  };
 }
 
 /** Joins the parts from {@link withhold}. */
@@ -36,7 +42,8 @@ export function reveal({ open, withheld }: SplitPath): Revealed {
 
 /** The fingerprint of a withheld part. */
 export function fingerprintIn(withheld: string): number {
-  // `Number.parseInt` takes several times as long in base 36, and replay comes here for each step with `input`.
+  // `Number.parseInt` takes several times as long in base 36, and replay comes here for each step
+  // with `input`.
   let digits = 0;
   for (let at = 0; at < fingerprintDigits; at += 1) {
     const code = withheld.charCodeAt(at);
@@ -54,8 +61,9 @@ export function isOpen(part: string): boolean {
   return part.charCodeAt(part.length - 1) === 40;
 }
 
-// Steps with equal keys have a number, `(a)` and `(a)#2`. Both encodings have the same length, which does not reveal equal
-// keys. The path of an undo may also contain a number inside: `~charge(a)#2/refund`.
+// Steps with equal keys have a number, `(a)` and `(a)#2`. Both encodings have the same length,
+// which does not reveal equal keys. The path of an undo may also contain a number inside:
+// `~charge(a)#2/refund`.
 function encodeRest(open: string, rest: string): string {
   const last = cut(rest, /#([1-9]\d{0,2})$/);
   if (!mayBeUndo(open)) return last.repeat + last.text;
@@ -80,7 +88,9 @@ function toRepeat(count: number): string {
   return count === 0 ? '' : `#${count}`;
 }
 
-/** Cuts the number that matches a pattern out of a text. Returns the digits to restore the number. */
+/**
+ * Cuts the number that matches a pattern out of a text. Returns the digits to restore the number.
+ */
 function cut(
   text: string,
   pattern: RegExp,

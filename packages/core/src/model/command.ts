@@ -9,7 +9,10 @@ export const brand: unique symbol = Symbol.for('mcp-saga.command');
 /** Type-level key: `true` if a command needs a saga with `forks`. Values never have the key. */
 export declare const forkSensitive: unique symbol;
 
-/** A command of a saga, made by `elicit`, `sample`, `step`, `all`, …; `yield*` runs it and returns its typed result. */
+/**
+ * A command of a saga, made by `elicit`, `sample`, `step`, `all`, …; `yield*` runs it and returns
+ * its typed result.
+ */
 export interface Command<T> {
   readonly [brand]: { readonly kind: string };
   readonly [forkSensitive]?: false;
@@ -24,7 +27,10 @@ export interface ForkSensitiveCommand<T> extends Command<T> {
   [Symbol.iterator](): Iterator<ForkSensitiveCommand<unknown>, T, unknown>;
 }
 
-/** Body or helper of a saga: a generator that yields commands and returns an `R`. Call helpers with `yield*`. */
+/**
+ * Body or helper of a saga: a generator that yields commands and returns an `R`. Call helpers with
+ * `yield*`.
+ */
 export type Steps<R> = Generator<Command<unknown>, R, unknown>;
 
 /** The body of a saga: a generator function. */
@@ -40,7 +46,9 @@ export type UndoWork =
 export interface StepUndo {
   /** Undo for a step with a known outcome. */
   readonly known: UndoWork | BoundCompensator<never, never> | undefined;
-  /** Undo for an unknown outcome: a timeout, a lost response, or a result that cannot be recorded. */
+  /**
+   * Undo for an unknown outcome: a timeout, a lost response, or a result that cannot be recorded.
+   */
   readonly unknown: UndoWork | undefined;
   readonly label: string | undefined;
   readonly retry: RetryPolicy;
@@ -84,11 +92,22 @@ export type TellSpec =
   | { readonly kind: 'log'; readonly level: LogLevel; readonly data: Json };
 
 /** Severity of a log message, as in syslog. */
-export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
+export type LogLevel =
+  | 'debug'
+  | 'info'
+  | 'notice'
+  | 'warning'
+  | 'error'
+  | 'critical'
+  | 'alert'
+  | 'emergency';
 
 export interface GroupSpec {
   readonly kind: 'all' | 'allSettled' | 'race';
-  readonly branches: readonly { readonly key: string; readonly steps: Command<unknown> | Steps<unknown> }[];
+  readonly branches: readonly {
+    readonly key: string;
+    readonly steps: Command<unknown> | Steps<unknown>;
+  }[];
   readonly shape: 'record' | 'array';
 }
 

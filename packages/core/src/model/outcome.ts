@@ -14,7 +14,10 @@ export interface SagaVersion {
   readonly version: string;
 }
 
-/** Reason for a commit: before compensation, after a pivot, or after a step; `chance`: a repetition may take another branch. */
+/**
+ * Reason for a commit: before compensation, after a pivot, or after a step; `chance`: a repetition
+ * may take another branch.
+ */
 export type CommitReason = 'undo' | 'pivot' | 'chance' | 'step';
 
 /** A state to commit, in the form of the outcome of a turn. */
@@ -42,7 +45,10 @@ export interface SuspendedOutcome {
   readonly retryAfterMs?: number;
   /** `true` if the saga is being undone and does nothing else. Default `false`. */
   readonly undoes?: true;
-  /** If a question is open: time at which the saga continues without an answer (ms since the epoch). Default: never. */
+  /**
+   * If a question is open: time at which the saga continues without an answer (ms since the epoch).
+   * Default: never.
+   */
   readonly due?: number;
   /** Latest time that the saga waits for (ms since the epoch). */
   readonly deadline?: number;
@@ -57,7 +63,9 @@ export interface SuspendedOutcome {
 
 /** Members of the outcome of a turn in which the saga ends. */
 interface EndedOutcome {
-  /** Final state, for recordings. Undefined if a replay of the state would not reach the same end. */
+  /**
+   * Final state, for recordings. Undefined if a replay of the state would not reach the same end.
+   */
   readonly state?: ProgramState;
   readonly ignored: readonly IgnoredAnswer[];
 }

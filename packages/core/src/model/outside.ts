@@ -80,9 +80,15 @@ export interface RecordedReceipt extends Receipt {
 export interface RuntimeOutside {
   /** Returns the box of a question: a digest of the saga, the path, and the question. */
   box(question: OutsideQuestion): string | Promise<string>;
-  /** Returns a URL with a ticket. The same ticket has the same URL, so that retries repeat the same request. */
+  /**
+   * Returns a URL with a ticket. The same ticket has the same URL, so that retries repeat the same
+   * request.
+   */
   ticket(question: OutsideQuestion, facts: TicketFacts): string | Promise<string>;
-  /** Returns the answers of a box, one for each answerer, in the order in which they were stored. Rejects if the mailbox is down. */
+  /**
+   * Returns the answers of a box, one for each answerer, in the order in which they were stored.
+   * Rejects if the mailbox is down.
+   */
   answers(box: string): Promise<readonly OutsideAnswer[]>;
   /** Refuses later answers. Rejects if the mailbox is down. */
   close(box: string): Promise<void>;

@@ -12,7 +12,10 @@ import type { ToolFields } from './tool-fields.ts';
 /** Author of a value: the client, who then has the bytes, or code of the server. */
 export type Origin = 'client' | 'server';
 
-/** A saga as a host sees it: begins with arguments and advances by answers. A generator or a machine. */
+/**
+ * A saga as a host sees it: begins with arguments and advances by answers. A generator or a
+ * machine.
+ */
 export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly name: string;
   readonly version: string;
@@ -35,9 +38,14 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly forks: 'refuse' | 'accept' | undefined;
   /** Capabilities that the client must have, checked before anything runs. */
   readonly needs: readonly ClientNeed[];
-  /** `accept`: the model that calls the tool may answer for the user. Default: the setting of the host. */
+  /**
+   * `accept`: the model that calls the tool may answer for the user. Default: the setting of the
+   * host.
+   */
   readonly modelAnswers: 'accept' | undefined;
-  /** `prefer`: clients that support MCP tasks get a task. `require`: other clients are refused, too. */
+  /**
+   * `prefer`: clients that support MCP tasks get a task. `require`: other clients are refused, too.
+   */
   readonly task: 'prefer' | 'require' | undefined;
   /** Older versions that continue their sagas beside this version, each until its date. */
   readonly previous: readonly PreviousProgram[];
@@ -46,8 +54,9 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   /** Policy for a saga that no longer fits the code: it fails, or is undone as far as possible. */
   readonly onMismatch: 'fail' | 'compensate';
   /**
-   * Parses the arguments and makes the first state. Throws {@link InvalidInput}. `progress`: last progress before `continueAs`.
-   * `origin`: author of the arguments. Arguments of the `server` are never compressed. Default `client`.
+   * Parses the arguments and makes the first state. Throws {@link InvalidInput}. `progress`: last
+   * progress before `continueAs`. `origin`: author of the arguments. Arguments of the `server` are
+   * never compressed. Default `client`.
    */
   begin(args: Json, progress?: number, origin?: Origin): Promise<ProgramState>;
   /** One turn. Rejects with `TurnAborted` or `AnswerConflict`; everything else is an outcome. */
@@ -67,7 +76,10 @@ export interface Program extends Omit<ToolFields, 'annotations'> {
   readonly restore?: (history: SagaHistory) => ProgramState;
 }
 
-/** Ends a saga from outside and undoes its steps: the saga was cancelled, or its state cannot be kept. */
+/**
+ * Ends a saga from outside and undoes its steps: the saga was cancelled, or its state cannot be
+ * kept.
+ */
 export interface EndRequest {
   readonly error: unknown;
 }

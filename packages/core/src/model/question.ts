@@ -8,9 +8,14 @@ export interface Question {
   readonly accept: 'client' | 'model' | undefined;
   /** `true` if the author gives an answer for clients that cannot be asked. */
   readonly hasFallback: boolean;
-  /** `true` if the client answered "method not found" (-32601), despite its declared capabilities. */
+  /**
+   * `true` if the client answered "method not found" (-32601), despite its declared capabilities.
+   */
   readonly isUnsupported?: true;
 }
 
-/** Source of the answer in a turn: the client, a fallback, or the host's model; `cannot`: `ClientCannot` at the step. */
+/**
+ * Source of the answer in a turn: the client, a fallback, or the host's model; `cannot`:
+ * `ClientCannot` at the step.
+ */
 export type Route = 'ask' | 'fallback' | 'host' | 'cannot';

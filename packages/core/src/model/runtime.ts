@@ -12,8 +12,8 @@ import type { Compensator } from './undo-types.ts';
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * Facts and functions that a host gives to a turn. Executing an effect calls the functions; replay does not. Functions of core
- * take only the parts they use.
+ * Facts and functions that a host gives to a turn. Executing an effect calls the functions; replay
+ * does not. Functions of core take only the parts they use.
  */
 export interface Runtime {
   readonly saga: RuntimeSaga;
@@ -31,9 +31,15 @@ export interface RuntimeSaga {
   readonly id: string;
   /** Version of the engine that began the saga: {@link engineVersion} at the start. */
   readonly engine: number;
-  /** End of the lifetime of the saga (ms since the epoch). A longer wait is `ClientCannot`. Default: none. */
+  /**
+   * End of the lifetime of the saga (ms since the epoch). A longer wait is `ClientCannot`. Default:
+   * none.
+   */
   readonly lifeEndsAt?: number;
-  /** Converts the return value of a body to the result of the call. If the promise rejects, the saga is undone. */
+  /**
+   * Converts the return value of a body to the result of the call. If the promise rejects, the saga
+   * is undone.
+   */
   checkResult(result: unknown): Promise<unknown>;
 }
 
@@ -43,30 +49,46 @@ export interface RuntimeTurn {
   readonly number: number;
   /** Size of the token that this turn was resumed from, in bytes; 0 at the start. */
   readonly tokenBytes: number;
-  /** End of the budget of this turn (ms since the epoch). Undefined if the dialect cannot checkpoint. */
+  /**
+   * End of the budget of this turn (ms since the epoch). Undefined if the dialect cannot
+   * checkpoint.
+   */
   readonly deadline: number | undefined;
   /**
-   * Time of receipt of the answers (ms since the epoch) by an earlier, interrupted run of the turn. Waits of earlier turns and
-   * clock reads of a body use this time, so nothing expires between the runs. New waits use `now`.
+   * Time of receipt of the answers (ms since the epoch) by an earlier, interrupted run of the turn.
+   * Waits of earlier turns and clock reads of a body use this time, so nothing expires between the
+   * runs. New waits use `now`.
    * @default the start of the run
    */
   readonly receivedAt?: number;
-  /** `true` if an earlier run of the turn never finished. Effects missing from the journal may have happened. */
+  /**
+   * `true` if an earlier run of the turn never finished. Effects missing from the journal may have
+   * happened.
+   */
   readonly isInterrupted?: boolean;
-  /** Defers effects and server answers to a later turn while time passes, to find how far a saga gets. Default `false`. */
+  /**
+   * Defers effects and server answers to a later turn while time passes, to find how far a saga
+   * gets. Default `false`.
+   */
   readonly defersEffects?: boolean;
   /**
-   * Commits the state of the turn: a repeated request continues from this state. Called before compensation, after a pivot, and
-   * after an event that a repetition may not reach, if an effect follows.
+   * Commits the state of the turn: a repeated request continues from this state. Called before
+   * compensation, after a pivot, and after an event that a repetition may not reach, if an effect
+   * follows.
    *
-   * Resolves to the next turn, or to undefined if the turn ends with the state as the outcome. Rejects with `TurnAborted` if the
-   * turn cannot continue; the next turn then starts from the newest token. Rejects with another error if the state cannot be
-   * kept; the saga then ends with the error and is undone.
+   * Resolves to the next turn, or to undefined if the turn ends with the state as the outcome.
+   * Rejects with `TurnAborted` if the turn cannot continue; the next turn then starts from the
+   * newest token. Rejects with another error if the state cannot be kept; the saga then ends with
+   * the error and is undone.
    *
-   * Default: no commit. A token can be used again, so a repetition starts at the beginning of the turn.
+   * Default: no commit. A token can be used again, so a repetition starts at the beginning of the
+   * turn.
    */
   readonly commit?: (point: CommitPoint) => Promise<CommittedTurn | undefined>;
-  /** Commits also after each server step, together with parallel steps. Without `commit`, the turn ends after the step. */
+  /**
+   * Commits also after each server step, together with parallel steps. Without `commit`, the turn
+   * ends after the step.
+   */
   readonly commitsEach: boolean;
 }
 
@@ -77,7 +99,10 @@ export interface RuntimeRequest {
   readonly context: unknown;
   /** Aborts when the request does. */
   readonly signal: AbortSignal;
-  /** Ends the turn between two steps when aborted, as a used-up budget does: running steps are awaited and recorded. */
+  /**
+   * Ends the turn between two steps when aborted, as a used-up budget does: running steps are
+   * awaited and recorded.
+   */
   readonly stops?: AbortSignal;
 }
 
@@ -91,9 +116,15 @@ export interface RuntimeTime {
   random(): number;
   /** Longest wait that is held in the request instead of becoming a token, in milliseconds. */
   readonly maxHold: number;
-  /** Holds `maxHold` of a longer wait, and leaves the rest to a token: for clients that return at once. */
+  /**
+   * Holds `maxHold` of a longer wait, and leaves the rest to a token: for clients that return at
+   * once.
+   */
   readonly holdsParts: boolean;
-  /** Longest wait of the client from now, in milliseconds. A longer `sleep` or `poll` is `ClientCannot`. Infinity: any wait. */
+  /**
+   * Longest wait of the client from now, in milliseconds. A longer `sleep` or `poll` is
+   * `ClientCannot`. Infinity: any wait.
+   */
   readonly maxWait: number;
 }
 
@@ -111,8 +142,9 @@ export interface RuntimeQuestions {
 
 export interface RuntimeEffects {
   /**
-   * Runs code of a step, undo, poll, fallback, or promise instead of the engine, for tests and recorders. The result or error
-   * counts as the outcome of the code. Default: `call.run(call.step)`.
+   * Runs code of a step, undo, poll, fallback, or promise instead of the engine, for tests and
+   * recorders. The result or error counts as the outcome of the code. Default:
+   * `call.run(call.step)`.
    */
   readonly perform?: (call: StepCall) => unknown;
   /** Tickets and mailbox, for answers from outside. Undefined: `approval` and `waitFor` fail. */
@@ -121,7 +153,10 @@ export interface RuntimeEffects {
   readonly claim: ((key: string) => Awaitable<boolean>) | undefined;
   /** Finds a compensator by name, for undos whose code is gone. */
   compensator(name: string): Pick<Compensator<Schema>, 'run'> | undefined;
-  /** Idempotency key of a step: the same on every fork and across key rotation. A function derives it when a step reads it. */
+  /**
+   * Idempotency key of a step: the same on every fork and across key rotation. A function derives
+   * it when a step reads it.
+   */
   idempotencyKey(
     path: string,
     key: string | undefined,
@@ -137,11 +172,20 @@ export interface RuntimeObserver {
   notify(notification: TellSpec): void;
   /** Receives events of steps, for traces and tests. */
   observe(event: StepEvent): void;
-  /** Receives errors of steps and undos (path `~` and step) for the operator. The journal keeps only plain data of an error. */
+  /**
+   * Receives errors of steps and undos (path `~` and step) for the operator. The journal keeps only
+   * plain data of an error.
+   */
   readonly threw?: (path: string, error: unknown) => void;
-  /** Receives advice for the author. A host also reports a `mistake` in the code of a saga in production. */
+  /**
+   * Receives advice for the author. A host also reports a `mistake` in the code of a saga in
+   * production.
+   */
   readonly warn: ((message: string, kind?: 'mistake') => void) | undefined;
-  /** Rejects mistakes that only a later change of the code would reveal, as in development. Default `false`. */
+  /**
+   * Rejects mistakes that only a later change of the code would reveal, as in development. Default
+   * `false`.
+   */
   readonly isStrict?: boolean;
 }
 
@@ -159,7 +203,10 @@ export interface HostSampling {
 export interface ProgramLimits {
   /** Entries in a journal. */
   readonly maxJournalEntries: number;
-  /** Commands that a body may yield in one turn, replayed commands included; steps that a machine may take in one turn. */
+  /**
+   * Commands that a body may yield in one turn, replayed commands included; steps that a machine
+   * may take in one turn.
+   */
   readonly maxCommands: number;
   /** Bytes of one answer, as JSON. Default: any number. */
   readonly maxAnswerBytes?: number;

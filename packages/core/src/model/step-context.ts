@@ -10,18 +10,26 @@ export interface StepGiven {
   readonly idempotencyKey?: string;
   /** For an undo: idempotency key of the undone step. */
   readonly stepKey?: string;
-  /** For a poll of the mailbox: time at which the poll ends without an answer (ms since the epoch). */
+  /**
+   * For a poll of the mailbox: time at which the poll ends without an answer (ms since the epoch).
+   */
   readonly endsAt?: number;
   /** For a delivery: runs in place of the function of the author, for tests. */
   readonly standIn?: (delivery: object) => unknown;
 }
 
-/** Work of the engine around an approval or an event: `delivery` calls the function of the author, `mailbox` none. */
+/**
+ * Work of the engine around an approval or an event: `delivery` calls the function of the author,
+ * `mailbox` none.
+ */
 export type OutsideWork = 'delivery' | 'mailbox';
 
 /** One call of an author's code. */
 export interface StepCall {
-  /** `fallback`: answers a question instead of the client. `promise`: a plain promise that a machine invokes. */
+  /**
+   * `fallback`: answers a question instead of the client. `promise`: a plain promise that a machine
+   * invokes.
+   */
   readonly kind: 'step' | 'poll' | 'fallback' | 'promise';
   readonly path: string;
   /** For an undo: path of the undone step, followed by the path of the undo's own step, if any. */

@@ -17,8 +17,14 @@ export interface ToolFields {
   readonly annotations?: { readonly [key: string]: Json };
   /** Icons of the tool, for user interfaces. */
   readonly icons?: readonly Icon[];
-  /** Metadata of the tool, with prefixed keys: `com.example/team`. The server sets `io.github.mcp-saga/saga`. */
+  /**
+   * Metadata of the tool, with prefixed keys: `com.example/team`. The server sets
+   * `io.github.mcp-saga/saga`.
+   */
   readonly _meta?: { readonly [key: string]: Json };
-  /** Expected time to the result (ms), a hint for clients: `expectedDurationMs` under `io.github.mcp-saga/saga` in `_meta`. */
+  /**
+   * Expected time to the result (ms), a hint for clients: `expectedDurationMs` under
+   * `io.github.mcp-saga/saga` in `_meta`.
+   */
   readonly expectedDurationMs?: number;
 }

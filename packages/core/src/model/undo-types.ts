@@ -10,7 +10,10 @@ export interface UndoContext<R, I> {
   readonly input: I;
   /** Idempotency key of the step, by which a provider finds the effect of the step. */
   readonly stepKey: string;
-  /** Idempotency key of the undo: the same for every attempt, fork, and key rotation, and different from the step's. */
+  /**
+   * Idempotency key of the undo: the same for every attempt, fork, and key rotation, and different
+   * from the step's.
+   */
   readonly idempotencyKey: string;
   /** Context that the host's caller gave this request. */
   readonly context: Context;
@@ -24,8 +27,8 @@ export interface UndoContext<R, I> {
 export type UndoFacts<R, I> = Pick<UndoContext<R, I>, 'result' | 'input'>;
 
 /**
- * Undoes a step: a function, or a generator whose server steps are journaled. A generator reads only `result`, `input`, and
- * `stepKey` directly; the other fields throw outside of server steps.
+ * Undoes a step: a function, or a generator whose server steps are journaled. A generator reads
+ * only `result`, `input`, and `stepKey` directly; the other fields throw outside of server steps.
  */
 export type UndoFunction<R, I> = (undo: UndoContext<R, I>) => unknown;
 
@@ -43,7 +46,9 @@ export interface UndoneStep {
   readonly label?: string;
 }
 
-/** A named undo with sealed arguments, which runs even if the code that registered the undo is gone. */
+/**
+ * A named undo with sealed arguments, which runs even if the code that registered the undo is gone.
+ */
 export interface BoundUndo {
   readonly name: string;
   readonly args: unknown;
@@ -64,12 +69,17 @@ export interface BoundCompensator<R, I> {
   bind(facts: UndoFacts<R, I>): BoundUndo;
 }
 
-/** A named undo that runs even if the saga's code changed or is gone. List each one in the host's `compensators`. */
+/**
+ * A named undo that runs even if the saga's code changed or is gone. List each one in the host's
+ * `compensators`.
+ */
 export interface Compensator<S extends Schema> {
   readonly name: string;
   /** Makes the undo for `compensate(…)`, with the given arguments. */
   with(args: InferInput<S>): BoundUndo;
-  /** Makes the undo for a step's `compensate`, with arguments from the result and input of the step. */
+  /**
+   * Makes the undo for a step's `compensate`, with arguments from the result and input of the step.
+   */
   for<R, I>(toArgs: (facts: UndoFacts<R, I>) => InferInput<S>): BoundCompensator<R, I>;
   /** Runs the undo with sealed arguments. */
   run(undo: CompensatorContext<unknown>): Promise<void>;

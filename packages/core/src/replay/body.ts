@@ -15,8 +15,15 @@ export interface GeneratorProgramOptions {
   readonly body: SagaBody<never, unknown>;
 }
 
-/** Calls a body. Throws AuthoringError if the result is not a generator, and errors of the body before its first yield. */
-export function startBody(name: string, body: SagaBody<never, unknown>, input: unknown): Steps<unknown> {
+/**
+ * Calls a body. Throws AuthoringError if the result is not a generator, and errors of the body
+ * before its first yield.
+ */
+export function startBody(
+  name: string,
+  body: SagaBody<never, unknown>,
+  input: unknown,
+): Steps<unknown> {
   const iterator: unknown = body(input as never);
   const { next, [Symbol.asyncIterator]: async } = Object(iterator) as Partial<AsyncGenerator>;
   if (typeof next !== 'function' || async !== undefined) {
@@ -27,9 +34,13 @@ export function startBody(name: string, body: SagaBody<never, unknown>, input: u
   return iterator as Steps<unknown>;
 }
 
-/** Checks the result of a body. Throws AuthoringError for a command, a helper, and a promise: `yield*` is missing. */
+/**
+ * Checks the result of a body. Throws AuthoringError for a command, a helper, and a promise:
+ * `yield*` is missing.
+ */
 export function resultOf(returned: unknown): unknown {
-  const isPromise = typeof (returned as Partial<Promise<unknown>> | null | undefined)?.then === 'function';
+  const isPromise =
+    typeof (returned as Partial<Promise<unknown>> | null | undefined)?.then === 'function';
   const what =
     specOf(returned) !== undefined
       ? 'a command. Write: return yield* step(…)'
@@ -41,8 +52,9 @@ export function resultOf(returned: unknown): unknown {
 }
 
 /**
- * Finds steps that differ only in position: the same ID in a loop, or in two branches of an array, without `key` or `input`. If
- * the code changes the order, each step gets the result of another step, and replay cannot notice.
+ * Finds steps that differ only in position: the same ID in a loop, or in two branches of an array,
+ * without `key` or `input`. If the code changes the order, each step gets the result of another
+ * step, and replay cannot notice.
  */
 export class RepeatedSteps {
   /** The first path of each shape. */
@@ -50,7 +62,10 @@ export class RepeatedSteps {
   /** Prefixes of calls. The arguments distinguish the steps below. */
   readonly #calls: string[] = [];
 
-  /** Notes a command. Throws AuthoringError, not meant for the body, for a new step that differs only in position. */
+  /**
+   * Notes a command. Throws AuthoringError, not meant for the body, for a new step that differs
+   * only in position.
+   */
   note(spec: EffectSpec, path: string, isReplaying: boolean): void {
     if (spec.kind === 'call' && spec.args !== undefined) this.#calls.unshift(`${path}/`);
     if (spec.kind !== 'step' || spec.key !== undefined || spec.input !== undefined) return;

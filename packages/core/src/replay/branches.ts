@@ -14,8 +14,8 @@ export function forkBranches(host: BranchHost, parent: Fiber, spec: GroupSpec): 
   const keys = spec.branches.map((branch) => branch.key);
   const group = new Group(parent, spec.kind, keys, spec.shape);
   group.fibers = spec.branches.map(({ key, steps }, index) => {
-    // A single command keeps its ID, numbered like its neighbors. Branches start in order, so the number does not depend on
-    // the order of completion.
+    // A single command keeps its ID, numbered like its neighbors. Branches start in order, so the
+    // number does not depend on the order of completion.
     const inner = specOf(steps);
     const single = inner !== undefined && !('branches' in inner);
     const scope = single ? parent.scope : parent.scope.below(key);
@@ -71,7 +71,9 @@ export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: Fi
   else host.resume(parent, 'next', group.result());
 }
 
-/** Closes a branch: aborts and awaits running code, withdraws questions, and runs `finally` blocks. */
+/**
+ * Closes a branch: aborts and awaits running code, withdraws questions, and runs `finally` blocks.
+ */
 export function closeBranch(host: BranchHost, branch: Fiber): void {
   if (branch.ended || branch.closing) return;
   branch.closing = true;

@@ -22,10 +22,11 @@ const helperEnded: unique symbol = Symbol('helper ended');
 /**
  * Ends the generator of a fiber, and notes the innermost helper that has not ended yet.
  *
- * If the `finally` of a helper yields, the delegating generator (`yield*`) forgets the end: the generator would continue after
- * the `yield*`, and steps would run after an abort. So `resumeHelper` ends the caller again when the helper is done. Helpers are
- * visible only in calls to `return` and `throw`. The language looks both methods up for each call, and one synchronous call
- * runs with replaced methods.
+ * If the `finally` of a helper yields, the delegating generator (`yield*`) forgets the end: the
+ * generator would continue after the `yield*`, and steps would run after an abort. So
+ * `resumeHelper` ends the caller again when the helper is done. Helpers are visible only in calls
+ * to `return` and `throw`. The language looks both methods up for each call, and one synchronous
+ * call runs with replaced methods.
  */
 export function endGenerator(fiber: EndedFiber): Step {
   const iterator = fiber.iterator as unknown as Methods;
@@ -51,7 +52,9 @@ export function endGenerator(fiber: EndedFiber): Step {
   return watched(fiber, 'return', end, () => iterator.return(endValue));
 }
 
-/** Resumes the `finally` of a helper. The callers of the helper end as soon as the helper has ended. */
+/**
+ * Resumes the `finally` of a helper. The callers of the helper end as soon as the helper has ended.
+ */
 export function resumeHelper(fiber: EndedFiber, how: 'next' | 'throw', value: unknown): Step {
   const { helper } = fiber;
   const iterator = fiber.iterator as unknown as Methods;
@@ -87,7 +90,8 @@ function watched(
     prototype.throw = fail;
     prototype[name] = change(original);
   } catch {
-    // The prototype is frozen and helpers are unknown: a cut `finally` is better than steps after an abort.
+    // The prototype is frozen and helpers are unknown: a cut `finally` is better than steps after
+    // an abort.
     fiber.isOpaque = true;
     return call();
   }

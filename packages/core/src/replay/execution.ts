@@ -1,5 +1,10 @@
 import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } from './branches.ts';
-import { effectOf, hasDescriptor, type CommandSpec, type EffectSpec } from '../effects/effect-of.ts';
+import {
+  effectOf,
+  hasDescriptor,
+  type CommandSpec,
+  type EffectSpec,
+} from '../effects/effect-of.ts';
 import type { CallSpec } from '../effects/kinds/call.ts';
 import type { TurnFacts } from '../effects/parts/effect.ts';
 import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
@@ -25,8 +30,8 @@ export interface ExecutionEvents extends TurnFacts {
 }
 
 /**
- * Runs a body against the journal: returns recorded outcomes in recorded order, and collects commands that wait for an outcome.
- * The turn executes the commands.
+ * Runs a body against the journal: returns recorded outcomes in recorded order, and collects
+ * commands that wait for an outcome. The turn executes the commands.
  */
 export class Execution implements BranchHost, FiberHost {
   /** Commands that wait for an outcome, in the order of issue. */
@@ -54,7 +59,12 @@ export class Execution implements BranchHost, FiberHost {
     if (observer.isStrict === true) this.#repeated = new RepeatedSteps();
     this.markers = new Markers(journal, this.#stack, events.runtime, this.uncommitted);
     this.ending = new Ending(this.phase, journal, this.#stack, observer, this.uncommitted);
-    const parts = { fibers: this.#fibers, markers: this.markers, stack: this.#stack, ending: this.ending };
+    const parts = {
+      fibers: this.#fibers,
+      markers: this.markers,
+      stack: this.#stack,
+      ending: this.ending,
+    };
     this.#tasks = new Tasks({ journal, ...parts });
     this.pending = this.#tasks.pending;
     this.idle = this.#tasks.idle;
@@ -66,7 +76,10 @@ export class Execution implements BranchHost, FiberHost {
     this.#replay();
   }
 
-  /** Ends the body from outside: no `catch` stops the end, `finally` blocks run, then finished steps are undone. */
+  /**
+   * Ends the body from outside: no `catch` stops the end, `finally` blocks run, then finished steps
+   * are undone.
+   */
   endBy(error: unknown): void {
     if (!this.phase.isRunning || this.#root === undefined) return;
     this.ending.begin({ error });
@@ -74,7 +87,10 @@ export class Execution implements BranchHost, FiberHost {
     this.#fibers.drain();
   }
 
-  /** Ends the body of a saga that was cancelled or whose state cannot be kept, and records the reason. */
+  /**
+   * Ends the body of a saga that was cancelled or whose state cannot be kept, and records the
+   * reason.
+   */
   fail(error: unknown): void {
     this.ending.record(error instanceof SagaCancelled ? 'cancel' : 'failure', error);
     this.endBy(error);
@@ -97,7 +113,9 @@ export class Execution implements BranchHost, FiberHost {
     this.#replay();
   }
 
-  /** Notes the effect of a task whose body has stopped. `isRecorded`: the journal names the reason. */
+  /**
+   * Notes the effect of a task whose body has stopped. `isRecorded`: the journal names the reason.
+   */
   outlived(task: Task, entry: TaskEntry, value: unknown, isRecorded: boolean): void {
     this.#tasks.outlived(task, entry, value, isRecorded);
   }
@@ -139,7 +157,8 @@ export class Execution implements BranchHost, FiberHost {
   #settle(task: Task, how: Resumption, value: unknown): void {
     this.#tasks.remove(task);
     if (task.discarded) this.resume(task.fiber, 'return', undefined);
-    else if (task.spec.kind === 'call' && how === 'next') this.#call(task.fiber, task.spec, task.path, value);
+    else if (task.spec.kind === 'call' && how === 'next')
+      this.#call(task.fiber, task.spec, task.path, value);
     else this.resume(task.fiber, how, value);
   }
 
@@ -218,7 +237,8 @@ export class Execution implements BranchHost, FiberHost {
     const key = spec.kind === 'step' ? spec.key : undefined;
     const path = fiber.scope.path(key === undefined ? spec.id : `${spec.id}(${key})`);
     this.#repeated?.note(spec, path, this.#journal.replaying);
-    // The next entry is taken at once only if no other branch has to run first, as in the first run.
+    // The next entry is taken at once only if no other branch has to run first, as in the first
+    // run.
     if ((this.#fibers.idle || effectOf(spec).read !== undefined) && this.#journal.isAbout(path)) {
       if (!this.#tasks.takePlain(fiber, spec, path)) {
         const task = newTask(fiber, spec, path);

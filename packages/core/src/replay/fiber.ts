@@ -19,7 +19,10 @@ export interface Task extends EffectTask<EffectSpec> {
   notBefore: number;
   /** Due time: a sleep ends, or a poll asks again. */
   until: number | undefined;
-  /** `true` for a wait since an earlier turn, or until a date: compared with the time of the answers. */
+  /**
+   * `true` for a wait since an earlier turn, or until a date: compared with the time of the
+   * answers.
+   */
   isEarlier: boolean;
   interruptedTurn: number | undefined;
   /** `true` if the branch is being ended: the outcome is recorded, but not delivered. */
@@ -83,7 +86,10 @@ export class Fiber {
   helper: unknown;
   /** `true` if helpers cannot be distinguished from callers. */
   isOpaque = false;
-  /** `true` if a `finally` was exited by `break`, `continue`, or `return`, so that code ran after it. */
+  /**
+   * `true` if a `finally` was exited by `break`, `continue`, or `return`, so that code ran after
+   * it.
+   */
   goesOn = false;
   /** Paths of the steps done since the fiber was told to end. */
   readonly lastSteps: string[] = [];
@@ -125,11 +131,19 @@ export class Group {
   readonly results: unknown[];
   open: number;
   failure: { readonly error: unknown } | undefined;
-  /** `true` if the parent was told to end while waiting for the group. A group of a `finally` resumes the parent. */
+  /**
+   * `true` if the parent was told to end while waiting for the group. A group of a `finally`
+   * resumes the parent.
+   */
   endsParent = false;
   won: { readonly winner: string; readonly value: unknown } | undefined;
 
-  constructor(parent: Fiber, kind: Group['kind'], keys: readonly string[], shape: 'record' | 'array') {
+  constructor(
+    parent: Fiber,
+    kind: Group['kind'],
+    keys: readonly string[],
+    shape: 'record' | 'array',
+  ) {
     this.parent = parent;
     this.kind = kind;
     this.keys = keys;

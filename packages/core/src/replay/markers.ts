@@ -39,7 +39,10 @@ export class Uncommitted {
   }
 }
 
-/** Entries that mark the progress of a body, made and replayed at once: patches, pivots, registered undos. */
+/**
+ * Entries that mark the progress of a body, made and replayed at once: patches, pivots, registered
+ * undos.
+ */
 export class Markers {
   readonly #journal: Journal;
   readonly #stack: UndoStack;
@@ -59,8 +62,8 @@ export class Markers {
   }
 
   /**
-   * `true` if a change of the code applies: not to a saga that was further or is undone, nor while disabled. An interrupted run
-   * of the turn may have been further on older code.
+   * `true` if a change of the code applies: not to a saga that was further or is undone, nor while
+   * disabled. An interrupted run of the turn may have been further on older code.
    */
   patched(id: string, enabled: boolean): boolean {
     let decided = this.#patches.get(id);
@@ -100,8 +103,15 @@ export class Markers {
     }
   }
 
-  /** Makes the arguments of a named compensator when the step is done, and their text for the journal. */
-  bind({ spec, path }: Task, type: EntryType, result: unknown): (SealedUndo & { text: string }) | undefined {
+  /**
+   * Makes the arguments of a named compensator when the step is done, and their text for the
+   * journal.
+   */
+  bind(
+    { spec, path }: Task,
+    type: EntryType,
+    result: unknown,
+  ): (SealedUndo & { text: string }) | undefined {
     const named = namedUndo(spec, type);
     if (named === undefined || spec.kind !== 'step') return undefined;
     try {

@@ -8,24 +8,30 @@ import type { Journal } from '../journal/journal.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 
 /** Names of the pending tasks that are neither questions nor timers. */
-export function othersOf(pending: Iterable<Task>, { asked, waits }: Pick<Head, 'asked' | 'waits'>): string[] {
+export function othersOf(
+  pending: Iterable<Task>,
+  { asked, waits }: Pick<Head, 'asked' | 'waits'>,
+): string[] {
   return Array.from(pending, ({ path }) => path)
     .filter((path) => !Object.hasOwn(asked, path) && !Object.hasOwn(waits, path))
     .map(nameOf);
 }
 
 /**
- * Path of a task, as stored in a head. Hashed from the first key on: a readable number after the second of two equal keys would
- * reveal the equality by length.
+ * Path of a task, as stored in a head. Hashed from the first key on: a readable number after the
+ * second of two equal keys would reveal the equality by length.
  */
 function nameOf(path: string): string {
   const at = path.indexOf('(') + 1;
-  return at === 0 ? path : `${path.slice(0, at)}${wholeFingerprint(path).toString(36).padStart(7, '0')})`;
+  return at === 0
+    ? path
+    : `${path.slice(0, at)}${wholeFingerprint(path).toString(36).padStart(7, '0')})`;
 }
 
 /**
- * Checks at the end of replay that the code waits for the same tasks as the sealed state. Changed code may have failed,
- * returned, dropped a question, or added a branch to a finished group. `patched` allows the change.
+ * Checks at the end of replay that the code waits for the same tasks as the sealed state. Changed
+ * code may have failed, returned, dropped a question, or added a branch to a finished group.
+ * `patched` allows the change.
  * @throws ReplayMismatch if the pending tasks or the registered undos differ
  */
 export function assertAwaited(head: Head, execution: Execution, journal: Journal): void {
@@ -41,10 +47,15 @@ export function assertAwaited(head: Head, execution: Execution, journal: Journal
 }
 
 /**
- * Converts an error thrown during replay to a mismatch with the error as cause: unchanged code did not throw. Errors after a new
- * `patched` are returned unchanged.
+ * Converts an error thrown during replay to a mismatch with the error as cause: unchanged code did
+ * not throw. Errors after a new `patched` are returned unchanged.
  */
-export function toMismatch(error: unknown, head: Head, execution: Execution, journal: Journal): unknown {
+export function toMismatch(
+  error: unknown,
+  head: Head,
+  execution: Execution,
+  journal: Journal,
+): unknown {
   const { phase, markers, pending } = execution;
   if (markers.patchedNow) return error;
   const isMismatch = error instanceof ReplayMismatch;
@@ -57,7 +68,10 @@ export function toMismatch(error: unknown, head: Head, execution: Execution, jou
 }
 
 /** First task of a state for which `isWanted` returns `true`, for errors. */
-export function awaitedFacts(head: Head, isWanted: (path: string) => boolean = () => true): StepFacts {
+export function awaitedFacts(
+  head: Head,
+  isWanted: (path: string) => boolean = () => true,
+): StepFacts {
   const { asked, waits, others = [] } = head;
   const paths = [...Object.keys(asked), ...Object.keys(waits), ...others];
   const path = paths.find(isWanted) ?? paths[0] ?? '';
@@ -67,7 +81,8 @@ export function awaitedFacts(head: Head, isWanted: (path: string) => boolean = (
 function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: Execution): boolean {
   if (!Object.keys(asked).every((path) => isQuestion(pending.get(path)?.spec))) return false;
   if (!Object.keys(waits).every((path) => pending.has(path))) return false;
-  // Unchanged code records an unstarted task of an ended branch at once, and awaits started tasks within the turn.
+  // Unchanged code records an unstarted task of an ended branch at once, and awaits started tasks
+  // within the turn.
   if ([...pending.values()].some(({ discarded }) => discarded)) return false;
   if (others === undefined) return true;
   const paths = new Set([...Object.keys(asked), ...Object.keys(waits), ...others]);
@@ -79,7 +94,8 @@ function isAwaited({ asked, waits, others, undos }: Head, { pending, ending }: E
 /**
  * Number of fitting entries, if new and the saga is undone that far.
  * @param known - mismatch in the state
- * @param policy - `isKept`: nothing is undone at the first mismatch; `isUndoing`: this turn undoes the saga
+ * @param policy - `isKept`: nothing is undone at the first mismatch; `isUndoing`: this turn undoes
+ * the saga
  */
 export function newMismatch(
   { recorded, count }: Journal,

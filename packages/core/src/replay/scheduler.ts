@@ -1,4 +1,10 @@
-import { CreatedCommands, notACommand, noting, specOf, type CommandSpec } from '../effects/effect-of.ts';
+import {
+  CreatedCommands,
+  notACommand,
+  noting,
+  specOf,
+  type CommandSpec,
+} from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { ProgramLimits } from '../model/runtime.ts';
@@ -7,18 +13,27 @@ import { SagaLimitExceeded } from '../values/errors.ts';
 import { advanceFiber, type Fiber, type Resumption } from './fiber.ts';
 import type { UndoStack } from '../undo/undo-stack.ts';
 
-/** Number of commands that a branch may yield in `finally` blocks after the branch was told to end. */
+/**
+ * Number of commands that a branch may yield in `finally` blocks after the branch was told to end.
+ */
 const maxLastWords = 100;
 
 export interface FiberHost {
-  /** Carries out a command. Returns `true` if `how` and `value` of the scheduler hold the outcome. */
+  /**
+   * Carries out a command. Returns `true` if `how` and `value` of the scheduler hold the outcome.
+   */
   issue(fiber: Fiber, spec: CommandSpec): boolean;
   ended(fiber: Fiber, end: FiberEnd): void;
 }
 
-/** Resumes fibers in turn, each until the fiber waits. Determines the order of all events in a body. */
+/**
+ * Resumes fibers in turn, each until the fiber waits. Determines the order of all events in a body.
+ */
 export class Scheduler {
-  /** Resumption of the fiber that issued the last command. A field, so that replay allocates nothing. */
+  /**
+   * Resumption of the fiber that issued the last command. A field, so that replay allocates
+   * nothing.
+   */
   how: Resumption = 'next';
   value: unknown;
   readonly #host: FiberHost;
@@ -85,8 +100,11 @@ export class Scheduler {
     fiber.started = true;
     for (;;) {
       if (fiber.isOpaque && how !== 'return') {
-        // Helpers are invisible: the rest of the `finally` is skipped, and reported as uncompensated.
-        this.#stack.addUncompensated(`finally after ${fiber.lastSteps.at(-1) ?? 'its first command'}`);
+        // Helpers are invisible: the rest of the `finally` is skipped, and reported as
+        // uncompensated.
+        this.#stack.addUncompensated(
+          `finally after ${fiber.lastSteps.at(-1) ?? 'its first command'}`,
+        );
         how = 'return';
       }
       let step: IteratorResult<Command<unknown>, unknown>;
@@ -121,7 +139,9 @@ export class Scheduler {
     }
   }
 
-  /** Reports steps that ran after the branch was told to end, because a `finally` prevented the end. */
+  /**
+   * Reports steps that ran after the branch was told to end, because a `finally` prevented the end.
+   */
   #nameSwallowed(fiber: Fiber, result: unknown): void {
     if (!fiber.goesOn && result === endValue) return;
     for (const path of fiber.lastSteps) this.#stack.addUncompensated(path);
@@ -131,7 +151,9 @@ export class Scheduler {
 /** Path of a command that is not carried out. */
 function pathOf({ scope }: Fiber, spec: CommandSpec | undefined): string {
   if (spec === undefined || !('id' in spec)) return `${scope.prefix}finally`;
-  return scope.path(spec.kind === 'step' && spec.key !== undefined ? `${spec.id}(${spec.key})` : spec.id);
+  return scope.path(
+    spec.kind === 'step' && spec.key !== undefined ? `${spec.id}(${spec.key})` : spec.id,
+  );
 }
 
 function tooManyCommands(limit: number): SagaLimitExceeded {

@@ -30,7 +30,9 @@ export interface TaskHost {
 export class Tasks {
   /** Waiting tasks by path, in the order of issue. */
   readonly pending: Map<string, Task> = new Map();
-  /** Waiting tasks that do not run. Kept apart: the end of a task must not scan all running tasks. */
+  /**
+   * Waiting tasks that do not run. Kept apart: the end of a task must not scan all running tasks.
+   */
   readonly idle: Set<Task> = new Set();
   readonly #host: TaskHost;
   readonly #journal: Journal;
@@ -66,7 +68,10 @@ export class Tasks {
     this.idle.delete(task);
   }
 
-  /** Fast path for the plain outcome of a command, the most frequent entry. Returns `false` if the entry needs a task. */
+  /**
+   * Fast path for the plain outcome of a command, the most frequent entry. Returns `false` if the
+   * entry needs a task.
+   */
   takePlain(fiber: Fiber, spec: EffectSpec, path: string): boolean {
     const journal = this.#journal;
     const { type } = journal;
@@ -89,12 +94,17 @@ export class Tasks {
     if (!isSealed && spec.undo === undefined) return true;
     const copy = journal.copierOf(value, 'server');
     // Sealed by older code with a named compensator; the current code has none.
-    const sealed = isSealed ? this.#host.markers.bound(newTask(fiber, spec, path), type, value) : undefined;
+    const sealed = isSealed
+      ? this.#host.markers.bound(newTask(fiber, spec, path), type, value)
+      : undefined;
     this.#host.stack.done(path, spec, copy, sealed);
     return true;
   }
 
-  /** Takes the next entry for `task`, and passes the outcome to the scheduler; `false` if the task continues to wait. */
+  /**
+   * Takes the next entry for `task`, and passes the outcome to the scheduler; `false` if the task
+   * continues to wait.
+   */
   consume(task: Task): boolean {
     const journal = this.#journal;
     const type = journal.type as EntryType;
@@ -105,7 +115,8 @@ export class Tasks {
     if (!fits || isKept || !effectOf(spec).entries.includes(type)) {
       throw mismatchOf(journal, [task]);
     }
-    if ((type === 'withdrawn' || type === 'stopped') && !task.discarded) throw mismatchOf(journal, [task]);
+    if ((type === 'withdrawn' || type === 'stopped') && !task.discarded)
+      throw mismatchOf(journal, [task]);
     // Answers to a question of an ended branch are never recorded.
     if (task.discarded && type !== 'withdrawn' && isAskedOfClient(spec.kind))
       throw mismatchOf(journal, [task]);
@@ -127,7 +138,10 @@ export class Tasks {
     return true;
   }
 
-  /** Records the outcome of a task, and passes the outcome to the scheduler; `false` if the task continues to wait. */
+  /**
+   * Records the outcome of a task, and passes the outcome to the scheduler; `false` if the task
+   * continues to wait.
+   */
   record(task: Task, entry: TaskEntry, value: unknown): boolean {
     const sealed = this.#host.markers.bind(task, entry.type, value);
     this.#count(task, entry.type);
@@ -143,17 +157,24 @@ export class Tasks {
     return true;
   }
 
-  /** Counts an outcome that is not read or withdrawn at once. A question is withdrawn after its answer by the server was aborted. */
+  /**
+   * Counts an outcome that is not read or withdrawn at once. A question is withdrawn after its
+   * answer by the server was aborted.
+   */
   #count({ spec }: Task, type: EntryType): void {
     if (type === 'withdrawn' ? isAskedOfClient(spec.kind) : type !== 'time' && type !== 'info')
       this.#outcomes += 1;
   }
 
-  /** Adds the entry of a task, even to a full journal: the effect has happened, and undoing needs the entry. */
+  /**
+   * Adds the entry of a task, even to a full journal: the effect has happened, and undoing needs
+   * the entry.
+   */
   #add(task: Task, entry: TaskEntry, sealed: ReturnType<Markers['bind']>): void {
     const { path, fingerprint } = task;
     this.#journal.add({ path, fingerprint, ...entry });
-    if (sealed !== undefined) this.#journal.add({ type: 'namedUndo', path, fingerprint, text: sealed.text });
+    if (sealed !== undefined)
+      this.#journal.add({ type: 'namedUndo', path, fingerprint, text: sealed.text });
     const turn = interruptedAt(task, entry.type);
     if (turn !== undefined) this.#journal.add({ type: 'interrupted', path: turn, fingerprint: 0 });
   }
@@ -174,9 +195,14 @@ export class Tasks {
     return true;
   }
 
-  /** Aborts a question answered by the server. A question to the client is withdrawn without an entry. */
+  /**
+   * Aborts a question answered by the server. A question to the client is withdrawn without an
+   * entry.
+   */
   #runsHere(task: Task): boolean {
-    const runs = this.#journal.replaying ? this.#journal.isAhead(task.path) : task.running !== undefined;
+    const runs = this.#journal.replaying
+      ? this.#journal.isAhead(task.path)
+      : task.running !== undefined;
     if (runs) this.#discard(task);
     return runs;
   }
@@ -191,8 +217,9 @@ export class Tasks {
       this.record(task, { type: 'withdrawn' }, undefined);
       return true;
     }
-    // The next entry withdraws the task if the first run had not started it. A started task is awaited: its outcome
-    // (also `stopped`) comes in recorded order, since other branches may have run before.
+    // The next entry withdraws the task if the first run had not started it. A started task is
+    // awaited: its outcome (also `stopped`) comes in recorded order, since other branches may have
+    // run before.
     if (journal.type === 'withdrawn' && journal.isAbout(task.path)) return this.consume(task);
     // A task cannot have started if one outcome led to the command and to the end of the branch.
     if (task.issuedAfter === this.#outcomes) throw mismatchOf(journal, [task]);
@@ -252,7 +279,8 @@ export class Tasks {
     const given = outcomeOf(spec, path, type, value);
     this.#fibers.how = given.failed ? 'throw' : 'next';
     const { revive } = effectOf(spec);
-    this.#fibers.value = revive === undefined ? given.value : revive(value, fiber.scope, this.#journal);
+    this.#fibers.value =
+      revive === undefined ? given.value : revive(value, fiber.scope, this.#journal);
   }
 }
 
@@ -260,7 +288,10 @@ function copierOf({ text }: TaskEntry): () => unknown {
   return () => (text === undefined ? undefined : decode(text));
 }
 
-/** Path of the interrupted turn that may have executed a step and later steps, if the step now ends otherwise. */
+/**
+ * Path of the interrupted turn that may have executed a step and later steps, if the step now ends
+ * otherwise.
+ */
 function interruptedAt({ interruptedTurn, discarded }: Task, type: EntryType): string | undefined {
   if (interruptedTurn === undefined || type === 'retry') return undefined;
   return type === 'unknown' || discarded ? pathOfTurn(interruptedTurn) : undefined;

@@ -7,7 +7,12 @@ import {
   isAccepted,
 } from '../effects/end-task.ts';
 import type { ClientAnswer } from '../model/client-step.ts';
-import { isAskedOfClient, isQuestion, toClientStep, type EffectSpec } from '../effects/effect-of.ts';
+import {
+  isAskedOfClient,
+  isQuestion,
+  toClientStep,
+  type EffectSpec,
+} from '../effects/effect-of.ts';
 import type { Runtime } from '../model/runtime.ts';
 import type { TaskRunner } from './task-runner.ts';
 import { AnswerConflict, TurnAborted } from '../values/errors.ts';
@@ -48,7 +53,9 @@ export class AnswerCheck {
     this.#saga = saga;
   }
 
-  /** Checks an answer. Undefined if not used; `unsupported` if the client does not have the method. */
+  /**
+   * Checks an answer. Undefined if not used; `unsupported` if the client does not have the method.
+   */
   async check(
     spec: EffectSpec,
     stepId: string,
@@ -69,7 +76,11 @@ export class AnswerCheck {
       return undefined;
     }
     if (!isAccepted(spec, answer.provenance, runtime.questions)) {
-      this.#ask(stepId, 'not accepted', 'this question must be answered by the user, not by the model');
+      this.#ask(
+        stepId,
+        'not accepted',
+        'this question must be answered by the user, not by the model',
+      );
       return undefined;
     }
     if (isUnsupported(answer)) return 'unsupported';
@@ -136,14 +147,15 @@ export class Answers extends AnswerCheck {
       if (agreed === undefined) this.ignore(stepId, 'unknown');
       else if (agreed === agreementOf(answer)) continue;
       // Recorded under a higher limit, perhaps. The content cannot be compared.
-      else if (isOverLimit(answer, this.#turn.runtime.limits.maxAnswerBytes)) this.ignore(stepId, 'unknown');
+      else if (isOverLimit(answer, this.#turn.runtime.limits.maxAnswerBytes))
+        this.ignore(stepId, 'unknown');
       else throw new AnswerConflict(stepId);
     }
   }
 
   /**
-   * Takes answers to open questions. Work and waits that were overdue on receipt happen first, each at the due time. An answer
-   * within the grace after a deadline counts as in time.
+   * Takes answers to open questions. Work and waits that were overdue on receipt happen first, each
+   * at the due time. An answer within the grace after a deadline counts as in time.
    */
   async deliver(answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
     const { execution, due } = this.#turn;
@@ -151,7 +163,9 @@ export class Answers extends AnswerCheck {
     const isAnswered = open.some(({ path }) => answers.has(path));
     const hasTime = due.budget.hasTime(due.clock.began);
     const byNow = { until: due.clock.receivedAt, works: false };
-    const before = isAnswered ? { until: due.clock.receivedAt - answerGraceMs - 1, works: true } : byNow;
+    const before = isAnswered
+      ? { until: due.clock.receivedAt - answerGraceMs - 1, works: true }
+      : byNow;
     const overdue = isAnswered || hasTime ? due.runOverdue(before) : undefined;
     // Avoids an `await` without a promise.
     if (overdue !== undefined) await overdue;

@@ -44,7 +44,8 @@ async function begin(
   let input: unknown = {};
   if (options.input !== undefined) {
     const parsed = await validate(options.input, args);
-    if (!parsed.ok) throw new InvalidInput(`Invalid arguments for '${options.name}': ${parsed.issues}`);
+    if (!parsed.ok)
+      throw new InvalidInput(`Invalid arguments for '${options.name}': ${parsed.issues}`);
     input = parsed.value;
   }
   // Arguments made by server code, or changed by the schema, may contain secrets: never compressed.
@@ -52,7 +53,14 @@ async function begin(
   const stream = isClients && isSameJson(input, args) ? 'client' : 'server';
   const text = encode(input);
   return {
-    head: encodeHead({ turn: 0, input: stream, progress, asked: {}, waits: {}, mismatch: undefined }),
+    head: encodeHead({
+      turn: 0,
+      input: stream,
+      progress,
+      asked: {},
+      waits: {},
+      mismatch: undefined,
+    }),
     structure: '',
     client: stream === 'client' ? text : '',
     server: stream === 'server' ? text : '',

@@ -16,15 +16,20 @@ export function runtimeAfter(runtime: Runtime, next: CommittedTurn): Runtime {
 }
 
 /**
- * Finds the steps that an interrupted run of the turn may have executed. Such a step starts with an unknown outcome, so a later
- * error cannot report that the effect did not happen.
+ * Finds the steps that an interrupted run of the turn may have executed. Such a step starts with an
+ * unknown outcome, so a later error cannot report that the effect did not happen.
  */
 export class InterruptedRun {
   #run: RuntimeTurn;
   #isUnknown = false;
-  /** Number of the interrupted turn, if the run may have executed steps that this turn never issues. */
+  /**
+   * Number of the interrupted turn, if the run may have executed steps that this turn never issues.
+   */
   #turn: number | undefined;
-  /** Steps that the interrupted run cannot have started: the event that ended this turn also ended that run. */
+  /**
+   * Steps that the interrupted run cannot have started: the event that ended this turn also ended
+   * that run.
+   */
   readonly #behind = new Set<Task>();
   readonly #seen = new Set<Task>();
   #wasKept = false;
@@ -64,7 +69,8 @@ export class InterruptedRun {
    * @returns `true` if the outcome was not unknown before
    */
   mark(task: Task, isKept: boolean): boolean {
-    if (!this.#isUnknown || task.spec.kind !== 'step' || task.path.startsWith(undoMark)) return false;
+    if (!this.#isUnknown || task.spec.kind !== 'step' || task.path.startsWith(undoMark))
+      return false;
     if (isKept && !this.#wasKept && !this.#seen.has(task)) this.#behind.add(task);
     this.#seen.add(task);
     if (this.#behind.has(task)) return false;

@@ -15,8 +15,9 @@ import { startBody, type GeneratorProgramOptions } from '../replay/body.ts';
 import { Turn } from './turn.ts';
 
 /**
- * Takes a turn and replays the turn at once, in development. Variables of the body that a step assigns are missing in a replay,
- * which skips the code. Without the check, only suspended sagas would differ.
+ * Takes a turn and replays the turn at once, in development. Variables of the body that a step
+ * assigns are missing in a replay, which skips the code. Without the check, only suspended sagas
+ * would differ.
  */
 export class ReplayCheck {
   readonly #options: GeneratorProgramOptions;
@@ -42,7 +43,9 @@ export class ReplayCheck {
         ...runtime.effects,
         perform: (call) => {
           if (!call.path.startsWith(undoMark)) this.#ran.add(call.path);
-          return runtime.effects.perform === undefined ? call.run(call.step) : runtime.effects.perform(call);
+          return runtime.effects.perform === undefined
+            ? call.run(call.step)
+            : runtime.effects.perform(call);
         },
       },
     };

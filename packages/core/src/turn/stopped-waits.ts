@@ -6,8 +6,9 @@ import type { Runtime } from '../model/runtime.ts';
 const deliveries = /^(.+)\/(?:deliver|register|escalate|remind)(?:\(.*\))?$/s;
 
 /**
- * Returns a function that refuses answers to the approvals and events of a body that is stopped without its `finally` blocks. After a
- * limit, only once the undo is committed: a repeated turn might not meet the limit, and wait for answers.
+ * Returns a function that refuses answers to the approvals and events of a body that is stopped
+ * without its `finally` blocks. After a limit, only once the undo is committed: a repeated turn
+ * might not meet the limit, and wait for answers.
  * @param waits - paths of pending tasks
  */
 export function boxCloser(
@@ -22,7 +23,9 @@ export function boxCloser(
   });
   return async (outcome) => {
     // While the mailbox is down, links end with their time only.
-    await Promise.allSettled([...new Set(boxes)].map(async (box) => await effects.outside?.close(box)));
+    await Promise.allSettled(
+      [...new Set(boxes)].map(async (box) => await effects.outside?.close(box)),
+    );
     return outcome as NonNullable<typeof outcome>;
   };
 }

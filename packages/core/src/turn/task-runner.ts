@@ -1,4 +1,10 @@
-import { Clocks, type TurnClock, runOverdue, type Overdue, type OverdueOptions } from './time/clocks.ts';
+import {
+  Clocks,
+  type TurnClock,
+  runOverdue,
+  type Overdue,
+  type OverdueOptions,
+} from './time/clocks.ts';
 import { isAskedOfClient, isEffect } from '../effects/effect-of.ts';
 import type { CommitReason } from '../model/outcome.ts';
 import type { Runtime } from '../model/runtime.ts';
@@ -62,8 +68,9 @@ export class TaskRunner {
   }
 
   /**
-   * Reason for a commit before the next effect. A repeated request may take another branch: a step ends otherwise, a time has
-   * passed, a new patch does not apply. A retry must not see an undone prerequisite or an irreversible effect.
+   * Reason for a commit before the next effect. A repeated request may take another branch: a step
+   * ends otherwise, a time has passed, a new patch does not apply. A retry must not see an undone
+   * prerequisite or an irreversible effect.
    */
   get #reason(): CommitReason | undefined {
     const { ending, uncommitted } = this.#execution;
@@ -107,7 +114,11 @@ export class TaskRunner {
       const now = this.clock.now();
       const tasks = [...this.#execution.pending.values()];
       const first = this.#clocks.firstOf(tasks);
-      if (first === undefined || tasks.some((task) => waitsForClient(task, this.#runtime.questions))) return;
+      if (
+        first === undefined ||
+        tasks.some((task) => waitsForClient(task, this.#runtime.questions))
+      )
+        return;
       const isWait = first.spec.kind === 'sleep' || first.spec.kind === 'poll';
       const { hasUndos } = this.#execution.ending;
       const due = this.#clocks.dueAt(first);
@@ -122,7 +133,8 @@ export class TaskRunner {
   runOverdue(options: OverdueOptions): Promise<void> | undefined {
     const { pending } = this.#execution;
     this.#clocks.startAll();
-    const end = (task: Task, type: 'passed' | 'timedOut'): void => this.#end(task, { type }, undefined);
+    const end = (task: Task, type: 'passed' | 'timedOut'): void =>
+      this.#end(task, { type }, undefined);
     const run = (overdue: Overdue): Promise<void> => {
       this.#overdue = overdue;
       return this.#runDue().finally(() => (this.#overdue = undefined));
@@ -148,7 +160,8 @@ export class TaskRunner {
   }
 
   assertGoing(): void {
-    if (this.#runtime.request.signal.aborted) throw new TurnAborted(this.#runtime.request.signal.reason);
+    if (this.#runtime.request.signal.aborted)
+      throw new TurnAborted(this.#runtime.request.signal.reason);
   }
 
   /** Listener for the abort of the request. Undefined until the turn first waits for a task. */
@@ -168,7 +181,9 @@ export class TaskRunner {
     this.#running = new Set();
   }
 
-  /** Notes effects that completed in an aborted turn. `isRecorded`: the journal names the reason. */
+  /**
+   * Notes effects that completed in an aborted turn. `isRecorded`: the journal names the reason.
+   */
   drainEnds(isRecorded: boolean): void {
     for (const { task, end } of this.#ends.splice(0)) {
       if (end.entry !== undefined) this.#execution.outlived(task, end.entry, end.value, isRecorded);
@@ -182,14 +197,19 @@ export class TaskRunner {
     });
   }
 
-  /** Waits until a running task ends or another task is due, such as a sleep that ends the running task. */
+  /**
+   * Waits until a running task ends or another task is due, such as a sleep that ends the running
+   * task.
+   */
   async #nextEnd(): Promise<void> {
     const ended = this.#woken();
     // Added late, because the listener would cost a turn without steps 5 %.
     const { signal } = this.#runtime.request;
     if (signal.aborted) this.abort(signal.reason);
     else if (this.onAbort === undefined)
-      signal.addEventListener('abort', (this.onAbort = () => this.abort(signal.reason)), { once: true });
+      signal.addEventListener('abort', (this.onAbort = () => this.abort(signal.reason)), {
+        once: true,
+      });
     const now = this.clock.now();
     const times = [...this.#execution.idle]
       .filter((task) => this.#isOpen(task))
@@ -224,7 +244,8 @@ export class TaskRunner {
       const isFull = isMarked && !journal.hasRoom(this.#running.size + 1);
       if (waits || isFull || this.#isDeferred(task, type, now)) {
         // Another turn runs, withdraws, or undoes the step, and needs the mark.
-        if (isMarked) this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
+        if (isMarked)
+          this.#execution.record(task, later(task, task.attempts, task.notBefore), undefined);
         continue;
       }
       // Before the task runs: an effect without room for the entry must not happen.

@@ -12,8 +12,8 @@ export interface TurnBudgetOptions {
 }
 
 /**
- * Time budget of one turn: decides if a task runs now or in the next turn, and how long the request is held. Shared by generators
- * and machines.
+ * Time budget of one turn: decides if a task runs now or in the next turn, and how long the request
+ * is held. Shared by generators and machines.
  */
 export class TurnBudget {
   #canSuspend = true;
@@ -58,7 +58,8 @@ export class TurnBudget {
 
   /** `true` if the turn may commit the state and continue. An undo may, even without time. */
   mayCommit(reason: CommitReason): boolean {
-    const isPutOff = this.#runtime.turn.defersEffects === true || !this.hasTime(this.#runtime.time.now());
+    const isPutOff =
+      this.#runtime.turn.defersEffects === true || !this.hasTime(this.#runtime.time.now());
     return !isPutOff || reason === 'undo';
   }
 
@@ -74,7 +75,8 @@ export class TurnBudget {
    * @param isUncommitted - `true` if the turn ends before another effect runs
    * @param hasUndos - `true` if the saga goes on, and its end would undo something
    * @param canFail - `false` if the wait cannot fail, such as the delay of a retry
-   * @returns milliseconds; `hopeless` if neither the request nor the client can wait that long; undefined if the turn ends
+   * @returns milliseconds; `hopeless` if neither the request nor the client can wait that long;
+   * undefined if the turn ends
    */
   waitUntil(
     due: number,
@@ -88,9 +90,14 @@ export class TurnBudget {
     const { maxWait, holdsParts } = this.#runtime.time;
     const { deadline, tokenBytes } = this.#runtime.turn;
     const canReturn = ms <= maxWait - this.#held;
-    // Nothing but this request could undo what ran: before a long wait, the client gets its first token, and a queue its message.
+    // Nothing but this request could undo what ran: before a long wait, the client gets its first
+    // token, and a queue its message.
     const isExposed =
-      hasUndos && tokenBytes === 0 && deadline !== undefined && canReturn && this.#held + ms >= second;
+      hasUndos &&
+      tokenBytes === 0 &&
+      deadline !== undefined &&
+      canReturn &&
+      this.#held + ms >= second;
     const room = this.#room(now, isUncommitted || isExposed);
     const fits = ms <= room;
     const isInTime = this.canSuspend && this.hasTime(now);

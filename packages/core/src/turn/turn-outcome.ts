@@ -7,7 +7,15 @@ import type { Runtime, RuntimeQuestions } from '../model/runtime.ts';
 import type { Task } from '../replay/fiber.ts';
 import { encodeHead, type Head, type Wait } from '../journal/head.ts';
 import { waitsForClient } from '../effects/end-task.ts';
-import { deadlineOf, dueAt, lastsUntil, reportOf, startClock, toWait, warnOfLifetime } from './time/waits.ts';
+import {
+  deadlineOf,
+  dueAt,
+  lastsUntil,
+  reportOf,
+  startClock,
+  toWait,
+  warnOfLifetime,
+} from './time/waits.ts';
 import { encode } from '../values/codec.ts';
 import type { Json } from '../values/json.ts';
 
@@ -60,7 +68,8 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
     due = Math.min(due, step === undefined ? dueAt(task) : (deadlineOf(task) ?? due));
     if (step === undefined) {
       // The server answers in another turn. Until then, the client may answer the earlier question.
-      if (isKnown && isAskedOfClient(task.spec.kind)) asked[task.path] = before[task.path] as string;
+      if (isKnown && isAskedOfClient(task.spec.kind))
+        asked[task.path] = before[task.path] as string;
       deadline = Math.max(deadline, dueAt(task));
       continue;
     }
@@ -70,12 +79,15 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
     steps.push(reason === undefined ? step : { ...step, reason });
   }
   // After a mismatch, the changed code decides which tasks are pending.
-  const others = turn.head.mismatch === undefined ? othersOf(pending, { asked, waits }) : turn.head.others;
+  const others =
+    turn.head.mismatch === undefined ? othersOf(pending, { asked, waits }) : turn.head.others;
   return {
     status: 'suspended',
     state: { head: encodeHead({ ...turn.head, asked, waits, others }), ...turn.texts },
     steps,
-    ...(steps.length === 0 ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 } : {}),
+    ...(steps.length === 0
+      ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 }
+      : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
     ...(turn.undoes ? { undoes: true } : {}),
     ...(deadline > 0 ? { deadline } : {}),
@@ -98,16 +110,23 @@ export function endedState(
   { turn, input, progress }: Head,
   texts: Pick<ProgramState, 'structure' | 'client' | 'server'>,
 ): ProgramState {
-  return { head: encodeHead({ turn, input, progress, mismatch: undefined, asked: {}, waits: {} }), ...texts };
+  return {
+    head: encodeHead({ turn, input, progress, mismatch: undefined, asked: {}, waits: {} }),
+    ...texts,
+  };
 }
 
 /** Texts of forms, which are made once for each schema and never change. */
 const texts = new WeakMap<object, string>();
 
-/** {@link encode} of the parameters of a question. Fast: encoding a form takes longer than the rest of a question. */
+/**
+ * {@link encode} of the parameters of a question. Fast: encoding a form takes longer than the rest
+ * of a question.
+ */
 export function encodeParams(params: { readonly [name: string]: Json }): string {
   const { message, requestedSchema: form } = params;
-  if (typeof message !== 'string' || typeof form !== 'object' || form === null) return encode(params);
+  if (typeof message !== 'string' || typeof form !== 'object' || form === null)
+    return encode(params);
   if (Object.keys(params).join() !== 'message,requestedSchema') return encode(params);
   let text = texts.get(form);
   if (text === undefined) texts.set(form, (text = encode(form)));

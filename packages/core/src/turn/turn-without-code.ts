@@ -5,10 +5,16 @@ import type { Program } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 
 /**
- * Replaces a program without code: undoes steps with a named compensator, and reports other recorded steps as uncompensated.
- * @param begun - name of an unfinished turn of the missing code. Its effects are unknown, so the turn is uncompensated
+ * Replaces a program without code: undoes steps with a named compensator, and reports other
+ * recorded steps as uncompensated.
+ * @param begun - name of an unfinished turn of the missing code. Its effects are unknown, so the
+ * turn is uncompensated
  */
-export function orphan(name: string, error: unknown, begun?: string): Pick<Program, 'advance' | 'asked'> {
+export function orphan(
+  name: string,
+  error: unknown,
+  begun?: string,
+): Pick<Program, 'advance' | 'asked'> {
   const { advance, asked } = generatorProgram({
     name,
     input: undefined,
@@ -22,7 +28,8 @@ export function orphan(name: string, error: unknown, begun?: string): Pick<Progr
   });
   return {
     asked,
-    advance: (state, ...turn) => advance(begun === undefined ? state : withUnknown(state, begun), ...turn),
+    advance: (state, ...turn) =>
+      advance(begun === undefined ? state : withUnknown(state, begun), ...turn),
   };
 }
 

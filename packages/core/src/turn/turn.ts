@@ -5,7 +5,13 @@ import type { CommitReason, CommittedTurn, Outcome, SuspendedOutcome } from '../
 import type { EndRequest } from '../model/program.ts';
 import type { ProgramState } from '../model/program-state.ts';
 import type { Runtime } from '../model/runtime.ts';
-import { AnswerConflict, ReplayMismatch, SagaCancelled, toOwnError, TurnAborted } from '../values/errors.ts';
+import {
+  AnswerConflict,
+  ReplayMismatch,
+  SagaCancelled,
+  toOwnError,
+  TurnAborted,
+} from '../values/errors.ts';
 import { Execution } from '../replay/execution.ts';
 import { TaskRunner } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
@@ -21,13 +27,16 @@ export interface TurnRequest {
   readonly answers: ReadonlyMap<string, ClientAnswer>;
   /** Ends the saga instead of taking answers. */
   readonly end: EndRequest | undefined;
-  /** `true` if this turn has found that the saga does not fit the code: the turn starts anew, and undoes the saga. */
+  /**
+   * `true` if this turn has found that the saga does not fit the code: the turn starts anew, and
+   * undoes the saga.
+   */
   readonly isMismatched?: true;
 }
 
 /**
- * One turn of a generator saga: replays, takes the client's answers in the order asked, runs tasks, and ends when every branch
- * waits for the client or the clock.
+ * One turn of a generator saga: replays, takes the client's answers in the order asked, runs tasks,
+ * and ends when every branch waits for the client or the clock.
  */
 export class Turn {
   /** Commands without an outcome, by path. */
@@ -44,14 +53,24 @@ export class Turn {
   readonly #mismatch: Head['mismatch'];
   #unclaimed: TurnAborted | undefined;
 
-  constructor(options: GeneratorProgramOptions, state: ProgramState, runtime: Runtime, request: TurnRequest) {
+  constructor(
+    options: GeneratorProgramOptions,
+    state: ProgramState,
+    runtime: Runtime,
+    request: TurnRequest,
+  ) {
     this.#request = request;
     this.#options = options;
     this.#state = state;
     this.#head = decodeHead(state.head);
     this.#mismatch = this.#head.mismatch;
     this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.saga.engine);
-    this.#events = new TurnEvents(runtime, this.#journal, options.declaresForks, this.#head.progress);
+    this.#events = new TurnEvents(
+      runtime,
+      this.#journal,
+      options.declaresForks,
+      this.#head.progress,
+    );
     this.#execution = new Execution(this.#journal, this.#events);
     if (this.#head.turn === 0) this.#execution.phase.goLive();
     this.pending = this.#execution.pending;
@@ -71,7 +90,9 @@ export class Turn {
     try {
       const outcome = await this.#advance().catch((error: unknown) => this.#fail(error, false));
       const undone =
-        outcome.status === 'failed' ? [...outcome.compensated, ...outcome.uncompensated] : undefined;
+        outcome.status === 'failed'
+          ? [...outcome.compensated, ...outcome.uncompensated]
+          : undefined;
       if (this.#unclaimed !== undefined && undone?.length === 0) throw this.#unclaimed;
       return outcome;
     } finally {
@@ -189,17 +210,21 @@ export class Turn {
   }
 
   /**
-   * Reason why a turn cannot continue. If a `once` step cannot be claimed, the earlier token is still valid. In the first turn, no
-   * token could undo the steps, so the claim fails the saga.
+   * Reason why a turn cannot continue. If a `once` step cannot be claimed, the earlier token is
+   * still valid. In the first turn, no token could undo the steps, so the claim fails the saga.
    */
   #whyOf(error: unknown): unknown {
     const isFirst = this.#runtime.turn.number === 1;
-    if (!(error instanceof TurnAborted) || this.#runtime.request.signal.aborted || !isFirst) return error;
+    if (!(error instanceof TurnAborted) || this.#runtime.request.signal.aborted || !isFirst)
+      return error;
     this.#unclaimed = error;
     return error.cause;
   }
 
-  /** Returns a mismatch to restart with. A request to end the saga undoes as much as possible, whatever the policy. */
+  /**
+   * Returns a mismatch to restart with. A request to end the saga undoes as much as possible,
+   * whatever the policy.
+   */
   #newMismatch(error: unknown, isUndoing: boolean): Head['mismatch'] {
     if (!(error instanceof ReplayMismatch)) return undefined;
     const isKept = this.#options.onMismatch === 'fail' && this.#request.end === undefined;
@@ -209,7 +234,8 @@ export class Turn {
   /** Stops the body, and undoes finished steps. */
   #halt(error: unknown): void {
     const isMismatch = error instanceof ReplayMismatch;
-    // Committed before the undo: a repeated turn might not meet the limit or the error, and continue.
+    // Committed before the undo: a repeated turn might not meet the limit or the error, and
+    // continue.
     const isCommitted = !isMismatch && this.#canCommitHalt;
     if (isCommitted) this.#execution.ending.record('limit', error);
     this.#due.drainEnds(isCommitted);
@@ -222,7 +248,9 @@ export class Turn {
     if (!isCommitted) this.#goLive();
   }
 
-  /** `true` if the turn can be committed before the undo after a limit or an error of the engine. */
+  /**
+   * `true` if the turn can be committed before the undo after a limit or an error of the engine.
+   */
   get #canCommitHalt(): boolean {
     const isForward = !this.#execution.phase.undoes && !this.#journal.replaying;
     return isForward && this.#due.budget.canSuspend && this.#runtime.turn.commit !== undefined;
@@ -237,7 +265,13 @@ export class Turn {
       const ended = { ignored, ...this.#finalState };
       if ('result' in end) return { status: 'completed', result: end.result, ...ended };
       if ('error' in end) return { status: 'failed', error: end.error, ...ending.report, ...ended };
-      return { status: 'continued', ...end.next, progress: this.#events.progress, accepted, ...ended };
+      return {
+        status: 'continued',
+        ...end.next,
+        progress: this.#events.progress,
+        accepted,
+        ...ended,
+      };
     }
     return await this.#suspended(true);
   }
@@ -246,7 +280,8 @@ export class Turn {
   async #suspended(asks: boolean): Promise<SuspendedOutcome> {
     const { ignored, reasons, accepted } = this.#answers;
     const { turn, asked, waits: waited } = this.#head;
-    const undos = this.#mismatch === undefined ? this.#execution.ending.registered : this.#head.undos;
+    const undos =
+      this.#mismatch === undefined ? this.#execution.ending.registered : this.#head.undos;
     return await outcomeOfTurn({
       runtime: this.#runtime,
       pending: [...this.#execution.pending.values()],

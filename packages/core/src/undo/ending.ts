@@ -32,7 +32,10 @@ type State =
   | { readonly name: 'undoing'; readonly cause: { readonly error: unknown } }
   | { readonly name: 'ended'; readonly cause: ExecutionEnd };
 
-/** Phase of a turn: replay, then live. In both, the body runs, is told to end, is undone, and has ended, in this order. */
+/**
+ * Phase of a turn: replay, then live. In both, the body runs, is told to end, is undone, and has
+ * ended, in this order.
+ */
 export class Phase {
   #isLive = false;
   #state: State = { name: 'running' };
@@ -108,8 +111,8 @@ export class Phase {
 export type FiberEnd = { readonly result: unknown } | { readonly error: unknown };
 
 /**
- * Recorded end of a body. `cancel`: the saga was cancelled. `result`: the result was refused. `failure`: the state cannot be
- * kept. `limit`: a limit or an error of the engine halted the body.
+ * Recorded end of a body. `cancel`: the saga was cancelled. `result`: the result was refused.
+ * `failure`: the state cannot be kept. `limit`: a limit or an error of the engine halted the body.
  */
 export type RecordedEnd = 'cancel' | 'result' | 'failure' | 'limit';
 
@@ -153,13 +156,18 @@ export class Ending implements Undoing {
     return !this.#phase.undoes && !this.#stack.empty;
   }
 
-  /** Begins the end of the body. Lifts the limit of the journal, which may be the reason for the end. */
+  /**
+   * Begins the end of the body. Lifts the limit of the journal, which may be the reason for the
+   * end.
+   */
   begin(cause: Cause): void {
     this.#phase.beginEnd(cause);
     this.#journal.lift();
   }
 
-  /** Records why the body ends, so that replay ends the body at the same place for the same reason. */
+  /**
+   * Records why the body ends, so that replay ends the body at the same place for the same reason.
+   */
   record(what: RecordedEnd, error: unknown): void {
     const text =
       what === 'cancel' && error instanceof SagaCancelled
@@ -222,7 +230,9 @@ export class Ending implements Undoing {
     this.current = undefined;
   }
 
-  /** Interrupts the undo: an unstarted undo returns to the stack, a partial undo is uncompensated. */
+  /**
+   * Interrupts the undo: an unstarted undo returns to the stack, a partial undo is uncompensated.
+   */
   interrupt(): void {
     if (this.current === undefined) return;
     const { undo, from } = this.current;
@@ -247,7 +257,10 @@ export function lostUndos(): AuthoringError {
   );
 }
 
-/** A result that was refused in an earlier turn, as recorded. Not a StepError: no step returned the result. */
+/**
+ * A result that was refused in an earlier turn, as recorded. Not a StepError: no step returned the
+ * result.
+ */
 export class ResultRefused extends SagaError {
   constructor({ name, message, code, public: isPublic }: StepErrorData) {
     super(message, { code: code ?? 'invalid_result', public: isPublic === true });

@@ -39,8 +39,8 @@ export interface Undoing {
 }
 
 /**
- * Runs the undos on the stack, last first, as a body with journaled steps: a crash resumes at the same place. An undo that fails
- * for good is uncompensated; the others run.
+ * Runs the undos on the stack, last first, as a body with journaled steps: a crash resumes at the
+ * same place. An undo that fails for good is uncompensated; the others run.
  */
 export function* undoAll(undoing: Undoing): Steps<void> {
   for (let undo = undoing.take(); undo !== undefined; undo = undoing.take()) {
@@ -66,11 +66,13 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
     yield* command<unknown>({ kind: 'scope', id, steps });
     return;
   }
-  // Each attempt has a separate context. Fields are added, not copied, so observers of the context see reads.
+  // Each attempt has a separate context. Fields are added, not copied, so observers of the context
+  // see reads.
   const run =
     work.kind === 'function'
       ? (context: object) => notAGenerator(work.run(Object.assign(context, undo.facts()) as never))
-      : (context: object) => work.bound.run(Object.assign(context, { args: work.bound.args }) as never);
+      : (context: object) =>
+          work.bound.run(Object.assign(context, { args: work.bound.args }) as never);
   yield* command<void>({
     kind: 'step',
     id,
@@ -93,7 +95,9 @@ function generatorContext(facts: object): object {
   for (const name of ['idempotencyKey', 'context', 'signal', 'attempt']) {
     Object.defineProperty(context, name, {
       get: () => {
-        throw new AuthoringError(`An undo that yields steps has no ${name}: read it in a step of the undo.`);
+        throw new AuthoringError(
+          `An undo that yields steps has no ${name}: read it in a step of the undo.`,
+        );
       },
     });
   }
@@ -109,7 +113,10 @@ function notAGenerator(returned: unknown): unknown {
   return returned;
 }
 
-/** Classifies an undo. `id`: undone step. Throws AuthoringError for an async generator and for values that are not undos. */
+/**
+ * Classifies an undo. `id`: undone step. Throws AuthoringError for an async generator and for
+ * values that are not undos.
+ */
 export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo, id: string): UndoWork {
   if (typeof undo !== 'function') {
     if (typeof (undo as Partial<BoundUndo> | undefined)?.run === 'function' && 'args' in undo)

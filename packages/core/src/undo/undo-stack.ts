@@ -38,13 +38,23 @@ export class UndoStack {
     this.#undos.push(undo);
   }
 
-  /** Adds the undo of a finished step. `copyResult` copies the result, because the body may change the original. */
-  done(path: string, spec: StepSpec, copyResult: () => unknown, sealed: SealedUndo | undefined): void {
+  /**
+   * Adds the undo of a finished step. `copyResult` copies the result, because the body may change
+   * the original.
+   */
+  done(
+    path: string,
+    spec: StepSpec,
+    copyResult: () => unknown,
+    sealed: SealedUndo | undefined,
+  ): void {
     const known = spec.undo?.known;
     // A sealed undo runs even if the code has dropped the compensation since.
     if (this.#phase.hasBegunUndoing || (known === undefined && sealed === undefined)) return;
     const work =
-      sealed !== undefined || known === undefined || 'bind' in known ? toWork(sealed?.bound) : known;
+      sealed !== undefined || known === undefined || 'bind' in known
+        ? toWork(sealed?.bound)
+        : known;
     this.#undos.push(new StepUndoing(path, spec, work, copyResult));
   }
 
@@ -79,7 +89,8 @@ export class UndoStack {
   }
 
   /**
-   * Takes entries that the code no longer knows: named compensators can run, other effects are uncompensated.
+   * Takes entries that the code no longer knows: named compensators can run, other effects are
+   * uncompensated.
    * @param registered - paths of unnamed undos when the state was sealed; undefined if unknown
    */
   skipped(
@@ -100,7 +111,10 @@ export class UndoStack {
     for (const { type, path } of entries.filter(isOfUndo)) this.#skippedUndo(type, path, report);
   }
 
-  /** Drops undos that only changed code registered. Undos missing from the changed code become uncompensated. */
+  /**
+   * Drops undos that only changed code registered. Undos missing from the changed code become
+   * uncompensated.
+   */
   #correct(registered: readonly string[]): void {
     const now = new Set(this.registered);
     const then = new Set(registered);
@@ -141,15 +155,18 @@ export class UndoStack {
 }
 
 /**
- * Author's key of a step, from the path `id(key)#2`: only a key contains parentheses. Effects of a machine have no key, and their
- * named undo has a third element `null`.
+ * Author's key of a step, from the path `id(key)#2`: only a key contains parentheses. Effects of a
+ * machine have no key, and their named undo has a third element `null`.
  */
 function keyOf(path: string, named: unknown): string | undefined {
   if (Array.isArray(named) && named[2] === null) return undefined;
   return /^[^(]*\((.*)\)(?:#\d+)?$/s.exec(path)?.[1];
 }
 
-/** Undo of a step. A class: V8 moves literals that live as long as a turn, and their garbage, to the old generation. */
+/**
+ * Undo of a step. A class: V8 moves literals that live as long as a turn, and their garbage, to the
+ * old generation.
+ */
 class StepUndoing implements Undo {
   readonly path: string;
   readonly key: string | undefined;
@@ -157,7 +174,12 @@ class StepUndoing implements Undo {
   readonly policy: Undo['policy'];
   readonly facts: Undo['facts'];
 
-  constructor(path: string, { undo, key, input }: StepSpec, work: Undo['work'], copyResult: () => unknown) {
+  constructor(
+    path: string,
+    { undo, key, input }: StepSpec,
+    work: Undo['work'],
+    copyResult: () => unknown,
+  ) {
     const copyInput = copierOf(input);
     this.path = path;
     this.key = key;

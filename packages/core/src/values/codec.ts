@@ -1,26 +1,45 @@
 import { classNameOf } from './class-name.ts';
 import { SagaError } from './errors.ts';
-import { depthProblem, formatPlace, isPlainObject, MAX_DEPTH, mistakenFor, type Place } from './json.ts';
+import {
+  depthProblem,
+  formatPlace,
+  isPlainObject,
+  MAX_DEPTH,
+  mistakenFor,
+  type Place,
+} from './json.ts';
 
 /** Key of a tag: `{"$":"u"}` is `undefined`. A plain object with only this key is escaped. */
 const TAG = '$';
 
 const MAX_BIGINT_DIGITS = 4096;
 
-/** Bits of the largest number with `MAX_BIGINT_DIGITS` digits, or more: bounds the work of writing the digits. */
+/**
+ * Bits of the largest number with `MAX_BIGINT_DIGITS` digits, or more: bounds the work of writing
+ * the digits.
+ */
 const MAX_BIGINT_BITS = 13_608;
 
-/** One level of a value has at most four levels of JSON (tag object, tag array, extras of an error, value). */
+/**
+ * One level of a value has at most four levels of JSON (tag object, tag array, extras of an error,
+ * value).
+ */
 const MAX_JSON_DEPTH = 4 * MAX_DEPTH;
 
 const BIGINT = /^(?:0|-?[1-9]\d{0,4095})$/;
 
-const ADVICE = 'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
+const ADVICE =
+  'return plain data: JSON, undefined, bigint, Date, Map, Set, URL, Uint8Array or Error';
 
-/** A value that cannot be encoded, or foreign text. The message names the path and what to do, never the value. */
+/**
+ * A value that cannot be encoded, or foreign text. The message names the path and what to do, never
+ * the value.
+ */
 export class CodecError extends SagaError {
   declare readonly code: 'unencodable' | 'undecodable';
-  /** Path of the offending value, such as `value.items[3]`; empty for text that cannot be decoded. */
+  /**
+   * Path of the offending value, such as `value.items[3]`; empty for text that cannot be decoded.
+   */
   readonly path: string;
 
   constructor(code: 'unencodable' | 'undecodable', path: string, message: string) {
@@ -31,28 +50,41 @@ export class CodecError extends SagaError {
 }
 
 /**
- * Writes a value as JSON text for {@link decode}: JSON, and `undefined`, NaN, infinities, -0, BigInt (to 4,096 digits), Date,
- * Map, Set, URL, Uint8Array (also for a Buffer), and Error. An Error keeps `name`, `message`, `code`, `data`, and `cause`, never
- * the stack or the subclass. Holes of an array become `undefined`. Drops other properties of an array, non-enumerable
+ * Writes a value as JSON text for {@link decode}: JSON, and `undefined`, NaN, infinities, -0,
+ * BigInt (to 4,096 digits), Date, Map, Set, URL, Uint8Array (also for a Buffer), and Error. An
+ * Error keeps `name`, `message`, `code`, `data`, and `cause`, never the stack or the subclass.
+ * Holes of an array become `undefined`. Drops other properties of an array, non-enumerable
  * properties, and shared references.
  * @param options.where - name of the value in errors, `value` by default
- * @throws CodecError for functions, symbols, accessors, other class instances, cycles and nesting deeper than 64
+ * @throws CodecError for functions, symbols, accessors, other class instances, cycles and nesting
+ * deeper than 64
  */
 export function encode(value: unknown, options: { readonly where?: string } = {}): string {
-  return JSON.stringify(isPlainJson(value, 0) ? value : tag(value, undefined, 0, options.where ?? 'value'));
+  return JSON.stringify(
+    isPlainJson(value, 0) ? value : tag(value, undefined, 0, options.where ?? 'value'),
+  );
 }
 
-/** Reads authentic text of {@link encode}. Throws CodecError for an unknown tag, SyntaxError for text other than JSON. */
+/**
+ * Reads authentic text of {@link encode}. Throws CodecError for an unknown tag, SyntaxError for
+ * text other than JSON.
+ */
 export function decode(text: string): unknown {
   return revive(JSON.parse(text));
 }
 
-/** Decodes a value of JSON.parse in place, without copies for plain JSON. Throws CodecError for an unknown tag. */
+/**
+ * Decodes a value of JSON.parse in place, without copies for plain JSON. Throws CodecError for an
+ * unknown tag.
+ */
 export function revive(parsed: unknown): unknown {
   return typeof parsed === 'object' && parsed !== null ? reviveContainer(parsed, 0) : parsed;
 }
 
-/** `true` if JSON.stringify keeps the value: most values need only this walk. `tag` rejects the others. */
+/**
+ * `true` if JSON.stringify keeps the value: most values need only this walk. `tag` rejects the
+ * others.
+ */
 function isPlainJson(value: unknown, depth: number): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
@@ -110,7 +142,11 @@ function tag(value: unknown, place: Place | undefined, depth: number, where: str
   for (const key of keys) {
     const property = Object.getOwnPropertyDescriptor(value, key);
     if (property?.get !== undefined || property?.set !== undefined) {
-      throw unencodable(where, { parent: place, key }, 'is an accessor: return its value as plain data');
+      throw unencodable(
+        where,
+        { parent: place, key },
+        'is an accessor: return its value as plain data',
+      );
     }
     defineOwn(copy, key, child(property?.value, key));
   }
@@ -121,7 +157,8 @@ function objectProblem(value: object, isPlain: boolean): string | undefined {
   const mistake = mistakenFor(value);
   if (mistake !== undefined) return mistake;
   if (!isPlain) return `is an instance of ${classNameOf(value) ?? 'a class'}: ${ADVICE}`;
-  if ('toJSON' in value && typeof value.toJSON === 'function') return `has a toJSON method: ${ADVICE}`;
+  if ('toJSON' in value && typeof value.toJSON === 'function')
+    return `has a toJSON method: ${ADVICE}`;
   if (!Array.isArray(value) && Object.getOwnPropertySymbols(value).length > 0)
     return 'has a symbol as a key: use string keys';
   return undefined;
@@ -143,13 +180,19 @@ function tagLeaf(value: object): unknown {
   return undefined;
 }
 
-function tagContainer(value: object, child: (item: unknown, key: string | number) => unknown): unknown {
+function tagContainer(
+  value: object,
+  child: (item: unknown, key: string | number) => unknown,
+): unknown {
   if (isError(value)) return { [TAG]: ['e', ...tagError(value, child)] };
   const prototype: unknown = Object.getPrototypeOf(value);
   if (value instanceof Map && prototype === Map.prototype) {
-    return { [TAG]: ['m', ...[...value].flatMap(([k, v], index) => [child(k, index), child(v, index)])] };
+    return {
+      [TAG]: ['m', ...[...value].flatMap(([k, v], index) => [child(k, index), child(v, index)])],
+    };
   }
-  if (value instanceof Set && prototype === Set.prototype) return { [TAG]: ['s', ...[...value].map(child)] };
+  if (value instanceof Set && prototype === Set.prototype)
+    return { [TAG]: ['s', ...[...value].map(child)] };
   return undefined;
 }
 
@@ -216,7 +259,8 @@ function revivePart(item: unknown, depth: number): unknown {
 }
 
 function toError([name, message, extras]: readonly unknown[]): Error {
-  if (typeof name !== 'string' || typeof message !== 'string') throw undecodable('a malformed error');
+  if (typeof name !== 'string' || typeof message !== 'string')
+    throw undecodable('a malformed error');
   const error = new Error(message);
   const hidden = { configurable: true, writable: true, enumerable: false };
   if (name !== 'Error') Object.defineProperty(error, 'name', { ...hidden, value: name });
@@ -225,7 +269,11 @@ function toError([name, message, extras]: readonly unknown[]): Error {
   if (!isPlainObject(extras)) return error;
   for (const key of ['code', 'data', 'cause']) {
     if (!Object.hasOwn(extras, key)) continue;
-    Object.defineProperty(error, key, { ...hidden, enumerable: key !== 'cause', value: extras[key] });
+    Object.defineProperty(error, key, {
+      ...hidden,
+      enumerable: key !== 'cause',
+      value: extras[key],
+    });
   }
   return error;
 }
@@ -233,7 +281,9 @@ function toError([name, message, extras]: readonly unknown[]): Error {
 function isError(value: object): value is Error {
   if (value instanceof Error) return true;
   // Another realm's error, but not an object with a fake toStringTag.
-  return !(Symbol.toStringTag in value) && Object.prototype.toString.call(value) === '[object Error]';
+  return (
+    !(Symbol.toStringTag in value) && Object.prototype.toString.call(value) === '[object Error]'
+  );
 }
 
 function isPlainArray(value: object): boolean {
@@ -251,7 +301,13 @@ function digits(value: bigint): string | undefined {
 /** Defines an own property: assigning `__proto__` would change the prototype. */
 function defineOwn(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') target[key] = value;
-  else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  else
+    Object.defineProperty(target, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
 }
 
 function toBase64(bytes: Uint8Array): string {

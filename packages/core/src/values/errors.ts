@@ -21,7 +21,8 @@ export interface SagaErrorOptions {
 
 /**
  * Base class of all errors of this package, and the only class whose message clients may see: throw
- * `new SagaError('Your quota is used up')` from a body or a step. Messages of other errors go only to the host's hooks.
+ * `new SagaError('Your quota is used up')` from a body or a step. Messages of other errors go only
+ * to the host's hooks.
  */
 export class SagaError extends Error {
   /** Kind of error; `'saga'` for errors thrown by authors. */
@@ -38,8 +39,8 @@ export class SagaError extends Error {
 }
 
 /**
- * A step failed. Bodies always get this class, with `name`, `message`, `code`, and `data` of the thrown error, but without the
- * thrown class and stack.
+ * A step failed. Bodies always get this class, with `name`, `message`, `code`, and `data` of the
+ * thrown error, but without the thrown class and stack.
  */
 export class StepError extends SagaError {
   /** Path of the failed step. */
@@ -81,8 +82,9 @@ export interface StepFacts {
 }
 
 /**
- * The code issued another command than the journal recorded: the saga changed while running, or is not deterministic. Recorded
- * results never go to another step. `cause`: error thrown by the code before the end of the journal, if any.
+ * The code issued another command than the journal recorded: the saga changed while running, or is
+ * not deterministic. Recorded results never go to another step. `cause`: error thrown by the code
+ * before the end of the journal, if any.
  */
 export class ReplayMismatch extends SagaError {
   declare readonly code: 'replay_mismatch';
@@ -92,7 +94,10 @@ export class ReplayMismatch extends SagaError {
   readonly recorded: StepFacts;
   /** Commands that wait at this position; empty if the body had ended. */
   readonly asked: readonly StepFacts[];
-  /** `true` if the saga was cancelled and has ended. Otherwise a mismatch without an undo keeps the token. Default `false`. */
+  /**
+   * `true` if the saga was cancelled and has ended. Otherwise a mismatch without an undo keeps the
+   * token. Default `false`.
+   */
   isFinal: boolean = false;
 
   constructor(position: number, recorded: StepFacts, asked: readonly StepFacts[]) {
@@ -160,8 +165,8 @@ export class StepTimedOut extends SagaError {
 }
 
 /**
- * The client lacks the capability for a step and no other source can answer, or cannot wait as long as a `sleep` or `poll`
- * takes (`wait`).
+ * The client lacks the capability for a step and no other source can answer, or cannot wait as long
+ * as a `sleep` or `poll` takes (`wait`).
  */
 export class ClientCannot extends SagaError {
   declare readonly code: 'client_cannot';
@@ -169,7 +174,9 @@ export class ClientCannot extends SagaError {
   readonly stepId: string;
   readonly need: ClientNeed | 'wait';
 
-  /** @param why - the host's reason: a clause. Default: the client did not declare the capability. */
+  /**
+   * @param why - the host's reason: a clause. Default: the client did not declare the capability.
+   */
   constructor(stepId: string, need: ClientNeed | 'wait', why?: string) {
     const cannot =
       need === 'wait'
@@ -215,8 +222,9 @@ export class SagaCancelled extends SagaError {
 }
 
 /**
- * Error to throw from a step whose effect may have happened, such as after a lost response. `compensateUnknown` then undoes the
- * step. Without `compensateUnknown`, the step is uncompensated. Timeouts and aborts have the same effect.
+ * Error to throw from a step whose effect may have happened, such as after a lost response.
+ * `compensateUnknown` then undoes the step. Without `compensateUnknown`, the step is uncompensated.
+ * Timeouts and aborts have the same effect.
  */
 export class OutcomeUnknown extends SagaError {
   declare readonly code: 'outcome_unknown';
@@ -227,22 +235,32 @@ export class OutcomeUnknown extends SagaError {
   }
 }
 
-/** The request was aborted, or a service is down (`cause`). No step was undone, and the token stays valid. */
+/**
+ * The request was aborted, or a service is down (`cause`). No step was undone, and the token stays
+ * valid.
+ */
 export class TurnAborted extends SagaError {
   declare readonly code: 'turn_aborted';
 
   constructor(cause: unknown) {
-    super('The request was aborted. The previous token is still valid.', { code: 'turn_aborted', cause });
+    super('The request was aborted. The previous token is still valid.', {
+      code: 'turn_aborted',
+      cause,
+    });
     this.name = 'TurnAborted';
   }
 }
 
-/** Makes an error of another copy of this package one of this copy, and returns it. Host and saga may have different copies. */
+/**
+ * Makes an error of another copy of this package one of this copy, and returns it. Host and saga
+ * may have different copies.
+ */
 export function toOwnError(error: unknown): unknown {
   const { code, position } = Object(error) as Partial<SagaError & Pick<ReplayMismatch, 'position'>>;
   const isForeign = !(error instanceof SagaError);
   if (isForeign && code === 'turn_aborted') Object.setPrototypeOf(error, TurnAborted.prototype);
-  if (isForeign && code === 'answer_conflict') Object.setPrototypeOf(error, AnswerConflict.prototype);
+  if (isForeign && code === 'answer_conflict')
+    Object.setPrototypeOf(error, AnswerConflict.prototype);
   // The error of another server may have the same code.
   if (isForeign && code === 'replay_mismatch' && position !== undefined)
     Object.setPrototypeOf(error, ReplayMismatch.prototype);
@@ -258,13 +276,16 @@ export function errorLink(code: string | number): string {
 }
 
 /**
- * A mistake in the code of a saga. The message names steps, options, and fields, never values, so hosts may log the message. The
- * last line names the page of the error.
+ * A mistake in the code of a saga. The message names steps, options, and fields, never values, so
+ * hosts may log the message. The last line names the page of the error.
  */
 export class AuthoringError extends SagaError {
   declare readonly code: 'authoring_error' | 'invalid_json';
 
-  constructor(message: string, options?: { readonly code?: 'invalid_json'; readonly cause?: unknown }) {
+  constructor(
+    message: string,
+    options?: { readonly code?: 'invalid_json'; readonly cause?: unknown },
+  ) {
     const { code = 'authoring_error' } = options ?? {};
     // Clients read messages about invalid JSON.
     const page = code === 'authoring_error' ? `\nSee ${errorLink(code)}` : '';
@@ -273,7 +294,10 @@ export class AuthoringError extends SagaError {
   }
 }
 
-/** `true` for an error of the library about the code of a saga, or a `StepError` made from such an error. */
+/**
+ * `true` for an error of the library about the code of a saga, or a `StepError` made from such an
+ * error.
+ */
 export function isAuthoringError(error: unknown): error is Error {
   if (error instanceof AuthoringError) return true;
   const { code } = (error instanceof Error ? error : {}) as { readonly code?: unknown };

@@ -25,22 +25,30 @@ const PARTS = 19;
 const LONG = 96;
 const END = 32;
 
-/** Offset of a fingerprint that hashes long strings in full. Fingerprints of older releases are 32-bit numbers. */
+/**
+ * Offset of a fingerprint that hashes long strings in full. Fingerprints of older releases are
+ * 32-bit numbers.
+ */
 const WHOLE = 2 ** 32;
 
 /**
- * Structural hash of a request: a 32-bit signed number. Replay compares hashes to find a change of the code.
+ * Structural hash of a request: a 32-bit signed number. Replay compares hashes to find a change of
+ * the code.
  *
- * Types differ. The order of object keys and of Map and Set entries does not count, `undefined` properties are skipped, and
- * -0 equals 0. Strings of more than 96 UTF-16 units count by length, first 32, and last 32 units: see
- * {@link wholeFingerprint}. The number is the same in every release and on every platform. Not a security measure.
+ * Types differ. The order of object keys and of Map and Set entries does not count, `undefined`
+ * properties are skipped, and -0 equals 0. Strings of more than 96 UTF-16 units count by length,
+ * first 32, and last 32 units: see {@link wholeFingerprint}. The number is the same in every
+ * release and on every platform. Not a security measure.
  * @param parts - parts of the request, in order; nesting at most 64, without cycles
  */
 export function fingerprint(...parts: readonly unknown[]): number {
   return hashParts(parts, LONG);
 }
 
-/** {@link fingerprint} with strings and bytes in full. At least 2^32, so never equal to a fingerprint of an older release. */
+/**
+ * {@link fingerprint} with strings and bytes in full. At least 2^32, so never equal to a
+ * fingerprint of an older release.
+ */
 export function wholeFingerprint(...parts: readonly unknown[]): number {
   return WHOLE + (hashParts(parts, Number.POSITIVE_INFINITY) >>> 0);
 }
@@ -50,23 +58,31 @@ export function isWhole(recorded: number): boolean {
   return recorded >= WHOLE;
 }
 
-/** {@link fingerprint} of a request, or {@link wholeFingerprint} if a long string or bytes would be cut. */
+/**
+ * {@link fingerprint} of a request, or {@link wholeFingerprint} if a long string or bytes would be
+ * cut.
+ */
 export function fingerprintOfRequest(...parts: readonly unknown[]): number {
   hasLong = false;
   const short = hashParts(parts, LONG);
   return hasLong ? wholeFingerprint(...parts) : short;
 }
 
-/** Set while hashing a string or bytes of more than {@link LONG} units. A separate walk would cost as much. */
+/**
+ * Set while hashing a string or bytes of more than {@link LONG} units. A separate walk would cost
+ * as much.
+ */
 let hasLong = false;
 
 function hashParts(parts: readonly unknown[], long: number): number {
   let hash = PARTS;
-  for (let index = 0; index < parts.length; index++) hash = mix(hash, hashValue(parts[index], long));
+  for (let index = 0; index < parts.length; index++)
+    hash = mix(hash, hashValue(parts[index], long));
   return finish(hash ^ parts.length);
 }
 
-// Hashed once: a journal can hold a thousand questions, and their kind takes as long as a third of their text.
+// Hashed once: a journal can hold a thousand questions, and their kind takes as long as a third of
+// their text.
 const kinds = /* @__PURE__ */ Object.fromEntries(
   ['elicit', 'step', 'call'].map((kind) => [kind, mix(PARTS, hashString(STRING, kind, LONG))]),
 ) as { readonly [kind in 'elicit' | 'step' | 'call']: number };
@@ -78,7 +94,10 @@ export function fingerprintOfPart(kind: keyof typeof kinds, part: unknown): numb
   return hasLong ? wholeFingerprint(kind, part) : short;
 }
 
-/** {@link fingerprint} of one value with strings in full, to compare a repeated answer with the journal. No security measure. */
+/**
+ * {@link fingerprint} of one value with strings in full, to compare a repeated answer with the
+ * journal. No security measure.
+ */
 export function agreementDigest(value: Json): number {
   return hashValue(value, Number.POSITIVE_INFINITY);
 }
@@ -108,7 +127,8 @@ function hashValue(value: unknown, long: number): number {
 function hashObject(value: object, long: number): number {
   if (Array.isArray(value)) {
     let hash = ARRAY;
-    for (let index = 0; index < value.length; index++) hash = mix(hash, hashValue(value[index], long));
+    for (let index = 0; index < value.length; index++)
+      hash = mix(hash, hashValue(value[index], long));
     return finish(hash ^ value.length);
   }
   if (Object.getPrototypeOf(value) === Object.prototype) return hashRecord(value, long);
@@ -120,7 +140,10 @@ function hashObject(value: object, long: number): number {
   if (value instanceof Uint8Array) return hashBytes(value, long);
   if (value instanceof Error) {
     return finish(
-      mix(mix(ERROR, hashString(STRING, value.name, long)), hashString(STRING, value.message, long)),
+      mix(
+        mix(ERROR, hashString(STRING, value.name, long)),
+        hashString(STRING, value.message, long),
+      ),
     );
   }
   // A sum of hashed entries is independent of their order, without a sort or a copy.

@@ -22,7 +22,9 @@ export type NumberField = Label & {
 
 export type BooleanField = Label & { readonly type: 'boolean'; readonly default?: boolean };
 
-/** A choice of one option: plain, with `enumNames` (older form of MCP), or with a title for each. */
+/**
+ * A choice of one option: plain, with `enumNames` (older form of MCP), or with a title for each.
+ */
 export type ChoiceField = Label & {
   readonly type: 'string';
   readonly enum?: readonly string[];
@@ -42,7 +44,9 @@ export type ChoicesField = Label & {
   readonly default?: readonly string[];
 };
 
-/** One field of a form: MCP's `PrimitiveSchemaDefinition`, specifications 2025-11-25 and 2026-07-28. */
+/**
+ * One field of a form: MCP's `PrimitiveSchemaDefinition`, specifications 2025-11-25 and 2026-07-28.
+ */
 export type FormField = StringField | NumberField | BooleanField | ChoiceField | ChoicesField;
 
 /** The `requestedSchema` of an elicitation: a flat object of fields. */
@@ -64,8 +68,9 @@ const ALLOWED =
   'or a list of such choices (z.array(z.enum([…])))';
 
 /**
- * Converts the schema of an answer to a form, once per schema: do not change the result. Omits constraints that MCP lacks: the
- * schema checks the answer. Throws AuthoringError with the path of an unsupported field.
+ * Converts the schema of an answer to a form, once per schema: do not change the result. Omits
+ * constraints that MCP lacks: the schema checks the answer. Throws AuthoringError with the path of
+ * an unsupported field.
  */
 export function toForm(schema: Schema): FormSchema {
   const known = forms.get(schema);
@@ -109,7 +114,8 @@ function toField(field: JsonObject, root: JsonObject, path: string): FormField {
   if (type !== 'string' && type !== 'number' && type !== 'integer') {
     throw refusal(path, 'is not of one type that a form can show');
   }
-  if ('enum' in field || 'const' in field) throw refusal(path, 'is a choice of something else than texts');
+  if ('enum' in field || 'const' in field)
+    throw refusal(path, 'is a choice of something else than texts');
   return type === 'string' ? toStringField(field) : toNumberField(field, type);
 }
 
@@ -125,10 +131,14 @@ function toStringField(field: JsonObject): StringField {
 }
 
 function toNumberField(field: JsonObject, type: 'number' | 'integer'): NumberField {
-  // Forms have no exclusive bounds. The next integer is equivalent; for other numbers, the bound is the closest.
+  // Forms have no exclusive bounds. The next integer is equivalent; for other numbers, the bound is
+  // the closest.
   const step = type === 'integer' ? 1 : 0;
   const bound = (key: string, none: number): number => (isNumber(field[key]) ? field[key] : none);
-  const minimum = Math.max(bound('minimum', -Infinity), bound('exclusiveMinimum', -Infinity) + step);
+  const minimum = Math.max(
+    bound('minimum', -Infinity),
+    bound('exclusiveMinimum', -Infinity) + step,
+  );
   const maximum = Math.min(bound('maximum', Infinity), bound('exclusiveMaximum', Infinity) - step);
   // zod writes the safe integers as the bounds of every integer: noise for the user.
   return {
@@ -173,7 +183,9 @@ function choicesOf(field: JsonObject): readonly Option[] | undefined {
   const union = field['anyOf'] ?? field['oneOf'];
   if (isList(union)) {
     const members = union.map((member) => (isJsonObject(member) ? choicesOf(member) : undefined));
-    return members.length > 0 && members.every((member) => member !== undefined) ? members.flat() : undefined;
+    return members.length > 0 && members.every((member) => member !== undefined)
+      ? members.flat()
+      : undefined;
   }
   const title = isText(field['title']) ? field['title'] : undefined;
   if (isText(field['const'])) return [{ const: field['const'], title }];
@@ -198,7 +210,9 @@ function withoutNull(field: JsonObject, required: boolean, path: string): JsonOb
   if (only !== undefined) return { ...field, type: others.length === 0 ? only : [only, ...others] };
   const members = union.filter((member) => !isNull(member));
   const [member] = members;
-  return members.length === 1 && isJsonObject(member) ? { ...member, ...rest } : { ...field, anyOf: members };
+  return members.length === 1 && isJsonObject(member)
+    ? { ...member, ...rest }
+    : { ...field, anyOf: members };
 }
 
 function isNull(member: Json): boolean {
@@ -206,7 +220,12 @@ function isNull(member: Json): boolean {
 }
 
 /** Follows references within the schema, of the node and of the members of a union. */
-function resolve(node: Json | undefined, root: JsonObject, path: string, hopsBefore = 0): JsonObject {
+function resolve(
+  node: Json | undefined,
+  root: JsonObject,
+  path: string,
+  hopsBefore = 0,
+): JsonObject {
   let at = isJsonObject(node) ? node : {};
   let hops = hopsBefore;
   for (; isText(at['$ref']); hops++) {
@@ -217,7 +236,8 @@ function resolve(node: Json | undefined, root: JsonObject, path: string, hopsBef
   }
   for (const key of ['anyOf', 'oneOf']) {
     const union = at[key];
-    if (isList(union)) at = { ...at, [key]: union.map((member) => resolve(member, root, path, hops)) };
+    if (isList(union))
+      at = { ...at, [key]: union.map((member) => resolve(member, root, path, hops)) };
   }
   return at;
 }
@@ -227,7 +247,8 @@ function follow(pointer: string, root: JsonObject): JsonObject | undefined {
   if (name === undefined) return undefined;
   const definitions = root['$defs'] ?? root['definitions'];
   const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
-  const target = isJsonObject(definitions) && Object.hasOwn(definitions, key) ? definitions[key] : undefined;
+  const target =
+    isJsonObject(definitions) && Object.hasOwn(definitions, key) ? definitions[key] : undefined;
   return isJsonObject(target) ? target : undefined;
 }
 
@@ -239,9 +260,15 @@ function refuseCombination(field: JsonObject, path: string): void {
     throw refusal(path, 'is an intersection of types');
 }
 
-/** `true` for a pattern of an `allOf`, as for several patterns on one text. The schema checks the patterns. */
+/**
+ * `true` for a pattern of an `allOf`, as for several patterns on one text. The schema checks the
+ * patterns.
+ */
 function isPattern(member: Json): boolean {
-  return isJsonObject(member) && Object.keys(member).every((key) => key === 'pattern' || key === 'format');
+  return (
+    isJsonObject(member) &&
+    Object.keys(member).every((key) => key === 'pattern' || key === 'format')
+  );
 }
 
 function refusal(path: string, problem: string): AuthoringError {
@@ -254,7 +281,10 @@ function labelOf(field: JsonObject): Label {
   return { ...pick(field, 'title', isText), ...pick(field, 'description', isText) };
 }
 
-/** The keyword, if of the type that forms allow: a client may refuse the whole form for an unknown keyword. */
+/**
+ * The keyword, if of the type that forms allow: a client may refuse the whole form for an unknown
+ * keyword.
+ */
 function pick<K extends string, T extends Json>(
   field: JsonObject,
   key: K,

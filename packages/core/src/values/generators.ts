@@ -1,6 +1,8 @@
 /** Kind of generator function; undefined for other functions. */
 export function generatorKind(given: unknown): 'sync' | 'async' | undefined {
-  const tag = (given as { readonly [Symbol.toStringTag]?: unknown } | null | undefined)?.[Symbol.toStringTag];
+  const tag = (given as { readonly [Symbol.toStringTag]?: unknown } | null | undefined)?.[
+    Symbol.toStringTag
+  ];
   if (tag === 'GeneratorFunction') return 'sync';
   return tag === 'AsyncGeneratorFunction' ? 'async' : undefined;
 }

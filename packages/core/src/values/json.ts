@@ -1,7 +1,13 @@
 import { AuthoringError } from './errors.ts';
 
 /** A JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 
 /** A place inside a value: a key, and the place of the container. Rendered only for errors. */
 export type Place = {
@@ -32,8 +38,9 @@ export class InvalidJson extends AuthoringError {
 }
 
 /**
- * Checks JSON from clients. Refuses own `__proto__` keys, nesting deeper than `maxDepth`, non-finite numbers, lone surrogates in
- * strings and keys, `undefined`, holes, and every object other than a plain object or an array.
+ * Checks JSON from clients. Refuses own `__proto__` keys, nesting deeper than `maxDepth`,
+ * non-finite numbers, lone surrogates in strings and keys, `undefined`, holes, and every object
+ * other than a plain object or an array.
  * @param options.where - name of the value in errors, such as `answers`
  * @param options.maxDepth - maximum levels of objects and arrays, 64 by default
  * @throws InvalidJson naming the path
@@ -48,7 +55,8 @@ export function assertJson(
   const look = (item: unknown, parent: Container | undefined, key: string | number): void => {
     const problem = leafProblem(item);
     if (problem === undefined) return;
-    const place = parent === undefined ? undefined : { parent: parent.place, key, of: parent.value };
+    const place =
+      parent === undefined ? undefined : { parent: parent.place, key, of: parent.value };
     if (problem !== CONTAINER) throw new InvalidJson(formatPlace(options.where, place), problem);
     const depth = (parent?.depth ?? 0) + 1;
     if (depth > maxDepth) {
@@ -58,7 +66,8 @@ export function assertJson(
     pending.push({ value: item, place, depth });
   };
   look(value, undefined, '');
-  // A list instead of recursion: hostile nesting costs memory in proportion to the input, never the stack.
+  // A list instead of recursion: hostile nesting costs memory in proportion to the input, never the
+  // stack.
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const container = next;
     if (Array.isArray(container.value)) {
@@ -79,12 +88,16 @@ export function assertJson(
   }
 }
 
-/** `true` for JSON with at most `depth` levels. Only for other values, the slower walk names the problem. */
+/**
+ * `true` for JSON with at most `depth` levels. Only for other values, the slower walk names the
+ * problem.
+ */
 export function isJson(value: unknown, depth: number = MAX_DEPTH): boolean {
   const problem = leafProblem(value);
   if (problem !== CONTAINER || depth === 0) return problem === undefined;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) if (!isJson(value[index], depth - 1)) return false;
+    for (let index = 0; index < value.length; index++)
+      if (!isJson(value[index], depth - 1)) return false;
     return true;
   }
   for (const key of Object.keys(Object(value))) {
@@ -94,7 +107,11 @@ export function isJson(value: unknown, depth: number = MAX_DEPTH): boolean {
   return true;
 }
 
-type Container = { readonly value: unknown; readonly place: Place | undefined; readonly depth: number };
+type Container = {
+  readonly value: unknown;
+  readonly place: Place | undefined;
+  readonly depth: number;
+};
 
 const CONTAINER = 'container';
 
@@ -132,8 +149,11 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return true;
-  // Another realm's Object.prototype: the only prototype that owns `hasOwnProperty` and has no prototype.
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(Object(prototype), 'hasOwnProperty');
+  // Another realm's Object.prototype: the only prototype that owns `hasOwnProperty` and has no
+  // prototype.
+  return (
+    Object.getPrototypeOf(prototype) === null && Object.hasOwn(Object(prototype), 'hasOwnProperty')
+  );
 }
 
 /** Narrows JSON to objects, because `Array.isArray` alone does not narrow readonly arrays. */
@@ -159,7 +179,10 @@ function formatKey(key: string | number): string {
   return `[${JSON.stringify(key.length <= 64 ? key : `${key.slice(0, 64)}…`)}]`;
 }
 
-/** Problem of a promise, generator, or command in place of a value, with advice. Undefined for any other object. */
+/**
+ * Problem of a promise, generator, or command in place of a value, with advice. Undefined for any
+ * other object.
+ */
 export function mistakenFor(value: object): string | undefined {
   if ('then' in value && typeof value.then === 'function') return 'is a promise: await it first';
   if ('next' in value && typeof value.next === 'function')
@@ -183,7 +206,10 @@ export function depthProblem(
     inside.add(at.of);
   }
   if (cycle === undefined) return [place, `is nested deeper than ${maxDepth} levels`];
-  return [cycle.parent, 'contains itself: a cycle cannot be stored. Return an ID instead of the object'];
+  return [
+    cycle.parent,
+    'contains itself: a cycle cannot be stored. Return an ID instead of the object',
+  ];
 }
 
 /** `true` if a value has more bytes than `limit`, as JSON in UTF-8. */
@@ -195,8 +221,9 @@ export function isLargerThan(limit: number, value: object | Json): boolean {
 }
 
 /**
- * `true` if the JSON of a value has more characters than `limit`, by a lower bound: strings and keys count without escapes, other
- * values as one character. Stops at the limit, also for a value that contains itself.
+ * `true` if the JSON of a value has more characters than `limit`, by a lower bound: strings and
+ * keys count without escapes, other values as one character. Stops at the limit, also for a value
+ * that contains itself.
  */
 export function isClearlyLargerThan(limit: number, value: unknown): boolean {
   return boundsOf(limit, value).least > limit;
@@ -207,8 +234,14 @@ const mostPerCharacter = 6;
 // The longest number: -1.2345678901234567e-100.
 const mostPerScalar = 24;
 
-/** Bounds of the JSON of a value: at least `least` characters, and at most `most` bytes. Stops once `least` is over the limit. */
-function boundsOf(limit: number, value: unknown): { readonly least: number; readonly most: number } {
+/**
+ * Bounds of the JSON of a value: at least `least` characters, and at most `most` bytes. Stops once
+ * `least` is over the limit.
+ */
+function boundsOf(
+  limit: number,
+  value: unknown,
+): { readonly least: number; readonly most: number } {
   const pending: object[] = [];
   let least = 0;
   let most = 0;
@@ -261,7 +294,10 @@ export function isSameJson(value: unknown, other: unknown): boolean {
     keys.every(
       (key) =>
         Object.hasOwn(other, key) &&
-        isSameJson((value as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]),
+        isSameJson(
+          (value as Record<string, unknown>)[key],
+          (other as Record<string, unknown>)[key],
+        ),
     )
   );
 }

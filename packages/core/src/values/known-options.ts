@@ -9,8 +9,9 @@ export function optionNames<Options>(names: {
 }
 
 /**
- * Rejects an unknown option, which would be ignored silently. `of`: function that takes the options. `id`: first argument.
- * Throws AuthoringError with the unknown option, the nearest name, and all names.
+ * Rejects an unknown option, which would be ignored silently. `of`: function that takes the
+ * options. `id`: first argument. Throws AuthoringError with the unknown option, the nearest name,
+ * and all names.
  */
 export function assertKnownOptions(
   of: string,
@@ -32,7 +33,10 @@ export function assertKnownOptions(
   }
 }
 
-/** Throws AuthoringError unless a value is undefined or in a list. `of` names the option and its owner. */
+/**
+ * Throws AuthoringError unless a value is undefined or in a list. `of` names the option and its
+ * owner.
+ */
 export function assertOneOf(of: string, value: unknown, values: readonly string[]): void {
   if (value === undefined || values.includes(value as string)) return;
   const list = values.map((one) => `'${one}'`).join(' or ');
@@ -44,7 +48,10 @@ export function didYouMean(name: string | undefined): string {
   return name === undefined ? '' : ` Did you mean '${name}'?`;
 }
 
-/** Finds the most likely name for a misspelled name, ignoring a unit at the end. Undefined if no name is near. */
+/**
+ * Finds the most likely name for a misspelled name, ignoring a unit at the end. Undefined if no
+ * name is near.
+ */
 export function nearestName(misspelled: string, names: readonly string[]): string | undefined {
   const wanted = stemOf(misspelled);
   let nearest: string | undefined;

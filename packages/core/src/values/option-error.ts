@@ -11,7 +11,10 @@ export interface OptionErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Makes the error for a wrong option or argument: a `TypeError` or `RangeError` with a code, and a link to its documentation. */
+/**
+ * Makes the error for a wrong option or argument: a `TypeError` or `RangeError` with a code, and a
+ * link to its documentation.
+ */
 export function optionError(
   message: string,
   { code = 'invalid_option', type = TypeError, ...options }: OptionErrorDetails = {},

@@ -20,17 +20,30 @@ export function assertStepId(id: string): void {
 
 /** Throws an `AuthoringError` unless `key` can distinguish runs of a step. */
 export function assertStepKey(id: string, key: string): void {
-  if (typeof key !== 'string' || key.length === 0 || key.length > 256 || /\p{Surrogate}/u.test(key)) {
+  if (
+    typeof key !== 'string' ||
+    key.length === 0 ||
+    key.length > 256 ||
+    /\p{Surrogate}/u.test(key)
+  ) {
     throw new AuthoringError(`The key of step '${id}' must be a string of 1 to 256 characters.`);
   }
 }
 
-/** Checks a time to live, in milliseconds. Throws an `AuthoringError` for a number that is not positive and finite. */
+/**
+ * Checks a time to live, in milliseconds. Throws an `AuthoringError` for a number that is not
+ * positive and finite.
+ */
 export function checkedTtl(id: string, ttl: number | undefined): number | undefined {
-  return ttl === undefined ? undefined : checkedDuration(`timeoutMs of '${id}'`, ttl, 'more than 0');
+  return ttl === undefined
+    ? undefined
+    : checkedDuration(`timeoutMs of '${id}'`, ttl, 'more than 0');
 }
 
-/** A namespace for step IDs. Later uses of an ID are `id#2`, `id#3`; nested scopes prefix their path: `ship/label#2`. */
+/**
+ * A namespace for step IDs. Later uses of an ID are `id#2`, `id#3`; nested scopes prefix their
+ * path: `ship/label#2`.
+ */
 export class Scope {
   readonly prefix: string;
   #seen: Map<string, { uses: number }> | undefined;
@@ -52,7 +65,8 @@ export class Scope {
       this.#seen.set(id, { uses: 1 });
       return this.prefix + id;
     }
-    // In place: a step in a loop calls this function on every replay, and a second map access would dominate the cost.
+    // In place: a step in a loop calls this function on every replay, and a second map access would
+    // dominate the cost.
     seen.uses += 1;
     return `${this.prefix}${id}#${seen.uses}`;
   }

@@ -15,24 +15,35 @@ export type ValidationResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
-/** The Standard JSON Schema extension, which writes a schema as JSON Schema. May throw for types that JSON lacks. */
+/**
+ * The Standard JSON Schema extension, which writes a schema as JSON Schema. May throw for types
+ * that JSON lacks.
+ */
 export interface JsonSchemaConverter {
   readonly input: (options: { readonly target: string }) => Record<string, unknown>;
   readonly output: (options: { readonly target: string }) => Record<string, unknown>;
 }
 
-/** A Standard Schema v1 (https://standardschema.dev), as of zod 4.2. Forms and tool listings need `jsonSchema`. */
+/**
+ * A Standard Schema v1 (https://standardschema.dev), as of zod 4.2. Forms and tool listings need
+ * `jsonSchema`.
+ */
 export interface Schema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    readonly validate: (value: unknown) => ValidationResult<Output> | Promise<ValidationResult<Output>>;
+    readonly validate: (
+      value: unknown,
+    ) => ValidationResult<Output> | Promise<ValidationResult<Output>>;
     readonly jsonSchema?: JsonSchemaConverter | undefined;
   };
 }
 
-/** Type beside a schema in options: reports fields without `z.object`, the form of the first MCP SDK. Has no values. */
+/**
+ * Type beside a schema in options: reports fields without `z.object`, the form of the first MCP
+ * SDK. Has no values.
+ */
 export interface LooseFields {
   readonly '~standard': never;
   readonly [name: string]: 'Wrap the fields in z.object({ … })';
@@ -54,9 +65,9 @@ const MAX_ISSUES = 8;
 const MAX_MESSAGE = 200;
 
 /**
- * Parses `value`. On failure, `issues` is one line for the wire with paths and messages of the schema, such as `target: expected
- * string; n: Too big: expected number to be <=3`. A message that quotes the text or number at its path becomes `is not valid`.
- * Throws errors of the schema.
+ * Parses `value`. On failure, `issues` is one line for the wire with paths and messages of the
+ * schema, such as `target: expected string; n: Too big: expected number to be <=3`. A message that
+ * quotes the text or number at its path becomes `is not valid`. Throws errors of the schema.
  */
 export async function validate<Output>(
   schema: Schema<unknown, Output>,
@@ -70,8 +81,9 @@ export async function validate<Output>(
 }
 
 /**
- * Writes a schema as a new JSON Schema (draft 2020-12), without `$schema`. `direction`: `input` for unparsed values, `output` for
- * parsed values. Throws AuthoringError with advice if the library has no JSON Schema or the schema has types that JSON lacks.
+ * Writes a schema as a new JSON Schema (draft 2020-12), without `$schema`. `direction`: `input` for
+ * unparsed values, `output` for parsed values. Throws AuthoringError with advice if the library has
+ * no JSON Schema or the schema has types that JSON lacks.
  */
 export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Record<string, Json> {
   const { jsonSchema, vendor } = schema['~standard'];
@@ -108,16 +120,19 @@ function formatIssue(issue: Issue, root: unknown): string {
     value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   }
   const path = formatPlace('', place);
-  // zod writes 'Invalid input: expected string, received number'. The received type reveals part of the value.
+  // zod writes 'Invalid input: expected string, received number'. The received type reveals part of
+  // the value.
   const message = issue.message.replace(/^Invalid input: /, '').replace(/, received \w+$/, '');
   const told = quotes(message, value) ? 'is not valid' : message.slice(0, MAX_MESSAGE);
   return path === '' ? told : `${path}: ${told}`;
 }
 
 function quotes(message: string, value: unknown): boolean {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return false;
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
+    return false;
   const text = String(value);
   // A short text must match a whole word: '1' is no quotation in 'expected at least 10'.
-  if (text.length <= 5 && !/\W/.test(text)) return text !== '' && message.split(/\W+/).includes(text);
+  if (text.length <= 5 && !/\W/.test(text))
+    return text !== '' && message.split(/\W+/).includes(text);
   return message.includes(text);
 }

@@ -2,19 +2,25 @@ import { present } from './json.ts';
 import { encode } from './codec.ts';
 import { SagaError, type StepErrorData } from './errors.ts';
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 
 /** Converts a thrown value to plain data for the journal. Never throws, even if a getter does. */
 export function toStepErrorData(thrown: unknown): StepErrorData {
   if (typeof thrown !== 'object' || thrown === null) {
-    return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
+    return {
+      name: 'Error',
+      message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown`,
+    };
   }
   const code = read(thrown, 'code');
   const data = read(thrown, 'data');
   return {
     name: text(read(thrown, 'name')) ?? 'Error',
     message: text(read(thrown, 'message')) ?? '',
-    ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code)) ? { code } : {}),
+    ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code))
+      ? { code }
+      : {}),
     ...present({ data }),
     ...(isPublic(thrown) ? { public: true } : {}),
   };

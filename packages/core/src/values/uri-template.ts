@@ -1,5 +1,8 @@
 import { AuthoringError } from './errors.ts';
-/** A URI template of level 1 (RFC 6570, section 1.2): literal text and variables `{name}`, each part of one segment. */
+/**
+ * A URI template of level 1 (RFC 6570, section 1.2): literal text and variables `{name}`, each part
+ * of one segment.
+ */
 export interface UriTemplate {
   /** Text of the template. */
   readonly text: string;
@@ -15,7 +18,8 @@ export type UriVariables<T extends string> = T extends `${string}{${infer Name}}
   : never;
 
 /**
- * Suggests values for a variable of a template: `completion/complete` of MCP. Clients get the first 100.
+ * Suggests values for a variable of a template: `completion/complete` of MCP. Clients get the first
+ * 100.
  * @param value - text typed so far
  * @param context - values of other variables, if the client sends them
  */
@@ -29,7 +33,10 @@ const variable = /\{([^{}]*)\}/;
 const names = /^[A-Za-z_]\w*$/;
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 
-/** Reads a URI template. Throws AuthoringError for a template beyond level 1, or with ambiguous URIs. */
+/**
+ * Reads a URI template. Throws AuthoringError for a template beyond level 1, or with ambiguous
+ * URIs.
+ */
 export function toUriTemplate(text: string): UriTemplate {
   if (typeof text !== 'string' || !scheme.test(text)) {
     throw new AuthoringError("A URI template starts with a scheme, as in 'orders://{id}'.");
@@ -37,14 +44,16 @@ export function toUriTemplate(text: string): UriTemplate {
   const parts = text.split(variable);
   const literals = parts.filter((_, index) => index % 2 === 0);
   const variables = parts.filter((_, index) => index % 2 === 1);
-  const refused = variables.find((name) => !names.test(name)) ?? literals.find((part) => /[{}]/.test(part));
+  const refused =
+    variables.find((name) => !names.test(name)) ?? literals.find((part) => /[{}]/.test(part));
   if (refused !== undefined) {
     throw new AuthoringError(
       `The URI template '${text}' has '${refused}': only variables such as {id} can be used, without operators.`,
     );
   }
   const twice = variables.find((name, index) => variables.indexOf(name) !== index);
-  if (twice !== undefined) throw new AuthoringError(`The URI template '${text}' has '${twice}' twice.`);
+  if (twice !== undefined)
+    throw new AuthoringError(`The URI template '${text}' has '${twice}' twice.`);
   if (variables.includes('uri')) {
     throw new AuthoringError(
       `The URI template '${text}' has a variable 'uri', a name reserved for the whole URI.`,
@@ -56,7 +65,10 @@ export function toUriTemplate(text: string): UriTemplate {
   return { text, variables, match: (uri) => matched(uri, literals, variables) };
 }
 
-/** Matches each variable up to the first occurrence of the literal that follows: linear, without a pattern to exploit. */
+/**
+ * Matches each variable up to the first occurrence of the literal that follows: linear, without a
+ * pattern to exploit.
+ */
 function matched(
   uri: string,
   [first = '', ...rest]: readonly string[],

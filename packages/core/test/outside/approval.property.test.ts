@@ -41,7 +41,9 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   answers: fc
     .array(fc.record({ at: minutes, person: fc.nat(4), approved: fc.boolean() }), { maxLength: 8 })
     .map((answers) => answers.toSorted((one, other) => one.at - other.at)),
-  calls: fc.array(minutes, { maxLength: 8 }).map((times) => times.toSorted((one, other) => one - other)),
+  calls: fc
+    .array(minutes, { maxLength: 8 })
+    .map((times) => times.toSorted((one, other) => one - other)),
   outage: fc.tuple(minutes, minutes),
 });
 
@@ -73,7 +75,11 @@ class Run {
   }[] = [];
   readonly states: ProgramState[] = [];
   readonly #began = this.world.time;
-  readonly #settings: TurnSettings = { budget: 25_000, maxHold: 0, replace: { outside: this.outside } };
+  readonly #settings: TurnSettings = {
+    budget: 25_000,
+    maxHold: 0,
+    replace: { outside: this.outside },
+  };
   readonly #program: Saga<undefined, undefined>;
   readonly #scenario: Scenario;
 

@@ -71,7 +71,10 @@ class Case {
   }
 
   answer(given: Parameters<FakeOutside['answer']>[2] = {}, index = 0): boolean {
-    return this.outside.answer(this.url(index), this.world.time, { content: { comment: 'fine' }, ...given });
+    return this.outside.answer(this.url(index), this.world.time, {
+      content: { comment: 'fine' },
+      ...given,
+    });
   }
 }
 
@@ -84,7 +87,9 @@ describe('approval', () => {
     const test = new Case();
     const program = test.saga();
     const first = await test.start(program);
-    expect(test.sent).toMatchObject([{ to: undefined, isReminder: false, key: 'do:manager/deliver' }]);
+    expect(test.sent).toMatchObject([
+      { to: undefined, isReminder: false, key: 'do:manager/deliver' },
+    ]);
     expect(first.steps).toEqual([]);
     expect(first.content).toEqual(['Waiting for approval: manager.']);
     expect(first.retryAfterMs).toBeLessThanOrEqual(30_000);
@@ -134,7 +139,10 @@ describe('approval', () => {
     const waiting = await other.start(denied);
     other.answer({ by: { subject: 'a' } });
     other.answer({ by: { subject: 'b' }, approved: false, content: {} });
-    expect(decided(await other.next(denied, waiting))).toMatchObject({ approved: false, reason: 'denied' });
+    expect(decided(await other.next(denied, waiting))).toMatchObject({
+      approved: false,
+      reason: 'denied',
+    });
   });
 
   it('ignores answers that the schema refuses', async () => {
@@ -152,7 +160,10 @@ describe('approval', () => {
     let waiting = await test.start(program);
     expect(test.answer({ content: { comment: 'x' } })).toBe(true);
     waiting = suspended(await test.next(program, waiting));
-    expect(test.sent.map(({ key }) => key)).toEqual(['do:manager/deliver', 'do:manager/deliver(v2)|v2']);
+    expect(test.sent.map(({ key }) => key)).toEqual([
+      'do:manager/deliver',
+      'do:manager/deliver(v2)|v2',
+    ]);
     expect(test.answer({ by: { subject: 'bob' } }, 0)).toBe(false);
     expect(test.answer({}, 1)).toBe(true);
     expect(decided(await test.next(program, waiting)).answers).toHaveLength(1);
@@ -179,7 +190,9 @@ describe('approval', () => {
       test.answer({ by: { subject: 'bob' } });
       await close(box);
     };
-    expect(decided(await test.next(program, first)).answers).toMatchObject([{ by: { subject: 'bob' } }]);
+    expect(decided(await test.next(program, first)).answers).toMatchObject([
+      { by: { subject: 'bob' } },
+    ]);
   });
 
   it('delivers to each recipient, and reminds only those without an answer', async () => {
@@ -217,7 +230,9 @@ describe('approval', () => {
     expect(test.sent).toHaveLength(1);
     test.world.time += hour;
     waiting = suspended(await test.next(program, waiting));
-    expect(test.sent.slice(1)).toMatchObject([{ to: 'd', by: { role: 'director' }, isReminder: false }]);
+    expect(test.sent.slice(1)).toMatchObject([
+      { to: 'd', by: { role: 'director' }, isReminder: false },
+    ]);
     test.world.time += hour;
     waiting = suspended(await test.next(program, waiting));
     expect(test.sent).toHaveLength(2);
@@ -243,7 +258,8 @@ describe('approval', () => {
     const test = new Case();
     const program = test.saga();
     await test.start(program);
-    // The process died. Another one repeats the turn, and its clock is behind: the deadline comes earlier.
+    // The process died. Another one repeats the turn, and its clock is behind: the deadline comes
+    // earlier.
     test.world.time -= 500;
     const first = await test.start(program);
     test.world.time += 24 * hour;
@@ -291,10 +307,15 @@ describe('approval', () => {
     const changed = test.saga({ by: { role: 'director' } });
     test.answer();
     const second = suspended(await test.next(changed, first));
-    expect(test.sent.map(({ key }) => key)).toEqual(['do:manager/deliver', 'do:manager/deliver(v2)|v2']);
+    expect(test.sent.map(({ key }) => key)).toEqual([
+      'do:manager/deliver',
+      'do:manager/deliver(v2)|v2',
+    ]);
     expect(test.answer({ by: { subject: 'bob' } }, 0)).toBe(false);
     test.answer({ by: { subject: 'bob' } }, 1);
-    expect(decided(await test.next(changed, second)).answers).toMatchObject([{ by: { subject: 'bob' } }]);
+    expect(decided(await test.next(changed, second)).answers).toMatchObject([
+      { by: { subject: 'bob' } },
+    ]);
   });
 
   it('can be answered after a change of the question and its reversal', async () => {

@@ -23,7 +23,12 @@ it('info() shows the receipts that the journal had at its time, the same on ever
     const before = yield* info();
     yield* approval('manager', { message: 'Refund?', timeoutMs: hour, deliver, of: 2 });
     const between = yield* info();
-    yield* waitFor('paid', { schema: z.object({}), link: 'accept', timeoutMs: hour, register: deliver });
+    yield* waitFor('paid', {
+      schema: z.object({}),
+      link: 'accept',
+      timeoutMs: hour,
+      register: deliver,
+    });
     yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
     const after = yield* info();
     seen.push([before.receipts, between.receipts, after.receipts]);
@@ -41,8 +46,18 @@ it('info() shows the receipts that the journal had at its time, the same on ever
   // The mailbox is no source of receipts.
   outside.boxes.clear();
   const yes = { sure: accepted({}) };
-  const results = [completed(await next(third.state, yes)), completed(await next(third.state, yes))];
-  const ann = { path: 'manager', by: { subject: 'ann' }, level: 'user', at, shown: 'shown', approved: true };
+  const results = [
+    completed(await next(third.state, yes)),
+    completed(await next(third.state, yes)),
+  ];
+  const ann = {
+    path: 'manager',
+    by: { subject: 'ann' },
+    level: 'user',
+    at,
+    shown: 'shown',
+    approved: true,
+  };
   const bob = { ...ann, by: { subject: 'bob', issuer: 'login' }, at: at + 1 };
   const paid = { path: 'paid', by: 'link', level: 'link', at: at + 2, shown: 'shown' };
   const expected = [[], [ann, bob], [ann, bob, paid]];

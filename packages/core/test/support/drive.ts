@@ -15,7 +15,8 @@ export const answered = (result: Json): ClientAnswer => ({ result, provenance: '
 /** An accepted form. */
 export const accepted = (content: Json): ClientAnswer => answered({ action: 'accept', content });
 /** A refusal. */
-export const refused = (action: 'decline' | 'cancel' = 'decline'): ClientAnswer => answered({ action });
+export const refused = (action: 'decline' | 'cancel' = 'decline'): ClientAnswer =>
+  answered({ action });
 /** An answer of the client's model. */
 export const said = (text: string): ClientAnswer =>
   answered({ role: 'assistant', content: { type: 'text', text }, model: 'm' });
@@ -50,13 +51,15 @@ export async function start(
 
 /** Narrows to a suspended outcome, or fails. */
 export function suspended(outcome: Outcome): Suspended {
-  if (outcome.status !== 'suspended') throw new Error(`not suspended, but ${describeOutcome(outcome)}`);
+  if (outcome.status !== 'suspended')
+    throw new Error(`not suspended, but ${describeOutcome(outcome)}`);
   return outcome;
 }
 
 /** The result of a completed outcome, or fails. */
 export function completed(outcome: Outcome): unknown {
-  if (outcome.status !== 'completed') throw new Error(`not completed, but ${describeOutcome(outcome)}`);
+  if (outcome.status !== 'completed')
+    throw new Error(`not completed, but ${describeOutcome(outcome)}`);
   return outcome.result;
 }
 

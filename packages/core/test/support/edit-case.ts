@@ -61,7 +61,10 @@ class Client {
   }
 
   /** Gives the next answers, and their time. */
-  answer(steps: readonly ClientStep[], now: number): { at: number; answers: Map<string, ClientAnswer> } {
+  answer(
+    steps: readonly ClientStep[],
+    now: number,
+  ): { at: number; answers: Map<string, ClientAnswer> } {
     const due = steps.map((step) => {
       const shown = JSON.stringify(step.params['message'] ?? step.params['messages']);
       const known = this.#due.get(shown) ?? now + (hash(shown) % 4) * 1_000;
@@ -115,11 +118,20 @@ function settingsOf(mode: Mode, life: Life): TurnSettings {
   };
   return {
     ...(mode.budget === undefined ? {} : { budget: mode.budget, maxHold: 0 }),
-    replace: { commitsEach: mode.stepwise, ...(mode.guarded ? endsAtCommits() : {}), claim, observe },
+    replace: {
+      commitsEach: mode.stepwise,
+      ...(mode.guarded ? endsAtCommits() : {}),
+      claim,
+      observe,
+    },
   };
 }
 
-function newLife(mode: Mode, more: Partial<Pick<Life, 'provider' | 'attempted'>> = {}, time?: number): Life {
+function newLife(
+  mode: Mode,
+  more: Partial<Pick<Life, 'provider' | 'attempted'>> = {},
+  time?: number,
+): Life {
   const world = new World();
   if (time !== undefined) world.time = time;
   const { onMismatch, commitFirst } = mode;
@@ -174,7 +186,11 @@ async function live(
 }
 
 /** Advances the time to the next event, and gives the answers of the client. */
-function nextOf(outcome: Suspended, client: Client, world: World): ReadonlyMap<string, ClientAnswer> {
+function nextOf(
+  outcome: Suspended,
+  client: Client,
+  world: World,
+): ReadonlyMap<string, ClientAnswer> {
   if (outcome.steps.length === 0) {
     world.time += outcome.retryAfterMs ?? 0;
     return new Map();
@@ -206,7 +222,9 @@ function endOf({ outcome, life }: Lived) {
     compensated: failed?.compensated.map(({ stepId }) => stepId).toSorted(),
     uncompensated: failed?.uncompensated.map(({ stepId }) => stepId).toSorted(),
     got: life.trace.map((taken) => JSON.stringify(taken)).toSorted(),
-    effects: [...life.provider.effects.values()].map(({ alike, isOn }) => `${alike} ${isOn}`).toSorted(),
+    effects: [...life.provider.effects.values()]
+      .map(({ alike, isOn }) => `${alike} ${isOn}`)
+      .toSorted(),
     registered: [...life.provider.registered.values()],
   };
 }
@@ -235,7 +253,9 @@ function decided(tree: Node, { trace }: Life): Node {
 }
 
 function withoutDecisions(trace: readonly Taken[], tree: Node): Taken[] {
-  const patches = new Set(nodesOf(tree).flatMap(({ kind, node }) => (kind === 'patched' ? [node] : [])));
+  const patches = new Set(
+    nodesOf(tree).flatMap(({ kind, node }) => (kind === 'patched' ? [node] : [])),
+  );
   return trace.filter(({ who }) => !patches.has(Number.parseInt(who, 10)));
 }
 
@@ -290,7 +310,8 @@ export async function runCase({ tree, edited, mode, cut }: EditCase): Promise<Ca
   problems.push(...ofLedger(changed));
   if (strays.length > 0 && hard.length === 0) return { kind, end: 'alike', problems };
 
-  // A saga that is being undone may fail for another reason. Before that, its `finally` blocks belong to the body.
+  // A saga that is being undone may fail for another reason. Before that, its `finally` blocks
+  // belong to the body.
   const { waits, others = [] } = decodeHead(snapshot.outcome.state.head);
   const isUndoing = [...Object.keys(waits), ...others].some((path) => path.startsWith(undoMark));
   if (isUndoing)
@@ -298,27 +319,45 @@ export async function runCase({ tree, edited, mode, cut }: EditCase): Promise<Ca
   // The reference: the edited code from its start, with the recorded outcomes.
   const { attempted } = snapshot.provider;
   const fresh = await live(decided(edited.tree, life), mode, newLife(mode, { attempted }));
-  const is = endOf({ ...changed, life: { ...life, trace: withoutDecisions(life.trace, edited.tree) } });
+  const is = endOf({
+    ...changed,
+    life: { ...life, trace: withoutDecisions(life.trace, edited.tree) },
+  });
   const difference = differenceOf(
     is,
-    endOf({ ...fresh, life: { ...fresh.life, trace: withoutDecisions(fresh.life.trace, edited.tree) } }),
+    endOf({
+      ...fresh,
+      life: { ...fresh.life, trace: withoutDecisions(fresh.life.trace, edited.tree) },
+    }),
   );
   if (difference === undefined) return { kind, end: 'right', problems };
   // An aborted step keeps its outcome, even if the edited group aborts nothing.
   const wasAborted = [...attempted.values()].some(({ isAborted }) => isAborted);
-  if (wasAborted && kind === 'change the kind of a group') return { kind, end: 'aborted then', problems };
+  if (wasAborted && kind === 'change the kind of a group')
+    return { kind, end: 'aborted then', problems };
   // Branches that ended before the edit ended before the commands that the edit added.
-  const isParallel = nodesOf(edited.tree).some((node) => 'branches' in node && node.branches.length > 1);
+  const isParallel = nodesOf(edited.tree).some(
+    (node) => 'branches' in node && node.branches.length > 1,
+  );
   if (isParallel) return { kind, end: 'another order', problems };
   return { kind, end: 'right', problems: [...problems, `not right: ${difference}`] };
 }
 
-/** Violations in a turn without time: replay alone neither ends the saga, nor adds to its journal, nor asks for other tasks. */
+/**
+ * Violations in a turn without time: replay alone neither ends the saga, nor adds to its journal,
+ * nor asks for other tasks.
+ */
 async function ofLook({ tree }: Edited, mode: Mode, snapshot: Snapshot): Promise<string[]> {
   const { outcome, provider, time, trace } = snapshot;
   const life = newLife({ ...mode, onMismatch: 'fail' }, { provider: provider.copy() }, time);
   const settings = settingsOf({ ...mode, budget: Number.NEGATIVE_INFINITY }, life);
-  const looked = await turn(programOfTree(tree, life), outcome.state, new Map(), life.world, settings);
+  const looked = await turn(
+    programOfTree(tree, life),
+    outcome.state,
+    new Map(),
+    life.world,
+    settings,
+  );
   const did = life.provider.calls.length - provider.calls.length;
   const problems = did === 0 ? [] : ['replay runs something'];
   if (looked.status === 'failed' && looked.error instanceof ReplayMismatch) return problems;
@@ -326,7 +365,8 @@ async function ofLook({ tree }: Edited, mode: Mode, snapshot: Snapshot): Promise
   const applied = new Set(
     trace.filter(({ value }) => value === true).map(({ who }) => Number.parseInt(who, 10)),
   );
-  if (nodesOf(tree).some((each) => each.kind === 'patched' && !applied.has(each.node))) return problems;
+  if (nodesOf(tree).some((each) => each.kind === 'patched' && !applied.has(each.node)))
+    return problems;
   if (looked.status !== 'suspended') return [...problems, `replay ends the saga: ${looked.status}`];
   return isDeepStrictEqual(waiting(looked.state), waiting(outcome.state))
     ? problems
@@ -338,7 +378,9 @@ function waiting({ structure, client, server, head }: ProgramState): object {
   const { asked, waits, others, undos } = decodeHead(head);
   return {
     streams: [structure, client, server],
-    paths: [...new Set([...Object.keys(asked), ...Object.keys(waits), ...(others ?? [])])].toSorted(),
+    paths: [
+      ...new Set([...Object.keys(asked), ...Object.keys(waits), ...(others ?? [])]),
+    ].toSorted(),
     undos,
   };
 }
@@ -347,7 +389,10 @@ function waiting({ structure, client, server, head }: ProgramState): object {
 function ofLeft({ outcome, turns, life }: Lived, snapshot: Snapshot): string[] {
   const problems: string[] = [];
   if (turns > 1) problems.push(`a mismatch in turn ${turns} of the same code`);
-  if (outcome?.status === 'failed' && outcome.compensated.length + outcome.uncompensated.length > 0) {
+  if (
+    outcome?.status === 'failed' &&
+    outcome.compensated.length + outcome.uncompensated.length > 0
+  ) {
     problems.push('a mismatch that lists undone steps');
   }
   const { calls } = life.provider;
@@ -357,7 +402,12 @@ function ofLeft({ outcome, turns, life }: Lived, snapshot: Snapshot): string[] {
 }
 
 /** Violations of a mismatch with the policy `compensate`. */
-function ofUndone({ outcome, life }: Lived, snapshot: Snapshot, before: Node, after: Node): string[] {
+function ofUndone(
+  { outcome, life }: Lived,
+  snapshot: Snapshot,
+  before: Node,
+  after: Node,
+): string[] {
   if (outcome?.status !== 'failed') return [];
   const problems: string[] = [];
   const undoable = (tree: Node): Map<number, boolean> =>
@@ -367,7 +417,8 @@ function ofUndone({ outcome, life }: Lived, snapshot: Snapshot, before: Node, af
   const listed = [...outcome.compensated, ...outcome.uncompensated].map(({ stepId }) => stepId);
   for (const [key, effect] of snapshot.provider.effects) {
     const { node, who } = effect;
-    const wanted = was.get(node) === true && is.get(node) !== false && !snapshot.provider.safe.has(key);
+    const wanted =
+      was.get(node) === true && is.get(node) !== false && !snapshot.provider.safe.has(key);
     if (wanted && !listed.includes(pathOf(key)))
       problems.push(`${who} (${pathOf(key)}) is neither undone nor named`);
   }
@@ -400,9 +451,11 @@ function ofLedger({ outcome, life }: Lived): string[] {
   if (new Set(listed).size < listed.length) problems.push(`listed twice: ${listed.join(', ')}`);
   const { effects, safe, registered } = life.provider;
   for (const [key, { who, isOn, undone }] of effects) {
-    if (compensated.includes(pathOf(key)) && isOn) problems.push(`${who} is listed as undone, and is not`);
+    if (compensated.includes(pathOf(key)) && isOn)
+      problems.push(`${who} is listed as undone, and is not`);
     // Either list is right: only its own code knows the steps of a generator undo.
-    if (!isOn && !listed.includes(pathOf(key))) problems.push(`${who} was undone, and is not listed`);
+    if (!isOn && !listed.includes(pathOf(key)))
+      problems.push(`${who} was undone, and is not listed`);
     if (!isOn && safe.has(key)) problems.push(`${who} was undone behind a pivot`);
     if (undone > 1) problems.push(`${who} was undone ${undone} times`);
   }

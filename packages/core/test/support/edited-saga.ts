@@ -82,7 +82,8 @@ export class Provider {
     for (const [key, effect] of this.effects) copy.effects.set(key, { ...effect });
     for (const [who, attempt] of this.attempted) copy.attempted.set(who, attempt);
     for (const [key, count] of this.registered) copy.registered.set(key, count);
-    for (const name of ['safe', 'claimed'] as const) for (const key of this[name]) copy[name].add(key);
+    for (const name of ['safe', 'claimed'] as const)
+      for (const key of this[name]) copy[name].add(key);
     copy.calls.push(...this.calls);
     return copy;
   }
@@ -135,7 +136,9 @@ const formOf = (version: number): Schema<{ to: string }> => ({
     jsonSchema: {
       input: () => ({
         type: 'object',
-        properties: { to: { type: 'string', ...(version === 0 ? {} : { title: `To ${version}` }) } },
+        properties: {
+          to: { type: 'string', ...(version === 0 ? {} : { title: `To ${version}` }) },
+        },
         required: ['to'],
       }),
       output: () => ({}),
@@ -151,16 +154,25 @@ const Arguments: Schema<{ argument: number }> = {
   },
 };
 const Anything: Schema<{ who: string }> = {
-  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as { who: string } }) },
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => ({ value: value as { who: string } }),
+  },
 };
 
 const whoOf = ({ node }: Node, { items }: Place): string => [node, ...items].join('.');
 const messageOf = ({ head, middle, tail, live }: AskNode, { branch }: Place): string =>
   `${head}${middle}${live ? ` ${branch.register}` : ''}${tail}`;
 
-function inputOf({ node, input, inputVersion }: StepNode, { branch, items }: Place): string | undefined {
+function inputOf(
+  { node, input, inputVersion }: StepNode,
+  { branch, items }: Place,
+): string | undefined {
   if (input === 'none') return undefined;
-  const about = { own: `n${node}`, register: `r${branch.register}`, item: `i${items.at(-1)}` }[input];
+  const about = { own: `n${node}`, register: `r${branch.register}`, item: `i${items.at(-1)}` }[
+    input
+  ];
   return `${about} ${'in the middle of a long input '.repeat(4)}${inputVersion} ${'and its end '.repeat(4)}`;
 }
 
@@ -170,7 +182,8 @@ function keyOf({ node, key }: StepNode, { items }: Place): string | undefined {
 
 /** Everything but its position that tells a step or a poll apart. */
 function alikeOf(leaf: Leaf, place: Place): string {
-  if (leaf.kind === 'step') return JSON.stringify([leaf.id, inputOf(leaf, place), keyOf(leaf, place)]);
+  if (leaf.kind === 'step')
+    return JSON.stringify([leaf.id, inputOf(leaf, place), keyOf(leaf, place)]);
   return leaf.kind === 'poll' ? leaf.id : leaf.kind;
 }
 
@@ -351,7 +364,8 @@ function plainOf(value: unknown): unknown {
 }
 
 function madeIn({ kind }: Node, value: unknown): Made | undefined {
-  if ((kind !== 'step' && kind !== 'poll') || typeof value !== 'object' || value === null) return undefined;
+  if ((kind !== 'step' && kind !== 'poll') || typeof value !== 'object' || value === null)
+    return undefined;
   if ('by' in value) return value as Made;
   return 'data' in value && typeof value.data === 'object'
     ? ((value.data as Made | null) ?? undefined)
@@ -461,10 +475,14 @@ function* run(node: Node, place: Place): Steps<boolean> {
 function* runGroup(node: GroupNode, place: Place): Steps<void> {
   const { kind, shape, branches } = node;
   const places = branches.map(() => ({ ...place, branch: { register: place.branch.register } }));
-  const isSingle = ({ single, body }: GroupNode['branches'][number]): boolean => single && isCommand(body);
+  const isSingle = ({ single, body }: GroupNode['branches'][number]): boolean =>
+    single && isCommand(body);
   const made = branches.map((branch, index): [string, Command<unknown> | Steps<unknown>] => {
     const at = places[index] as Place;
-    return [branch.key, isSingle(branch) ? commandOf(branch.body as Leaf, at) : run(branch.body, at)];
+    return [
+      branch.key,
+      isSingle(branch) ? commandOf(branch.body as Leaf, at) : run(branch.body, at),
+    ];
   });
   const settle = (index: number, outcome: 'value' | 'error', value: unknown): void => {
     const branch = branches[index] as GroupNode['branches'][number];
@@ -478,7 +496,12 @@ function* runGroup(node: GroupNode, place: Place): Steps<void> {
     if (kind === 'race') {
       const { winner, value } = yield* race(Object.fromEntries(made));
       settle(indexOf(winner), 'value', value);
-      take(node, place, 'value', (branches[indexOf(winner)] as GroupNode['branches'][number]).body.node);
+      take(
+        node,
+        place,
+        'value',
+        (branches[indexOf(winner)] as GroupNode['branches'][number]).body.node,
+      );
     } else if (kind === 'all') {
       const results = yield* all(list as never) as Command<Record<string, unknown>>;
       for (const [index, { key }] of branches.entries())
@@ -492,8 +515,16 @@ function* runGroup(node: GroupNode, place: Place): Steps<void> {
         const { status, value, reason } = results[
           shape === 'array' ? index : key
         ] as (typeof results)[string];
-        settle(index, status === 'fulfilled' ? 'value' : 'error', status === 'fulfilled' ? value : reason);
-        place.trace.push({ who: `${whoOf(node, place)} ${body.node}`, outcome: 'value', value: status });
+        settle(
+          index,
+          status === 'fulfilled' ? 'value' : 'error',
+          status === 'fulfilled' ? value : reason,
+        );
+        place.trace.push({
+          who: `${whoOf(node, place)} ${body.node}`,
+          outcome: 'value',
+          value: status,
+        });
       }
       take(node, place, 'value', sum());
     }
@@ -508,7 +539,13 @@ export function programOfTree(tree: Node, life: Life): Program {
   const { onMismatch, commitFirst } = life;
   const named = undoNamed(life);
   life.world.compensators.set(named.name, named);
-  const options = { name: 'edited', version: '1', forks: 'accept', onMismatch, commitFirst } as const;
+  const options = {
+    name: 'edited',
+    version: '1',
+    forks: 'accept',
+    onMismatch,
+    commitFirst,
+  } as const;
   return saga(options, function* () {
     const trace: Taken[] = [];
     life.trace = trace;

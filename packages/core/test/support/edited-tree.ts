@@ -70,7 +70,15 @@ export interface SleepNode {
 
 /** A command without parameters, or a statement. */
 export interface PlainNode {
-  readonly kind: 'checkpoint' | 'now' | 'random' | 'progress' | 'throw' | 'abort' | 'return' | 'continueAs';
+  readonly kind:
+    | 'checkpoint'
+    | 'now'
+    | 'random'
+    | 'progress'
+    | 'throw'
+    | 'abort'
+    | 'return'
+    | 'continueAs';
   readonly node: number;
 }
 
@@ -193,14 +201,17 @@ export function drawOf(random: () => number): Draw {
 
 /** `true` if a node can be a branch without a helper. */
 export function isCommand(node: Node): node is Leaf {
-  return ['step', 'ask', 'url', 'sample', 'poll', 'sleep', 'checkpoint', 'random'].includes(node.kind);
+  return ['step', 'ask', 'url', 'sample', 'poll', 'sleep', 'checkpoint', 'random'].includes(
+    node.kind,
+  );
 }
 
 /** The children of a node. */
 export function childrenOf(node: Node): readonly Node[] {
   if (node.kind === 'sequence') return node.nodes;
   if ('branches' in node) return node.branches.map(({ body }) => body);
-  if (node.kind === 'try') return node.finally === undefined ? [node.body] : [node.body, node.finally];
+  if (node.kind === 'try')
+    return node.finally === undefined ? [node.body] : [node.body, node.finally];
   if (node.kind === 'if') return [node.even, node.odd];
   if (node.kind === 'patched')
     return node.otherwise === undefined ? [node.body] : [node.body, node.otherwise];
@@ -221,13 +232,21 @@ export function mapTree(tree: Node, change: (node: Node) => Node): Node {
     return change({ ...tree, branches });
   }
   if (tree.kind === 'try') {
-    return change({ ...tree, body: inner(tree.body), finally: tree.finally && inner(tree.finally) });
+    return change({
+      ...tree,
+      body: inner(tree.body),
+      finally: tree.finally && inner(tree.finally),
+    });
   }
   if (tree.kind === 'if') {
     return change({ ...tree, even: inner(tree.even), odd: inner(tree.odd) });
   }
   if (tree.kind === 'patched') {
-    return change({ ...tree, body: inner(tree.body), otherwise: tree.otherwise && inner(tree.otherwise) });
+    return change({
+      ...tree,
+      body: inner(tree.body),
+      otherwise: tree.otherwise && inner(tree.otherwise),
+    });
   }
   return 'body' in tree ? change({ ...tree, body: inner(tree.body) }) : change(tree);
 }
@@ -254,7 +273,11 @@ export class Maker {
   }
 
   sequence(depth: number, length: number): SequenceNode {
-    return { kind: 'sequence', node: this.number(), nodes: Array.from({ length }, () => this.any(depth)) };
+    return {
+      kind: 'sequence',
+      node: this.number(),
+      nodes: Array.from({ length }, () => this.any(depth)),
+    };
   }
 
   any(depth: number): Node {
@@ -264,8 +287,10 @@ export class Maker {
     const body = (): Node => this.sequence(depth - 1, 1 + draw.int(2));
     const kind = draw.int(100);
     if (kind < 45) return this.group(node, depth);
-    if (kind < 55) return { kind: 'scope', node, id: this.id('scope', node), argument: 0, body: body() };
-    if (kind < 63) return { kind: 'call', node, id: this.id('called', node), argument: 1, body: body() };
+    if (kind < 55)
+      return { kind: 'scope', node, id: this.id('scope', node), argument: 0, body: body() };
+    if (kind < 63)
+      return { kind: 'call', node, id: this.id('called', node), argument: 1, body: body() };
     if (kind < 78) {
       const cleans = draw.chance(50);
       return {
@@ -298,7 +323,11 @@ export class Maker {
     const branches = Array.from({ length }, (_, index): BranchNode => {
       const key = shape === 'array' ? String(index) : `b${node}x${index}`;
       const single = draw.chance(50);
-      return { key, single, body: single ? this.leaf() : this.sequence(depth - 1, 1 + draw.int(2)) };
+      return {
+        key,
+        single,
+        body: single ? this.leaf() : this.sequence(depth - 1, 1 + draw.int(2)),
+      };
     });
     return { kind, node, shape, branches };
   }
@@ -336,7 +365,8 @@ export class Maker {
       return { kind: 'poll', node, id: this.id('poll', node), asks: 1 + draw.int(3), every: 1_000 };
     }
     if (kind < 84) return { kind: 'sleep', node, ms: draw.pick([0, 500, 60_000]) };
-    if (kind < 94) return { kind: draw.pick(['checkpoint', 'now', 'random', 'progress'] as const), node };
+    if (kind < 94)
+      return { kind: draw.pick(['checkpoint', 'now', 'random', 'progress'] as const), node };
     if (kind < 95) return { kind: draw.pick(['throw', 'abort', 'return'] as const), node };
     if (kind < 97) return { kind: 'pivot', node, id: this.id('pivot', node) };
     return { kind: 'register', node, id: this.id('undo', node), named: draw.chance(50) };
@@ -355,7 +385,15 @@ export class Maker {
       key: draw.pick(['none', 'none', 'none', 'own', 'item'] as const),
       keep: draw.chance(85),
       once: draw.chance(5),
-      undo: draw.pick(['none', 'none', 'function', 'function', 'generator', 'named', 'unknown'] as const),
+      undo: draw.pick([
+        'none',
+        'none',
+        'function',
+        'function',
+        'generator',
+        'named',
+        'unknown',
+      ] as const),
       label: undefined,
       failures: flaky ? 1 + draw.int(2) : 0,
       attempts: flaky ? 1 + draw.int(3) : 1,

@@ -36,8 +36,10 @@ function one<K extends Node['kind']>(
   );
 }
 
-const step = (change: (node: StepNode, maker: Maker) => Partial<StepNode>): Change => one(['step'], change);
-const ask = (change: (node: AskNode, maker: Maker) => Partial<AskNode>): Change => one(['ask'], change);
+const step = (change: (node: StepNode, maker: Maker) => Partial<StepNode>): Change =>
+  one(['step'], change);
+const ask = (change: (node: AskNode, maker: Maker) => Partial<AskNode>): Change =>
+  one(['ask'], change);
 const anything = (): boolean => true;
 
 /** Adds a node before or after a random node. */
@@ -110,7 +112,10 @@ function exchange(fits: (node: Node) => boolean): Change {
 const nextKey = { none: 'own', own: 'item', item: 'none' } as const;
 const nextInput = { none: 'own', own: 'register', register: 'item', item: 'none' } as const;
 
-/** A kind of edit. `isFree`: never a mismatch while the saga goes forward (docs/guides/changing-code.md). */
+/**
+ * A kind of edit. `isFree`: never a mismatch while the saga goes forward
+ * (docs/guides/changing-code.md).
+ */
 export interface EditKind {
   readonly change: Change;
   readonly isFree?: true;
@@ -134,7 +139,9 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
   'give a command the ID of another one': {
     change: (tree, maker) => {
       const other = maker.draw.pick(nodesOf(tree));
-      return 'id' in other ? one(['step', 'ask', 'poll'], () => ({ id: other.id }))(tree, maker) : undefined;
+      return 'id' in other
+        ? one(['step', 'ask', 'poll'], () => ({ id: other.id }))(tree, maker)
+        : undefined;
     },
   },
   'swap two neighbors': {
@@ -143,7 +150,9 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
   'swap two steps': { change: exchange(({ kind }) => kind === 'step') },
   'swap two commands': { change: exchange(isCommand) },
   'move a command to the end': {
-    change: one(['sequence'], ({ nodes }) => ({ nodes: [...nodes.slice(1), ...nodes.slice(0, 1)] })),
+    change: one(['sequence'], ({ nodes }) => ({
+      nodes: [...nodes.slice(1), ...nodes.slice(0, 1)],
+    })),
   },
   'swap two branches of an array': {
     change: group((node, maker) =>
@@ -165,13 +174,19 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
   'add a branch at the end': {
     change: group((node, maker) => {
       const body = newStep(maker, node);
-      return keyed(node, [...node.branches, { key: `b${body.node}`, single: maker.draw.chance(50), body }]);
+      return keyed(node, [
+        ...node.branches,
+        { key: `b${body.node}`, single: maker.draw.chance(50), body },
+      ]);
     }),
   },
   'add a branch at the start': {
     change: group((node, maker) => {
       const body = maker.draw.chance(50) ? newStep(maker, node) : maker.ask();
-      return keyed(node, [{ key: `b${body.node}`, single: maker.draw.chance(50), body }, ...node.branches]);
+      return keyed(node, [
+        { key: `b${body.node}`, single: maker.draw.chance(50), body },
+        ...node.branches,
+      ]);
     }),
   },
   'remove a branch': {
@@ -183,7 +198,11 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
   'change the kind of a group': {
     change: group((node) => {
       if (node.shape === 'array') return { kind: node.kind === 'all' ? 'allSettled' : 'all' };
-      return { kind: { all: 'race', race: 'allSettled', allSettled: 'all' }[node.kind] as GroupNode['kind'] };
+      return {
+        kind: { all: 'race', race: 'allSettled', allSettled: 'all' }[
+          node.kind
+        ] as GroupNode['kind'],
+      };
     }),
   },
   'make a record an array': {
@@ -217,7 +236,9 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
       node.kind === 'url' ? { more: `${node.more}/x` } : { more: 'Be strict' },
     ),
   },
-  'change the text of a prompt': { change: one(['url', 'sample'], ({ text }) => ({ text: `${text}!` })) },
+  'change the text of a prompt': {
+    change: one(['url', 'sample'], ({ text }) => ({ text: `${text}!` })),
+  },
   'change the middle of an input': {
     change: step(({ inputVersion }) => ({ inputVersion: inputVersion + 1 })),
   },
@@ -231,29 +252,50 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
     isFree: true,
     change: step(({ attempts }) => ({ attempts: attempts === 1 ? 3 : 1 })),
   },
-  'change a timeout': { isFree: true, change: step(({ timeout = 1e8 }) => ({ timeout: timeout * 2 })) },
+  'change a timeout': {
+    isFree: true,
+    change: step(({ timeout = 1e8 }) => ({ timeout: timeout * 2 })),
+  },
   'undo a step otherwise': {
     isFree: true,
     change: step(({ undo }, maker) => ({
       undo: maker.draw.pick(
-        (['none', 'function', 'generator', 'named', 'unknown'] as const).filter((kind) => kind !== undo),
+        (['none', 'function', 'generator', 'named', 'unknown'] as const).filter(
+          (kind) => kind !== undo,
+        ),
       ),
     })),
   },
   'change a schema': { isFree: true, change: ask(({ schema }) => ({ schema: schema + 1 })) },
   'change a time to live': { isFree: true, change: ask(({ ttl = 1e11 }) => ({ ttl: ttl * 2 })) },
   'return a refusal, or throw it': { change: ask(({ asOutcome }) => ({ asOutcome: !asOutcome })) },
-  'change an interval': { isFree: true, change: one(['poll'], ({ every }) => ({ every: every * 2 })) },
+  'change an interval': {
+    isFree: true,
+    change: one(['poll'], ({ every }) => ({ every: every * 2 })),
+  },
   'change a duration': { change: one(['sleep'], ({ ms }) => ({ ms: ms + 1_000 })) },
-  'change the arguments of a call': { change: one(['call'], ({ argument }) => ({ argument: argument + 1 })) },
-  'rename a scope or a called saga': { change: one(['scope', 'call'], ({ id }) => ({ id: `${id}Renamed` })) },
+  'change the arguments of a call': {
+    change: one(['call'], ({ argument }) => ({ argument: argument + 1 })),
+  },
+  'rename a scope or a called saga': {
+    change: one(['scope', 'call'], ({ id }) => ({ id: `${id}Renamed` })),
+  },
   'make a scope a call': {
-    change: one(['scope', 'call'], ({ kind }) => ({ kind: kind === 'scope' ? 'call' : 'scope' }) as never),
+    change: one(
+      ['scope', 'call'],
+      ({ kind }) => ({ kind: kind === 'scope' ? 'call' : 'scope' }) as never,
+    ),
   },
   'wrap in a scope': {
     change: some(anything, (body, maker) => {
       const node = maker.number();
-      return { kind: 'scope', node, id: maker.draw.chance(70) ? `new${node}` : 'scope', argument: 0, body };
+      return {
+        kind: 'scope',
+        node,
+        id: maker.draw.chance(70) ? `new${node}` : 'scope',
+        argument: 0,
+        body,
+      };
     }),
   },
   'unwrap a scope': {
@@ -326,7 +368,9 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
   'add now()': { change: put('before', plain('now')) },
   'add random()': { change: put('before', plain('random')) },
   'add a checkpoint': { change: put('before', plain('checkpoint')) },
-  'add a sleep': { change: put('before', (maker) => ({ kind: 'sleep', node: maker.number(), ms: 700 })) },
+  'add a sleep': {
+    change: put('before', (maker) => ({ kind: 'sleep', node: maker.number(), ms: 700 })),
+  },
   'add a report of progress': {
     isFree: true,
     change: inRow((beside, maker) => ({
@@ -355,10 +399,19 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
     isFree: true,
     change: inRow((otherwise, maker) => {
       const node = maker.number();
-      return { kind: 'patched', node, id: `new${node}`, enabled: true, body: maker.leaf(), otherwise };
+      return {
+        kind: 'patched',
+        node,
+        id: `new${node}`,
+        enabled: true,
+        body: maker.leaf(),
+        otherwise,
+      };
     }),
   },
-  'disable or enable patched': { change: one(['patched'], ({ enabled }) => ({ enabled: !enabled })) },
+  'disable or enable patched': {
+    change: one(['patched'], ({ enabled }) => ({ enabled: !enabled })),
+  },
   'remove patched': {
     change: some(
       ({ kind }) => kind === 'patched',
@@ -366,9 +419,13 @@ export const editKinds: Readonly<Record<string, EditKind>> = {
     ),
   },
   'add an item': { change: one(['loop'], ({ items }) => ({ items: [...items, 'z'] })) },
-  'add an item at the start': { change: one(['loop'], ({ items }) => ({ items: ['y', ...items] })) },
+  'add an item at the start': {
+    change: one(['loop'], ({ items }) => ({ items: ['y', ...items] })),
+  },
   'remove an item': { change: one(['loop'], ({ items }) => ({ items: items.slice(1) })) },
-  'swap two items': { change: one(['loop'], ({ items }, maker) => ({ items: swapped(items, maker) })) },
+  'swap two items': {
+    change: one(['loop'], ({ items }, maker) => ({ items: swapped(items, maker) })),
+  },
   'exchange two branches of the code': {
     change: one(['if'], ({ even, odd }) => ({ even: odd, odd: even })),
   },

@@ -1,4 +1,7 @@
-/** Random sagas that act on a ledger and can be undone: what fast-check draws, and the saga made of it. */
+/**
+ * Random sagas that act on a ledger and can be undone: what fast-check draws, and the saga made of
+ * it.
+ */
 import * as fc from 'fast-check';
 import {
   abort,
@@ -69,7 +72,11 @@ export interface Stage {
 }
 
 const Key: Schema<{ key: string }> = {
-  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as { key: string } }) },
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => ({ value: value as { key: string } }),
+  },
 };
 const Form: Schema<{ n: number }> = {
   '~standard': {
@@ -154,7 +161,8 @@ class Walk {
         return;
       }
       case 'try':
-        // In a scope, because `yield*` does not pass a return on after a `finally` inside has yielded.
+        // In a scope, because `yield*` does not pass a return on after a `finally` inside has
+        // yielded.
         yield* scope('t', this.#guarded(piece));
         return;
       case 'pivot':
@@ -233,7 +241,8 @@ class Walk {
       case 'register': {
         const undo: UndoFunction<undefined, undefined> | BoundUndo =
           piece.work === 'function'
-            ? (context: UndoContext<undefined, undefined>) => ledger.cancel(context, context.stepKey)
+            ? (context: UndoContext<undefined, undefined>) =>
+                ledger.cancel(context, context.stepKey)
             : piece.work === 'steps'
               ? this.#undoSteps()
               : cancelOf(this.#stage).with({ key: 'registered' });
@@ -268,7 +277,11 @@ class Walk {
           ? { compensate: cancel }
           : undo === 'steps'
             ? { compensate: this.#undoSteps() }
-            : { compensate: cancelOf(this.#stage).for(({ result }: { result: { key: string } }) => result) };
+            : {
+                compensate: cancelOf(this.#stage).for(
+                  ({ result }: { result: { key: string } }) => result,
+                ),
+              };
     return step(id, (caller) => ledger.book(caller), {
       ...(keyed ? { key: 'k' } : {}),
       ...known,
@@ -318,7 +331,10 @@ const flat = (kind: 'pivot' | 'abort' | 'throw' | 'checkpoint' | 'patched'): fc.
 interface Place {
   readonly fails: boolean;
   readonly parallel: boolean;
-  /** `false` in a branch of `all` in a `finally`: after an abort, a question fails there, and ends the other branches. */
+  /**
+   * `false` in a branch of `all` in a `finally`: after an abort, a question fails there, and ends
+   * the other branches.
+   */
   readonly asks: boolean;
   /** Whether it is part of a `finally`. */
   readonly last: boolean;
@@ -327,8 +343,8 @@ interface Place {
 /**
  * Pieces of sagas.
  *
- * @param options.wild whether what happens may depend on the clock and on the order of completion: branches fail and
- * are aborted, races are run, questions time out
+ * @param options.wild whether what happens may depend on the clock and on the order of completion:
+ * branches fail and are aborted, races are run, questions time out
  */
 export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece> {
   const leaves = ({ fails, parallel, asks }: Place): fc.Arbitrary<Piece> => {
@@ -367,7 +383,11 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
       make(depth - 1, { ...place, ...changed });
     const group = (kind: 'all' | 'allSettled' | 'race'): fc.Arbitrary<Piece> => {
       const settles = kind === 'allSettled';
-      const branch = { fails: wild || (fails && settles), parallel: true, asks: wild || settles || !last };
+      const branch = {
+        fails: wild || (fails && settles),
+        parallel: true,
+        asks: wild || settles || !last,
+      };
       return fc.record({
         kind: fc.constant(kind),
         branches: fc.array(inner(branch), { minLength: 1, maxLength: 3 }),
@@ -384,7 +404,11 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
       },
       {
         weight: 1,
-        arbitrary: fc.record({ kind: fc.constant('loop' as const), times: fc.nat(3), body: inner() }),
+        arbitrary: fc.record({
+          kind: fc.constant('loop' as const),
+          times: fc.nat(3),
+          body: inner(),
+        }),
       },
       {
         weight: 2,
@@ -413,8 +437,10 @@ export function pieces({ wild }: { readonly wild: boolean }): fc.Arbitrary<Piece
     { weight: 1, arbitrary: flat('pivot') },
   );
   const last = fc.option(fc.oneof(flat('throw'), flat('abort')), { nil: undefined, freq: 3 });
-  return fc.tuple(fc.array(top, { minLength: 1, maxLength: 4 }), last).map(([first, end]): Piece => ({
-    kind: 'sequence',
-    pieces: end === undefined ? first : [...first, end],
-  }));
+  return fc
+    .tuple(fc.array(top, { minLength: 1, maxLength: 4 }), last)
+    .map(([first, end]): Piece => ({
+      kind: 'sequence',
+      pieces: end === undefined ? first : [...first, end],
+    }));
 }

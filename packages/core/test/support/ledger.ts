@@ -1,11 +1,13 @@
 import { hash, type World } from './world.ts';
 
-/** How a call at a ledger goes wrong: it fails before its effect, or its response is lost after it. */
+/**
+ * How a call at a ledger goes wrong: it fails before its effect, or its response is lost after it.
+ */
 export type Fault = 'fails' | 'lost';
 
 /**
- * A provider that honours idempotency keys: an effect stands from when it is first done until it is undone, and the
- * same key a second time changes nothing.
+ * A provider that honours idempotency keys: an effect stands from when it is first done until it is
+ * undone, and the same key a second time changes nothing.
  */
 export class Ledger {
   /** The paths of the steps whose effects stand. */

@@ -58,7 +58,10 @@ export async function noted(body: Body, commitsEach = false): Promise<Noted> {
   return { ...driven, notes: notes.slice(1) };
 }
 
-/** Asserts that the notes of each instance begin with those of the previous one, which ran a part live. */
+/**
+ * Asserts that the notes of each instance begin with those of the previous one, which ran a part
+ * live.
+ */
 export function assertSame({ notes }: Noted): void {
   expect(notes.length).toBeGreaterThan(1);
   for (const [index, own] of notes.entries()) {

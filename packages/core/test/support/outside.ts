@@ -1,5 +1,10 @@
 import type { Json } from '../../src/index.ts';
-import type { OutsideAnswer, OutsideQuestion, RuntimeOutside, TicketFacts } from '../../src/model/outside.ts';
+import type {
+  OutsideAnswer,
+  OutsideQuestion,
+  RuntimeOutside,
+  TicketFacts,
+} from '../../src/model/outside.ts';
 
 /** A ticket, from the view of the person with the link. */
 export interface FakeTicket extends TicketFacts {
@@ -21,7 +26,9 @@ export class FakeOutside implements RuntimeOutside {
   }
 
   answers(box: string): Promise<readonly OutsideAnswer[]> {
-    return this.isDown ? Promise.reject(new Error('down')) : Promise.resolve([...this.#of(box).answers]);
+    return this.isDown
+      ? Promise.reject(new Error('down'))
+      : Promise.resolve([...this.#of(box).answers]);
   }
 
   close(box: string): Promise<void> {
@@ -30,8 +37,15 @@ export class FakeOutside implements RuntimeOutside {
     return Promise.resolve();
   }
 
-  /** Answers by a link. Returns `false` if the box is closed, the time is over, or the person has answered. */
-  answer(url: string, at: number, given: Partial<OutsideAnswer> & { readonly content?: Json } = {}): boolean {
+  /**
+   * Answers by a link. Returns `false` if the box is closed, the time is over, or the person has
+   * answered.
+   */
+  answer(
+    url: string,
+    at: number,
+    given: Partial<OutsideAnswer> & { readonly content?: Json } = {},
+  ): boolean {
     const { box, level, recipient, deadline } = JSON.parse(url) as FakeTicket;
     const { answers, isClosed } = this.#of(box);
     const by = given.by ?? { subject: 'ann' };
@@ -40,7 +54,16 @@ export class FakeOutside implements RuntimeOutside {
       (one) => slot === JSON.stringify(one.by === 'link' ? [one.level, one.recipient] : one.by),
     );
     if (isClosed || isTaken || at >= deadline) return false;
-    answers.push({ by, at, approved: true, content: {}, shown: 'shown', level, recipient, ...given });
+    answers.push({
+      by,
+      at,
+      approved: true,
+      content: {},
+      shown: 'shown',
+      level,
+      recipient,
+      ...given,
+    });
     return true;
   }
 

@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { questionLeaf, stepLeaf, waits, type Node } from './random-saga.ts';
 
 /**
- * Trees of groups whose branches are in the middle of something when one of them ends the others, and have something
- * to say to it. A question comes after each group, so that all of it is replayed.
+ * Trees of groups whose branches are in the middle of something when one of them ends the others,
+ * and have something to say to it. A question comes after each group, so that all of it is
+ * replayed.
  */
 export function endings(): fc.Arbitrary<Node> {
   const busy = fc.oneof(waits, stepLeaf(true), questionLeaf(true));
@@ -18,13 +19,22 @@ export function endings(): fc.Arbitrary<Node> {
     fc.record({
       kind: fc.constantFrom('all' as const, 'all' as const, 'race' as const, 'allSettled' as const),
       shape: fc.constant('record' as const),
-      branches: fc.array(fc.record({ single: fc.constant(false), node }), { minLength: 2, maxLength: 4 }),
+      branches: fc.array(fc.record({ single: fc.constant(false), node }), {
+        minLength: 2,
+        maxLength: 4,
+      }),
     });
   const failing = fc
     .tuple(busy, fc.constant<Node>({ kind: 'throw' }))
     .map((nodes): Node => ({ kind: 'sequence', nodes }));
-  const inner = fc.oneof({ weight: 4, arbitrary: leaving(busy) }, { weight: 2, arbitrary: leaving(failing) });
-  const outer = fc.oneof({ weight: 4, arbitrary: inner }, { weight: 1, arbitrary: leaving(groupOf(inner)) });
+  const inner = fc.oneof(
+    { weight: 4, arbitrary: leaving(busy) },
+    { weight: 2, arbitrary: leaving(failing) },
+  );
+  const outer = fc.oneof(
+    { weight: 4, arbitrary: inner },
+    { weight: 1, arbitrary: leaving(groupOf(inner)) },
+  );
   const guarded = fc.record({
     kind: fc.constant('try' as const),
     body: groupOf(outer),

@@ -1,4 +1,7 @@
-/** Random sagas as trees: what fast-check draws, the saga made of it, and what a direct evaluation of it gives. */
+/**
+ * Random sagas as trees: what fast-check draws, the saga made of it, and what a direct evaluation
+ * of it gives.
+ */
 import * as fc from 'fast-check';
 import {
   all,
@@ -49,7 +52,10 @@ export type Leaf =
       readonly kind: 'elicit' | 'outcome';
       readonly id: string;
       readonly accept: 'client' | 'model' | undefined;
-      /** What there is where the client cannot be asked: nothing, the content, or a function that gives it or throws. */
+      /**
+       * What there is where the client cannot be asked: nothing, the content, or a function that
+       * gives it or throws.
+       */
       readonly fallback: 'none' | 'content' | 'function' | 'throws';
     }
   | { readonly kind: 'sample' | 'roots'; readonly id: string }
@@ -62,7 +68,9 @@ export type Leaf =
   | { readonly kind: 'sleep'; readonly ms: number }
   | { readonly kind: 'now' | 'random' | 'uuid' | 'checkpoint' };
 
-/** A piece of a saga. `register` is a number of each branch that everything it gets is mixed into. */
+/**
+ * A piece of a saga. `register` is a number of each branch that everything it gets is mixed into.
+ */
 export type Node =
   | Leaf
   | { readonly kind: 'progress' | 'log' | 'throw' }
@@ -162,7 +170,9 @@ export function anyRoutes(seed: number): Routes {
   return (question) => wayOf(seed, question, ['ask', 'fallback', 'host', 'cannot']);
 }
 
-/** The same, but never where it may fail that a direct evaluation does not expect to: see `trees`. */
+/**
+ * The same, but never where it may fail that a direct evaluation does not expect to: see `trees`.
+ */
 export function safeRoutes(seed: number): Routes {
   return (question) => {
     const { need, accept, hasFallback } = question;
@@ -173,7 +183,11 @@ export function safeRoutes(seed: number): Routes {
   };
 }
 
-function wayOf(seed: number, { need, accept, hasFallback }: Question, ways: readonly Route[]): Route {
+function wayOf(
+  seed: number,
+  { need, accept, hasFallback }: Question,
+  ways: readonly Route[],
+): Route {
   return ways[hash(`${seed} ${need} ${accept} ${hasFallback}`) % ways.length] as Route;
 }
 
@@ -186,7 +200,8 @@ export function sampleAtHost(run: Run): Runtime['questions']['sample'] {
     const path = idempotencyKey.replace(/^do:/, '');
     await actHere(run, path, signal);
     const result = hostSays(path, JSON.stringify(params.messages));
-    if (result === undefined) throw Object.assign(new Error('no'), { name: 'HostError', code: 'E' });
+    if (result === undefined)
+      throw Object.assign(new Error('no'), { name: 'HostError', code: 'E' });
     return result;
   };
 }
@@ -296,7 +311,10 @@ type Asked = { readonly attempt: number; readonly signal: AbortSignal };
 
 type FormLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' }>;
 
-function optionsOf({ accept, fallback }: FormLeaf, { run, register }: Frame): ElicitOptions<typeof Form> {
+function optionsOf(
+  { accept, fallback }: FormLeaf,
+  { run, register }: Frame,
+): ElicitOptions<typeof Form> {
   const message = messageOf(register);
   const options = { message, schema: Form, ...(accept === undefined ? {} : { accept }) };
   if (fallback === 'none') return options;
@@ -306,7 +324,8 @@ function optionsOf({ accept, fallback }: FormLeaf, { run, register }: Frame): El
     ...options,
     fallback: async ({ idempotencyKey, signal }) => {
       await actHere(run, idempotencyKey.replace(/^do:/, ''), signal);
-      if (fallback === 'throws') throw Object.assign(new Error('no'), { name: 'FallbackError', code: 'E' });
+      if (fallback === 'throws')
+        throw Object.assign(new Error('no'), { name: 'FallbackError', code: 'E' });
       return content;
     },
   };
@@ -327,7 +346,10 @@ const leafKinds: { readonly [kind in Leaf['kind']]: true } = {
 };
 const isLeaf = (node: Node): node is Leaf => Object.hasOwn(leafKinds, node.kind);
 
-/** A text for what a leaf gives; what `now` gives depends on when it is read, and counts for the trace alone. */
+/**
+ * A text for what a leaf gives; what `now` gives depends on when it is read, and counts for the
+ * trace alone.
+ */
 function take(leaf: Leaf, value: unknown, frame: Frame): void {
   if (leaf.kind === 'now') frame.trace.push(`now ${String(value)}`);
   else absorb(frame, told(value));
@@ -423,7 +445,8 @@ function* group(node: GroupNode, frame: Frame): Steps<void> {
     const steps = single && isLeaf(inner) ? commandOf(inner, frame) : branch(inner, frame, key);
     return [key, steps] as const;
   });
-  const branches = node.shape === 'array' ? named.map(([, steps]) => steps) : Object.fromEntries(named);
+  const branches =
+    node.shape === 'array' ? named.map(([, steps]) => steps) : Object.fromEntries(named);
   if (node.kind === 'race') {
     absorb(frame, told(yield* race(branches as Record<string, Steps<unknown>>)));
     return;
@@ -445,8 +468,8 @@ export interface Prediction {
 }
 
 /**
- * Evaluates a tree without generators and without the engine: branches one after the other. Right for sagas whose
- * branches neither share a variable, nor fail in an `all`, nor race.
+ * Evaluates a tree without generators and without the engine: branches one after the other. Right
+ * for sagas whose branches neither share a variable, nor fail in an `all`, nor race.
  */
 export function predict(tree: Node, routes: Routes = () => 'ask'): Prediction {
   const effects: Effect[] = [];
@@ -497,7 +520,12 @@ class Thrown {
 type AskedLeaf = Extract<Leaf, { kind: 'elicit' | 'outcome' | 'sample' | 'roots' }>;
 
 /** Returns the outcome of a question by its route. */
-function outcomeByRoute(leaf: AskedLeaf, path: string, register: number, context: Context): unknown {
+function outcomeByRoute(
+  leaf: AskedLeaf,
+  path: string,
+  register: number,
+  context: Context,
+): unknown {
   const isForm = leaf.kind === 'elicit' || leaf.kind === 'outcome';
   const route = context.routes({
     need: isForm ? 'elicitation' : leaf.kind === 'sample' ? 'sampling' : 'roots',
@@ -525,7 +553,8 @@ function outcomeByRoute(leaf: AskedLeaf, path: string, register: number, context
 }
 
 function askDirectly(leaf: AskedLeaf, stepId: string, register: number): unknown {
-  const type = leaf.kind === 'roots' ? 'roots' : leaf.kind === 'sample' ? 'sampling' : 'elicitation';
+  const type =
+    leaf.kind === 'roots' ? 'roots' : leaf.kind === 'sample' ? 'sampling' : 'elicitation';
   const text = messageOf(register);
   const params =
     type === 'roots'
@@ -539,7 +568,8 @@ function askDirectly(leaf: AskedLeaf, stepId: string, register: number): unknown
   if (type === 'roots') return result['roots'];
   if (type === 'sampling') return result;
   if (leaf.kind === 'outcome') return result;
-  if (result['action'] !== 'accept') throw new Thrown('ElicitationRefused', 'elicitation_refused', 'refused');
+  if (result['action'] !== 'accept')
+    throw new Thrown('ElicitationRefused', 'elicitation_refused', 'refused');
   return result['content'];
 }
 
@@ -549,7 +579,8 @@ function leafValue(leaf: Leaf, register: number, names: Names, context: Context)
       const path = names.path(leaf.key ? `${leaf.id}(k${register % 3})` : leaf.id);
       const input = leaf.input ? { register } : undefined;
       const attempts = Math.min(leaf.failures + 1, leaf.attempts);
-      for (let attempt = 1; attempt <= attempts; attempt += 1) context.effects.push({ path, attempt, input });
+      for (let attempt = 1; attempt <= attempts; attempt += 1)
+        context.effects.push({ path, attempt, input });
       if (leaf.failures >= leaf.attempts) {
         const { name, code } = failureOf(path);
         throw new Thrown(name, code, 'step');
@@ -597,9 +628,13 @@ function uuidAt(path: string): string {
   digits[12] = '4';
   digits[16] = '89ab'[Number.parseInt(digits[16] as string, 16) % 4] as string;
   const text = digits.join('');
-  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join(
-    '-',
-  );
+  return [
+    text.slice(0, 8),
+    text.slice(8, 12),
+    text.slice(12, 16),
+    text.slice(16, 20),
+    text.slice(20),
+  ].join('-');
 }
 
 function evaluate(node: Node, cell: Cell, names: Names, context: Context): void {
@@ -665,7 +700,9 @@ function evaluate(node: Node, cell: Cell, names: Names, context: Context): void 
 
 function evaluateGroup(node: GroupNode, cell: Cell, names: Names, context: Context): void {
   const start = cell.register;
-  const keys = node.branches.map((_, index) => (node.shape === 'array' ? String(index) : `b${index}`));
+  const keys = node.branches.map((_, index) =>
+    node.shape === 'array' ? String(index) : `b${index}`,
+  );
   // The scopes of helpers are named when the group is issued, single commands when they run.
   const scopes = node.branches.map(({ single, node: inner }, index) =>
     single && isLeaf(inner) ? names : new Names(`${names.path(keys[index] as string)}/`),
@@ -713,7 +750,9 @@ export const stepLeaf = (mayFail: boolean): fc.Arbitrary<Leaf> =>
 /** A question to the client. */
 export function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
   const form = fc.record({
-    kind: mayFail ? fc.constantFrom('elicit' as const, 'outcome' as const) : fc.constant('outcome' as const),
+    kind: mayFail
+      ? fc.constantFrom('elicit' as const, 'outcome' as const)
+      : fc.constant('outcome' as const),
     id: ids,
     // What a model may answer can go where it fails.
     accept: mayFail
@@ -724,7 +763,9 @@ export function questionLeaf(mayFail: boolean): fc.Arbitrary<Leaf> {
       : fc.constantFrom('none' as const, 'content' as const, 'function' as const),
   });
   const other = fc.record({
-    kind: mayFail ? fc.constantFrom('sample' as const, 'roots' as const) : fc.constant('roots' as const),
+    kind: mayFail
+      ? fc.constantFrom('sample' as const, 'roots' as const)
+      : fc.constant('roots' as const),
     id: ids,
   });
   return fc.oneof(form, other);
@@ -747,7 +788,12 @@ function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
       { weight: 2, arbitrary: waits },
       {
         weight: 2,
-        arbitrary: fc.constantFrom('random', 'uuid', 'checkpoint', ...(mayRead ? (['now'] as const) : [])),
+        arbitrary: fc.constantFrom(
+          'random',
+          'uuid',
+          'checkpoint',
+          ...(mayRead ? (['now'] as const) : []),
+        ),
       },
     )
     .map((drawn): Leaf => (typeof drawn === 'string' ? { kind: drawn } : drawn));
@@ -756,12 +802,13 @@ function leaves(mayFail: boolean, mayRead: boolean): fc.Arbitrary<Leaf> {
 /**
  * Trees of sagas.
  *
- * @param options.wild whether branches may share a variable, fail in an `all` and race, so that what happens depends on the
- * order of completion
+ * @param options.wild whether branches may share a variable, fail in an `all` and race, so that
+ * what happens depends on the order of completion
  */
 export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
   const { wild } = options;
-  // A few distinct arbitraries appear in thousands of places. Building each one once keeps the heap small.
+  // A few distinct arbitraries appear in thousands of places. Building each one once keeps the heap
+  // small.
   const made = new Map<string, fc.Arbitrary<Node>>();
   const make = (depth: number, mayFail: boolean, parallel: boolean): fc.Arbitrary<Node> => {
     const key = `${depth} ${mayFail} ${parallel}`;
@@ -790,7 +837,8 @@ export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
         catch: inner(mayFail, inParallel),
         finally: fc.option(inner(mayFail, inParallel), { nil: undefined }),
       });
-    // What makes it matter how a branch is ended: it is in the middle of something, and has something to say to it.
+    // What makes it matter how a branch is ended: it is in the middle of something, and has
+    // something to say to it.
     const busy = fc.record({
       kind: fc.constant('try' as const),
       body: inner(mayFail, true),
@@ -801,12 +849,18 @@ export function trees(options: { readonly wild: boolean }): fc.Arbitrary<Node> {
       const fails = kind === 'allSettled' || wild;
       return fc.record({
         kind: fc.constant(kind),
-        shape: kind === 'race' ? fc.constant('record') : fc.constantFrom('record' as const, 'array' as const),
+        shape:
+          kind === 'race'
+            ? fc.constant('record')
+            : fc.constantFrom('record' as const, 'array' as const),
         branches: fc.array(
           fc.oneof(
             fc.record({ single: fc.constant(true), node: leaves(fails, false) }),
             fc.record({ single: fc.constant(false), node: inner(fails, true) }),
-            fc.record({ single: fc.constant(false), node: fails && mayFail ? busy : inner(fails, true) }),
+            fc.record({
+              single: fc.constant(false),
+              node: fails && mayFail ? busy : inner(fails, true),
+            }),
           ),
           { minLength: kind === 'race' ? 1 : 0, maxLength: 5 },
         ),

@@ -64,13 +64,17 @@ const Sealed = z.object({ path: z.string() });
 export function answerBy(salt: string): (step: ClientStep) => ClientAnswer {
   return ({ stepId }) => {
     const draw = hash(`${salt} ${stepId}`);
-    return draw % 4 === 0 ? refused(draw % 8 === 0 ? 'decline' : 'cancel') : accepted({ n: draw % 7 });
+    return draw % 4 === 0
+      ? refused(draw % 8 === 0 ? 'decline' : 'cancel')
+      : accepted({ n: draw % 7 });
   };
 }
 
 /** The compensator that sagas of trees seal. */
 export function release(ledger: Ledger): Compensator<typeof Sealed> {
-  return compensator('release', Sealed, ({ args, idempotencyKey }) => ledger.undo(args.path, idempotencyKey));
+  return compensator('release', Sealed, ({ args, idempotencyKey }) =>
+    ledger.undo(args.path, idempotencyKey),
+  );
 }
 
 const pathOf = (key: string): string => {
@@ -87,7 +91,10 @@ function ask({ id, outcome, ttl }: Extract<Node, { kind: 'ask' }>): Command<unkn
 export function sagaOf(
   tree: Node,
   ledger: Ledger,
-  options: { readonly gate?: (signal: AbortSignal) => Promise<void>; readonly commitFirst?: boolean } = {},
+  options: {
+    readonly gate?: (signal: AbortSignal) => Promise<void>;
+    readonly commitFirst?: boolean;
+  } = {},
 ): Saga<undefined, undefined> {
   const { gate, commitFirst = false } = options;
   const named = release(ledger);
@@ -121,7 +128,9 @@ export function sagaOf(
       *compensate({ stepKey }) {
         yield* step('look', () => void ledger.calls.push('look'));
         yield* sleep(5);
-        yield* step('release', ({ idempotencyKey }) => ledger.undo(pathOf(stepKey), idempotencyKey));
+        yield* step('release', ({ idempotencyKey }) =>
+          ledger.undo(pathOf(stepKey), idempotencyKey),
+        );
       },
     });
   }
@@ -197,7 +206,8 @@ export function sagaOf(
           if (node.catch === undefined) throw error;
           yield* walk(node.catch, time);
         } finally {
-          // In a fiber of its own: this one is a helper, whose `finally` is cut after its first command when it is ended.
+          // In a fiber of its own: this one is a helper, whose `finally` is cut after its first
+          // command when it is ended.
           if (node.finally !== undefined) yield* scope('finally', walk(node.finally, time));
         }
     }
@@ -261,7 +271,10 @@ export function trees(options: { readonly parallel: boolean }): fc.Arbitrary<Nod
           )
           .map((kind): Node => ({ kind })),
       },
-      { weight: 1, arbitrary: fc.constantFrom(0, 10, 60).map((ms): Node => ({ kind: 'sleep', ms })) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom(0, 10, 60).map((ms): Node => ({ kind: 'sleep', ms })),
+      },
       {
         weight: 1,
         arbitrary: fc.record({
@@ -304,7 +317,12 @@ export function trees(options: { readonly parallel: boolean }): fc.Arbitrary<Nod
             {
               weight: 4,
               arbitrary: fc.record({
-                kind: fc.constantFrom('all' as const, 'all' as const, 'allSettled' as const, 'race' as const),
+                kind: fc.constantFrom(
+                  'all' as const,
+                  'all' as const,
+                  'allSettled' as const,
+                  'race' as const,
+                ),
                 branches: fc.array(inner(true), { minLength: 1, maxLength: 3 }),
               }),
             },

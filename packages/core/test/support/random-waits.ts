@@ -1,6 +1,18 @@
-/** Random sagas that only wait, and a model of them: an event queue that fires overdue events at their due times. */
+/**
+ * Random sagas that only wait, and a model of them: an event queue that fires overdue events at
+ * their due times.
+ */
 import * as fc from 'fast-check';
-import { all, allSettled, elicit, poll, race, sleep, type Saga, type Schema } from '../../src/index.ts';
+import {
+  all,
+  allSettled,
+  elicit,
+  poll,
+  race,
+  sleep,
+  type Saga,
+  type Schema,
+} from '../../src/index.ts';
 import type { Steps } from '../../src/model/command.ts';
 import { sagaOf } from './sagas.ts';
 
@@ -62,7 +74,9 @@ export function waits(): fc.Arbitrary<Wait> {
   return tree.map((drawn) => {
     let count = 0;
     const named = (wait: Wait): Wait =>
-      'parts' in wait ? { ...wait, parts: wait.parts.map(named) } : { ...wait, id: `w${(count += 1)}` };
+      'parts' in wait
+        ? { ...wait, parts: wait.parts.map(named) }
+        : { ...wait, id: `w${(count += 1)}` };
     return named(drawn);
   });
 }
@@ -82,7 +96,11 @@ function* stepsOf(wait: Wait): Steps<string> {
     case 'ask': {
       const { id, ttl } = wait;
       return yield* caught(
-        elicit(id, { message: id, schema: Empty, ...(ttl === undefined ? {} : { timeoutMs: ttl }) }),
+        elicit(id, {
+          message: id,
+          schema: Empty,
+          ...(ttl === undefined ? {} : { timeoutMs: ttl }),
+        }),
         id,
       );
     }
@@ -115,7 +133,9 @@ function* stepsOf(wait: Wait): Steps<string> {
         return `caught ${(error as Error).message}`;
       }
     case 'race': {
-      const parts = Object.fromEntries(wait.parts.map((part, index) => [`b${index}`, stepsOf(part)]));
+      const parts = Object.fromEntries(
+        wait.parts.map((part, index) => [`b${index}`, stepsOf(part)]),
+      );
       const { winner, value } = yield* race(parts);
       return `${winner}:${value}`;
     }
@@ -180,7 +200,8 @@ export class WaitModel {
     if (isAnswered) this.#fire((at) => at < now - grace, true);
     else this.#fire((at) => at <= now, false);
     for (const question of asked)
-      if (answers.has(question.wait.id) && this.#live.includes(question)) this.#end(question, 'in time', now);
+      if (answers.has(question.wait.id) && this.#live.includes(question))
+        this.#end(question, 'in time', now);
     this.#fire((at) => at <= now, false);
     this.#settle();
   }
@@ -205,7 +226,10 @@ export class WaitModel {
         for (const one of ends)
           if (!one.cancelled && this.#dueOf(one) === first) this.#end(one, 'time', first);
       const next = this.#live.filter((one) => one.since !== undefined && one.since < this.#now);
-      if (polls.length === 0 && next.some((one) => one.wait.kind === 'sleep' && this.#dueOf(one) === first))
+      if (
+        polls.length === 0 &&
+        next.some((one) => one.wait.kind === 'sleep' && this.#dueOf(one) === first)
+      )
         continue;
       if (asks || next.some((one) => isOverdue(this.#dueOf(one)) && !this.#isToAsk(one)))
         this.#work((one) => one.wait.kind !== 'sleep' && !held.has(one));
@@ -233,7 +257,8 @@ export class WaitModel {
         if (one.wait.kind === 'ask' || begun.has(one) || !mayRun(one)) continue;
         const isPoll = one.wait.kind === 'poll';
         if (isPoll ? this.#isAskedOut(one) : one.until <= this.#now) over.push(one);
-        else if (isPoll && (one.until <= this.#now || this.#now >= this.#deadlineOf(one))) asked.push(one);
+        else if (isPoll && (one.until <= this.#now || this.#now >= this.#deadlineOf(one)))
+          asked.push(one);
         else continue;
         begun.add(one);
         one.running = true;
@@ -268,7 +293,9 @@ export class WaitModel {
     const { wait, until, asked } = one;
     const deadline = this.#deadlineOf(one);
     if (wait.kind !== 'poll' || this.#now < deadline) return false;
-    return (this.#now === deadline && until >= deadline) || (asked > 0 && until - wait.every >= deadline);
+    return (
+      (this.#now === deadline && until >= deadline) || (asked > 0 && until - wait.every >= deadline)
+    );
   }
 
   #dueOf(one: Pending): number {
@@ -335,7 +362,10 @@ export class WaitModel {
     }
     let left = parts.length;
     let isCancelled = false;
-    const branches = parts.map(() => ({ isCancelled: false, cancel: (): readonly Pending[] => [] }));
+    const branches = parts.map(() => ({
+      isCancelled: false,
+      cancel: (): readonly Pending[] => [],
+    }));
     const cancel: Cancel = () =>
       branches.flatMap((branch) => {
         branch.isCancelled = true;

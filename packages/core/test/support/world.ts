@@ -35,17 +35,24 @@ interface Waiting {
 }
 
 /**
- * The world around an engine in a test: a clock that jumps to the next timer when nothing else can happen, gates
- * that let server steps pass in a drawn order, and records of what happened. Nothing sleeps.
+ * The world around an engine in a test: a clock that jumps to the next timer when nothing else can
+ * happen, gates that let server steps pass in a drawn order, and records of what happened. Nothing
+ * sleeps.
  */
 export class World {
   time = 1_000;
-  /** The order in which gates open: a number in [0, 1) for each. Undefined: first come, first served. */
+  /**
+   * The order in which gates open: a number in [0, 1) for each. Undefined: first come, first
+   * served.
+   */
   order: (() => number) | undefined;
   readonly told: Told[] = [];
   readonly events: StepEvent[] = [];
   readonly warnings: string[] = [];
-  readonly compensators = new Map<string, NonNullable<ReturnType<Runtime['effects']['compensator']>>>();
+  readonly compensators = new Map<
+    string,
+    NonNullable<ReturnType<Runtime['effects']['compensator']>>
+  >();
   readonly claimed = new Set<string>();
   claim: Runtime['effects']['claim'] = (key) => {
     const first = !this.claimed.has(key);
@@ -67,7 +74,11 @@ export class World {
     return this.#wait(this.#gates, {}, signal);
   }
 
-  #wait<T extends object>(list: (Waiting & T)[], more: T, signal: AbortSignal | undefined): Promise<void> {
+  #wait<T extends object>(
+    list: (Waiting & T)[],
+    more: T,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted === true) {
         resolve();
@@ -194,7 +205,11 @@ export function continuesAtCommits(points: CommitPoint[] = []): Pick<Runtime['tu
 export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
   const { budget, signal, limits, context, capabilities } = settings;
   const runtime: Runtime = {
-    saga: { id: 'saga-1', engine: settings.engine ?? engineVersion, checkResult: async (result) => result },
+    saga: {
+      id: 'saga-1',
+      engine: settings.engine ?? engineVersion,
+      checkResult: async (result) => result,
+    },
     turn: {
       number: settings.turn ?? 1,
       tokenBytes: 0,
@@ -221,8 +236,10 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
     effects: {
       claim: world.claim,
       compensator: (name) => world.compensators.get(name),
-      idempotencyKey: (path, key, direction) => `${direction}:${path}${key === undefined ? '' : `|${key}`}`,
-      randomBytes: (path) => Uint8Array.from({ length: 32 }, (_, index) => hash(`${index}${path}`) & 255),
+      idempotencyKey: (path, key, direction) =>
+        `${direction}:${path}${key === undefined ? '' : `|${key}`}`,
+      randomBytes: (path) =>
+        Uint8Array.from({ length: 32 }, (_, index) => hash(`${index}${path}`) & 255),
     },
     observer: {
       notify: (sent) =>

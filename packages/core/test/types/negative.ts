@@ -1,5 +1,8 @@
 /* oxlint-disable require-yield, no-unnecessary-type-conversion -- that they do not compile is what is tested */
-/** What does not compile. Compiled by types.test.ts with both compilers: each expectation must be met. */
+/**
+ * What does not compile. Compiled by types.test.ts with both compilers: each expectation must be
+ * met.
+ */
 import { z } from 'zod';
 import {
   abort,
@@ -101,8 +104,12 @@ export const uses = saga({ ...options, forks: 'accept' }, function* () {
   (yield* elicit('a', { message: 'm', schema: Target })).other.toString();
   // @ts-expect-error -- a fallback that is no content of the form
   yield* elicit('d', { message: 'm', schema: Target, fallback: { target: 1 } });
-  // @ts-expect-error -- a fallback that makes no content of the form
-  yield* elicit.outcome('e', { message: 'm', schema: Target, fallback: async () => ({ other: 'x' }) });
+  yield* elicit.outcome('e', {
+    message: 'm',
+    schema: Target,
+    // @ts-expect-error -- a fallback that makes no content of the form
+    fallback: async () => ({ other: 'x' }),
+  });
   // @ts-expect-error -- an unknown value of `accept`
   yield* elicit('f', { message: 'm', schema: Target, accept: 'server' });
   // @ts-expect-error -- no message

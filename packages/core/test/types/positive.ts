@@ -1,5 +1,8 @@
 /* oxlint-disable typescript/no-duplicate-type-constituents, typescript/no-unnecessary-type-arguments -- what is tested */
-/** What an author writes, with the exact types it has. Compiled by types.test.ts with both compilers. */
+/**
+ * What an author writes, with the exact types it has. Compiled by types.test.ts with both
+ * compilers.
+ */
 import { z } from 'zod';
 import {
   abort,
@@ -61,7 +64,9 @@ export const child = saga(
     return { done: true };
   },
 );
-expectType<Equal<typeof child extends Saga<infer I, infer _> ? BodyInput<I> : never, TargetOutput>>();
+expectType<
+  Equal<typeof child extends Saga<infer I, infer _> ? BodyInput<I> : never, TargetOutput>
+>();
 
 export const words = saga({ name: 'words', version: '1' }, function* (nothing) {
   expectType<Equal<typeof nothing, Record<string, never>>>();
@@ -159,7 +164,10 @@ export const groups = saga({ name: 'groups', version: '1' }, function* () {
     inner: all([step('a', () => true)]),
   });
   expectType<
-    Equal<typeof record, { form: TargetOutput; size: number; word: 'long' | 'short'; inner: [boolean] }>
+    Equal<
+      typeof record,
+      { form: TargetOutput; size: number; word: 'long' | 'short'; inner: [boolean] }
+    >
   >();
   const [first, second, third] = yield* all([step('a', () => 1), helper('b'), uuid()]);
   expectType<Equal<[typeof first, typeof second, typeof third], [number, number, string]>>();
@@ -223,14 +231,21 @@ export const undone = saga({ name: 'undone', version: '1', forks: 'accept' }, fu
   });
   expectType<Equal<typeof dropped, void>>();
   const charged = yield* step('charge', () => ({ charge: 'c', cents: 1 }), {
-    compensate: refund.for(({ result }) => ({ charge: result.charge, amount: String(result.cents) })),
+    compensate: refund.for(({ result }) => ({
+      charge: result.charge,
+      amount: String(result.cents),
+    })),
     compensateUnknown: refund.with({ charge: 'unknown', amount: 1 }),
   });
   expectType<Equal<typeof charged, { charge: string; cents: number }>>();
   const registered = yield* compensate(({ result, input }) => {
     expectType<Equal<[typeof result, typeof input], [undefined, undefined]>>();
   });
-  yield* compensate(refund.with({ charge: 'c', amount: 1 }), { id: 'named', label: 'the charge', retry: 2 });
+  yield* compensate(refund.with({ charge: 'c', amount: 1 }), {
+    id: 'named',
+    label: 'the charge',
+    retry: 2,
+  });
   const passed = yield* pivot('paid');
   expectType<Equal<[typeof registered, typeof passed], [void, void]>>();
   if (booked.id === 1) {
@@ -336,9 +351,12 @@ export const annotated = saga({ name: 'annotated', version: '1' }, function* ():
 export const delegated = saga({ name: 'delegated', version: '1', input: Target }, ({ target }) =>
   inferredHelper(target),
 );
-export const explicit = saga<undefined, undefined>({ name: 'explicit', version: '1' }, function* () {
-  yield* checkpoint();
-  return 'x';
-});
+export const explicit = saga<undefined, undefined>(
+  { name: 'explicit', version: '1' },
+  function* () {
+    yield* checkpoint();
+    return 'x';
+  },
+);
 expectType<Equal<typeof explicit, Saga<undefined, undefined>>>();
 expectType<Equal<ReturnType<typeof uuid>, Command<string>>>();

@@ -1,5 +1,8 @@
 /* oxlint-disable typescript/no-unnecessary-type-parameters -- stands for a value of any type */
-/** Invalid results of steps, and undos that would never run. Compiled by types.test.ts with both compilers. */
+/**
+ * Invalid results of steps, and undos that would never run. Compiled by types.test.ts with both
+ * compilers.
+ */
 import { compensate, poll, step } from '../../src/index.ts';
 
 class Order {

@@ -1,5 +1,8 @@
 /* oxlint-disable typescript/no-unnecessary-type-parameters -- helpers have them */
-/** What steps may return, with the exact types it has. Compiled by types.test.ts with both compilers. */
+/**
+ * What steps may return, with the exact types it has. Compiled by types.test.ts with both
+ * compilers.
+ */
 import { z } from 'zod';
 import {
   compensate,
@@ -42,7 +45,9 @@ interface Marked {
 type Lists = Lists[];
 // oxlint-disable-next-line typescript/no-empty-object-type -- what may be anything
 type Empty = {};
-type Either = { readonly ok: true; readonly item: Item } | { readonly ok: false; readonly error: OwnError };
+type Either =
+  | { readonly ok: true; readonly item: Item }
+  | { readonly ok: false; readonly error: OwnError };
 
 declare function of<T>(): T;
 declare const yes: boolean;
@@ -68,8 +73,15 @@ const unsure = step('x', async () => of<unknown>());
 expectType<Equal<typeof unsure, Command<unknown>>>();
 const pair = step('x', () => [1, 'a'] as const);
 expectType<Equal<typeof pair, Command<readonly [1, 'a']>>>();
-const object = step('x', () => ({ at: new Date(0), size: 1n, none: undefined, list: [] as string[] }));
-expectType<Equal<Given<typeof object>, { at: Date; size: bigint; none: undefined; list: string[] }>>();
+const object = step('x', () => ({
+  at: new Date(0),
+  size: 1n,
+  none: undefined,
+  list: [] as string[],
+}));
+expectType<
+  Equal<Given<typeof object>, { at: Date; size: bigint; none: undefined; list: string[] }>
+>();
 const explicit = step<{ n: number }, { m: string }>('x', ({ input }) => ({ n: input.m.length }), {
   input: { m: 'm' },
 });
@@ -123,13 +135,16 @@ export const helpers = {
   order: <T extends Json>(value: T): Command<T> => step('x', () => value),
   loads: <T>(load: () => Promise<T>): Command<T> => step('x', load),
   loadsOrNot: <T>(load: () => Promise<T | undefined>): Command<T | undefined> => step('x', load),
-  list: <T extends Json>(load: () => Promise<readonly T[]>): Command<readonly T[]> => step('x', load),
-  first: <T extends { id: string }>(load: () => Promise<T[]>) => step('x', async () => (await load())[0]),
+  list: <T extends Json>(load: () => Promise<readonly T[]>): Command<readonly T[]> =>
+    step('x', load),
+  first: <T extends { id: string }>(load: () => Promise<T[]>) =>
+    step('x', async () => (await load())[0]),
   wraps: <T>(load: () => Promise<T>) => step('x', async () => ({ value: await load(), count: 1 })),
   page: <T>(load: () => Promise<{ items: T[]; last: T | undefined; byId: Map<string, T> }>) =>
     step('x', load),
   tuple: <T>(load: () => Promise<[T, number]>): Command<[T, number]> => step('x', load),
-  field: <T extends object, K extends keyof T>(from: T, key: K): Command<T[K]> => step('x', () => from[key]),
+  field: <T extends object, K extends keyof T>(from: T, key: K): Command<T[K]> =>
+    step('x', () => from[key]),
   part: <T extends Item>(load: () => Promise<Omit<T, 'id'> & { more: T[] }>) => step('x', load),
   mapped: <T extends Record<string, Json>>(load: () => Promise<{ [K in keyof T]: T[K][] }>) =>
     step('x', load),
@@ -143,12 +158,17 @@ export const helpers = {
         return { ok: false as const, error: toError(thrown) };
       }
     }),
-  calls: <F extends (...args: never[]) => unknown>(run: () => ReturnType<F>) => step('x', () => run()),
-  parses: <S extends Schema>(load: () => Promise<InferOutput<S>>): Command<InferOutput<S>> => step('x', load),
+  calls: <F extends (...args: never[]) => unknown>(run: () => ReturnType<F>) =>
+    step('x', () => run()),
+  parses: <S extends Schema>(load: () => Promise<InferOutput<S>>): Command<InferOutput<S>> =>
+    step('x', load),
   explicit: <T>(load: () => Promise<T>): Command<T> => step<T>('x', load),
-  withInput: <I extends Json, T extends Json>(input: I, run: (input: I) => Promise<T>): Command<T> =>
-    step('x', (given) => run(given.input), { input, retry: 3 }),
-  polls: <T>(ask: () => Promise<T | undefined>) => poll('x', ask, { everyMs: 1, totalTimeoutMs: 2 }),
+  withInput: <I extends Json, T extends Json>(
+    input: I,
+    run: (input: I) => Promise<T>,
+  ): Command<T> => step('x', (given) => run(given.input), { input, retry: 3 }),
+  polls: <T>(ask: () => Promise<T | undefined>) =>
+    poll('x', ask, { everyMs: 1, totalTimeoutMs: 2 }),
   undoes: <T>(load: () => Promise<T>, undo: (result: T) => unknown): Command<T> =>
     step('x', load, {
       compensate: ({ result }) => {

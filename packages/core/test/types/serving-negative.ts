@@ -1,5 +1,7 @@
 /* oxlint-disable require-yield -- that they do not compile is what is tested */
-/** What does not compile of prompts and resources. Compiled by types.test.ts with both compilers. */
+/**
+ * What does not compile of prompts and resources. Compiled by types.test.ts with both compilers.
+ */
 import { z } from 'zod';
 import { call, promptSaga, resourceSaga, saga, step } from '../../src/index.ts';
 

@@ -6,6 +6,7 @@ export default serveSagas({
   name: 'mcp-saga-project',
   version: '1.0.0',
   sagas: [sendInvoice],
-  // Keeps out web pages that reach this computer under another name. Add the host names of your server.
+  // Keeps out web pages that reach this computer under another name. Add the host names of your
+  // server.
   http: { allowedHosts: ['localhost', '127.0.0.1'] },
 });

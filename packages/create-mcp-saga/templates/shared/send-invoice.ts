@@ -19,7 +19,8 @@ export const sendInvoice = saga(
     if (!confirmed) return 'Not sent.';
     try {
       const invoice = yield* step('send', ({ idempotencyKey }) => {
-        // Call your provider here, and pass the key: after a crash, the step runs again with the same key.
+        // Call your provider here, and pass the key: after a crash, the step runs again with the
+        // same key.
         return { id: `INV-${idempotencyKey.slice(0, 8)}` };
       });
       return `Sent ${invoice.id} to ${customer}.`;

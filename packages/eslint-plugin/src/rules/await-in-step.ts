@@ -13,7 +13,10 @@ import {
   type Node,
 } from '../saga/syntax.ts';
 
-/** Requires a step to await the promises in its function: a later effect is unknown to the saga, and is never undone. */
+/**
+ * Requires a step to await the promises in its function: a later effect is unknown to the saga, and
+ * is never undone.
+ */
 export const awaitInStep: Rule.RuleModule = {
   meta: {
     type: 'problem',
@@ -23,8 +26,10 @@ export const awaitInStep: Rule.RuleModule = {
     },
     schema: [],
     messages: {
-      floating: 'The step ends before `{{call}}`, so a failure goes unnoticed. Await or return the call.',
-      forEach: '`forEach` does not wait for an async callback. Write `await Promise.all(….map(async …))`.',
+      floating:
+        'The step ends before `{{call}}`, so a failure goes unnoticed. Await or return the call.',
+      forEach:
+        '`forEach` does not wait for an async callback. Write `await Promise.all(….map(async …))`.',
       list: 'A step cannot return a list of promises. Write `Promise.all({{call}})`.',
     },
   },
@@ -93,7 +98,8 @@ function isDropped(file: SagaFile, node: Node): boolean {
   if (parent.type === 'ExpressionStatement') return true;
   if (parent.type === 'LogicalExpression' || parent.type === 'ConditionalExpression')
     return (
-      (parent.type === 'LogicalExpression' ? parent.left : parent.test) !== outer && isDropped(file, parent)
+      (parent.type === 'LogicalExpression' ? parent.left : parent.test) !== outer &&
+      isDropped(file, parent)
     );
   if (parent.type === 'SequenceExpression')
     return parent.expressions.at(-1) !== outer || isDropped(file, parent);

@@ -39,18 +39,23 @@ const modules: readonly (readonly [module: RegExp, name: RegExp, kind: Kind])[] 
   [/^nanoid$/, /(?:^|\.)nanoid$/, 'uuid'],
 ];
 
-/** Forbids time, randomness, timers and I/O in bodies outside of steps: a replay would take another branch. */
+/**
+ * Forbids time, randomness, timers and I/O in bodies outside of steps: a replay would take another
+ * branch.
+ */
 export const deterministicBody: Rule.RuleModule = {
   meta: {
     type: 'problem',
     docs: {
-      description: 'Disallow time, randomness, timers, and I/O in the body of a saga outside of steps',
+      description:
+        'Disallow time, randomness, timers, and I/O in the body of a saga outside of steps',
       url: 'https://www.npmjs.com/package/@mcp-saga/eslint-plugin#deterministic-body',
     },
     schema: [],
     messages: {
       io: '`{{call}}` runs again with each replay of the body. Move the call to a step: `yield* step(id, () => {{call}})`.',
-      random: '`{{call}}` gives another value with each replay of the body. Write `yield* random()`.',
+      random:
+        '`{{call}}` gives another value with each replay of the body. Write `yield* random()`.',
       time: '`{{call}}` gives another time with each replay of the body. Write `yield* now()`.',
       timer:
         '`{{call}}` starts with each replay of the body, and the saga does not wait for the timer. Write `yield* sleep(ms)`.',

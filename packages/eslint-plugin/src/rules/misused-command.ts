@@ -21,7 +21,10 @@ const readers =
 // Methods to drive a generator by hand.
 const iteration = new Set(['next', 'return', 'throw', 'Symbol.iterator']);
 
-/** The misuse of a command or of a called helper. Undefined if yielded, given to a group, or passed on. */
+/**
+ * The misuse of a command or of a called helper. Undefined if yielded, given to a group, or passed
+ * on.
+ */
 export function misuseOf(file: SagaFile, call: CallNode): Misuse | undefined {
   const around = functionAround(call);
   if (around !== undefined && file.isStepFunction(around)) return 'inStep';
@@ -45,12 +48,16 @@ function misuseOfValue(file: SagaFile, node: Node, place: Place): Misuse | undef
   const { type } = parent;
   const inner = place === 'part' ? place : 'maybe';
   if (isWrapper(parent)) return misuseOfValue(file, parent, place);
-  if (type === 'ArrayExpression' || type === 'ObjectExpression') return misuseOfValue(file, parent, 'part');
+  if (type === 'ArrayExpression' || type === 'ObjectExpression')
+    return misuseOfValue(file, parent, 'part');
   if (type === 'Property')
-    return parent.parent.type === 'ObjectExpression' ? misuseOfValue(file, parent.parent, 'part') : undefined;
+    return parent.parent.type === 'ObjectExpression'
+      ? misuseOfValue(file, parent.parent, 'part')
+      : undefined;
   if (type === 'ConditionalExpression')
     return parent.test === node ? 'read' : misuseOfValue(file, parent, inner);
-  if (type === 'LogicalExpression') return parent.left === node ? 'read' : misuseOfValue(file, parent, inner);
+  if (type === 'LogicalExpression')
+    return parent.left === node ? 'read' : misuseOfValue(file, parent, inner);
   if (type === 'SequenceExpression')
     return parent.expressions.at(-1) === node ? misuseOfValue(file, parent, place) : 'dropped';
   if (type === 'ExpressionStatement' || (type === 'UnaryExpression' && parent.operator === 'void'))
@@ -81,14 +88,18 @@ function misuseOfRead(node: Node, parent: Node): Misuse | undefined {
     (type === 'UnaryExpression' && parent.operator !== 'typeof') ||
     (type === 'BinaryExpression' && parent.operator !== 'in' && parent.operator !== 'instanceof') ||
     (type === 'TemplateLiteral' && parent.parent.type !== 'TaggedTemplateExpression') ||
-    (type === 'MemberExpression' && parent.object === node && !iteration.has(nameOfProperty(parent))) ||
+    (type === 'MemberExpression' &&
+      parent.object === node &&
+      !iteration.has(nameOfProperty(parent))) ||
     (type === 'AssignmentExpression' && parent.left.type.endsWith('Pattern'));
   return isRead ? 'read' : undefined;
 }
 
 function nameOfProperty(member: Extract<Node, { type: 'MemberExpression' }>): string {
   const { property } = member;
-  return property.type === 'MemberExpression' ? `Symbol.${propertyOf(property)}` : (propertyOf(member) ?? '');
+  return property.type === 'MemberExpression'
+    ? `Symbol.${propertyOf(property)}`
+    : (propertyOf(member) ?? '');
 }
 
 function misuseOfVariable(
@@ -98,7 +109,8 @@ function misuseOfVariable(
 ): Misuse | undefined {
   if (place === 'part') return undefined;
   if (declarator.id.type !== 'Identifier') return 'read';
-  if (declarator.parent.parent.type === 'ExportNamedDeclaration' || place === 'maybe') return undefined;
+  if (declarator.parent.parent.type === 'ExportNamedDeclaration' || place === 'maybe')
+    return undefined;
   const variable = constantOf(file.source, declarator);
   if (variable === undefined || variable.scope.type === 'module') return undefined;
   const reads = variable.references.filter((reference) => reference.isRead());
@@ -114,14 +126,18 @@ function misuseOfReturned(file: SagaFile, node: Node, place: Place): Misuse | un
   const around = functionAround(node);
   if (around === undefined) return undefined;
   // A helper may return branches for a group.
-  return file.isBody(around) || (place !== 'part' && file.isSagaGenerator(around)) ? 'returned' : undefined;
+  return file.isBody(around) || (place !== 'part' && file.isSagaGenerator(around))
+    ? 'returned'
+    : undefined;
 }
 
 function misuseOfArgument(file: SagaFile, call: CallNode, node: Node): Misuse | undefined {
   if (call.callee === node) return 'read';
   const command = file.command(call);
   if (command !== undefined) {
-    return groups.has(command) || (command === 'scope' && call.arguments[1] === node) ? undefined : 'read';
+    return groups.has(command) || (command === 'scope' && call.arguments[1] === node)
+      ? undefined
+      : 'read';
   }
   return isReader(file.origin(call)) ? 'read' : undefined;
 }
@@ -133,5 +149,7 @@ function isReader(origin: Origin | undefined): boolean {
 /** `true` for the callback of `forEach`: the result is dropped. */
 function isIteratee(node: Node): boolean {
   const callee = takerOf(node)?.callee;
-  return callee?.type === 'MemberExpression' && propertyOf(callee) === 'forEach' && isCall(node.parent);
+  return (
+    callee?.type === 'MemberExpression' && propertyOf(callee) === 'forEach' && isCall(node.parent)
+  );
 }

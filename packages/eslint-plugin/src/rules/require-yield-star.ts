@@ -16,10 +16,12 @@ export const requireYieldStar: Rule.RuleModule = {
     messages: {
       awaited: '`await` does not run `{{call}}`. Write `yield* {{call}}` in the body of the saga.',
       dropped: '`{{call}}` does nothing until the saga yields it. Write `yield* {{call}}`.',
-      inStep: '`{{call}}` does nothing in a step. Move it to the body of the saga: `yield* {{call}}`.',
+      inStep:
+        '`{{call}}` does nothing in a step. Move it to the body of the saga: `yield* {{call}}`.',
       read: '`{{call}}` is used in place of its result. Write `yield* {{call}}`.',
       returned: '`{{call}}` is returned in place of its result. Write `return yield* {{call}}`.',
-      yielded: '`yield` without `*` does not give the result of `{{call}}`. Write `yield* {{call}}`.',
+      yielded:
+        '`yield` without `*` does not give the result of `{{call}}`. Write `yield* {{call}}`.',
       yieldedOther:
         'A saga yields commands and helpers. Write `yield*` before a helper, and run promises in a step.',
       suggestion: 'Write `yield*`.',
@@ -34,8 +36,10 @@ export const requireYieldStar: Rule.RuleModule = {
         const around = functionAround(node);
         if (node.delegate || around === undefined || !file.isSagaGenerator(around)) continue;
         const value = node.argument ? unwrap(node.argument) : undefined;
-        // Calls of commands and helpers are reported above. A variable or another call may hold a command.
-        const isKnown = isCall(value) && (file.command(value) !== undefined || file.isHelperCall(value));
+        // Calls of commands and helpers are reported above. A variable or another call may hold a
+        // command.
+        const isKnown =
+          isCall(value) && (file.command(value) !== undefined || file.isHelperCall(value));
         if (!isKnown) context.report({ node, messageId: 'yieldedOther' });
       }
     },
@@ -53,7 +57,9 @@ function check(context: Rule.RuleContext, file: SagaFile, call: CallNode): void 
     node: call,
     messageId: misuse,
     data: { call: name },
-    suggest: canYield ? [{ messageId: 'suggestion', fix: (fixer) => toYieldStar(context, fixer, call) }] : [],
+    suggest: canYield
+      ? [{ messageId: 'suggestion', fix: (fixer) => toYieldStar(context, fixer, call) }]
+      : [],
   });
 }
 

@@ -36,7 +36,10 @@ function originOfName(source: SourceCode, identifier: IdentifierNode): Origin | 
     if (definition.node.type === 'ImportNamespaceSpecifier') return { module, name: '' };
     if (definition.node.type === 'ImportDefaultSpecifier') return { module, name: 'default' };
     const { imported } = definition.node;
-    return { module, name: imported.type === 'Identifier' ? imported.name : String(imported.value) };
+    return {
+      module,
+      name: imported.type === 'Identifier' ? imported.name : String(imported.value),
+    };
   }
   if (definition?.type !== 'Variable' || definition.parent.kind !== 'const') return undefined;
   const { id, init } = definition.node;
@@ -53,11 +56,17 @@ function originOfName(source: SourceCode, identifier: IdentifierNode): Origin | 
 
 /** The module of `require('…')`. */
 function originOfRequire(source: SourceCode, node: ESTree.Node): Origin | undefined {
-  if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier' || node.callee.name !== 'require')
+  if (
+    node.type !== 'CallExpression' ||
+    node.callee.type !== 'Identifier' ||
+    node.callee.name !== 'require'
+  )
     return undefined;
   const [module] = node.arguments;
   const isGlobal = variableOf(source, node.callee as IdentifierNode) === undefined;
-  return isGlobal && module?.type === 'Literal' ? { module: String(module.value), name: '' } : undefined;
+  return isGlobal && module?.type === 'Literal'
+    ? { module: String(module.value), name: '' }
+    : undefined;
 }
 
 function below(of: Origin, property: string): Origin {

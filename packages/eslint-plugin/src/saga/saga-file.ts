@@ -23,7 +23,9 @@ type YieldNode = Extract<Node, { type: 'YieldExpression' }>;
 
 // Functions calling the callback before the return.
 const callers = new Set(
-  'every filter find findIndex findLast flatMap forEach from map reduce some sort toSorted'.split(' '),
+  'every filter find findIndex findLast flatMap forEach from map reduce some sort toSorted'.split(
+    ' ',
+  ),
 );
 
 /** A file with sagas: the meaning of its functions and calls. */
@@ -81,7 +83,8 @@ export class SagaFile {
     if (known !== undefined) return known;
     // Helpers may call each other.
     this.#helpers.set(node, false);
-    const found = this.#returnsSteps(node) || this.yields.some((one) => this.#yieldsCommand(one, node));
+    const found =
+      this.#returnsSteps(node) || this.yields.some((one) => this.#yieldsCommand(one, node));
     this.#helpers.set(node, found);
     return found;
   }
@@ -113,7 +116,8 @@ export class SagaFile {
       }
       for (const { identifier } of nameOf(this.source, around)?.references ?? []) {
         const use = wrap(identifier as Node);
-        if (isCall(use.parent) && use.parent.callee === use) this.#addPhases(use.parent, phases, seen);
+        if (isCall(use.parent) && use.parent.callee === use)
+          this.#addPhases(use.parent, phases, seen);
         const taker = takerOf(use);
         if (taker !== undefined && effects.has(this.command(taker) ?? '')) phases.add('step');
       }
@@ -156,7 +160,9 @@ export function sagaFileOf({ sourceCode, settings }: Rule.RuleContext): SagaFile
   const { modules } = Object(settings['mcp-saga']) as { readonly modules?: unknown };
   const others = Array.isArray(modules) ? modules.map(String) : [];
   const names = ['@mcp-saga/', ...others];
-  const file = names.some((name) => sourceCode.text.includes(name)) ? new SagaFile(sourceCode, others) : null;
+  const file = names.some((name) => sourceCode.text.includes(name))
+    ? new SagaFile(sourceCode, others)
+    : null;
   files.set(sourceCode.ast, file);
   return file ?? undefined;
 }
@@ -181,7 +187,8 @@ export function takerOf(node: Node): CallNode | undefined {
   for (;;) {
     const { parent } = at;
     if (isCall(parent)) return parent.callee === at ? undefined : parent;
-    if (parent.type === 'ConditionalExpression' ? parent.test === at : !isContainer(parent)) return undefined;
+    if (parent.type === 'ConditionalExpression' ? parent.test === at : !isContainer(parent))
+      return undefined;
     at = parent;
   }
 }
@@ -194,7 +201,8 @@ function isContainer(node: Node): boolean {
 function callsAtOnce(call: CallNode, given: Node): boolean {
   if (call.callee === given) return true;
   const called = unwrap(call.callee);
-  if (call.type === 'NewExpression') return called.type === 'Identifier' && called.name === 'Promise';
+  if (call.type === 'NewExpression')
+    return called.type === 'Identifier' && called.name === 'Promise';
   return (
     called.type === 'MemberExpression' &&
     called.property.type === 'Identifier' &&

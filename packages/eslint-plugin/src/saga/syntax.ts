@@ -62,13 +62,21 @@ export function wrap(node: Node): Node {
 
 /** The innermost function around a node. */
 export function functionAround(node: Node): FunctionNode | undefined {
-  for (let at = node; at.type !== 'Program'; at = at.parent) if (at !== node && isFunction(at)) return at;
+  for (let at = node; at.type !== 'Program'; at = at.parent)
+    if (at !== node && isFunction(at)) return at;
   return undefined;
 }
 
 /** The variable of an identifier. Undefined for a global. */
-export function variableOf(source: SourceCode, identifier: IdentifierNode): Scope.Variable | undefined {
-  for (let scope: Scope.Scope | null = source.getScope(identifier); scope !== null; scope = scope.upper) {
+export function variableOf(
+  source: SourceCode,
+  identifier: IdentifierNode,
+): Scope.Variable | undefined {
+  for (
+    let scope: Scope.Scope | null = source.getScope(identifier);
+    scope !== null;
+    scope = scope.upper
+  ) {
     const variable = scope.set.get(identifier.name);
     if (variable !== undefined) return variable.defs.length === 0 ? undefined : variable;
   }
@@ -94,7 +102,8 @@ export function constantOf(source: SourceCode, declarator: Node): Scope.Variable
 
 /** The name of a property, unless computed. */
 export function propertyOf(member: ESTree.MemberExpression): string | undefined {
-  if (!member.computed) return member.property.type === 'Identifier' ? member.property.name : undefined;
+  if (!member.computed)
+    return member.property.type === 'Identifier' ? member.property.name : undefined;
   return member.property.type === 'Literal' ? String(member.property.value) : undefined;
 }
 

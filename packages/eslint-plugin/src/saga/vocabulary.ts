@@ -41,7 +41,9 @@ export const commands: ReadonlySet<string> = new Set([
 
 const packages = /^@mcp-saga\/(?:core|server)(?:\/|$)/;
 
-/** `true` for a module with the functions above. `others` are modules that re-export the functions. */
+/**
+ * `true` for a module with the functions above. `others` are modules that re-export the functions.
+ */
 export function isSagaModule(module: string | undefined, others: readonly string[]): boolean {
   return module !== undefined && (packages.test(module) || others.includes(module));
 }

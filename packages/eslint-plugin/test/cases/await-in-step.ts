@@ -4,26 +4,38 @@ export const cases: Cases = {
   valid: [
     valid(`yield* step('a', async () => { await fetch(url); });`),
     valid(`yield* step('a', () => fetch(url));`),
-    valid(`yield* step('a', async () => { const response = fetch(url); return (await response).json(); });`),
-    valid(`yield* step('a', async () => { await Promise.all(items.map(async (item) => save(item))); });`),
+    valid(
+      `yield* step('a', async () => { const response = fetch(url); return (await response).json(); });`,
+    ),
+    valid(
+      `yield* step('a', async () => { await Promise.all(items.map(async (item) => save(item))); });`,
+    ),
     valid(`yield* step('a', () => Promise.all(items.map(async (item) => save(item))));`),
     valid(
       `yield* step('a', async () => { const saves = items.map(async (item) => save(item)); await Promise.all(saves); });`,
     ),
-    valid(`yield* step('a', async () => { return fetch(url).then((response) => response.json()); });`),
+    valid(
+      `yield* step('a', async () => { return fetch(url).then((response) => response.json()); });`,
+    ),
     valid(`yield* step('a', async () => { items.forEach((item) => list.push(item)); });`),
     valid(`yield* step('a', async () => { await import('./a.js'); });`),
     // A deliberate floating promise
     valid(`yield* step('a', async () => { void fetch(url); });`),
     // What may be no promise
     valid(`yield* step('a', () => { save(1); });`),
-    { code: code(`function save() {} saga(o, function* () { yield* step('a', () => { save(); }); });`) },
+    {
+      code: code(
+        `function save() {} saga(o, function* () { yield* step('a', () => { save(); }); });`,
+      ),
+    },
     // Outside of steps
     { code: code(`export function warm() { fetch(url); }`) },
     { code: `export function warm() { fetch(url); }` },
     {
       isTyped: true,
-      code: saga(`yield* step('a', async (): Promise<void> => { await (fetch(url) as Promise<unknown>); });`),
+      code: saga(
+        `yield* step('a', async (): Promise<void> => { await (fetch(url) as Promise<unknown>); });`,
+      ),
     },
   ],
   invalid: [
@@ -39,16 +51,25 @@ export const cases: Cases = {
     invalid(`yield* step('a', async () => { new Promise((resolve) => resolve()); });`, 'floating'),
     invalid(`yield* step('a', async () => { import('./a.js'); });`, 'floating'),
     invalid(`yield* step('a', async () => { (async () => { await save(); })(); });`, 'floating'),
-    invalid(`yield* step('a', async () => { items.map(async (item) => save(item)); });`, 'floating'),
+    invalid(
+      `yield* step('a', async () => { items.map(async (item) => save(item)); });`,
+      'floating',
+    ),
     invalid(
       `yield* step('a', async () => { items.forEach(async (item) => { await save(item); }); });`,
       'forEach',
     ),
     invalid(`yield* step('a', () => items.map(async (item) => save(item)));`, 'list'),
-    invalid(`yield* step('a', async () => { return items.map(async (item) => save(item)); });`, 'list'),
+    invalid(
+      `yield* step('a', async () => { return items.map(async (item) => save(item)); });`,
+      'list',
+    ),
     // Undos, polls, fallbacks
     invalid(`yield* step('a', f, { compensate: () => { fetch(url); } });`, 'floating'),
-    invalid(`yield* poll('a', () => { fetch(url); }, { everyMs: 1, totalTimeoutMs: 2 });`, 'floating'),
+    invalid(
+      `yield* poll('a', () => { fetch(url); }, { everyMs: 1, totalTimeoutMs: 2 });`,
+      'floating',
+    ),
     invalid(
       `yield* elicit('a', { message, schema, fallback: () => { fetch(url); return {}; } });`,
       'floating',
@@ -56,7 +77,9 @@ export const cases: Cases = {
     invalid(`yield* compensate(() => { fetch(url); });`, 'floating'),
     // Functions of the file
     {
-      code: code(`async function save() {} saga(o, function* () { yield* step('a', () => { save(); }); });`),
+      code: code(
+        `async function save() {} saga(o, function* () { yield* step('a', () => { save(); }); });`,
+      ),
       mistakes: ['floating'],
     },
     {

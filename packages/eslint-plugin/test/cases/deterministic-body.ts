@@ -2,8 +2,12 @@ import { code, invalid, saga, valid, type Cases } from '../support/cases.ts';
 
 export const cases: Cases = {
   valid: [
-    valid(`const at = yield* now(); const chance = yield* random(); return new Date(at).toISOString();`),
-    valid(`yield* step('load', async () => { const response = await fetch(url); return response.json(); });`),
+    valid(
+      `const at = yield* now(); const chance = yield* random(); return new Date(at).toISOString();`,
+    ),
+    valid(
+      `yield* step('load', async () => { const response = await fetch(url); return response.json(); });`,
+    ),
     valid(`yield* step('wait', () => new Promise((resolve) => setTimeout(resolve, 10)));`),
     valid(`yield* step('charge', f, { compensate: async () => { await fetch(url); }, retry: 3 });`),
     valid(`yield* step('charge', f, { compensate: input.old ? undefined : () => fetch(url) });`),
@@ -14,7 +18,9 @@ export const cases: Cases = {
     valid(`yield* compensate(() => fetch(url));`),
     // A function that only steps call
     valid(`const load = async () => fetch(url); yield* step('load', load);`),
-    valid(`const load = async () => fetch(url); yield* step('load', async () => (await load()).json());`),
+    valid(
+      `const load = async () => fetch(url); yield* step('load', async () => (await load()).json());`,
+    ),
     {
       code: code(
         `async function load() { return fetch(url); } saga(o, function* () { yield* step('load', load); });`,
@@ -29,7 +35,9 @@ export const cases: Cases = {
     valid(`yield* all(tasks.map((task) => run(task.id, () => fetch(task.url))));`),
     // Other things of these names
     valid(`const Date = clock; const time = Date.now();`),
-    { code: code(`import { fetch } from './store.js'; saga(o, function* () { return fetch(1); });`) },
+    {
+      code: code(`import { fetch } from './store.js'; saga(o, function* () { return fetch(1); });`),
+    },
     {
       code: code(
         `import { createHash } from 'node:crypto'; saga(o, function* () { return createHash('sha256').update('a').digest('hex'); });`,
@@ -67,13 +75,18 @@ export const cases: Cases = {
     invalid(`const shuffled = items.toSorted(() => Math.random() - 0.5);`, 'random'),
     invalid(`yield* step('charge', f, { input: { at: Date.now() } });`, 'time'),
     invalid(`yield* step('charge', f, { key: crypto.randomUUID() });`, 'uuid'),
-    invalid(`yield* all(items.map((item) => step('a', f, { key: String(Math.random()) })));`, 'random'),
+    invalid(
+      `yield* all(items.map((item) => step('a', f, { key: String(Math.random()) })));`,
+      'random',
+    ),
     invalid(`const wait = new Promise((resolve) => setTimeout(resolve, 10));`, 'timer'),
     invalid(`const at = (() => Date.now())();`, 'time'),
     // Functions that the body calls
     invalid(`const stamp = () => Date.now(); const at = stamp();`, 'time'),
     {
-      code: code(`const stamp = () => new Date(); saga(o, function* () { return stamp().toISOString(); });`),
+      code: code(
+        `const stamp = () => new Date(); saga(o, function* () { return stamp().toISOString(); });`,
+      ),
       mistakes: ['time'],
     },
     {
@@ -83,13 +96,19 @@ export const cases: Cases = {
       mistakes: ['random'],
     },
     // Helpers, undos with steps, bodies by name
-    { code: code(`function* helper() { yield* step('a', f); return Date.now(); }`), mistakes: ['time'] },
+    {
+      code: code(`function* helper() { yield* step('a', f); return Date.now(); }`),
+      mistakes: ['time'],
+    },
     invalid(
       `yield* step('a', f, { compensate: function* () { yield* step('b', f, { input: Date.now() }); } });`,
       'time',
     ),
     { code: code(`saga(o, body); function* body() { return Date.now(); }`), mistakes: ['time'] },
-    { code: code(`resourceSaga(o, function* () { return String(Date.now()); });`), mistakes: ['time'] },
+    {
+      code: code(`resourceSaga(o, function* () { return String(Date.now()); });`),
+      mistakes: ['time'],
+    },
     {
       isTyped: true,
       code: code(
@@ -99,11 +118,15 @@ export const cases: Cases = {
     },
     // Modules
     {
-      code: code(`import { randomUUID } from 'node:crypto'; saga(o, function* () { return randomUUID(); });`),
+      code: code(
+        `import { randomUUID } from 'node:crypto'; saga(o, function* () { return randomUUID(); });`,
+      ),
       mistakes: ['uuid'],
     },
     {
-      code: code(`import crypto from 'crypto'; saga(o, function* () { return crypto.randomBytes(4); });`),
+      code: code(
+        `import crypto from 'crypto'; saga(o, function* () { return crypto.randomBytes(4); });`,
+      ),
       mistakes: ['random'],
     },
     {
@@ -113,7 +136,9 @@ export const cases: Cases = {
       mistakes: ['io'],
     },
     {
-      code: code(`import * as fs from 'fs/promises'; saga(o, function* () { fs.writeFile('a', 'b'); });`),
+      code: code(
+        `import * as fs from 'fs/promises'; saga(o, function* () { fs.writeFile('a', 'b'); });`,
+      ),
       mistakes: ['io'],
     },
     {
@@ -122,7 +147,10 @@ export const cases: Cases = {
       ),
       mistakes: ['timer'],
     },
-    { code: code(`import { v4 } from 'uuid'; saga(o, function* () { return v4(); });`), mistakes: ['uuid'] },
+    {
+      code: code(`import { v4 } from 'uuid'; saga(o, function* () { return v4(); });`),
+      mistakes: ['uuid'],
+    },
     {
       code: code(`import { nanoid } from 'nanoid'; saga(o, function* () { return nanoid(); });`),
       mistakes: ['uuid'],

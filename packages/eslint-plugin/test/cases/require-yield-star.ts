@@ -5,7 +5,9 @@ export const cases: Cases = {
     valid(`const { target } = yield* elicit('target', { message: 'Where?', schema });
            yield* step('deploy', () => deploy(target));
            return target;`),
-    valid(`const { outcome } = { outcome: yield* elicit.outcome('target', { message: 'Where?', schema }) };`),
+    valid(
+      `const { outcome } = { outcome: yield* elicit.outcome('target', { message: 'Where?', schema }) };`,
+    ),
     // Branches
     valid(`yield* all({ a: step('a', f), b: helper() });
            function* helper() { yield* step('b', f); }`),
@@ -20,7 +22,9 @@ export const cases: Cases = {
     valid(`const { answer } = yield* all({ ...base, answer: elicit('ok', form) });`),
     // Commands in variables
     valid(`const question = elicit('ok', form); yield* question;`),
-    valid(`const question = input.ask ? elicit('ok', form) : undefined; if (question) yield* question;`),
+    valid(
+      `const question = input.ask ? elicit('ok', form) : undefined; if (question) yield* question;`,
+    ),
     valid(`let wait = sleep(1); if (input.long) wait = sleep(1000); yield* wait;`),
     valid(`const steps = { a: step('a', f) }; yield* steps.a;`),
     valid(`yield* (input.ask ? elicit('ok', form) : sample('ok', params));`),
@@ -38,13 +42,19 @@ export const cases: Cases = {
       code: `import { saga } from '@mcp-saga/server'; function* ids() { yield 1; yield* [2, 3]; } for (const id of ids()) use(id);`,
     },
     // Outside of sagas: checks of what a command refuses, and functions that return commands
-    { code: code(`export function assertForm(schema) { elicit('form', { message: '', schema }); }`) },
+    {
+      code: code(`export function assertForm(schema) { elicit('form', { message: '', schema }); }`),
+    },
     {
       code: code(
         `const ask = (id) => elicit(id, form); export default saga(o, function* () { yield* ask('a'); });`,
       ),
     },
-    { code: code(`function* helper() { yield* step('a', f); } const steps = helper(); steps.next();`) },
+    {
+      code: code(
+        `function* helper() { yield* step('a', f); } const steps = helper(); steps.next();`,
+      ),
+    },
     // A helper of branches
     {
       code: code(
@@ -52,7 +62,9 @@ export const cases: Cases = {
       ),
     },
     // Undo with steps of its own
-    valid(`yield* step('charge', f, { compensate: function* ({ result }) { yield* step('refund', f); } });`),
+    valid(
+      `yield* step('charge', f, { compensate: function* ({ result }) { yield* step('refund', f); } });`,
+    ),
     // TypeScript
     {
       isTyped: true,
@@ -78,7 +90,11 @@ export const cases: Cases = {
     invalid(`items.forEach((item) => { step('charge', f, { key: item.id }); });`, 'dropped'),
     invalid(`void step('deploy', f);`, 'dropped', `void (yield* step('deploy', f));`),
     // In place of the result
-    invalid(`const { ok } = elicit('ok', form);`, 'read', `const { ok } = yield* elicit('ok', form);`),
+    invalid(
+      `const { ok } = elicit('ok', form);`,
+      'read',
+      `const { ok } = yield* elicit('ok', form);`,
+    ),
     invalid(
       `const answer = elicit('ok', form); if (answer.ok) return 'yes';`,
       'read',
@@ -94,8 +110,16 @@ export const cases: Cases = {
       'read',
       `if ((yield* elicit('ok', form)).ok) return 'yes';`,
     ),
-    invalid(`if (patched('audit')) return 'yes';`, 'read', `if ((yield* patched('audit'))) return 'yes';`),
-    invalid(`if (!patched('audit')) return 'yes';`, 'read', `if (!(yield* patched('audit'))) return 'yes';`),
+    invalid(
+      `if (patched('audit')) return 'yes';`,
+      'read',
+      `if ((yield* patched('audit'))) return 'yes';`,
+    ),
+    invalid(
+      `if (!patched('audit')) return 'yes';`,
+      'read',
+      `if (!(yield* patched('audit'))) return 'yes';`,
+    ),
     invalid(
       `const later = now() + 1000; return String(later);`,
       'read',
@@ -118,7 +142,11 @@ export const cases: Cases = {
       `yield* step('charge', f, { input: { at: (yield* now()) } });`,
     ),
     invalid(`yield* sleep(random());`, 'read', `yield* sleep((yield* random()));`),
-    invalid(`yield* log('info', { at: now() });`, 'read', `yield* log('info', { at: (yield* now()) });`),
+    invalid(
+      `yield* log('info', { at: now() });`,
+      'read',
+      `yield* log('info', { at: (yield* now()) });`,
+    ),
     invalid(`console.log(info());`, 'read', `console.log((yield* info()));`),
     invalid(
       `yield* step('a', f, { compensate: step('b', f) });`,

@@ -6,7 +6,10 @@ export interface Case {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** Code with mistakes: the IDs of their messages, and for each the code with `yield*` where it is suggested. */
+/**
+ * Code with mistakes: the IDs of their messages, and for each the code with `yield*` where it is
+ * suggested.
+ */
 export interface Mistake extends Case {
   readonly mistakes: readonly (string | readonly [messageId: string, suggested: string])[];
 }
@@ -40,7 +43,10 @@ export function valid(body: string): Case {
 
 /** A body with one mistake, and the suggested code. */
 export function invalid(body: string, messageId: string, suggested?: string): Mistake {
-  return { code: saga(body), mistakes: [suggested === undefined ? messageId : [messageId, saga(suggested)]] };
+  return {
+    code: saga(body),
+    mistakes: [suggested === undefined ? messageId : [messageId, saga(suggested)]],
+  };
 }
 
 /** What a case is about, in one line. */

@@ -18,7 +18,10 @@ import type { Tracing } from './tracing.ts';
 
 export const keys: string = generateKey();
 
-export function hostOf(sagas: SagaHostOptions['sagas'], options: Partial<SagaHostOptions> = {}): SagaHost {
+export function hostOf(
+  sagas: SagaHostOptions['sagas'],
+  options: Partial<SagaHostOptions> = {},
+): SagaHost {
   return createSagaHost({
     keys,
     audience: 'shop',
@@ -48,7 +51,9 @@ export const say = (stepId: string, text: string): StepAnswer => ({
 
 const Sure = z.object({ sure: z.string() });
 
-/** Runs effects of each kind. Calls in steps create their own spans, like instrumentation of HTTP. */
+/**
+ * Runs effects of each kind. Calls in steps create their own spans, like instrumentation of HTTP.
+ */
 export function order({ provider }: Tracing) {
   const called = async (name: string): Promise<string> => {
     await Promise.resolve();
@@ -59,7 +64,9 @@ export function order({ provider }: Tracing) {
   let polls = 0;
   return saga({ name: 'order', version: '3', forks: 'accept' }, function* () {
     yield* all({
-      pay: step('charge', () => called('POST /charges'), { compensate: () => called('POST /refunds') }),
+      pay: step('charge', () => called('POST /charges'), {
+        compensate: () => called('POST /refunds'),
+      }),
       look: step(
         'stock',
         async ({ attempt }) => {
@@ -79,7 +86,9 @@ export function order({ provider }: Tracing) {
       { everyMs: 1, totalTimeoutMs: 10_000 },
     );
     yield* sample('thanks', {
-      messages: [{ role: 'user', content: { type: 'text', text: `Thank them for saying ${sure}` } }],
+      messages: [
+        { role: 'user', content: { type: 'text', text: `Thank them for saying ${sure}` } },
+      ],
       maxTokens: 10,
     });
     if (sure === 'no') throw new Error('secret');

@@ -47,7 +47,9 @@ export function tracing(): Tracing {
     span: (name, nth = 0) => {
       const found = began().filter((span) => span.name === name)[nth];
       if (found === undefined)
-        throw new Error(`There is no span '${name}' (${nth}). There are:\n${under(undefined, 0).join('\n')}`);
+        throw new Error(
+          `There is no span '${name}' (${nth}). There are:\n${under(undefined, 0).join('\n')}`,
+        );
       return found;
     },
   };

@@ -10,7 +10,10 @@ export interface PgBossUnderTest extends QueueUnderTest {
   readonly name: string;
 }
 
-/** pg-boss on a clock that a test advances, which PostgreSQL follows. Starting it takes longer than a test, so all tests share it. */
+/**
+ * pg-boss on a clock that a test advances, which PostgreSQL follows. Starting it takes longer than
+ * a test, so all tests share it.
+ */
 export interface StartedPgBoss {
   readonly make: () => Promise<PgBossUnderTest>;
   readonly stop: () => Promise<void>;
@@ -20,7 +23,11 @@ export interface StartedPgBoss {
 export async function startPgBoss(connectionString: string): Promise<StartedPgBoss> {
   const clock = new TestClock(Date.UTC(2030, 0, 1));
   const options = { connectionString, clock, schedule: false, registerInstance: false };
-  const often = { superviseIntervalSeconds: 60, monitorIntervalSeconds: 60, maintenanceIntervalSeconds: 600 };
+  const often = {
+    superviseIntervalSeconds: 60,
+    monitorIntervalSeconds: 60,
+    maintenanceIntervalSeconds: 600,
+  };
   const bosses = [
     new PgBoss({ ...options, ...often }),
     new PgBoss({ ...options, supervise: false }),

@@ -11,7 +11,10 @@ export interface Stored {
 export interface PushRules {
   /** Passes a message. Resolves to `true` if the consumer accepted it. */
   readonly push: (message: Stored) => Promise<boolean>;
-  /** Delay in milliseconds before the next attempt, by the number of attempts. Undefined: no further attempt. */
+  /**
+   * Delay in milliseconds before the next attempt, by the number of attempts. Undefined: no further
+   * attempt.
+   */
   readonly retryAfter: (tries: number) => number | undefined;
 }
 

@@ -18,7 +18,11 @@ export interface SignatureChange {
 }
 
 /** Signs a body as QStash does. */
-export async function sign(body: string, now: number, change: SignatureChange = {}): Promise<string> {
+export async function sign(
+  body: string,
+  now: number,
+  change: SignatureChange = {},
+): Promise<string> {
   const { key = currentSigningKey, claims = {}, alg = 'HS256' } = change;
   const seconds = Math.floor(now / 1_000);
   const digest = `${createHash('sha256').update(body).digest('base64url')}=`;
@@ -76,15 +80,18 @@ export async function makeQstash(): Promise<QstashUnderTest> {
     requests.push(request.clone());
     const { headers, method } = request;
     const { pathname, searchParams } = new URL(request.url);
-    if (headers.get('Authorization') !== `Bearer ${token}`) return new Response(null, { status: 401 });
+    if (headers.get('Authorization') !== `Bearer ${token}`)
+      return new Response(null, { status: 401 });
     if (method === 'DELETE' && pathname === '/v2/messages') {
       service.drop(searchParams.get('label') ?? '');
       return Response.json({ cancelled: 0 });
     }
-    if (method !== 'POST' || pathname !== `/v2/publish/${url}`) return new Response(null, { status: 404 });
+    if (method !== 'POST' || pathname !== `/v2/publish/${url}`)
+      return new Response(null, { status: 404 });
     const deduplication = headers.get('Upstash-Deduplication-Id') ?? '';
     const notBefore = headers.get('Upstash-Not-Before');
-    const isSound = /^[\w-]+$/.test(deduplication) && (notBefore === null || /^\d{10}$/.test(notBefore));
+    const isSound =
+      /^[\w-]+$/.test(deduplication) && (notBefore === null || /^\d{10}$/.test(notBefore));
     if (!isSound) return Response.json({ error: 'invalid header' }, { status: 400 });
     if (known.has(deduplication)) return Response.json({ deduplicated: true }, { status: 202 });
     known.add(deduplication);
@@ -93,7 +100,15 @@ export async function makeQstash(): Promise<QstashUnderTest> {
     return Response.json({ messageId: service.store({ label, body: await request.text(), at }) });
   };
   const make = (): QstashQueue =>
-    qstashQueue({ token, currentSigningKey, nextSigningKey, url, baseUrl, fetch, clock: service.now });
+    qstashQueue({
+      token,
+      currentSigningKey,
+      nextSigningKey,
+      url,
+      baseUrl,
+      fetch,
+      clock: service.now,
+    });
   const queue = make();
   return {
     service,

@@ -28,14 +28,17 @@ export async function startSqs(): Promise<SqsServer> {
   let delays: number[] = [];
   const server = createServer((request, response) => {
     const answer = (status: number, body: object): void => {
-      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
+      response
+        .writeHead(status, { 'content-type': 'application/x-amz-json-1.0' })
+        .end(JSON.stringify(body));
     };
     const refuse = (message: string): void =>
       answer(400, { __type: 'com.amazonaws.sqs#InvalidParameterValue', message });
     void text(request).then((body) => {
       const { headers } = request;
       if (headers['x-amz-target'] !== 'AmazonSQS.SendMessage') return refuse('Unknown operation.');
-      if (headers['content-type'] !== 'application/x-amz-json-1.0') return refuse('Unknown content type.');
+      if (headers['content-type'] !== 'application/x-amz-json-1.0')
+        return refuse('Unknown content type.');
       const input = JSON.parse(body) as { [name: string]: unknown };
       const { QueueUrl: url, MessageBody: message, DelaySeconds: delay, ...more } = input;
       if (url !== queueUrl || Object.keys(more).length > 0) return refuse('Unknown parameter.');

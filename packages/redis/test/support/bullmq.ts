@@ -77,8 +77,8 @@ export interface BullUnderTest extends QueueUnderTest {
 let made = 0;
 
 /**
- * Returns a function that makes queues of BullMQ. Their clock is that of this machine with an offset. To pass time, a test raises
- * the offset, and each job gets a shorter delay.
+ * Returns a function that makes queues of BullMQ. Their clock is that of this machine with an
+ * offset. To pass time, a test raises the offset, and each job gets a shorter delay.
  */
 export function makeBullQueue(
   { queue: makeQueue, worker: makeWorker }: Bull,

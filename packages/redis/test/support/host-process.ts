@@ -34,10 +34,12 @@ const host = createSagaHost({
 });
 
 process.on('message', (request: Request) => {
-  const turn = request.do === 'start' ? host.start('order', {}) : host.resume(request.token, request.answers);
+  const turn =
+    request.do === 'start' ? host.start('order', {}) : host.resume(request.token, request.answers);
   turn.then(
     (done) => process.send?.({ reply: done }),
-    (error: unknown) => process.send?.({ reply: { status: String((error as { code?: unknown }).code) } }),
+    (error: unknown) =>
+      process.send?.({ reply: { status: String((error as { code?: unknown }).code) } }),
   );
 });
 process.send?.({ ready: true });

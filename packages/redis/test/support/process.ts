@@ -20,7 +20,9 @@ type Message = { readonly ready: true } | { readonly shipped: string } | { reado
 let bundled: Promise<void> | undefined;
 
 /** Starts a host. It asks one thing at a time. */
-export async function startHost(args: readonly [url: string, prefix: string, keys: string, mode?: 'hangs']) {
+export async function startHost(
+  args: readonly [url: string, prefix: string, keys: string, mode?: 'hangs'],
+) {
   await (bundled ??= bundleForNode('packages/redis/test/support/host-process.ts'));
   const program = fileURLToPath(new URL('host-process.ts', import.meta.url));
   const child = fork(program, args.map(String), { execArgv: [...runBundles] });

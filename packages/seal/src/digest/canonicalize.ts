@@ -7,8 +7,10 @@ export interface CanonicalizeOptions {
 }
 
 /**
- * Returns the canonical JSON of a value (RFC 8785), with sorted members. Omits members with the value `undefined`.
- * @throws SealError `arguments` for a value that JSON cannot hold, a member named `__proto__`, or nesting beyond `maxDepth`
+ * Returns the canonical JSON of a value (RFC 8785), with sorted members. Omits members with the
+ * value `undefined`.
+ * @throws SealError `arguments` for a value that JSON cannot hold, a member named `__proto__`, or
+ * nesting beyond `maxDepth`
  * @example
  * ```ts
  * const one = canonicalize({ b: 1, a: [true] });
@@ -33,7 +35,11 @@ export function canonicalizeExcept(
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+  return (
+    prototype === null ||
+    prototype === Object.prototype ||
+    Object.getPrototypeOf(prototype) === null
+  );
 }
 
 /** `true` if a text contains a lone surrogate, which UTF-8 cannot encode. */

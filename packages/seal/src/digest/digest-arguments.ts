@@ -6,7 +6,8 @@ import { digestText } from './hash.ts';
 const changing: ReadonlySet<string> = new Set(['resumeToken', 'answers']);
 
 /**
- * Digests the arguments of a call, without the members `resumeToken` and `answers`: SHA-256 of their canonical JSON, in base64url.
+ * Digests the arguments of a call, without the members `resumeToken` and `answers`: SHA-256 of
+ * their canonical JSON, in base64url.
  * @throws SealError `arguments` unless the arguments are undefined or an object of JSON values
  * @example
  * ```ts

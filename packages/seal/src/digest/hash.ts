@@ -47,7 +47,10 @@ export async function digestTextPortable(text: string): Promise<string> {
   return portableBase64Url.encode(new Uint8Array(bytes));
 }
 
-/** Joins texts without ambiguity: the number of UTF-8 bytes (four bytes, big-endian) before the bytes of each text. */
+/**
+ * Joins texts without ambiguity: the number of UTF-8 bytes (four bytes, big-endian) before the
+ * bytes of each text.
+ */
 export function lengthPrefix(parts: readonly string[]): Uint8Array<ArrayBuffer> {
   const node = loadNode();
   const encoder = new TextEncoder();
@@ -78,8 +81,8 @@ export function createSecret(): Uint8Array {
 }
 
 /**
- * Derives 32 bytes from a secret: HMAC-SHA256 over `label` and `parts`, each length-prefixed. A step has the same idempotency key in
- * every fork, and after key rotation.
+ * Derives 32 bytes from a secret: HMAC-SHA256 over `label` and `parts`, each length-prefixed. A
+ * step has the same idempotency key in every fork, and after key rotation.
  * @throws TypeError unless the secret has 32 bytes
  * @example
  * ```ts
@@ -97,9 +100,13 @@ export function deriveFromSecret(
   return hmac(secret, lengthPrefix([label, ...parts]));
 }
 
-/** Draws random bytes from the platform, without a stock of them: a snapshot of the process would repeat the stock. */
+/**
+ * Draws random bytes from the platform, without a stock of them: a snapshot of the process would
+ * repeat the stock.
+ */
 export function randomBytes(length: number): Uint8Array {
-  // V8 stores a small Uint8Array on its heap, and must move it before a native call. A Buffer is stored outside.
+  // V8 stores a small Uint8Array on its heap, and must move it before a native call. A Buffer is
+  // stored outside.
   return crypto.getRandomValues(loadNode()?.Buffer.allocUnsafe(length) ?? new Uint8Array(length));
 }
 
@@ -109,8 +116,8 @@ export const nonceLength: number = 12;
 let drawn: { readonly jti: string; readonly nonce: Uint8Array } | undefined;
 
 /**
- * Creates the ID of a token: 16 random bytes in base64url. The same draw gives the nonce of the first token with the ID, because
- * drawing takes longer than encrypting.
+ * Creates the ID of a token: 16 random bytes in base64url. The same draw gives the nonce of the
+ * first token with the ID, because drawing takes longer than encrypting.
  * @example
  * ```ts
  * const sealer = createSealer({ ring: createKeyRing(keys), audience: 'shop' });
@@ -125,7 +132,10 @@ export function createTokenId(): string {
   return jti;
 }
 
-/** Takes the nonce drawn with the latest ID, once: an ID is sealed again for other methods, and a repeated nonce reveals the key stream. */
+/**
+ * Takes the nonce drawn with the latest ID, once: an ID is sealed again for other methods, and a
+ * repeated nonce reveals the key stream.
+ */
 export function takeNonce(jti: string): Uint8Array | undefined {
   if (jti !== drawn?.jti) return undefined;
   const { nonce } = drawn;

@@ -16,8 +16,8 @@ export interface OctJwk {
 export type KeyInput = { readonly kid: string; readonly key: Uint8Array } | OctJwk;
 
 /**
- * Keys of a ring, newest first: `"k2:<32 bytes base64url>,k1:<...>"`, the JSON of a JWK or a JWK set, a list of keys in any of these
- * forms, or `'ephemeral'` for a random key of the process.
+ * Keys of a ring, newest first: `"k2:<32 bytes base64url>,k1:<...>"`, the JSON of a JWK or a JWK
+ * set, a list of keys in any of these forms, or `'ephemeral'` for a random key of the process.
  */
 export type KeysOption = string | readonly (string | KeyInput)[];
 
@@ -27,13 +27,17 @@ export interface RawKey {
   readonly key: Uint8Array;
 }
 
-/** Parses keys of every form. Throws SealError `keys` with the position of a bad key, never with the value. */
+/**
+ * Parses keys of every form. Throws SealError `keys` with the position of a bad key, never with the
+ * value.
+ */
 export function readKeys(keys: KeysOption): readonly RawKey[] {
   if (typeof keys !== 'string' && !Array.isArray(keys)) {
     throw new SealError('keys', `The keys are neither a string nor a list: ${howToGiveKeys}`);
   }
   const inputs = typeof keys === 'string' ? splitText(keys) : keys.flatMap(splitListed);
-  if (inputs.length === 0) throw new SealError('keys', `The list of keys is empty: ${howToGiveKeys}`);
+  if (inputs.length === 0)
+    throw new SealError('keys', `The list of keys is empty: ${howToGiveKeys}`);
   return inputs.map((input, index) => {
     const key = readKey(input);
     if (typeof key === 'string') throw keyError(index, inputs.length, key);
@@ -91,7 +95,8 @@ function readKey(input: unknown): RawKey | string {
   if (input['key'] instanceof Uint8Array) return fromBytes(input['kid'], input['key']);
   if (input['kty'] !== 'oct') return 'is not a JWK of type oct';
   const alg = input['alg'];
-  if (alg !== undefined && alg !== 'dir' && alg !== 'A256GCM') return 'has an alg other than dir or A256GCM';
+  if (alg !== undefined && alg !== 'dir' && alg !== 'A256GCM')
+    return 'has an alg other than dir or A256GCM';
   return fromText(input['kid'], input['k']);
 }
 
@@ -103,24 +108,27 @@ function fromText(kid: unknown, text: unknown): RawKey | string {
 function fromBytes(kid: unknown, key: Uint8Array): RawKey | string {
   if (!isKid(kid)) return 'has no id of 1 to 64 letters, digits and . _ ~ -';
   // Copied, so that the caller can wipe the original.
-  return key.length === 32 ? { kid, key: new Uint8Array(key) } : `has ${key.length} bytes instead of 32`;
+  return key.length === 32
+    ? { kid, key: new Uint8Array(key) }
+    : `has ${key.length} bytes instead of 32`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-// Short patterns have at most 8 distinct bytes; phrases of 32 characters rarely have more than 18 distinct ones.
+// Short patterns have at most 8 distinct bytes; phrases of 32 characters rarely have more than 18
+// distinct ones.
 const patternBytes = 8;
 const phraseCharacters = 18;
 
 /**
- * `true` if a 32-byte key is evidently not random: a byte or a short pattern repeated, or printable ASCII text with few
- * distinct characters.
+ * `true` if a 32-byte key is evidently not random: a byte or a short pattern repeated, or printable
+ * ASCII text with few distinct characters.
  *
  * A random key is never refused in practice. The probability of at most 8 distinct bytes is below
- * C(256, 8) (8/256)^32 < 2^-111. The probability of printable text with at most 18 distinct characters is below
- * C(95, 18) (18/256)^32 < 2^-59.
+ * C(256, 8) (8/256)^32 < 2^-111. The probability of printable text with at most 18 distinct
+ * characters is below C(95, 18) (18/256)^32 < 2^-59.
  */
 export function isWeakKey(key: Uint8Array): boolean {
   const distinct = new Set(key).size;
@@ -131,7 +139,10 @@ function isPrintable(byte: number): boolean {
   return byte >= 0x20 && byte <= 0x7e;
 }
 
-/** Public keys of tests, documents, and standards, in base64url. A key ring accepts them only if the environment is `test`. */
+/**
+ * Public keys of tests, documents, and standards, in base64url. A key ring accepts them only if the
+ * environment is `test`.
+ */
 export const publishedTestKeys: readonly string[] = [
   // 32 zero bytes.
   'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',

@@ -33,7 +33,10 @@ export interface KeyRingOptions {
   readonly environment?: string;
   /** `true` if the server uses stdio, so that client and server end together. @default false */
   readonly stdio?: boolean;
-  /** Receives a warning about a random key in production, or instead of missing keys. Default: no warning. */
+  /**
+   * Receives a warning about a random key in production, or instead of missing keys. Default: no
+   * warning.
+   */
   readonly warn?: (message: string) => void;
 }
 
@@ -76,11 +79,14 @@ class SecretKeyRing implements KeyRing {
 }
 
 /**
- * Makes a key ring. To rotate keys, deploy `old,new`, then `new,old`, then `new`, each to every process before the next. A key gives
- * full access to the tokens of the service: do not share keys between services.
+ * Makes a key ring. To rotate keys, deploy `old,new`, then `new,old`, then `new`, each to every
+ * process before the next. A key gives full access to the tokens of the service: do not share keys
+ * between services.
  *
- * Missing keys are random, over stdio and if the environment is `development` or `test`: tokens then end with the process.
- * @throws SealError `keys` for missing, bad, short, repeated, or published keys, and for weak keys outside of `development` and `test`
+ * Missing keys are random, over stdio and if the environment is `development` or `test`: tokens
+ * then end with the process.
+ * @throws SealError `keys` for missing, bad, short, repeated, or published keys, and for weak keys
+ * outside of `development` and `test`
  * @example
  * ```ts
  * const ring = createKeyRing(keys, { environment: 'production' });
@@ -90,7 +96,11 @@ class SecretKeyRing implements KeyRing {
  */
 export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOptions = {}): KeyRing {
   if (keys === undefined) {
-    if (options.stdio !== true && options.environment !== 'development' && options.environment !== 'test') {
+    if (
+      options.stdio !== true &&
+      options.environment !== 'development' &&
+      options.environment !== 'test'
+    ) {
       throw new SealError('keys', `No keys: ${howToGiveKeys}`);
     }
     options.warn?.('No keys: sagas end with this process. Set SAGA_KEYS to keep the sagas.');
@@ -120,11 +130,15 @@ export function createKeyRing(keys: KeysOption | undefined, options: KeyRingOpti
  * ```
  */
 export function generateKey(kid: string = 'k1'): string {
-  if (!isKid(kid)) throw optionError('The ID of a key must have 1 to 64 letters, digits, and . _ ~ -');
+  if (!isKid(kid))
+    throw optionError('The ID of a key must have 1 to 64 letters, digits, and . _ ~ -');
   return `${kid}:${toBase64Url(randomBytes(32))}`;
 }
 
-/** Returns the keys of a ring, the sealing key first. Throws TypeError unless {@link createKeyRing} made the ring. */
+/**
+ * Returns the keys of a ring, the sealing key first. Throws TypeError unless {@link createKeyRing}
+ * made the ring.
+ */
 export function readRing(ring: KeyRing): readonly [RingKey, ...RingKey[]] {
   return keysOf(ring);
 }

@@ -5,7 +5,8 @@ import { hmac, lengthPrefix } from '../digest/hash.ts';
 const format = 'mcp-saga/1';
 
 /**
- * Derives the key of the tokens of a purpose, audience, key ID, and saga, by HKDF with SHA-256 (RFC 5869):
+ * Derives the key of the tokens of a purpose, audience, key ID, and saga, by HKDF with SHA-256 (RFC
+ * 5869):
  *
  *     PRK = HKDF-Extract(salt 'mcp-saga/1', ikm key)
  *     key = HKDF-Expand(PRK, info, 32)

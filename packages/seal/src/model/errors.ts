@@ -1,7 +1,9 @@
 /** Code of a {@link SealError}, stable across releases. */
 export type SealErrorCode = 'keys' | 'arguments' | 'refused' | 'too_large' | 'unsupported';
 
-/** Base class of the errors of this package. Mistakes of authors are a `TypeError` or `RangeError`. */
+/**
+ * Base class of the errors of this package. Mistakes of authors are a `TypeError` or `RangeError`.
+ */
 export class SealError extends Error {
   override readonly name: string = 'SealError';
   readonly code: SealErrorCode;
@@ -39,7 +41,10 @@ export type RefusalReason =
   | 'unknown_handle'
   | 'request';
 
-/** Refusal of a token that does not open or does not meet the expectations. The message is always the same. */
+/**
+ * Refusal of a token that does not open or does not meet the expectations. The message is always
+ * the same.
+ */
 export class TokenRefused extends SealError {
   override readonly name: string = 'TokenRefused';
   declare readonly code: 'refused';
@@ -52,7 +57,10 @@ export class TokenRefused extends SealError {
   }
 }
 
-/** Part of a token over the limit: its characters, the bytes of all streams, or the number of streams. */
+/**
+ * Part of a token over the limit: its characters, the bytes of all streams, or the number of
+ * streams.
+ */
 export type OversizedPart = 'token' | 'inflated' | 'streams';
 
 /** Error of a token over a limit. Nothing was sealed. */
@@ -65,7 +73,10 @@ export class TokenTooLarge extends SealError {
   readonly limit: number;
 
   constructor(part: OversizedPart, bytes: number, limit: number) {
-    super('too_large', `The state of the saga is too large for a token: ${part} ${bytes}, limit ${limit}`);
+    super(
+      'too_large',
+      `The state of the saga is too large for a token: ${part} ${bytes}, limit ${limit}`,
+    );
     this.part = part;
     this.bytes = bytes;
     this.limit = limit;

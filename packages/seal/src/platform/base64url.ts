@@ -56,7 +56,8 @@ export function toBase64Url(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes base64url without padding. Returns undefined unless {@link toBase64Url} gives the same text for the bytes.
+ * Decodes base64url without padding. Returns undefined unless {@link toBase64Url} gives the same
+ * text for the bytes.
  * @example
  * ```ts
  * const bytes = fromBase64Url('-_8');

@@ -51,7 +51,10 @@ export interface NodeCrypto {
 
 /** Used part of `node:zlib`. */
 export interface NodeZlib {
-  deflateRawSync(bytes: Uint8Array, options?: { finishFlush: number; dictionary?: Uint8Array }): NodeBytes;
+  deflateRawSync(
+    bytes: Uint8Array,
+    options?: { finishFlush: number; dictionary?: Uint8Array },
+  ): NodeBytes;
   inflateRawSync(
     bytes: Uint8Array,
     options: { maxOutputLength: number; info: true },
@@ -65,7 +68,10 @@ export interface NodeBuiltins {
   readonly zlib: NodeZlib;
 }
 
-/** `true` if a key object of Node pays off for two or three encryptions: from Node 24 on, raw bytes take three times as long. */
+/**
+ * `true` if a key object of Node pays off for two or three encryptions: from Node 24 on, raw bytes
+ * take three times as long.
+ */
 export function prefersKeyObjects(): boolean {
   if (keyObjects === undefined) {
     const version = readMember(readMember(readMember(globalThis, 'process'), 'versions'), 'node');
@@ -78,7 +84,10 @@ let keyObjects: boolean | undefined;
 
 let loaded: NodeBuiltins | false | undefined;
 
-/** Loads the built-in modules for the synchronous path, or `undefined`. Tried once on first use: some runtimes ship stubs. */
+/**
+ * Loads the built-in modules for the synchronous path, or `undefined`. Tried once on first use:
+ * some runtimes ship stubs.
+ */
 export function loadNode(): NodeBuiltins | undefined {
   loaded ??= findNode() ?? false;
   return loaded === false ? undefined : loaded;
@@ -117,23 +126,34 @@ function isNode(
 
 function works({ Buffer, crypto, zlib }: NodeBuiltins): boolean {
   const prk = crypto.createSecretKey(new Uint8Array(32));
-  const key = crypto.createSecretKey(crypto.createHmac('sha256', prk).update(new Uint8Array(1)).digest());
+  const key = crypto.createSecretKey(
+    crypto.createHmac('sha256', prk).update(new Uint8Array(1)).digest(),
+  );
   const text = crypto.createHash('sha256').update('saga', 'utf8').digest('base64url');
   const bytes = Buffer.from(text, 'base64url');
-  const cipher = crypto.createCipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+  const cipher = crypto.createCipheriv('aes-256-gcm', key, bytes.subarray(0, 12), {
+    authTagLength: 16,
+  });
   cipher.setAAD(bytes);
   const sealed = cipher.update(zlib.deflateRawSync(bytes));
   cipher.final();
-  const decipher = crypto.createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+  const decipher = crypto.createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), {
+    authTagLength: 16,
+  });
   decipher.setAAD(bytes);
   decipher.setAuthTag(cipher.getAuthTag());
   const opened = decipher.update(sealed);
   decipher.final();
   const inflated = zlib.inflateRawSync(opened, { maxOutputLength: bytes.length, info: true });
-  return inflated.buffer.toString('base64url') === text && inflated.engine.bytesWritten === opened.length;
+  return (
+    inflated.buffer.toString('base64url') === text && inflated.engine.bytesWritten === opened.length
+  );
 }
 
-/** Imports the zlib of Node before 20.12, whose streams know no raw DEFLATE. Rejects on other runtimes. */
+/**
+ * Imports the zlib of Node before 20.12, whose streams know no raw DEFLATE. Rejects on other
+ * runtimes.
+ */
 export async function importZlib(): Promise<NodeZlib> {
   return (await importBuiltin('node:zlib')) as NodeZlib;
 }

@@ -20,7 +20,8 @@ import { prepareSetup } from './sealer-setup.ts';
 export function createSealer(options: SealerOptions): Sealer {
   const implementation = options.implementation ?? 'auto';
   const node = implementation === 'portable' ? undefined : loadNode();
-  if (node !== undefined) return createFastSealer(prepareSetup(options, createNodeBase64Url(node)), node);
+  if (node !== undefined)
+    return createFastSealer(prepareSetup(options, createNodeBase64Url(node)), node);
   if (implementation === 'fast') {
     throw new SealError(
       'unsupported',

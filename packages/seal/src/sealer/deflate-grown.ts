@@ -1,6 +1,7 @@
 import type { NodeBuiltins } from '../platform/node.ts';
 
-// Fast path of `deflateRawSync` for a stream that grows from token to token: each commit of a turn would compress all earlier steps again.
+// Fast path of `deflateRawSync` for a stream that grows from token to token: each commit of a turn
+// would compress all earlier steps again.
 
 /** Maximum number of bytes at the end of a stream that are stored without compression. */
 const maxTail = 1024;
@@ -13,7 +14,10 @@ const syncFlush = 2;
 
 const none: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
-/** Creates a function that compresses the states of a growing stream by raw DEFLATE. Keeps the compressed start of the stream. */
+/**
+ * Creates a function that compresses the states of a growing stream by raw DEFLATE. Keeps the
+ * compressed start of the stream.
+ */
 export function createGrownDeflate({
   Buffer,
   zlib,
@@ -28,7 +32,10 @@ export function createGrownDeflate({
     let tail = bytes.subarray(start.length);
     if (start.length === 0 || tail.length > maxTail) {
       const dictionary = start.subarray(-maxDistance);
-      const options = { finishFlush: syncFlush, ...(dictionary.length === 0 ? {} : { dictionary }) };
+      const options = {
+        finishFlush: syncFlush,
+        ...(dictionary.length === 0 ? {} : { dictionary }),
+      };
       const more = zlib.deflateRawSync(tail, options);
       // A runtime that ignores the options ends the stream here.
       if (!isFlushed(more)) return start.length === 0 ? more : zlib.deflateRawSync(bytes);

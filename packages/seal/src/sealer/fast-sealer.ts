@@ -5,7 +5,14 @@ import { TokenRefused } from '../model/errors.ts';
 import { nonceLength, takeNonce } from '../digest/hash.ts';
 import type { Envelope } from '../token/envelope.ts';
 import { expandInput } from '../keys/key-schedule.ts';
-import { pack, type StoredStream, encodeStreams, inflateSync, isDeflated, store } from '../token/layout.ts';
+import {
+  pack,
+  type StoredStream,
+  encodeStreams,
+  inflateSync,
+  isDeflated,
+  store,
+} from '../token/layout.ts';
 import { prefersKeyObjects, type NodeBuiltins, type NodeKey } from '../platform/node.ts';
 import { createGrownDeflate } from './deflate-grown.ts';
 import type { Sealer } from './sealer.ts';
@@ -62,11 +69,22 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
       const { sealed, streams: stored } = admit(setup, envelope, decrypt(key, envelope), expect);
       // A spread takes 2 us, as long as the HMAC of the key.
       const { claims, purpose, kid, sid } = sealed;
-      return { claims, purpose, audience: sealed.audience, kid, sid, streams: stored.map(inflate), stored };
+      return {
+        claims,
+        purpose,
+        audience: sealed.audience,
+        kid,
+        sid,
+        streams: stored.map(inflate),
+        stored,
+      };
     },
   };
 
-  function decrypt(key: NodeKey | Uint8Array, { header, nonce, ciphertext, tag }: Envelope): Uint8Array {
+  function decrypt(
+    key: NodeKey | Uint8Array,
+    { header, nonce, ciphertext, tag }: Envelope,
+  ): Uint8Array {
     try {
       const decipher = crypto.createDecipheriv('aes-256-gcm', key, nonce, gcm);
       decipher.setAAD(Buffer.from(header, 'latin1'));
@@ -91,16 +109,22 @@ export function createFastSealer(setup: Setup, node: NodeBuiltins): Sealer {
   }
 }
 
-// Maximum number of derived keys, one for each saga: a turn opens a token and seals the next with the same key.
+// Maximum number of derived keys, one for each saga: a turn opens a token and seals the next with
+// the same key.
 const keptKeys = 1000;
 
-/** Derives token keys by HKDF-Expand. Key objects hold the keys of the ring: some releases of Node take longer with bytes. */
+/**
+ * Derives token keys by HKDF-Expand. Key objects hold the keys of the ring: some releases of Node
+ * take longer with bytes.
+ */
 function createKeyDerivation(
   { audience, keys }: Setup,
   { crypto }: NodeBuiltins,
 ): (key: SealingKey, purpose: Purpose, sid: string) => NodeKey | Uint8Array {
   const asObjects = prefersKeyObjects();
-  const prks = new Map(Array.from(keys, ([kid, { prk }]) => [kid, crypto.createSecretKey(atOnce(prk()))]));
+  const prks = new Map(
+    Array.from(keys, ([kid, { prk }]) => [kid, crypto.createSecretKey(atOnce(prk()))]),
+  );
   const kept = new Map<string, NodeKey | Uint8Array>();
   const toInput = createExpandInput(audience);
   return ({ kid }, purpose, sid) => {
@@ -127,15 +151,19 @@ function atOnce(prk: MaybePromise<Uint8Array>): Uint8Array {
 }
 
 /** `expandInput` with one buffer for each purpose and key, into which the saga ID is written. */
-function createExpandInput(audience: string): (purpose: Purpose, kid: string, sid: string) => Uint8Array {
+function createExpandInput(
+  audience: string,
+): (purpose: Purpose, kid: string, sid: string) => Uint8Array {
   const inputs = new Map<string, Uint8Array>();
   return (purpose, kid, sid) => {
     const name = `${purpose} ${kid}`;
     let input = inputs.get(name);
-    if (input === undefined) inputs.set(name, (input = expandInput({ purpose, audience, kid, sid })));
+    if (input === undefined)
+      inputs.set(name, (input = expandInput({ purpose, audience, kid, sid })));
     // The saga ID is the last text, one byte before the end, in ASCII, and has a fixed length.
     const start = input.length - 1 - sid.length;
-    for (let index = 0; index < sid.length; index += 1) input[start + index] = sid.charCodeAt(index);
+    for (let index = 0; index < sid.length; index += 1)
+      input[start + index] = sid.charCodeAt(index);
     return input;
   };
 }

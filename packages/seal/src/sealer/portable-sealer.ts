@@ -5,7 +5,14 @@ import { TokenRefused } from '../model/errors.ts';
 import { hmacPortable, nonceLength, takeNonce } from '../digest/hash.ts';
 import { toHeader } from '../token/envelope.ts';
 import { expandInput } from '../keys/key-schedule.ts';
-import { pack, deflatePortable, encodeStreams, inflatePortable, isDeflated, store } from '../token/layout.ts';
+import {
+  pack,
+  deflatePortable,
+  encodeStreams,
+  inflatePortable,
+  isDeflated,
+  store,
+} from '../token/layout.ts';
 import type { Sealer } from './sealer.ts';
 import {
   admit,
@@ -50,7 +57,11 @@ export function createPortableSealer(setup: Setup): Sealer {
 
     open: async (token, expect) => {
       const envelope = setup.envelopes.read(token);
-      const key = await tokenKey(findKey(setup, envelope, expect.purpose), expect.purpose, envelope.sid);
+      const key = await tokenKey(
+        findKey(setup, envelope, expect.purpose),
+        expect.purpose,
+        envelope.sid,
+      );
       const { sealed, streams } = admit(setup, envelope, await decrypt(token, key), expect);
       const inflated: Uint8Array[] = [];
       // One after the other, to bound memory.
@@ -61,7 +72,11 @@ export function createPortableSealer(setup: Setup): Sealer {
     },
   };
 
-  async function tokenKey({ kid, prk }: SealingKey, purpose: Purpose, sid: string): Promise<Uint8Array> {
+  async function tokenKey(
+    { kid, prk }: SealingKey,
+    purpose: Purpose,
+    sid: string,
+  ): Promise<Uint8Array> {
     return hmacPortable(await prk(), expandInput({ purpose, audience, kid, sid }));
   }
 }

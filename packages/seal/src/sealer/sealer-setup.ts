@@ -53,7 +53,10 @@ export function prepareSetup(options: SealerOptions, codec: Base64UrlCodec): Set
   }
   const limits = resolveLimits(options.limits);
   const [first, ...others] = readRing(ring);
-  const prepare = (key: RingKey): SealingKey => ({ ...key, header: createHeaderFormat(key.kid, codec) });
+  const prepare = (key: RingKey): SealingKey => ({
+    ...key,
+    header: createHeaderFormat(key.kid, codec),
+  });
   const keys = [prepare(first), ...others.map(prepare)] as const;
   return {
     audience,
@@ -96,8 +99,8 @@ export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): Seal
 }
 
 /**
- * Parses a decrypted token of either layout, and checks the claims before any stream is inflated. Throws TokenRefused if the
- * plaintext, the envelope, or the expectations disagree.
+ * Parses a decrypted token of either layout, and checks the claims before any stream is inflated.
+ * Throws TokenRefused if the plaintext, the envelope, or the expectations disagree.
  */
 export function admit(
   { audience, clock, limits }: Setup,
@@ -115,8 +118,9 @@ export function admit(
 const nonceLabel = 'mcp-saga/1 nonce';
 
 /**
- * Input of the HMAC that makes the nonce of a ticket, by the key of the token: equal tickets have one text, so that a repeated request
- * to a provider carries the same URL. Different plaintexts have different nonces. Undefined for other purposes, with random nonces.
+ * Input of the HMAC that makes the nonce of a ticket, by the key of the token: equal tickets have
+ * one text, so that a repeated request to a provider carries the same URL. Different plaintexts
+ * have different nonces. Undefined for other purposes, with random nonces.
  */
 export function nonceInput(purpose: Purpose, plaintext: Uint8Array): Uint8Array | undefined {
   if (purpose !== 'ticket') return undefined;
@@ -137,10 +141,15 @@ function exactly(length: number, bytes: Uint8Array): Uint8Array {
 export const skewMs: number = 30_000;
 
 /** Checks a decrypted token. Throws TokenRefused with the first reason found. */
-export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expectations, now: number): void {
+export function assertExpected(
+  sealed: BoundClaims,
+  bound: Binding,
+  expect: Expectations,
+  now: number,
+): void {
   const { claims } = sealed;
-  // The key is bound to these four values: a second check against a fault in the key schedule. Layout 2 has the last two in the header
-  // alone, which the tag authenticates.
+  // The key is bound to these four values: a second check against a fault in the key schedule.
+  // Layout 2 has the last two in the header alone, which the tag authenticates.
   if (sealed.purpose !== bound.purpose) throw new TokenRefused('purpose');
   if (sealed.audience !== bound.audience) throw new TokenRefused('audience');
   if (sealed.kid !== bound.kid) throw new TokenRefused('unknown_key');
@@ -151,7 +160,8 @@ export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expe
     throw new TokenRefused('method');
   const { target, argsDigest } = expect.entry ?? {};
   if (target !== undefined && target !== claims.entry.target) throw new TokenRefused('target');
-  if (argsDigest !== undefined && argsDigest !== claims.entry.argsDigest) throw new TokenRefused('arguments');
+  if (argsDigest !== undefined && argsDigest !== claims.entry.argsDigest)
+    throw new TokenRefused('arguments');
   if (expect.principal !== undefined && expect.principal !== claims.principal)
     throw new TokenRefused('principal');
   const { engines } = expect;
@@ -161,7 +171,8 @@ export function assertExpected(sealed: BoundClaims, bound: Binding, expect: Expe
 }
 
 /**
- * `true` if a token and its saga began at or before `now` (ms since the epoch), with a tolerance of {@link skewMs}.
+ * `true` if a token and its saga began at or before `now` (ms since the epoch), with a tolerance of
+ * {@link skewMs}.
  * @example
  * ```ts
  * const now = Date.now();
@@ -176,7 +187,8 @@ export function hasBegun({ born, iat }: Pick<Claims, 'born' | 'iat'>, now: numbe
 // Each comparison states the allowed case: NaN is refused.
 function assertTimely(claims: Claims, expect: Expectations, now: number): void {
   const { iat, exp } = claims;
-  if (expect.allowFuture !== true && !hasBegun(claims, now)) throw new TokenRefused('not_yet_valid');
+  if (expect.allowFuture !== true && !hasBegun(claims, now))
+    throw new TokenRefused('not_yet_valid');
   const lives = now < exp + skewMs;
   if (!lives && expect.ignoreExpiry !== true) throw new TokenRefused('expired');
   const isRecent = expect.rejectIssuedBefore === undefined || iat >= expect.rejectIssuedBefore;

@@ -4,7 +4,10 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { Limits } from '../token/token-limits.ts';
 import type { StoredStream, Stream } from '../token/layout.ts';
 
-/** Expectations of a token. Purpose, audience, and time are always checked, the optional members only if present. */
+/**
+ * Expectations of a token. Purpose, audience, and time are always checked, the optional members
+ * only if present.
+ */
 export interface Expectations {
   readonly purpose: Purpose;
   /** Allowed methods of the start of the saga. */
@@ -15,11 +18,19 @@ export interface Expectations {
   readonly principal?: string | null;
   /** Supported engine versions, both included. */
   readonly engines?: { readonly min: number; readonly max: number };
-  /** Refuses tokens sealed before this time (ms since the epoch), after a leak of keys or tokens. */
+  /**
+   * Refuses tokens sealed before this time (ms since the epoch), after a leak of keys or tokens.
+   */
   readonly rejectIssuedBefore?: number;
-  /** Also opens expired tokens: for operators, and for tokens that never left the host. Never for tokens of a client. */
+  /**
+   * Also opens expired tokens: for operators, and for tokens that never left the host. Never for
+   * tokens of a client.
+   */
   readonly ignoreExpiry?: boolean;
-  /** Also opens tokens from the future. The caller checks them by {@link hasBegun}, after every other check. */
+  /**
+   * Also opens tokens from the future. The caller checks them by {@link hasBegun}, after every
+   * other check.
+   */
   readonly allowFuture?: boolean;
   /** Expected saga ID. */
   readonly sid?: string;
@@ -40,13 +51,26 @@ export interface Sealed {
   readonly stored: readonly StoredStream[];
 }
 
-/** Seals and opens the tokens of a service. Results of the `fast` implementation need no `await`. */
+/**
+ * Seals and opens the tokens of a service. Results of the `fast` implementation need no `await`.
+ */
 export interface Sealer {
   /** Creates a saga ID: 16 random bytes in base64url, readable in every token. */
   newSagaId(): string;
-  /** Seals claims and streams with the first key of the ring. Throws TokenTooLarge, or TypeError for bad claims or a bad saga ID. */
-  seal(purpose: Purpose, sid: string, claims: Claims, streams: readonly Stream[]): MaybePromise<string>;
-  /** Opens a token of this service that meets the expectations. Throws only TokenRefused, with a fixed message. */
+  /**
+   * Seals claims and streams with the first key of the ring. Throws TokenTooLarge, or TypeError for
+   * bad claims or a bad saga ID.
+   */
+  seal(
+    purpose: Purpose,
+    sid: string,
+    claims: Claims,
+    streams: readonly Stream[],
+  ): MaybePromise<string>;
+  /**
+   * Opens a token of this service that meets the expectations. Throws only TokenRefused, with a
+   * fixed message.
+   */
   open(token: string, expect: Expectations): MaybePromise<Sealed>;
 }
 
@@ -61,6 +85,9 @@ export interface SealerOptions {
   readonly clock?: () => number;
   /** Returns new unpredictable bytes. Default: the generator of the platform. */
   readonly random?: (bytes: number) => Uint8Array;
-  /** `fast` uses `node:crypto` and is synchronous. `portable` uses WebCrypto. Both use the same tokens. Default `auto`: `fast` if possible. */
+  /**
+   * `fast` uses `node:crypto` and is synchronous. `portable` uses WebCrypto. Both use the same
+   * tokens. Default `auto`: `fast` if possible.
+   */
   readonly implementation?: 'auto' | 'fast' | 'portable';
 }

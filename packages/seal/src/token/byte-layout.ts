@@ -2,8 +2,9 @@ import { hasLoneSurrogate } from '../digest/canonicalize.ts';
 import { TokenRefused } from '../model/errors.ts';
 import { fromBase64Url, toBase64Url } from '../platform/base64url.ts';
 
-// Numbers: seven bits a byte, the lowest first, and the high bit set in each byte but the last. At most 2^53 - 1.
-// Texts: a number, four times the length in bytes plus the form of the text, and the bytes.
+// Numbers: seven bits a byte, the lowest first, and the high bit set in each byte but the last. At
+// most 2^53 - 1. Texts: a number, four times the length in bytes plus the form of the text, and the
+// bytes.
 const form = { utf8: 0, base64url: 1, utf16: 2, none: 3 } as const;
 
 /** Bytes of the IDs and digests that are written without base64url. */
@@ -18,7 +19,8 @@ export class ByteWriter {
   number(value: number): this {
     this.#reserve(8);
     let rest = value;
-    for (; rest > 127; rest = Math.floor(rest / 128)) this.#bytes[this.#length++] = (rest % 128) + 128;
+    for (; rest > 127; rest = Math.floor(rest / 128))
+      this.#bytes[this.#length++] = (rest % 128) + 128;
     this.#bytes[this.#length++] = rest;
     return this;
   }
@@ -58,7 +60,10 @@ export class ByteWriter {
     // UTF-8 has no lone surrogates, and two principals must not become one.
     if (!hasLoneSurrogate(text)) return this.#field(form.utf8, new TextEncoder().encode(text));
     const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
-    return this.#field(form.utf16, Uint8Array.from(units.flatMap((unit) => [unit >> 8, unit & 255])));
+    return this.#field(
+      form.utf16,
+      Uint8Array.from(units.flatMap((unit) => [unit >> 8, unit & 255])),
+    );
   }
 
   #field(of: number, bytes: Uint8Array): this {
@@ -73,7 +78,10 @@ export class ByteWriter {
   }
 }
 
-/** Reads what {@link ByteWriter} wrote. Every method throws TokenRefused `malformed` for other bytes. */
+/**
+ * Reads what {@link ByteWriter} wrote. Every method throws TokenRefused `malformed` for other
+ * bytes.
+ */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #offset = 0;
@@ -132,7 +140,8 @@ export class ByteReader {
 
 function decodeText(of: number, bytes: Uint8Array): string | null | undefined {
   if (of === form.none) return bytes.length === 0 ? null : undefined;
-  if (of === form.base64url) return rawLengths.includes(bytes.length) ? toBase64Url(bytes) : undefined;
+  if (of === form.base64url)
+    return rawLengths.includes(bytes.length) ? toBase64Url(bytes) : undefined;
   if (of === form.utf16) return decodeUtf16(bytes);
   let text = '';
   for (const byte of bytes) {

@@ -72,7 +72,10 @@ export function isPurpose(value: unknown): value is Purpose {
   return (purposes as readonly unknown[]).includes(value);
 }
 
-/** Encodes claims, purpose, and audience. Throws TypeError for a member of a wrong type. The header has key ID and saga ID. */
+/**
+ * Encodes claims, purpose, and audience. Throws TypeError for a member of a wrong type. The header
+ * has key ID and saga ID.
+ */
 export function encodeClaims(claims: Claims, { purpose, audience }: Binding): Uint8Array {
   assertClaims(claims);
   const { method, entry, saga, principal, engine, turn, jti, born, iat, exp } = claims;
@@ -95,7 +98,10 @@ export function encodeClaims(claims: Claims, { purpose, audience }: Binding): Ui
 }
 
 /** Decodes the bytes of {@link encodeClaims}. Throws TokenRefused `malformed` for other bytes. */
-export function decodeClaims(bytes: Uint8Array, { kid, sid }: Pick<Binding, 'kid' | 'sid'>): BoundClaims {
+export function decodeClaims(
+  bytes: Uint8Array,
+  { kid, sid }: Pick<Binding, 'kid' | 'sid'>,
+): BoundClaims {
   const reader = new ByteReader(bytes);
   const purpose = purposes[reader.number()];
   const audience = reader.text();
@@ -127,8 +133,27 @@ export function decodeClaims(bytes: Uint8Array, { kid, sid }: Pick<Binding, 'kid
   return { purpose, audience, kid, sid, claims };
 }
 
-function assertClaims({ method, entry, saga, principal, engine, turn, jti, born, iat, exp }: Claims): void {
-  const texts = [method, entry.target, entry.argsDigest, saga.name, saga.version, principal ?? '', jti];
+function assertClaims({
+  method,
+  entry,
+  saga,
+  principal,
+  engine,
+  turn,
+  jti,
+  born,
+  iat,
+  exp,
+}: Claims): void {
+  const texts = [
+    method,
+    entry.target,
+    entry.argsDigest,
+    saga.name,
+    saga.version,
+    principal ?? '',
+    jti,
+  ];
   const isGood =
     principal !== undefined &&
     texts.every((text) => typeof text === 'string') &&

@@ -22,12 +22,17 @@ export interface EnvelopeReader {
 const nonceLength = 16;
 const tagLength = 22;
 
-/** Characters of a token: header, no encrypted key, nonce (12 bytes), ciphertext, tag (16 bytes). */
+/**
+ * Characters of a token: header, no encrypted key, nonce (12 bytes), ciphertext, tag (16 bytes).
+ */
 export function measureToken(headerLength: number, plaintextLength: number): number {
   return headerLength + 2 + nonceLength + 1 + Math.ceil((plaintextLength * 4) / 3) + 1 + tagLength;
 }
 
-/** Makes the parser of tokens. JOSE libraries accept several texts for one token, and a guard would count each as another token. */
+/**
+ * Makes the parser of tokens. JOSE libraries accept several texts for one token, and a guard would
+ * count each as another token.
+ */
 export function createEnvelopeReader(
   headers: readonly HeaderFormat[],
   codec: Base64UrlCodec,
@@ -54,7 +59,8 @@ export function createEnvelopeReader(
       const ciphertext = codec.decode(token.slice(textStart, tagStart - 1));
       const tag = codec.decode(token.slice(tagStart));
       if (nonce?.length !== 12 || tag?.length !== 16) throw new TokenRefused('malformed');
-      if (ciphertext === undefined || !isPaddedLength(ciphertext.length)) throw new TokenRefused('malformed');
+      if (ciphertext === undefined || !isPaddedLength(ciphertext.length))
+        throw new TokenRefused('malformed');
       return { header, kid, sid, nonce, ciphertext, tag };
     },
   };
@@ -103,7 +109,10 @@ export function toHeader(kid: string, sid: string): TokenHeader {
   return { alg: 'dir', enc: 'A256GCM', typ: 'saga1+jwe', kid, sid };
 }
 
-/** `true` for a valid key ID: 1 to 64 letters, digits, and `. _ ~ -`, which need no escapes in a header. */
+/**
+ * `true` for a valid key ID: 1 to 64 letters, digits, and `. _ ~ -`, which need no escapes in a
+ * header.
+ */
 export function isKid(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9._~-]{1,64}$/.test(value);
 }
@@ -116,14 +125,16 @@ export function isSid(value: unknown): value is string {
 /** Makes the header format of a key. */
 export function createHeaderFormat(kid: string, codec: Base64UrlCodec): HeaderFormat {
   const json = JSON.stringify(toHeader(kid, ''));
-  // Three bytes are four characters, so this part of the encoded header is the same for each saga ID.
+  // Three bytes are four characters, so this part of the encoded header is the same for each saga
+  // ID.
   const shared = json.length - 2 - ((json.length - 2) % 3);
   const start = codec.encodeLatin1(json.slice(0, shared));
   const beforeSid = json.slice(shared, -2);
   // A turn reads and writes the same header.
   let last: { readonly sid: string; readonly header: string } | undefined;
   const write = (sid: string): string => {
-    if (sid !== last?.sid) last = { sid, header: start + codec.encodeLatin1(`${beforeSid}${sid}"}`) };
+    if (sid !== last?.sid)
+      last = { sid, header: start + codec.encodeLatin1(`${beforeSid}${sid}"}`) };
     return last.header;
   };
   return {

@@ -1,26 +1,30 @@
 import { TokenRefused } from '../model/errors.ts';
 import { isPurpose, isWholeNumber, type BoundClaims, type Purpose } from './claims.ts';
-import { assertPadding, isFirstLayout, paddingUnit, type Contents, type StoredStream } from './layout.ts';
+import {
+  assertPadding,
+  isFirstLayout,
+  paddingUnit,
+  type Contents,
+  type StoredStream,
+} from './layout.ts';
 import type { Limits } from './token-limits.ts';
 
 // Plaintext of layout 1, which older releases write. Numbers are big-endian.
 //
-//   offset   bytes
-//   0        1       version of the layout: 1
-//   1        1       n, the number of streams
-//   2        4       c, the bytes of the claims
-//   6        8 n     of each stream: the bytes stored here (4), the bytes of the stream (4)
-//   6 + 8 n  c       the claims: a JSON array in UTF-8, see `decodeFirstClaims`
-//   ...              the stored bytes of each stream, one after the other
-//   ...      0..63   zeros, up to the next multiple of 64
+// offset bytes 0 1 version of the layout: 1 1 1 n, the number of streams 2 4 c, the bytes of the
+// claims 6 8 n of each stream: the bytes stored here (4), the bytes of the stream (4) 6 + 8 n c the
+// claims: a JSON array in UTF-8, see `decodeFirstClaims` ... the stored bytes of each stream, one
+// after the other ... 0..63 zeros, up to the next multiple of 64
 //
-// Equal lengths: the stream is stored as it is. A greater second length: the stream was compressed alone, by raw DEFLATE
-// (RFC 1951). A smaller second length is malformed.
+// Equal lengths: the stream is stored as it is. A greater second length: the stream was compressed
+// alone, by raw DEFLATE (RFC 1951). A smaller second length is malformed.
 
 const fixedLength = 6;
 const perStream = 8;
 
-/** Parses a plaintext of layout 1 into views. Throws TokenRefused, also for streams over the limits. */
+/**
+ * Parses a plaintext of layout 1 into views. Throws TokenRefused, also for streams over the limits.
+ */
 export function unpackFirst(plaintext: Uint8Array, limits: Limits): Contents {
   const count = plaintext[1];
   if (!isFirstLayout(plaintext) || count === undefined) throw new TokenRefused('malformed');
@@ -37,7 +41,10 @@ export function unpackFirst(plaintext: Uint8Array, limits: Limits): Contents {
   const streams: StoredStream[] = [];
   let inflated = 0;
   for (; streams.length < count; entry += perStream) {
-    const stream = { bytes: take(readLength(plaintext, entry)), inflated: readLength(plaintext, entry + 4) };
+    const stream = {
+      bytes: take(readLength(plaintext, entry)),
+      inflated: readLength(plaintext, entry + 4),
+    };
     if (stream.inflated < stream.bytes.length) throw new TokenRefused('malformed');
     inflated += stream.inflated;
     streams.push(stream);
@@ -62,7 +69,13 @@ export function decodeFirstClaims(bytes: Uint8Array): BoundClaims {
 }
 
 type BindingMembers = [purpose: Purpose, audience: string, kid: string, sid: string];
-type CallMembers = [method: string, target: string, argsDigest: string, name: string, version: string];
+type CallMembers = [
+  method: string,
+  target: string,
+  argsDigest: string,
+  name: string,
+  version: string,
+];
 type TurnMembers = [principal: string | null, engine: number, turn: number, jti: string];
 type TimeMembers = [born: number, iat: number, exp: number];
 type Members = [...BindingMembers, ...CallMembers, ...TurnMembers, ...TimeMembers];

@@ -5,18 +5,14 @@ import { ByteReader, ByteWriter } from './byte-layout.ts';
 
 // Plaintext of a token, layout 2. `bytes.ts` describes the numbers.
 //
-//   2        the version, one byte
-//   c        number: the bytes of the claims
-//   ...      the claims, see claims.ts
-//   n        number: the streams
-//   for each stream
-//     2 s + d    number: s stored bytes; d is 1 for a compressed stream
-//     b          number: the bytes of the stream, if it is compressed
-//   ...      the stored bytes of each stream, one after the other
-//   ...      0..63 zeros, up to 24 bytes more than a multiple of 64
+// 2 the version, one byte c number: the bytes of the claims ... the claims, see claims.ts n number:
+// the streams for each stream 2 s + d number: s stored bytes; d is 1 for a compressed stream b
+// number: the bytes of the stream, if it is compressed ... the stored bytes of each stream, one
+// after the other ... 0..63 zeros, up to 24 bytes more than a multiple of 64
 //
-// A compressed stream was compressed alone, by raw DEFLATE (RFC 1951), and is longer than its stored bytes.
-// `first-layout.ts` reads layout 1, with lengths of four bytes, and padding up to a multiple of 64.
+// A compressed stream was compressed alone, by raw DEFLATE (RFC 1951), and is longer than its
+// stored bytes. `first-layout.ts` reads layout 1, with lengths of four bytes, and padding up to a
+// multiple of 64.
 
 const layoutVersion = 2;
 
@@ -72,7 +68,10 @@ export function pack({ claims, streams }: Contents): Uint8Array<ArrayBuffer> {
   return plaintext;
 }
 
-/** Parses a plaintext of {@link pack} into views. Throws TokenRefused, also for streams over the limits. */
+/**
+ * Parses a plaintext of {@link pack} into views. Throws TokenRefused, also for streams over the
+ * limits.
+ */
 export function unpack(plaintext: Uint8Array, limits: Limits): Contents {
   const reader = new ByteReader(plaintext);
   if (reader.number() !== layoutVersion) throw new TokenRefused('malformed');
@@ -104,7 +103,9 @@ export function assertPadding(plaintext: Uint8Array, contentLength: number, padd
 }
 
 function paddedLength(length: number): number {
-  return Math.max(0, Math.ceil((length - paddingOffset) / paddingUnit)) * paddingUnit + paddingOffset;
+  return (
+    Math.max(0, Math.ceil((length - paddingOffset) / paddingUnit)) * paddingUnit + paddingOffset
+  );
 }
 
 /** Byte string in a token. */
@@ -112,11 +113,15 @@ export interface Stream {
   /** Text is sealed as UTF-8, and a lone surrogate as U+FFFD. */
   readonly bytes: Uint8Array | string;
   /**
-   * `true` if the stream may be compressed, alone. Compress only bytes that the client has: the length of compressed bytes beside
-   * a secret reveals how alike the two are. A number is the least size to compress, in bytes. `true` stands for 2,048.
+   * `true` if the stream may be compressed, alone. Compress only bytes that the client has: the
+   * length of compressed bytes beside a secret reveals how alike the two are. A number is the least
+   * size to compress, in bytes. `true` stands for 2,048.
    */
   readonly compress: boolean | number;
-  /** Object that stands for a stream in several tokens. While it lives, a sealer may compress only what the stream has grown by. */
+  /**
+   * Object that stands for a stream in several tokens. While it lives, a sealer may compress only
+   * what the stream has grown by.
+   */
   readonly grows?: object | undefined;
 }
 
@@ -145,7 +150,8 @@ export function encodeStreams(
     const least = compress === true ? compressFrom : compress;
     return { bytes: data, compress: least !== false && data.length >= least };
   });
-  if (total > limits.maxInflatedBytes) throw new TokenTooLarge('inflated', total, limits.maxInflatedBytes);
+  if (total > limits.maxInflatedBytes)
+    throw new TokenTooLarge('inflated', total, limits.maxInflatedBytes);
   return encoded;
 }
 
@@ -160,7 +166,10 @@ export function isDeflated({ bytes, inflated }: StoredStream): boolean {
   return bytes.length !== inflated;
 }
 
-/** Compresses by raw DEFLATE (RFC 1951), with the streams of the web platform, or with `node:zlib` if they do not support it. */
+/**
+ * Compresses by raw DEFLATE (RFC 1951), with the streams of the web platform, or with `node:zlib`
+ * if they do not support it.
+ */
 export async function deflatePortable(bytes: Uint8Array): Promise<Uint8Array> {
   const compression = supported(() => new CompressionStream('deflate-raw'));
   if (compression === undefined) return (await importZlib()).deflateRawSync(bytes);
@@ -168,7 +177,10 @@ export async function deflatePortable(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Decompresses a stream in bounded memory. Throws TokenRefused for invalid DEFLATE or a wrong length. */
+/**
+ * Decompresses a stream in bounded memory. Throws TokenRefused for invalid DEFLATE or a wrong
+ * length.
+ */
 export async function inflatePortable({ bytes, inflated }: StoredStream): Promise<Uint8Array> {
   const decompression = supported(() => new DecompressionStream('deflate-raw'));
   if (decompression === undefined) return inflateSync(await importZlib(), { bytes, inflated });
@@ -192,11 +204,18 @@ export async function inflatePortable({ bytes, inflated }: StoredStream): Promis
   return output;
 }
 
-/** Decompresses with `node:zlib`. Throws TokenRefused as {@link inflatePortable}, and for bytes after the end. */
+/**
+ * Decompresses with `node:zlib`. Throws TokenRefused as {@link inflatePortable}, and for bytes
+ * after the end.
+ */
 export function inflateSync(zlib: NodeZlib, { bytes, inflated }: StoredStream): Uint8Array {
   try {
-    const { buffer, engine } = zlib.inflateRawSync(bytes, { maxOutputLength: inflated, info: true });
-    if (buffer.length === inflated && engine.bytesWritten === bytes.length) return new Uint8Array(buffer);
+    const { buffer, engine } = zlib.inflateRawSync(bytes, {
+      maxOutputLength: inflated,
+      info: true,
+    });
+    if (buffer.length === inflated && engine.bytesWritten === bytes.length)
+      return new Uint8Array(buffer);
   } catch {
     // Refused below.
   }

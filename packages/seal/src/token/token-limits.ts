@@ -16,7 +16,10 @@ export const defaultLimits: Limits = {
   maxStreams: 16,
 };
 
-/** Completes limits. Throws RangeError unless each limit is a positive integer, with at most 255 streams. */
+/**
+ * Completes limits. Throws RangeError unless each limit is a positive integer, with at most 255
+ * streams.
+ */
 export function resolveLimits(limits: Partial<Limits> = {}): Limits {
   const resolved = {
     maxTokenBytes: limits.maxTokenBytes ?? defaultLimits.maxTokenBytes,
@@ -27,6 +30,7 @@ export function resolveLimits(limits: Partial<Limits> = {}): Limits {
     if (!Number.isSafeInteger(value) || value < 1)
       throw optionError(`${name} must be a positive integer`, { type: RangeError });
   }
-  if (resolved.maxStreams > 255) throw optionError('maxStreams must be at most 255', { type: RangeError });
+  if (resolved.maxStreams > 255)
+    throw optionError('maxStreams must be at most 255', { type: RangeError });
   return resolved;
 }

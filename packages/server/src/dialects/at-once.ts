@@ -4,7 +4,10 @@ import { unaskedOf, type Dialect } from './parts/dialect.ts';
 import { inOneRequest } from './parts/in-one-request.ts';
 import { neverAborted } from '../settings/clock.ts';
 
-/** Serves a saga in one request, for prompts and resources of clients without questions. A question throws `ClientCannot`. */
+/**
+ * Serves a saga in one request, for prompts and resources of clients without questions. A question
+ * throws `ClientCannot`.
+ */
 export const atOnce: Dialect = {
   name: 'at once',
   // Its tokens never leave the server.

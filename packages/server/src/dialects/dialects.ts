@@ -8,10 +8,14 @@ import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
 import { isRefused, tasks } from './tasks.ts';
 
-/** Dialects of MCP's own requests, in the order of precedence. The last dialect serves every client. */
+/**
+ * Dialects of MCP's own requests, in the order of precedence. The last dialect serves every client.
+ */
 const dialects: readonly Dialect[] = [tasks, push, multiRoundTrip, atOnce, resumeToken];
 
-/** Returns the dialect of a request: the issuer of its token, or the first dialect for its client. */
+/**
+ * Returns the dialect of a request: the issuer of its token, or the first dialect for its client.
+ */
 export function dialectOf(call: ClientCall, host: SagaHostCore): Dialect {
   if (isRefused(call)) return tasks;
   const carrying = dialects.find((dialect) => dialect.carries(call));

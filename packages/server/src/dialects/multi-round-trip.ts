@@ -11,22 +11,35 @@ import { frozenError } from '../wire/wire-error.ts';
 import { beginCall, resumeTokenOf } from './parts/begin-call.ts';
 import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/call-types.ts';
-import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './parts/interim-result.ts';
+import {
+  asksOfCall,
+  endsBeforeSaga,
+  endWithToken,
+  stepsForClient,
+} from './parts/interim-result.ts';
 import { toRequest } from '../wire/step-requests.ts';
 
-/** Multi round-trip requests (MCP 2026-07-28): `requestState` is the token, and the client repeats its call with the answers. */
+/**
+ * Multi round-trip requests (MCP 2026-07-28): `requestState` is the token, and the client repeats
+ * its call with the answers.
+ */
 export const multiRoundTrip: Dialect = {
   name: 'multi round-trip',
   refused: { message: 'Invalid or expired requestState', reason: 'invalid_request_state' },
   carries: ({ requestState }) => requestState !== undefined,
-  serves: (call) => call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
+  serves: (call) =>
+    call.client.era === 'modern' && (canBeAsked(call) || call.method !== 'tools/call'),
   answer: async (host, call) => {
     return await toAnswer(host, call, await takeRound(host, call, roundCapabilities(host, call)));
   },
 };
 
 /** Encodes a turn for the wire. */
-export async function toAnswer(host: SagaHostCore, call: ClientCall, turn: SagaTurn): Promise<object> {
+export async function toAnswer(
+  host: SagaHostCore,
+  call: ClientCall,
+  turn: SagaTurn,
+): Promise<object> {
   if (turn.status !== 'suspended') return call.toResult(turn);
   const roundsLeft = host.limits.clientRounds - roundAfter(turn);
   const isLast = call.method === 'tools/call' && roundsLeft < 0;
@@ -104,7 +117,9 @@ function toStepAnswers(inputResponses: unknown, maxAnswers: number): readonly St
 }
 
 function toInputRequired({ token, steps, retryAfterMs, content, sagaId }: SuspendedTurn): object {
-  const inputRequests = Object.fromEntries(steps.map((step) => [step.stepId, toRequest(step, sagaId)]));
+  const inputRequests = Object.fromEntries(
+    steps.map((step) => [step.stepId, toRequest(step, sagaId)]),
+  );
   const hints = present({ retryAfterMs, content });
   return {
     resultType: 'input_required',
@@ -127,7 +142,9 @@ function adviseOnRounds(host: SagaHostCore, turn: SuspendedTurn): void {
     const why = host.observer.develops
       ? turn.steps.map(({ reason }) => reason).join(' ')
       : 'Set NODE_ENV=development to see the reasons.';
-    host.observer.hooks.onWarning(`${about} The answers to ${asked} do not match the schema. ${why}`);
+    host.observer.hooks.onWarning(
+      `${about} The answers to ${asked} do not match the schema. ${why}`,
+    );
     return;
   }
   host.observer.hooks.onWarning(`${about} Ask several questions at once, with all({ … }).`);

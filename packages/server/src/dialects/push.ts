@@ -4,12 +4,18 @@ import { resumeTokenRefused } from './parts/begin-call.ts';
 import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/call-types.ts';
 import { inOneRequest } from './parts/in-one-request.ts';
-import { asksOfCall, endsBeforeSaga, endWithToken, stepsForClient } from './parts/interim-result.ts';
+import {
+  asksOfCall,
+  endsBeforeSaga,
+  endWithToken,
+  stepsForClient,
+} from './parts/interim-result.ts';
 import { OpenQuestions } from './parts/open-questions.ts';
 
 /**
- * Push (MCP 2025-11-25 and older): the server asks the client during the call, in a session or over stdio. The token stays in the
- * request, unless the call ends before its saga. An error of the client is thrown at its step.
+ * Push (MCP 2025-11-25 and older): the server asks the client during the call, in a session or over
+ * stdio. The token stays in the request, unless the call ends before its saga. An error of the
+ * client is thrown at its step.
  *
  * Also serves version 2 of the SDK, whose own multi round-trip requests end after eight rounds.
  */
@@ -25,9 +31,12 @@ export const push: Dialect = {
     const longestWait = (): number => Math.max(0, until - host.timing.clock());
     try {
       return await inOneRequest(host, call, () => pushCapabilities(host, call, longestWait), {
-        answersTo: (turn) => questions.answersTo({ ...turn, steps: stepsForClient(host, call, turn) }),
+        answersTo: (turn) =>
+          questions.answersTo({ ...turn, steps: stepsForClient(host, call, turn) }),
         endWith: (turn) =>
-          endsBeforeSaga(host, call, turn, longestWait()) ? endWithToken(host, call, turn) : undefined,
+          endsBeforeSaga(host, call, turn, longestWait())
+            ? endWithToken(host, call, turn)
+            : undefined,
       });
     } finally {
       questions.withdraw();
@@ -38,8 +47,15 @@ export const push: Dialect = {
 // Clients of the SDK time out after 60 s by default.
 const longestCallMs = 55_000;
 
-function pushCapabilities(host: SagaHostCore, call: ClientCall, maxWait: () => number): DialectCapabilities {
-  const dialect = { asks: asksOfCall(host, call), maxHold: Math.min(host.limits.maxHoldMs, maxWait()) };
+function pushCapabilities(
+  host: SagaHostCore,
+  call: ClientCall,
+  maxWait: () => number,
+): DialectCapabilities {
+  const dialect = {
+    asks: asksOfCall(host, call),
+    maxHold: Math.min(host.limits.maxHoldMs, maxWait()),
+  };
   return call.method === 'tools/call'
     ? { ...dialect, asksModel: true, holdsParts: true }
     : { ...dialect, maxWait };

@@ -21,7 +21,10 @@ import type { HostParts } from '../settings/host-parts.ts';
 import { principalOf } from '../requests/open-for-caller.ts';
 
 /** Methods of this dialect. */
-export const resumableMethods = { resume: 'requests/resume', status: 'requests/getStatus' } as const;
+export const resumableMethods = {
+  resume: 'requests/resume',
+  status: 'requests/getStatus',
+} as const;
 
 /** Fixed response to a rejected token. */
 export const resumeRefused: FrozenAnswer = resumeTokenRefused;
@@ -39,10 +42,11 @@ const methods: readonly string[] = ['tools/call', resumeTokenMethod];
 const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
 
 /**
- * Serves resumable requests (SEP-975) on top of the dialect of the client. Returns the host for that dialect.
+ * Serves resumable requests (SEP-975) on top of the dialect of the client. Returns the host for
+ * that dialect.
  *
- * That host commits and reports a token before the first server step, after each step, and at each wait. After a disconnect,
- * `requests/resume` continues from the newest token of the client.
+ * That host commits and reports a token before the first server step, after each step, and at each
+ * wait. After a disconnect, `requests/resume` continues from the newest token of the client.
  */
 export async function resumable(
   host: SagaHostCore,
@@ -86,19 +90,30 @@ export async function resumeRequest(
       ...reported,
       // For the dialect, the call starts now.
       start: (_name, _args, by, { dialect: can = {}, method } = {}) =>
-        reported.resume(token, [], by, { methods, dialect: can, follows: true, ...present({ method }) }),
+        reported.resume(token, [], by, {
+          methods,
+          dialect: can,
+          follows: true,
+          ...present({ method }),
+        }),
       // The saga may have started in another dialect, for another client.
-      resume: (next, answers, by, request) => reported.resume(next, answers, by, { ...request, methods }),
+      resume: (next, answers, by, request) =>
+        reported.resume(next, answers, by, { ...request, methods }),
     },
     call,
   );
   if (Object(result).resultType !== 'input_required') return result;
-  // Custom methods must not return this result (MCP 2026-07-28), but the call itself may. The client has to repeat the call.
+  // Custom methods must not return this result (MCP 2026-07-28), but the call itself may. The
+  // client has to repeat the call.
   const { resultType: reason, ...needed } = result as { readonly resultType: string };
-  throw new WireError(invalidParams, 'Input is required: send the original request with the requestState', {
-    reason,
-    ...needed,
-  });
+  throw new WireError(
+    invalidParams,
+    'Input is required: send the original request with the requestState',
+    {
+      reason,
+      ...needed,
+    },
+  );
 }
 
 /** Result of `requests/getStatus`. */
@@ -110,8 +125,15 @@ export interface RequestStatus {
   readonly hasInputRequest: boolean;
 }
 
-/** Answers `requests/getStatus` without a turn. Never returns `completed`: the resumed request returns the end. */
-export async function getStatus(host: SagaHostCore, params: unknown, caller: Caller): Promise<RequestStatus> {
+/**
+ * Answers `requests/getStatus` without a turn. Never returns `completed`: the resumed request
+ * returns the end.
+ */
+export async function getStatus(
+  host: SagaHostCore,
+  params: unknown,
+  caller: Caller,
+): Promise<RequestStatus> {
   const { requestId, resumeToken: token } = toFields(params);
   if (typeof requestId !== 'string' && !Number.isSafeInteger(requestId)) {
     throw invalidField('requestId: expected a string or a whole number');
@@ -126,7 +148,10 @@ export async function getStatus(host: SagaHostCore, params: unknown, caller: Cal
   };
 }
 
-/** Reads the state of a token of this dialect. Rejects other tokens, since a used token leads to the newest one. */
+/**
+ * Reads the state of a token of this dialect. Rejects other tokens, since a used token leads to the
+ * newest one.
+ */
 async function statusOf(host: SagaHostCore, token: string, caller: Caller): Promise<SagaStatus> {
   const status = await host.status(token, caller, { methods });
   if (!status.isResumable) throw refused(host, 'method');
@@ -140,7 +165,10 @@ function refused(host: SagaHostCore, reason: 'method' | 'principal' | 'request')
   return new TokenRefused(reason);
 }
 
-/** Returns a host that reports each token to the client of a call, and continues until the client is needed. */
+/**
+ * Returns a host that reports each token to the client of a call, and continues until the client is
+ * needed.
+ */
 function reporting(host: SagaHostCore, call: ClientCall): SagaHostCore {
   return {
     ...host,
@@ -191,14 +219,24 @@ async function continueTurns(
     dialect,
     looked,
     ...request
-  }: Pick<ResumeRequest, 'methods'> & { readonly dialect: DialectCapabilities; readonly looked: boolean },
+  }: Pick<ResumeRequest, 'methods'> & {
+    readonly dialect: DialectCapabilities;
+    readonly looked: boolean;
+  },
 ): Promise<SagaTurn> {
   const began = host.timing.clock();
   const onCommit = (committed: SuspendedTurn): Promise<void> => reportToken(host, call, committed);
-  const next = { ...request, dialect: steppingOf(call, dialect), isOwnRound: true, follows: true, onCommit };
+  const next = {
+    ...request,
+    dialect: steppingOf(call, dialect),
+    isOwnRound: true,
+    follows: true,
+    onCommit,
+  };
   let turn = first;
   for (let isLook = looked; turn.status === 'suspended'; isLook = false) {
-    // The client keeps the token before the page: if the response is lost, resuming shows the page again.
+    // The client keeps the token before the page: if the response is lost, resuming shows the page
+    // again.
     if (turn.hasPage === true) return turn;
     turn = await bindToRequest(host, turn, call.id);
     await reportToken(host, call, turn);
@@ -221,13 +259,16 @@ function isHeld(
   const { maxHoldMs, turnBudgetMs, clientRounds } = host.limits;
   const { clock } = host.timing;
   const most = Math.min(dialect.maxHold ?? maxHoldMs, turnBudgetMs);
-  // One request may last as long as all rounds of a call, since its client would repeat the call at once. A call with a resume
-  // token holds only a part of the wait.
+  // One request may last as long as all rounds of a call, since its client would repeat the call at
+  // once. A call with a resume token holds only a part of the wait.
   const holdsAll = dialect.holdsParts === true && (dialect.asks?.length ?? 0) > 0 && most > 0;
   return clock() - began + retryAfterMs <= (holdsAll ? clientRounds * maxHoldMs : most);
 }
 
-/** Reports the newest token to the client. After a failure, the client still has an older token, which is as good. */
+/**
+ * Reports the newest token to the client. After a failure, the client still has an older token,
+ * which is as good.
+ */
 async function reportToken(
   host: SagaHostCore,
   call: ClientCall,
@@ -243,7 +284,10 @@ async function reportToken(
   await call.notify({ method: resumePolicy, params }).catch(() => undefined);
 }
 
-/** `true` if a client resumes requests. Over HTTP without a session, only the `_meta` of the request declares it. */
+/**
+ * `true` if a client resumes requests. Over HTTP without a session, only the `_meta` of the request
+ * declares it.
+ */
 function declares({ client, meta }: ClientCall): boolean {
   const { capabilities = meta[capabilitiesKey] } = client;
   const { resumableRequests, experimental } = record(capabilities);

@@ -15,8 +15,9 @@ export const resumeTokenCapabilities: DialectCapabilities = {
 };
 
 /**
- * Resume tokens, for clients without capabilities: an unfinished call returns an ordinary result, which asks the model to call
- * again with `resumeToken`, the same arguments, and `answers` if needed.
+ * Resume tokens, for clients without capabilities: an unfinished call returns an ordinary result,
+ * which asks the model to call again with `resumeToken`, the same arguments, and `answers` if
+ * needed.
  */
 export const resumeToken: Dialect = {
   name: 'resume token',
@@ -30,6 +31,10 @@ export const resumeToken: Dialect = {
 };
 
 /** Encodes a turn for the wire. */
-export async function toTokenResult(host: SagaHostCore, call: ClientCall, turn: SagaTurn): Promise<object> {
+export async function toTokenResult(
+  host: SagaHostCore,
+  call: ClientCall,
+  turn: SagaTurn,
+): Promise<object> {
   return turn.status === 'suspended' ? await toInterimResult(host, turn) : call.toResult(turn);
 }

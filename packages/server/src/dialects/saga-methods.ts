@@ -17,13 +17,18 @@ export const sagaMethods = {
 } as const;
 
 /** Clients that call `tools/callSaga` support every step, by the definition of the method. */
-const dialect: DialectCapabilities = { asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] };
+const dialect: DialectCapabilities = {
+  asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'],
+};
 
 /** Further facts about a suspended saga. */
 export interface SuspensionReport {
   /** Time at which the token expires, in ISO 8601. */
   readonly expiresAt: string;
-  /** IDs in `completedSteps` that no step waits for. Their results were not used. Also part of the result of an ended saga. */
+  /**
+   * IDs in `completedSteps` that no step waits for. Their results were not used. Also part of the
+   * result of an ended saga.
+   */
   readonly unknownSteps?: readonly string[];
 }
 
@@ -70,10 +75,15 @@ export async function resumeSaga(
 }
 
 /** `tools/cancelSaga {sagaToken, reason?}`: ends a saga and undoes its steps. */
-export async function cancelSaga(host: SagaHostCore, params: unknown, caller: Caller): Promise<ToolResult> {
+export async function cancelSaga(
+  host: SagaHostCore,
+  params: unknown,
+  caller: Caller,
+): Promise<ToolResult> {
   const { sagaToken, reason } = toFields(params);
   if (typeof sagaToken !== 'string') throw invalidField('sagaToken: expected a string');
-  if (reason !== undefined && typeof reason !== 'string') throw invalidField('reason: expected a string');
+  if (reason !== undefined && typeof reason !== 'string')
+    throw invalidField('reason: expected a string');
   const request = { methods: [sagaMethods.call], ...present({ reason }) };
   const turn = await host.cancel(sagaToken, caller, request);
   // Compensation ends within the request.
@@ -99,12 +109,17 @@ function answer(saga: string, turn: SagaTurn): SuspendedResult | ToolResult {
     sagaToken: token,
     steps: steps.map((step) => toWireStep(step, sagaId)),
     ...present({ retryAfterMs }),
-    ...(content === undefined ? {} : { content: content.map((text) => ({ type: 'text' as const, text })) }),
+    ...(content === undefined
+      ? {}
+      : { content: content.map((text) => ({ type: 'text' as const, text })) }),
     _meta: { [extensionKey]: { expiresAt: formatExpiry(turn), ...reported } },
   };
 }
 
-/** Rejects unknown fields. Answers under a misspelled name would be ignored, and the question repeated forever. */
+/**
+ * Rejects unknown fields. Answers under a misspelled name would be ignored, and the question
+ * repeated forever.
+ */
 function assertNothingElse(params: unknown, known: readonly string[]): void {
   const [other] = Object.keys(toFields(params)).filter((name) => !known.includes(name));
   if (other !== undefined)

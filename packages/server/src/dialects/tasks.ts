@@ -9,7 +9,13 @@ import { beginCall, resumeTokenMethod } from './parts/begin-call.ts';
 import { canBeAsked, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/call-types.ts';
 import { stepsForClient } from './parts/interim-result.ts';
-import { maxWaitAfter, multiRoundTrip, roundCapabilities, takeRound, toAnswer } from './multi-round-trip.ts';
+import {
+  maxWaitAfter,
+  multiRoundTrip,
+  roundCapabilities,
+  takeRound,
+  toAnswer,
+} from './multi-round-trip.ts';
 import { resumeToken, resumeTokenCapabilities, toTokenResult } from './resume-token.ts';
 import { createTask } from './tasks/create-task.ts';
 import { declaresTasks, requiredCapabilities } from './tasks/task-status.ts';
@@ -19,8 +25,8 @@ import { mayHaveTasks } from './tasks/task-id.ts';
 const missingCapability = -32021;
 
 /**
- * Tasks (extension `io.modelcontextprotocol/tasks`): after the first questions, the call returns a task to poll. Calls that do not
- * become tasks are served as if the client did not support tasks.
+ * Tasks (extension `io.modelcontextprotocol/tasks`): after the first questions, the call returns a
+ * task to poll. Calls that do not become tasks are served as if the client did not support tasks.
  */
 export const tasks: Dialect = {
   name: 'tasks',
@@ -37,7 +43,10 @@ export const tasks: Dialect = {
     const way = wayOf(host, call);
     const dialect = taskCapabilities(call, offered, way);
     const turn = await way.take(dialect);
-    if (turn.status !== 'suspended' || (turn.steps.length > 0 && !isDueBeside(host, call, turn, dialect)))
+    if (
+      turn.status !== 'suspended' ||
+      (turn.steps.length > 0 && !isDueBeside(host, call, turn, dialect))
+    )
       return await way.encode(turn);
     if (isTask(host, call, turn)) {
       const task = await createTask(host, offered, call, turn);
@@ -48,7 +57,11 @@ export const tasks: Dialect = {
     if ((dialect.defersEffects !== true && turn.retryAfterMs === 0) || turn.hasPage === true)
       return await way.encode(turn);
     const { caller, saga, args } = call;
-    const request = { methods: [way.method], entry: { target: saga.name, args }, dialect: way.dialect };
+    const request = {
+      methods: [way.method],
+      entry: { target: saga.name, args },
+      dialect: way.dialect,
+    };
     return await way.encode(await host.resume(turn.token, [], caller, request));
   },
 };
@@ -85,7 +98,11 @@ function goesByTokens(call: ClientCall): boolean {
 }
 
 /** `true` if a call is rejected because its client does not support tasks. */
-export function isRefused({ saga, method, client }: Pick<ClientCall, 'saga' | 'method' | 'client'>): boolean {
+export function isRefused({
+  saga,
+  method,
+  client,
+}: Pick<ClientCall, 'saga' | 'method' | 'client'>): boolean {
   if (saga.task !== 'require' || method !== 'tools/call') return false;
   return client.era === 'legacy' || !declaresTasks(client.capabilities);
 }
@@ -107,7 +124,10 @@ function notOffered({ saga }: ClientCall): SagaHostError {
   );
 }
 
-async function tasksFor(host: SagaHostCore, { caller }: ClientCall): Promise<TaskSettings | undefined> {
+async function tasksFor(
+  host: SagaHostCore,
+  { caller }: ClientCall,
+): Promise<TaskSettings | undefined> {
   const { tasks: offered } = host.offers;
   const { principal } = host.gate;
   if (offered === undefined) return undefined;
@@ -135,7 +155,8 @@ function isDueBeside(
   { defersEffects }: DialectCapabilities,
 ): boolean {
   // A task asks the client, never the model that called.
-  const isForModel = goesByTokens(call) || stepsForClient(host, call, turn).length < turn.steps.length;
+  const isForModel =
+    goesByTokens(call) || stepsForClient(host, call, turn).length < turn.steps.length;
   if (defersEffects !== true || isForModel) return false;
   return turn.due !== undefined && turn.due <= host.timing.clock();
 }

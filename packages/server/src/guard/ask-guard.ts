@@ -8,8 +8,14 @@ import type { GuardClaim, GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { cancelLifetime } from '../token/sealed-saga.ts';
 
-/** Asks the guard. Throws `guard_down`, and reports the cause to `onError`: an error of Redis does not name the guard. */
-export async function askGuard<T>({ hooks }: Pick<Observer, 'hooks'>, ask: () => T | Promise<T>): Promise<T> {
+/**
+ * Asks the guard. Throws `guard_down`, and reports the cause to `onError`: an error of Redis does
+ * not name the guard.
+ */
+export async function askGuard<T>(
+  { hooks }: Pick<Observer, 'hooks'>,
+  ask: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (error) {
@@ -36,8 +42,8 @@ const members = {
 };
 
 /**
- * Checks a verdict: a guard for an older release may use other words, and its turns would run without their interrupted requests.
- * Throws `guard_down`.
+ * Checks a verdict: a guard for an older release may use other words, and its turns would run
+ * without their interrupted requests. Throws `guard_down`.
  */
 export function assertVerdict(verdict: unknown): asserts verdict is GuardVerdict {
   if (verdict === 'busy' || verdict === 'conflict' || verdict === 'full') return;
@@ -53,14 +59,18 @@ export function assertVerdict(verdict: unknown): asserts verdict is GuardVerdict
   );
 }
 
-/** Digest of the principal of a turn. Anonymous turns are not counted: all of them would share one limit. */
+/**
+ * Digest of the principal of a turn. Anonymous turns are not counted: all of them would share one
+ * limit.
+ */
 async function ownerOf(
   { limits, keys: { tenant } }: Pick<HostParts, 'limits' | 'keys'>,
   { claims: { principal } }: SealedSaga,
   { keptBytes }: { readonly keptBytes?: number },
 ): Promise<Pick<GuardClaim, 'owner'>> {
   if (principal === null) return {};
-  const maxBytes = keptBytes === undefined ? Number.MAX_SAFE_INTEGER : limits.maxKeptBytesPerPrincipal;
+  const maxBytes =
+    keptBytes === undefined ? Number.MAX_SAFE_INTEGER : limits.maxKeptBytesPerPrincipal;
   const owner = tenant === undefined ? principal : canonicalize([tenant, principal]);
   return { owner: { id: await digestText(owner), maxBytes } };
 }
@@ -74,40 +84,60 @@ export function guardFull({ reject }: Pick<Observer, 'reject'>): SagaHostError {
   );
 }
 
-// Skew of tokens on both sides, a minute between a token and its cancel token, and skew between a fleet and its store.
+// Skew of tokens on both sides, a minute between a token and its cancel token, and skew between a
+// fleet and its store.
 const margin = 5 * 60_000;
 
-/** Time at which the guard may forget a used token (ms since the epoch): the token and its cancel token have expired. */
+/**
+ * Time at which the guard may forget a used token (ms since the epoch): the token and its cancel
+ * token have expired.
+ */
 function guardedUntil(host: GuardedBy, claims: Pick<Claims, 'exp'>): number {
-  return wantedUntil(host, claims) + (host.observer.notifiesSuspended ? cancelLifetime : 0) + margin;
+  return (
+    wantedUntil(host, claims) + (host.observer.notifiesSuspended ? cancelLifetime : 0) + margin
+  );
 }
 
 type GuardedBy = Pick<HostParts, 'observer' | 'timing'>;
 
 /** A turn may outlast its token. The host may begin a turn of an expired token. */
-function wantedUntil({ timing: { clock, leaseMs } }: GuardedBy, { exp }: Pick<Claims, 'exp'>): number {
+function wantedUntil(
+  { timing: { clock, leaseMs } }: GuardedBy,
+  { exp }: Pick<Claims, 'exp'>,
+): number {
   return Math.max(exp, Math.ceil(clock() + leaseMs));
 }
 
-/** `true` if the guard was restarted after `time` (ms since the epoch), and forgot all earlier tokens. */
-export function isForgotten({ guard, timing }: Pick<HostParts, 'guard' | 'timing'>, time: number): boolean {
+/**
+ * `true` if the guard was restarted after `time` (ms since the epoch), and forgot all earlier
+ * tokens.
+ */
+export function isForgotten(
+  { guard, timing }: Pick<HostParts, 'guard' | 'timing'>,
+  time: number,
+): boolean {
   return time < (guard?.store.remembersSince?.(timing.clock()) ?? 0);
 }
 
 /**
- * Time at which the guard may forget the claimed steps of a saga (ms since the epoch): when all its tokens have expired. Older
- * tokens, and tokens to undo, may expire later than the newest.
+ * Time at which the guard may forget the claimed steps of a saga (ms since the epoch): when all its
+ * tokens have expired. Older tokens, and tokens to undo, may expire later than the newest.
  */
 export function claimedUntil(
   { limits, observer }: Pick<HostParts, 'limits' | 'observer'>,
   { born, exp }: Pick<Claims, 'born' | 'exp'>,
 ): number {
   return (
-    Math.max(born + limits.maxLifetimeMs, exp) + (observer.notifiesSuspended ? cancelLifetime : 0) + margin
+    Math.max(born + limits.maxLifetimeMs, exp) +
+    (observer.notifiesSuspended ? cancelLifetime : 0) +
+    margin
   );
 }
 
-/** Time in which a queue delivers a message again whose process died, in milliseconds: the guard knows the next turn until then. */
+/**
+ * Time in which a queue delivers a message again whose process died, in milliseconds: the guard
+ * knows the next turn until then.
+ */
 const redeliveryMs = 24 * 60 * 60 * 1000;
 
 /** Request for the turn of a token. */
@@ -116,14 +146,20 @@ export interface TurnClaim extends Pick<GuardClaim, 'action' | 'digest' | 'follo
   readonly brought: RetryableRequest;
   /** Number of requests of the client. */
   readonly round: number;
-  /** `true` for the message of a queue, which may be delivered again hours after its process died. */
+  /**
+   * `true` for the message of a queue, which may be delivered again hours after its process died.
+   */
   readonly isWake?: boolean;
   /** Bytes of the saga in the guard. Default: the turn has no limit. */
   readonly keptBytes?: number;
 }
 
 /** Makes the claim of a request. */
-export async function claimOf(host: HostParts, saga: SealedSaga, request: TurnClaim): Promise<GuardClaim> {
+export async function claimOf(
+  host: HostParts,
+  saga: SealedSaga,
+  request: TurnClaim,
+): Promise<GuardClaim> {
   const { claims, sagaId } = saga;
   const { action, digest, follows, ends, brought, round, isWake = false } = request;
   const redeliveredUntil = isWake ? host.timing.clock() + redeliveryMs : 0;
@@ -145,13 +181,19 @@ export async function claimOf(host: HostParts, saga: SealedSaga, request: TurnCl
 
 /** Makes the error of a request while another request runs the turn. */
 export function tooLate(): SagaHostError {
-  return new SagaHostError('busy', 'The same request is already running. Send the request again later.');
+  return new SagaHostError(
+    'busy',
+    'The same request is already running. Send the request again later.',
+  );
 }
 
 const maxAnswerDepth = 64;
 
 /** Digest of a request, independent of the order of the answers. */
-export async function digestOf(action: string, answers: ReadonlyMap<string, ClientAnswer>): Promise<string> {
+export async function digestOf(
+  action: string,
+  answers: ReadonlyMap<string, ClientAnswer>,
+): Promise<string> {
   const sorted = [...answers].toSorted(([one], [other]) => (one < other ? -1 : 1));
   // An answer has the maximum depth of input, inside a few lists and objects.
   return await digestText(canonicalize([action, sorted], { maxDepth: 2 * maxAnswerDepth }));
@@ -162,8 +204,8 @@ const first = 50;
 const longest = 1_000;
 
 /**
- * Wait before the guard is asked again about a running request, in milliseconds. Grows from 50 to 1,000, with random jitter, so
- * that waiting requests do not ask together.
+ * Wait before the guard is asked again about a running request, in milliseconds. Grows from 50 to
+ * 1,000, with random jitter, so that waiting requests do not ask together.
  */
 export function busyWait(waits: number, random: () => number = Math.random): number {
   const most = Math.min(longest, first * 2 ** waits);

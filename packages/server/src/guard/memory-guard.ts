@@ -8,19 +8,22 @@ import type { Expiring, Lease, Owner, UsedTurn } from './used-turn.ts';
 /** Options of {@link memoryGuard}. */
 export interface MemoryGuardOptions {
   /**
-   * `refuse`: tokens of an earlier process are refused, because the guard does not know the used ones. `accept`: each older token can be
-   * used again once. @default 'refuse'
+   * `refuse`: tokens of an earlier process are refused, because the guard does not know the used
+   * ones. `accept`: each older token can be used again once. @default 'refuse'
    */
   readonly olderTokens?: 'refuse' | 'accept';
-  /** Returns the time, in milliseconds since the epoch. Default: the clock of the host, or `Date.now` for callers that pass no time. */
+  /**
+   * Returns the time, in milliseconds since the epoch. Default: the clock of the host, or
+   * `Date.now` for callers that pass no time.
+   */
   readonly clock?: () => number;
 }
 
 const optionNames: NamesOf<MemoryGuardOptions> = { olderTokens: true, clock: true };
 
 /**
- * Creates a guard in the memory of one process: for tests, stdio, and servers that are one process. Each call removes up to 1,000
- * expired entries. A restart of the process forgets all entries.
+ * Creates a guard in the memory of one process: for tests, stdio, and servers that are one process.
+ * Each call removes up to 1,000 expired entries. A restart of the process forgets all entries.
  * @throws TypeError for an unknown option, or one of the wrong type
  * @example
  * ```ts
@@ -30,7 +33,9 @@ const optionNames: NamesOf<MemoryGuardOptions> = { olderTokens: true, clock: tru
  * createSagaHost({ sagas: [greet], keys, audience: 'greeter', guard: { store: memoryGuard() } });
  * ```
  */
-export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { readonly size: number } {
+export function memoryGuard(
+  options: MemoryGuardOptions = {},
+): SagaGuard & { readonly size: number } {
   assertKnown('memoryGuard', options, optionNames);
   const { clock, olderTokens = 'refuse' } = options;
   if (clock !== undefined) assertClock('memoryGuard.clock', clock);
@@ -38,7 +43,8 @@ export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { rea
   let startedAt: number | undefined;
   /** Latest time that a host passed. */
   let hostTime: number | undefined;
-  const timeOf = (now: number | undefined): number => clock?.() ?? (hostTime = now ?? hostTime) ?? Date.now();
+  const timeOf = (now: number | undefined): number =>
+    clock?.() ?? (hostTime = now ?? hostTime) ?? Date.now();
   const turns = new Map<string, UsedTurn>();
   const claims = new Map<string, Expiring>();
   const owners = new Map<string, Owner>();
@@ -52,7 +58,10 @@ export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { rea
   };
   /** Latest time at which an entry was removed. */
   let forgottenUntil = Number.NEGATIVE_INFINITY;
-  /** Throws for an entry that may have been removed at a later time: a used token would be accepted again. */
+  /**
+   * Throws for an entry that may have been removed at a later time: a used token would be accepted
+   * again.
+   */
   const assertNotForgotten = (expiresAt: number, now: number): void => {
     if (now < forgottenUntil && expiresAt <= forgottenUntil) throw new Error(ahead);
   };
@@ -70,7 +79,9 @@ export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { rea
           if (entry.lease === undefined) entry.jti = entry.digest = '';
         }
         entry.dueAt =
-          entry.respondsUntil <= now ? entry.expiresAt : Math.min(entry.respondsUntil, entry.expiresAt);
+          entry.respondsUntil <= now
+            ? entry.expiresAt
+            : Math.min(entry.respondsUntil, entry.expiresAt);
         expiring.add(entry);
       }
     }
@@ -100,7 +111,8 @@ export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { rea
     if (used === undefined) {
       // A later request of the same token may claim the turn until a lease later.
       assertNotForgotten(expiresAt - claim.leaseMs, now);
-      if (owner !== undefined && (owners.get(owner.id)?.bytes ?? 0) >= owner.maxBytes) return 'full';
+      if (owner !== undefined && (owners.get(owner.id)?.bytes ?? 0) >= owner.maxBytes)
+        return 'full';
       const expired = turns.get(key);
       if (expired !== undefined) remove(expired);
       leases += 1;
@@ -122,7 +134,11 @@ export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { rea
         response: undefined,
         owner: counted,
       };
-      keep(made, { number: leases, until: now + claim.leaseMs, isAgain: false, request }, undefined);
+      keep(
+        made,
+        { number: leases, until: now + claim.leaseMs, isAgain: false, request },
+        undefined,
+      );
       turns.set(key, made);
       expiring.add(made);
       return { run: { sagaId, turn, number: leases } };
@@ -131,7 +147,8 @@ export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { rea
     const isSame = used.digest === digest;
     const isRequest = used.action === action && (isSame || claim.follows === true);
     const ends = claim.ends === true && used.action === 'resume';
-    // The effects of an interrupted turn are unknown: the turn has to end before it is undone or continued.
+    // The effects of an interrupted turn are unknown: the turn has to end before it is undone or
+    // continued.
     const interrupted = lease?.request;
     const mayEnd = ends && (interrupted !== undefined || lease === undefined);
     const isAwaited =
@@ -151,10 +168,16 @@ export function memoryGuard(options: MemoryGuardOptions = {}): SagaGuard & { rea
     leases += 1;
     // An awaited request runs to its end: its effects are known.
     const isAgain = lease.isAgain || !isAwaited;
-    keep(used, { number: leases, until: now + claim.leaseMs, isAgain, request: interrupted }, undefined);
+    keep(
+      used,
+      { number: leases, until: now + claim.leaseMs, isAgain, request: interrupted },
+      undefined,
+    );
     used.respondsUntil = Math.max(used.respondsUntil, respondsUntil);
     const run = { sagaId, turn, number: leases };
-    return interrupted === undefined ? { run } : { run, interrupted, ...(isAwaited ? { other: true } : {}) };
+    return interrupted === undefined
+      ? { run }
+      : { run, interrupted, ...(isAwaited ? { other: true } : {}) };
   };
   const guard: SagaGuard & { readonly size: number } = {
     get size() {
@@ -211,7 +234,8 @@ function keep(used: UsedTurn, lease: Lease | undefined, response: string | undef
 }
 
 function release(used: UsedTurn | undefined): void {
-  if (used?.lease !== undefined) keep(used, { ...used.lease, until: Number.NEGATIVE_INFINITY }, undefined);
+  if (used?.lease !== undefined)
+    keep(used, { ...used.lease, until: Number.NEGATIVE_INFINITY }, undefined);
 }
 
 function bytesOf(lease: Pick<Lease, 'request'> = { request: '' }, response: string = ''): number {
@@ -222,7 +246,10 @@ function at({ sagaId, turn }: Pick<Fence, 'sagaId' | 'turn'>): string {
   return `${sagaId}:${turn}`;
 }
 
-/** Entries by due time, as a binary heap: each operation visits at most the logarithm of all entries. */
+/**
+ * Entries by due time, as a binary heap: each operation visits at most the logarithm of all
+ * entries.
+ */
 export class ExpiryQueue<T extends Expiring> {
   readonly #heap: T[] = [];
 

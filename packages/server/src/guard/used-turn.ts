@@ -1,8 +1,12 @@
 import type { GuardClaim } from '../model/guard.ts';
 
-/** Used token. A finished turn holds only the response, and the facts to match a repeated request. */
+/**
+ * Used token. A finished turn holds only the response, and the facts to match a repeated request.
+ */
 export interface UsedTurn extends Expiring {
-  /** Empty once the response of a finished turn has expired: every further request is a conflict. */
+  /**
+   * Empty once the response of a finished turn has expired: every further request is a conflict.
+   */
   jti: string;
   readonly action: GuardClaim['action'];
   digest: string;

@@ -9,7 +9,10 @@ interface AllowedHost {
 // URLs and `Host` headers omit these.
 const defaultPorts = ['80', '443'];
 
-/** Creates a check of the `Host` header, which returns the reason for a rejection. Throws TypeError for an invalid entry. */
+/**
+ * Creates a check of the `Host` header, which returns the reason for a rejection. Throws TypeError
+ * for an invalid entry.
+ */
 export function hostCheck(
   allowed: readonly string[] | undefined,
 ): (request: Request, env: unknown) => string | undefined {
@@ -25,7 +28,9 @@ export function hostCheck(
     if (!URL.canParse(`http://${host}`)) return `Invalid Host header: ${host}`;
     const port = /:(\d+)$/.exec(host)?.[1] ?? '';
     const isSamePort = (entry: AllowedHost): boolean =>
-      entry.port === '' || entry.port === port || (port === '' && defaultPorts.includes(entry.port));
+      entry.port === '' ||
+      entry.port === port ||
+      (port === '' && defaultPorts.includes(entry.port));
     const { hostname: named } = new URL(`http://${host}`);
     const isAllowed = hosts.some((entry) => entry.hostname === named && isSamePort(entry));
     if (!isAllowed) return `Invalid Host: ${named}`;
@@ -49,11 +54,16 @@ function toAllowedHosts(allowed: readonly string[]): readonly AllowedHost[] {
   });
 }
 
-const forms = "Write a host name, with or without a port: 'mcp.example', 'localhost:3000', '[::1]'.";
+const forms =
+  "Write a host name, with or without a port: 'mcp.example', 'localhost:3000', '[::1]'.";
 
 function suggested(host: unknown): string {
   if (typeof host !== 'string') return '';
-  const url = host.includes('://') ? host : host.includes(':') ? `http://[${host}]` : `http://${host}`;
+  const url = host.includes('://')
+    ? host
+    : host.includes(':')
+      ? `http://[${host}]`
+      : `http://${host}`;
   const meant = URL.canParse(url) ? new URL(url).host : '';
   return meant === '' || meant.includes('*') ? '' : `: did you mean '${meant}'?`;
 }
@@ -66,16 +76,20 @@ const loopback: readonly AllowedHost[] = loopbackNames.map((hostname) => ({ host
 /**
  * Returns the allowed host names of a request by default; undefined for all.
  *
- * In DNS rebinding, a web page changes its own name to resolve to the user's machine. Requests of the page then reach a local
- * server under the name of the page. Two kinds of request must therefore name loopback: requests to a server on loopback, if the
- * runtime exposes the address; and requests of a plain HTTP page to its own name.
+ * In DNS rebinding, a web page changes its own name to resolve to the user's machine. Requests of
+ * the page then reach a local server under the name of the page. Two kinds of request must
+ * therefore name loopback: requests to a server on loopback, if the runtime exposes the address;
+ * and requests of a plain HTTP page to its own name.
  * @param env - second argument of `fetch`: on Bun, the server
  */
 function ownHosts(request: Request, env: unknown): readonly AllowedHost[] | undefined {
   return listensOnLoopback(request, env) || isToOwnPage(request) ? loopback : undefined;
 }
 
-/** Returns the host of a request, from the `Host` header, or from `:authority` of HTTP/2, which servers copy to the URL. */
+/**
+ * Returns the host of a request, from the `Host` header, or from `:authority` of HTTP/2, which
+ * servers copy to the URL.
+ */
 export function hostOf({ headers, url }: Request): string {
   return headers.get('host') ?? new URL(url).host;
 }
@@ -90,13 +104,15 @@ interface RuntimeRequest {
 
 type NodeSocket = { readonly server?: { address?(): unknown } };
 
-// Asking for the address takes a system call. A closed server has no address, but its connections stay open.
+// Asking for the address takes a system call. A closed server has no address, but its connections
+// stay open.
 const local = new WeakMap<NodeSocket, boolean>();
 
 function listensOnLoopback(request: Request, env: unknown): boolean {
   const { node, bun } = (request as RuntimeRequest).runtime ?? {};
   const socket = node?.req?.socket ?? undefined;
-  if (socket === undefined) return isLoopback(bunAddress(bun?.server)) || isLoopback(bunAddress(env));
+  if (socket === undefined)
+    return isLoopback(bunAddress(bun?.server)) || isLoopback(bunAddress(env));
   const known = local.get(socket) ?? isLoopback(socket.server?.address?.());
   local.set(socket, known);
   return known;
@@ -116,9 +132,13 @@ function bunAddress(server: unknown): unknown {
   return typeof requestIP === 'function' ? address : undefined;
 }
 
-/** `true` if a page sends to its own plain HTTP origin. Rebinding needs a DNS name, and TLS fails for that name. */
+/**
+ * `true` if a page sends to its own plain HTTP origin. Rebinding needs a DNS name, and TLS fails
+ * for that name.
+ */
 function isToOwnPage(request: Request): boolean {
   const origin = request.headers.get('origin') ?? '';
-  if (!origin.startsWith('http://') || origin.slice('http://'.length) !== hostOf(request)) return false;
+  if (!origin.startsWith('http://') || origin.slice('http://'.length) !== hostOf(request))
+    return false;
   return URL.canParse(origin) && !/^(\[|[\d.]+$)/.test(new URL(origin).hostname);
 }

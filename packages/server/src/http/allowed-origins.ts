@@ -17,7 +17,9 @@ function isOwn(origin: string, host: string): boolean {
   if (!URL.canParse(origin) || !URL.canParse(`http://${host}`)) return false;
   const page = new URL(origin);
   const own = new URL(`${page.protocol}//${host}`);
-  return page.host === own.host || [page, own].every(({ hostname }) => loopbackNames.includes(hostname));
+  return (
+    page.host === own.host || [page, own].every(({ hostname }) => loopbackNames.includes(hostname))
+  );
 }
 
 function toOrigins(allowed: readonly string[]): readonly string[] {
@@ -27,7 +29,8 @@ function toOrigins(allowed: readonly string[]): readonly string[] {
     const known = URL.canParse(origin) ? new URL(origin).origin : '';
     const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/*]+$/.test(origin);
     // `URL` has no origin for browser extensions.
-    if (origin === '*' || (isOrigin && (known === origin || !/^https?:/.test(origin)))) return origin;
+    if (origin === '*' || (isOrigin && (known === origin || !/^https?:/.test(origin))))
+      return origin;
     const hint = /^https?:\/\//.test(known) ? `: did you mean '${known}'?` : '';
     throw optionError(`allowedOrigins[${index}]: not an origin${hint}. ${forms}`);
   });
@@ -40,7 +43,8 @@ const methods = 'GET, POST, DELETE, OPTIONS';
 
 /** Responds to a CORS preflight request; undefined for other requests. */
 export function preflightResponse({ method, headers }: Request): Response | undefined {
-  if (method !== 'OPTIONS' || headers.get('access-control-request-method') === null) return undefined;
+  if (method !== 'OPTIONS' || headers.get('access-control-request-method') === null)
+    return undefined;
   // Echoed, because tools define `Mcp-Param-*` headers.
   const asked = headers.get('access-control-request-headers');
   return new Response(null, {
@@ -61,7 +65,10 @@ export function readableBy({ headers: sent }: Request, response: Response): Resp
   const origin = sent.get('origin');
   if (origin !== null) {
     headers.set('access-control-allow-origin', origin);
-    headers.set('access-control-expose-headers', 'www-authenticate, mcp-session-id, mcp-protocol-version');
+    headers.set(
+      'access-control-expose-headers',
+      'www-authenticate, mcp-session-id, mcp-protocol-version',
+    );
   }
   return new Response(body, { status, statusText, headers });
 }

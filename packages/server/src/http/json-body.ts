@@ -9,8 +9,8 @@ export interface ReadRequest {
 }
 
 /**
- * Reads posted JSON if its declared length is within bounds: on Node, the SDK's stream takes a fifth of a call. The SDK reads and
- * rejects all other bodies.
+ * Reads posted JSON if its declared length is within bounds: on Node, the SDK's stream takes a
+ * fifth of a call. The SDK reads and rejects all other bodies.
  */
 export async function readJson(request: Request, maxBytes: number = longest): Promise<ReadRequest> {
   const limit = Math.min(maxBytes, longest);

@@ -11,7 +11,9 @@ import type { AuthMetadataOptions } from '@modelcontextprotocol/server';
 export interface ProtectedResourceOptions {
   /** Public URL of the server, which is the audience of its access tokens. */
   readonly resource: string | undefined;
-  /** URL of the authorization server, which issues the access tokens. HTTPS, except on localhost. */
+  /**
+   * URL of the authorization server, which issues the access tokens. HTTPS, except on localhost.
+   */
   readonly issuer: string | undefined;
   /** Scopes for clients to request. Default: not announced. */
   readonly scopes?: readonly string[];
@@ -26,9 +28,17 @@ export interface ProtectedResource {
   challenge(response: Response): Response;
 }
 
-/** Creates the metadata of a protected resource. Throws TypeError for an invalid URL, or an issuer with a query or plain HTTP. */
-export function protectedResource({ resource, issuer, scopes }: ProtectedResourceOptions): ProtectedResource {
-  if (!isUrl(resource)) throw optionError(`oauth.resource: expected the URL of this server. ${example}`);
+/**
+ * Creates the metadata of a protected resource. Throws TypeError for an invalid URL, or an issuer
+ * with a query or plain HTTP.
+ */
+export function protectedResource({
+  resource,
+  issuer,
+  scopes,
+}: ProtectedResourceOptions): ProtectedResource {
+  if (!isUrl(resource))
+    throw optionError(`oauth.resource: expected the URL of this server. ${example}`);
   if (!isUrl(issuer)) throw optionError(`oauth.issuer: expected a URL. ${example}`);
   const options: AuthMetadataOptions = {
     // The SDK reads only the issuer.
@@ -41,21 +51,29 @@ export function protectedResource({ resource, issuer, scopes }: ProtectedResourc
   const { pathname: metadataPath } = new URL(metadataUrl);
   return {
     metadataUrl,
-    respond: (request, pathname) => (pathname === metadataPath ? respondBySdk(request, options) : undefined),
+    respond: (request, pathname) =>
+      pathname === metadataPath ? respondBySdk(request, options) : undefined,
     challenge: (response) => {
       const challenge = response.headers.get('www-authenticate') ?? '';
-      if (!/^bearer\b/i.test(challenge) || challenge.includes('resource_metadata=')) return response;
+      if (!/^bearer\b/i.test(challenge) || challenge.includes('resource_metadata='))
+        return response;
       const { status, statusText, body } = response;
       const headers = new Headers(response.headers);
       const separator = challenge.includes('=') ? ', ' : ' ';
-      headers.set('www-authenticate', `${challenge.trim()}${separator}resource_metadata="${metadataUrl}"`);
+      headers.set(
+        'www-authenticate',
+        `${challenge.trim()}${separator}resource_metadata="${metadataUrl}"`,
+      );
       return new Response(body, { status, statusText, headers });
     },
   };
 }
 
 /** Loads the SDK with the first request, which most servers never get. */
-async function respondBySdk(request: Request, options: AuthMetadataOptions): Promise<Response | undefined> {
+async function respondBySdk(
+  request: Request,
+  options: AuthMetadataOptions,
+): Promise<Response | undefined> {
   const { oauthMetadataResponse } = await import('./sdk-metadata.ts');
   return oauthMetadataResponse(request, options);
 }

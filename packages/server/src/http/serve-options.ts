@@ -1,7 +1,11 @@
 import { optionError } from '@mcp-saga/core/program';
 import type { Awaitable, Context } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
-import type { createMcpHandler, CreateMcpHandlerOptions, McpServer } from '@modelcontextprotocol/server';
+import type {
+  createMcpHandler,
+  CreateMcpHandlerOptions,
+  McpServer,
+} from '@modelcontextprotocol/server';
 import type { AuthOptions, KeySource, SagaHostOptions } from '../model/host-options.ts';
 import {
   assertKnownOptions,
@@ -23,7 +27,9 @@ export type Authenticated = AuthInfo | Response | undefined | null;
 /** Function that returns the keys of a server, a promise of them, or their source. */
 export type KeysOfEnv<Env = never> = (env: Env) => Awaitable<KeysOption | undefined> | KeySource;
 
-/** `true` for a `Response` of any class with that name: servers for Node replace the global class. */
+/**
+ * `true` for a `Response` of any class with that name: servers for Node replace the global class.
+ */
 export function isResponse(value: unknown): value is Response {
   return value instanceof Response || Object.prototype.toString.call(value) === '[object Response]';
 }
@@ -31,15 +37,18 @@ export function isResponse(value: unknown): value is Response {
 /** Options for callers of a server. `Env` is the type of the second argument of `fetch`. */
 export interface ServeAuthOptions<Env = unknown> extends AuthOptions {
   /**
-   * Authenticates a request. Returns auth info, a `Response` that rejects the request, or nothing, which causes a 401 unless `anonymous` is
-   * set. Requires `principal`.
+   * Authenticates a request. Returns auth info, a `Response` that rejects the request, or nothing,
+   * which causes a 401 unless `anonymous` is set. Requires `principal`.
    */
   readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
-  /** `accept` serves requests without auth info: anyone with a token of an anonymous saga can continue it. Default: 401. */
+  /**
+   * `accept` serves requests without auth info: anyone with a token of an anonymous saga can
+   * continue it. Default: 401.
+   */
   readonly anonymous?: 'accept';
   /**
-   * OAuth metadata for clients, served at `/.well-known/oauth-protected-resource/mcp` (RFC 9728) and named in each `Bearer`
-   * challenge. Requires `authenticate`.
+   * OAuth metadata for clients, served at `/.well-known/oauth-protected-resource/mcp` (RFC 9728)
+   * and named in each `Bearer` challenge. Requires `authenticate`.
    */
   readonly oauth?: ProtectedResourceOptions;
 }
@@ -49,28 +58,36 @@ export interface HttpOptions {
   /** Path of the server. @default '/mcp' */
   readonly path?: string;
   /**
-   * Allowed hosts in requests: `'mcp.example'` on every port, `'localhost:3000'` on one. Other requests get a 403. Protects against DNS
-   * rebinding, which lets a web page reach a server on the user's machine. Behind a proxy that forwards `Host`, list the names of the
-   * proxy.
+   * Allowed hosts in requests: `'mcp.example'` on every port, `'localhost:3000'` on one. Other
+   * requests get a 403. Protects against DNS rebinding, which lets a web page reach a server on the
+   * user's machine. Behind a proxy that forwards `Host`, list the names of the proxy.
    *
-   * Default: `['localhost', '127.0.0.1', '[::1]']` for a server on loopback (detected on Node with srvx, and on Bun if `fetch` gets the
-   * server), and for requests of a plain HTTP page to its own name. Otherwise any host.
+   * Default: `['localhost', '127.0.0.1', '[::1]']` for a server on loopback (detected on Node with
+   * srvx, and on Bun if `fetch` gets the server), and for requests of a plain HTTP page to its own
+   * name. Otherwise any host.
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Allowed origins of web pages, such as `'https://app.example'`; `'*'` for every page. Requests of other pages get a 403.
-   * Requests without an `Origin` header do not come from a page, and are served.
+   * Allowed origins of web pages, such as `'https://app.example'`; `'*'` for every page. Requests
+   * of other pages get a 403. Requests without an `Origin` header do not come from a page, and are
+   * served.
    *
    * Default: pages of the server's own host; for a host on loopback, all pages on loopback.
    */
   readonly allowedOrigins?: readonly string[];
-  /** Answers the CORS requests of browsers, so that allowed pages of other origins can send requests. @default false */
+  /**
+   * Answers the CORS requests of browsers, so that allowed pages of other origins can send
+   * requests. @default false
+   */
   readonly cors?: boolean;
   /** Options of the SDK's handler, such as body limits and the response mode. */
   readonly handler?: CreateMcpHandlerOptions;
 }
 
-/** Options of `serveSagas`. `Env` is the type of the second argument of `fetch`, such as the bindings of a Worker. */
+/**
+ * Options of `serveSagas`. `Env` is the type of the second argument of `fetch`, such as the
+ * bindings of a Worker.
+ */
 export interface ServeSagasOptions<Env = unknown> extends Omit<
   SagaHostOptions,
   'audience' | 'auth' | 'keys'
@@ -79,21 +96,31 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<
   readonly name: string;
   /** Version of the server, shown to clients. */
   readonly version: string;
-  /** Name of this service, sealed into each token. Tokens of other services do not open here. @default name */
+  /**
+   * Name of this service, sealed into each token. Tokens of other services do not open here.
+   * @default name
+   */
   readonly audience?: string;
   /**
-   * Keys that seal and open tokens, as for `createSagaHost`, or a function of `env` for keys in bindings (Cloudflare Workers). The
-   * first request calls the function. If the result is a promise, the function is called again every five minutes.
+   * Keys that seal and open tokens, as for `createSagaHost`, or a function of `env` for keys in
+   * bindings (Cloudflare Workers). The first request calls the function. If the result is a
+   * promise, the function is called again every five minutes.
    * @default process.env.SAGA_KEYS
    */
   readonly keys?: KeysOption | KeySource | KeysOfEnv<Env> | undefined;
-  /** Options for callers: identity, permissions, and rate limits. Default: anonymous callers may use all sagas. */
+  /**
+   * Options for callers: identity, permissions, and rate limits. Default: anonymous callers may use
+   * all sagas.
+   */
   readonly auth?: ServeAuthOptions<Env>;
   /** Options for HTTP: path, allowed hosts and origins, CORS. */
   readonly http?: HttpOptions;
   /** Returns the value that server steps get as `context`. Default: `env`. */
   readonly context?: (request: Request, env: Env) => Context;
-  /** Registers other tools, prompts, and resources on the `McpServer` of each request. Also called once at the start, to check it. */
+  /**
+   * Registers other tools, prompts, and resources on the `McpServer` of each request. Also called
+   * once at the start, to check it.
+   */
   readonly extend?: (server: McpServer) => void;
 }
 
@@ -126,7 +153,10 @@ export function assertServeOptions<Env>(options: ServeSagasOptions<Env>): void {
   assertServed(options);
 }
 
-/** Without `principal`, all calls fail. Without `authenticate`, users cannot be told apart. Neither shows before a call. */
+/**
+ * Without `principal`, all calls fail. Without `authenticate`, users cannot be told apart. Neither
+ * shows before a call.
+ */
 function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
   const { authenticate, principal, anonymous, oauth } = auth;
   if (oauth !== undefined && authenticate === undefined)
@@ -155,9 +185,12 @@ function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
 function assertServed<Env>({ name, version, http = {} }: ServeSagasOptions<Env>): void {
   const { path = '/mcp', handler: { maxRequestBodySize = 1 } = {} } = http;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string') {
-    throw optionError("serveSagas needs a name and a version: name: 'deployer', version: '1.0.0'.", {
-      code: name === undefined || version === undefined ? 'missing_option' : 'invalid_option',
-    });
+    throw optionError(
+      "serveSagas needs a name and a version: name: 'deployer', version: '1.0.0'.",
+      {
+        code: name === undefined || version === undefined ? 'missing_option' : 'invalid_option',
+      },
+    );
   }
   if (typeof path !== 'string' || !/^\/[^?#]*$/.test(path)) {
     throw optionError("http.path: expected the path of a URL, which begins with a slash: '/mcp'.");

@@ -34,7 +34,10 @@ export interface CallOfClient extends RequestOfClient {
   readonly toResult: (saga: string, turn: CompletedTurn | FailedTurn) => object;
 }
 
-/** Answers a request to a saga in the dialect of its client. Throws a WireError if `toErrorResult` has no result for an error. */
+/**
+ * Answers a request to a saga in the dialect of its client. Throws a WireError if `toErrorResult`
+ * has no result for an error.
+ */
 export async function answerCall(
   host: SagaHostCore,
   client: ClientSource,
@@ -109,7 +112,10 @@ export function toClientCall(
   };
 }
 
-/** Returns the responses as received. The SDK removes invalid responses; null makes their steps ask again. */
+/**
+ * Returns the responses as received. The SDK removes invalid responses; null makes their steps ask
+ * again.
+ */
 function inputResponsesOf(request: RequestContextLike['mcpReq']): unknown {
   const { inputResponses, droppedInputResponseKeys: dropped = [] } = request ?? {};
   if (dropped.length === 0) return inputResponses;

@@ -4,7 +4,12 @@ import type { Caller } from '../model/caller.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { servedAs } from '../settings/registry.ts';
 import { assertParamHeaders } from './param-headers.ts';
-import { setMethodHandler, type ClientSource, type McpServerLike, type RequestContextLike } from './sdk.ts';
+import {
+  setMethodHandler,
+  type ClientSource,
+  type McpServerLike,
+  type RequestContextLike,
+} from './sdk.ts';
 import { withCaller, clientFactsOf } from './answer-call.ts';
 import { sagaTokenRefused, toWireError } from '../wire/wire-error.ts';
 
@@ -17,7 +22,11 @@ const handlers: ReadonlyMap<string, Method> = new Map([
 ]);
 
 /** Registers the saga methods. */
-export function attachMethods(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+export function attachMethods(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+): void {
   for (const method of handlers.keys())
     setMethodHandler(server, method, (params, context) =>
       callSagaMethod(host, server, { method, params, context, stepContext }),
@@ -42,7 +51,9 @@ export async function callSagaMethod(
   if (handle === undefined) throw new TypeError(`There is no saga method ${method}.`);
   try {
     if (method === sagaMethods.call) assertHeaders(host, client, params, context);
-    return await withCaller(host, client, { context, stepContext }, (caller) => handle(host, params, caller));
+    return await withCaller(host, client, { context, stepContext }, (caller) =>
+      handle(host, params, caller),
+    );
   } catch (error) {
     throw toWireError(error, sagaTokenRefused, host.observer.hooks.onError);
   }
@@ -65,7 +76,10 @@ function assertHeaders(
 }
 
 /** Finds the saga that serves a tool of this name. */
-export function toolNamed({ registry }: Pick<SagaHostCore, 'registry'>, name: unknown): Program | undefined {
+export function toolNamed(
+  { registry }: Pick<SagaHostCore, 'registry'>,
+  name: unknown,
+): Program | undefined {
   const saga = typeof name === 'string' ? registry.named(name) : undefined;
   return saga !== undefined && servedAs(saga) === 'tool' ? saga : undefined;
 }

@@ -1,6 +1,11 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import { declaresTasks, requiredCapabilities } from '../dialects/tasks/task-status.ts';
-import { cancelTask, getTask, updateTask, type TaskRequest } from '../dialects/tasks/task-methods.ts';
+import {
+  cancelTask,
+  getTask,
+  updateTask,
+  type TaskRequest,
+} from '../dialects/tasks/task-methods.ts';
 import { hostFor, type SagaHostCore } from '../requests/host.ts';
 import { clientFactsOf } from './answer-call.ts';
 import { isVersion2, notifierOf, setMethodHandler, toCaller, type McpServerLike } from './sdk.ts';
@@ -12,7 +17,10 @@ const missingCapability = -32021;
 
 const taskRefused: FrozenAnswer = { message: 'Unknown or expired task', reason: 'invalid_task_id' };
 
-/** Registers the methods of tasks. Returns `false` if tasks are not offered: version 1 of the SDK has other tasks. */
+/**
+ * Registers the methods of tasks. Returns `false` if tasks are not offered: version 1 of the SDK
+ * has other tasks.
+ */
 export function attachTaskMethods(
   host: SagaHostCore,
   server: McpServerLike,

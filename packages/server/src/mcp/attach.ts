@@ -9,29 +9,51 @@ import { type McpServerLike, setMethodHandler, type RequestContextLike } from '.
 import { attachTaskMethods } from './attach-task-methods.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 import { attachTools } from './tools.ts';
-import { getStatus, resumableMethods, resumeRefused, resumeRequest } from '../dialects/resumable-requests.ts';
+import {
+  getStatus,
+  resumableMethods,
+  resumeRefused,
+  resumeRequest,
+} from '../dialects/resumable-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import { withCaller, toClientCall } from './answer-call.ts';
 import { toWireError } from '../wire/wire-error.ts';
 
 /** Options of `host.attach`. */
 export interface AttachOptions {
-  /** Value that server steps get as `context`, such as bindings or a database client. Never recorded. */
+  /**
+   * Value that server steps get as `context`, such as bindings or a database client. Never
+   * recorded.
+   */
   readonly context?: unknown;
-  /** Keeps the runtime alive for tasks after the response, such as `waitUntil` of Workers. Default: the work is only started. */
+  /**
+   * Keeps the runtime alive for tasks after the response, such as `waitUntil` of Workers. Default:
+   * the work is only started.
+   */
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
 const attached = new WeakSet<McpServerLike>();
 
-/** Registers tools, prompts, resources, the saga methods, and their capability on an `McpServer` of version 1 or 2. */
-export function attachSagas(core: SagaHostCore, server: McpServerLike, options: AttachOptions = {}): void {
-  if (typeof server?.registerTool !== 'function' || typeof server.server?.setRequestHandler !== 'function') {
+/**
+ * Registers tools, prompts, resources, the saga methods, and their capability on an `McpServer` of
+ * version 1 or 2.
+ */
+export function attachSagas(
+  core: SagaHostCore,
+  server: McpServerLike,
+  options: AttachOptions = {},
+): void {
+  if (
+    typeof server?.registerTool !== 'function' ||
+    typeof server.server?.setRequestHandler !== 'function'
+  ) {
     throw optionError(
       'attach() needs an McpServer of @modelcontextprotocol/server or @modelcontextprotocol/sdk.',
     );
   }
-  if (attached.has(server)) throw optionError('The server already has sagas. Call attach() once per server.');
+  if (attached.has(server))
+    throw optionError('The server already has sagas. Call attach() once per server.');
   if ((server as { isConnected?(): boolean }).isConnected?.() === true) {
     throw optionError('The server is already connected. Call attach() before connect().');
   }
@@ -54,7 +76,11 @@ export function attachSagas(core: SagaHostCore, server: McpServerLike, options: 
   });
 }
 
-function attachResumableRequests(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+function attachResumableRequests(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+): void {
   const { hooks } = host.observer;
   const register = (
     method: string,

@@ -9,8 +9,14 @@ const completableMark = Symbol.for('mcp.completable');
 
 const invalidParams = -32602;
 
-/** Returns the schema from which an SDK completes the arguments of a prompt; undefined if no argument is `completable`. */
-export function completableArguments(server: McpServerLike, { input }: Program): object | undefined {
+/**
+ * Returns the schema from which an SDK completes the arguments of a prompt; undefined if no
+ * argument is `completable`.
+ */
+export function completableArguments(
+  server: McpServerLike,
+  { input }: Program,
+): object | undefined {
   const { shape } = Object(input) as { readonly shape?: object };
   const fields = Object.entries(shape ?? {})
     .map(([name, field]) => [name, toCompletable(field)] as const)
@@ -27,12 +33,20 @@ function toCompletable(field: unknown): object | undefined {
   return [schema, inner].find((candidate) => completableMark in candidate);
 }
 
-/** Completes arguments only for callers that may use the saga. Hides error messages of completions from clients. */
-export function attachCompletions(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+/**
+ * Completes arguments only for callers that may use the saga. Hides error messages of completions
+ * from clients.
+ */
+export function attachCompletions(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+): void {
   const refs = new Map(
     host.sagas.flatMap((saga): readonly (readonly [string, Program])[] => {
       if (saga.resource?.complete !== undefined) return [[saga.resource.template.text, saga]];
-      const isCompleted = saga.serves === 'prompt' && completableArguments(server, saga) !== undefined;
+      const isCompleted =
+        saga.serves === 'prompt' && completableArguments(server, saga) !== undefined;
       return isCompleted ? [[saga.name, saga]] : [];
     }),
   );
@@ -41,7 +55,10 @@ export function attachCompletions(host: SagaHostCore, server: McpServerLike, ste
     const { name, uri } = Object(request.params?.['ref']) as { name?: string; uri?: string };
     const saga = refs.get(String(name ?? uri));
     try {
-      if (saga !== undefined && !(await host.gate.authorize(toCaller(server, context, stepContext), saga)))
+      if (
+        saga !== undefined &&
+        !(await host.gate.authorize(toCaller(server, context, stepContext), saga))
+      )
         throw new SagaHostError('forbidden', `Not allowed: ${saga.name}`);
       return await next(request, context);
     } catch (error) {
@@ -51,7 +68,10 @@ export function attachCompletions(host: SagaHostCore, server: McpServerLike, ste
   });
 }
 
-/** `true` for an error of the SDK about invalid references and params. Other errors may contain secrets. */
+/**
+ * `true` for an error of the SDK about invalid references and params. Other errors may contain
+ * secrets.
+ */
 function isRefusal(error: unknown): boolean {
   const { name, code } = Object(error) as { readonly name?: unknown; readonly code?: unknown };
   return code === invalidParams && (name === 'McpError' || name === 'ProtocolError');

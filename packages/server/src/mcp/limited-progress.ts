@@ -9,7 +9,10 @@ const burst = 10;
 
 const refillMs = 100;
 
-/** Progress of one request: ten notifications at once, and ten a second. The newest value is always sent. */
+/**
+ * Progress of one request: ten notifications at once, and ten a second. The newest value is always
+ * sent.
+ */
 export interface LimitedProgress {
   report(progress: Progress): void;
   /** Sends the pending value, before the client is asked. */

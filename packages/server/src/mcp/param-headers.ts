@@ -15,23 +15,33 @@ interface ParamHeader {
 const declared = new WeakMap<Program, readonly ParamHeader[]>();
 
 /**
- * Compares the `Mcp-Param-*` headers of `tools/callSaga` with its arguments. Otherwise, a proxy could see other values than the
- * tool. Throws WireError -32020. The SDK checks `tools/call` only.
+ * Compares the `Mcp-Param-*` headers of `tools/callSaga` with its arguments. Otherwise, a proxy
+ * could see other values than the tool. Throws WireError -32020. The SDK checks `tools/call` only.
  */
-export function assertParamHeaders(saga: Program, args: unknown, context: RequestContextLike): void {
+export function assertParamHeaders(
+  saga: Program,
+  args: unknown,
+  context: RequestContextLike,
+): void {
   const { headers } = (context.http?.req ?? {}) as { readonly headers?: Headers };
   if (headers === undefined) return;
   for (const { path, header, isNumber } of paramHeadersOf(saga)) {
     const value = path.reduce<unknown>((parent, key) => (Object(parent) as Fields)[key], args);
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+      continue;
     const shown = decoded(headers.get(header));
     const isSame =
-      shown === String(value) || (isNumber && /^-?\d+(\.\d+)?$/.test(shown ?? '') && Number(shown) === value);
+      shown === String(value) ||
+      (isNumber && /^-?\d+(\.\d+)?$/.test(shown ?? '') && Number(shown) === value);
     if (isSame) continue;
     const body = `the header ${header} is not the argument ${path.join('.')}`;
-    throw new WireError(headerMismatch, `Bad Request: the request headers and body disagree: ${body}`, {
-      mismatch: { header, body },
-    });
+    throw new WireError(
+      headerMismatch,
+      `Bad Request: the request headers and body disagree: ${body}`,
+      {
+        mismatch: { header, body },
+      },
+    );
   }
 }
 
@@ -54,7 +64,13 @@ function headersIn({ properties }: Fields, path: readonly string[]): readonly Pa
     const at = [...path, key];
     const own =
       typeof name === 'string'
-        ? [{ path: at, header: `Mcp-Param-${name}`, isNumber: type === 'integer' || type === 'number' }]
+        ? [
+            {
+              path: at,
+              header: `Mcp-Param-${name}`,
+              isNumber: type === 'integer' || type === 'number',
+            },
+          ]
         : [];
     return [...own, ...headersIn(schema, at)];
   });

@@ -8,8 +8,15 @@ import { completableArguments } from './completions.ts';
 import { failureError } from '../wire/tool-result.ts';
 import { type McpServerLike, intercept } from './sdk.ts';
 
-/** Registers prompt sagas: `prompts/list` lists them, and `prompts/get` is answered in the dialect of the client. */
-export function attachPrompts(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+/**
+ * Registers prompt sagas: `prompts/list` lists them, and `prompts/get` is answered in the dialect
+ * of the client.
+ */
+export function attachPrompts(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+): void {
   const sagas = new Map(
     host.sagas.flatMap((saga) => (saga.serves === 'prompt' ? [[saga.name, saga] as const] : [])),
   );
@@ -30,7 +37,8 @@ export function attachPrompts(host: SagaHostCore, server: McpServerLike, stepCon
     const name = request.params?.['name'];
     const saga = typeof name === 'string' ? sagas.get(name) : undefined;
     if (saga === undefined) return await next(request, context);
-    const toResult = (_: string, turn: CompletedTurn | FailedTurn): PromptResult => toPrompt(saga, turn);
+    const toResult = (_: string, turn: CompletedTurn | FailedTurn): PromptResult =>
+      toPrompt(saga, turn);
     return await answerCall(host, server, { saga, request, context, stepContext, toResult });
   });
 }
@@ -69,7 +77,9 @@ function registerPrompt(server: McpServerLike, saga: Program): void {
   const { name, title, description } = saga;
   const argsSchema = completableArguments(server, saga);
   const config = present({ title, description, argsSchema });
-  const prompts = server as { registerPrompt?(name: string, config: object, callback: unknown): unknown };
+  const prompts = server as {
+    registerPrompt?(name: string, config: object, callback: unknown): unknown;
+  };
   prompts.registerPrompt?.(name, config, () => {
     throw new TypeError(`The request to saga '${name}' was not intercepted.`);
   });
@@ -81,5 +91,8 @@ function toPrompt({ name, description }: Program, turn: CompletedTurn | FailedTu
   const described = present({ description });
   if (hasList(result, 'messages')) return { ...described, ...result };
   // The result was checked when the body returned: it is a string.
-  return { ...described, messages: [{ role: 'user', content: { type: 'text', text: String(result) } }] };
+  return {
+    ...described,
+    messages: [{ role: 'user', content: { type: 'text', text: String(result) } }],
+  };
 }

@@ -9,8 +9,15 @@ import { type McpServerLike, intercept } from './sdk.ts';
 
 type ResourceProgram = Program & { readonly resource: NonNullable<Program['resource']> };
 
-/** Registers resource sagas: `resources/templates/list` lists them, and `resources/read` is answered in the dialect of the client. */
-export function attachResources(host: SagaHostCore, server: McpServerLike, stepContext: unknown): void {
+/**
+ * Registers resource sagas: `resources/templates/list` lists them, and `resources/read` is answered
+ * in the dialect of the client.
+ */
+export function attachResources(
+  host: SagaHostCore,
+  server: McpServerLike,
+  stepContext: unknown,
+): void {
   const sagas = host.sagas.filter((saga): saga is ResourceProgram => saga.resource !== undefined);
   if (sagas.length === 0) return;
   for (const saga of sagas) registerResource(server, saga);
@@ -23,11 +30,21 @@ export function attachResources(host: SagaHostCore, server: McpServerLike, stepC
     if (typeof uri !== 'string' || saga === undefined) return await next(request, context);
     const toResult = (_: string, turn: CompletedTurn | FailedTurn): ResourceResult =>
       toResource(saga, uri, turn);
-    return await answerCall(host, server, { saga, request, args: { uri }, context, stepContext, toResult });
+    return await answerCall(host, server, {
+      saga,
+      request,
+      args: { uri },
+      context,
+      stepContext,
+      toResult,
+    });
   });
 }
 
-/** `true` if a server has its own resource at a URI. As in the SDKs, such a resource takes precedence over templates. */
+/**
+ * `true` if a server has its own resource at a URI. As in the SDKs, such a resource takes
+ * precedence over templates.
+ */
 function isFixed(server: McpServerLike, uri: string): boolean {
   const { _registeredResources: resources } = server as { readonly _registeredResources?: object };
   return resources !== undefined && Object.hasOwn(resources, uri);
@@ -39,9 +56,14 @@ function registerResource(
 ): void {
   const { template, mimeType, complete } = resource;
   const config = present({ title, description, mimeType });
-  // The used members of the SDKs' ResourceTemplate. It matches nothing, because reads are intercepted.
+  // The used members of the SDKs' ResourceTemplate. It matches nothing, because reads are
+  // intercepted.
   const listed = {
-    uriTemplate: { toString: () => template.text, match: () => null, variableNames: [...template.variables] },
+    uriTemplate: {
+      toString: () => template.text,
+      match: () => null,
+      variableNames: [...template.variables],
+    },
     listCallback: undefined,
     completeCallback: (variable: string) => complete?.[variable],
   };

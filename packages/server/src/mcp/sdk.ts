@@ -3,7 +3,9 @@ import type { Json, LogLevel } from '@mcp-saga/core';
 import type { SendOptions, WireRequest } from '../model/call-types.ts';
 import type { Caller } from '../model/caller.ts';
 
-/** `McpServer` of the MCP SDK, version 1 or 2, by its structure: neither version must be installed. */
+/**
+ * `McpServer` of the MCP SDK, version 1 or 2, by its structure: neither version must be installed.
+ */
 export interface McpServerLike {
   readonly server: ProtocolServerLike;
   registerTool(name: string, config: never, callback: never): unknown;
@@ -40,7 +42,11 @@ export interface RequestContextLike {
   readonly requestId?: string | number;
   /** Headers of the HTTP request, in version 1. */
   readonly requestInfo?: unknown;
-  readonly sendRequest?: (request: WireRequest, schema: unknown, options?: object) => Promise<unknown>;
+  readonly sendRequest?: (
+    request: WireRequest,
+    schema: unknown,
+    options?: object,
+  ) => Promise<unknown>;
   readonly _meta?: Meta;
   readonly signal?: AbortSignal;
   readonly sessionId?: string;
@@ -82,12 +88,16 @@ export function setMethodHandler(
   };
   protocol.setRequestHandler(
     request,
-    async (sent: { readonly params?: unknown }, context: RequestContextLike) => handle(sent.params, context),
+    async (sent: { readonly params?: unknown }, context: RequestContextLike) =>
+      handle(sent.params, context),
   );
 }
 
 /** Returns the capabilities that the client of a request declared; undefined if unknown. */
-export function capabilitiesOf(server: ClientSource, context: RequestContextLike): Json | undefined {
+export function capabilitiesOf(
+  server: ClientSource,
+  context: RequestContextLike,
+): Json | undefined {
   const { envelope } = context.mcpReq ?? {};
   return (envelope?.[capabilitiesKey] ?? server.server.getClientCapabilities()) as Json | undefined;
 }
@@ -106,7 +116,9 @@ export function senderOf(
 }
 
 /** Returns a function that sends notifications to the client during a request. */
-export function notifierOf(context: RequestContextLike): (notification: WireRequest) => Promise<void> {
+export function notifierOf(
+  context: RequestContextLike,
+): (notification: WireRequest) => Promise<void> {
   const notify = context.mcpReq?.notify ?? context.sendNotification;
   return async (notification) => await notify?.(notification);
 }
@@ -119,7 +131,11 @@ const anySchema = {
 };
 
 /** Returns the caller of a request. */
-export function toCaller(server: ClientSource, context: RequestContextLike, stepContext: unknown): Caller {
+export function toCaller(
+  server: ClientSource,
+  context: RequestContextLike,
+  stepContext: unknown,
+): Caller {
   const request = context.mcpReq;
   const signal = request?.signal ?? context.signal;
   const authInfo = context.http?.authInfo ?? context.authInfo;
@@ -127,7 +143,8 @@ export function toCaller(server: ClientSource, context: RequestContextLike, step
   const notify = notifierOf(context);
   const { progressToken, traceparent, tracestate } = request?.['_meta'] ?? context['_meta'] ?? {};
   // The response does not wait for notifications, and does not fail with them.
-  const report = (notification: WireRequest): void => void notify(notification).catch(() => undefined);
+  const report = (notification: WireRequest): void =>
+    void notify(notification).catch(() => undefined);
   return {
     context: stepContext,
     ...present({ signal, authInfo, capabilities }),
@@ -139,7 +156,10 @@ export function toCaller(server: ClientSource, context: RequestContextLike, step
       ? {}
       : {
           progress: ({ value, ...rest }) =>
-            report({ method: 'notifications/progress', params: { progressToken, progress: value, ...rest } }),
+            report({
+              method: 'notifications/progress',
+              params: { progressToken, progress: value, ...rest },
+            }),
         }),
     log: (level, data) => {
       // Version 2 applies the log level of the client. Version 1 must be asked.
@@ -169,14 +189,18 @@ export type RequestHandler = (request: RequestLike, context: RequestContextLike)
 /**
  * Runs before the handler that an `McpServer` of either SDK registered for a method of MCP.
  *
- * Callbacks of `registerTool` run too late: their errors become tool results, their arguments are already parsed, the server's
- * `requestState.verify` rejects tokens of sagas, and `tools/list` cannot differ between clients. Throws TypeError for an unknown
- * version of the SDK.
+ * Callbacks of `registerTool` run too late: their errors become tool results, their arguments are
+ * already parsed, the server's `requestState.verify` rejects tokens of sagas, and `tools/list`
+ * cannot differ between clients. Throws TypeError for an unknown version of the SDK.
  */
 export function intercept(
   server: McpServerLike,
   method: string,
-  handle: (request: RequestLike, context: RequestContextLike, next: RequestHandler) => Promise<object>,
+  handle: (
+    request: RequestLike,
+    context: RequestContextLike,
+    next: RequestHandler,
+  ) => Promise<object>,
 ): void {
   const { _requestHandlers: handlers } = server.server as {
     readonly _requestHandlers?: Map<string, RequestHandler>;

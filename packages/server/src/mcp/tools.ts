@@ -9,7 +9,10 @@ import { methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { isVersion2, type ClientSource, type McpServerLike, intercept } from './sdk.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 
-/** Registers tool sagas: `tools/list` lists them, and `tools/call` is answered in the dialect of the client. */
+/**
+ * Registers tool sagas: `tools/list` lists them, and `tools/call` is answered in the dialect of the
+ * client.
+ */
 export function attachTools(
   host: SagaHostCore,
   server: McpServerLike,
@@ -62,7 +65,16 @@ function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | und
 }
 
 function registerTool(server: McpServerLike, saga: Program): void {
-  const { name, title, description, input, output, annotations, expectedDurationMs, _meta: meta } = saga;
+  const {
+    name,
+    title,
+    description,
+    input,
+    output,
+    annotations,
+    expectedDurationMs,
+    _meta: meta,
+  } = saga;
   // Version 1 takes the schema apart. Version 2 asks for its JSON Schema, once per server.
   const listed = (schema: Schema): Schema => (isVersion2(server) ? memoised(schema) : schema);
   const config = present({
@@ -75,7 +87,9 @@ function registerTool(server: McpServerLike, saga: Program): void {
       [extensionKey]: { methods: methodsOf([saga]), ...present({ expectedDurationMs }) },
     }),
   });
-  const tools = server as { registerTool(name: string, config: object, callback: unknown): unknown };
+  const tools = server as {
+    registerTool(name: string, config: object, callback: unknown): unknown;
+  };
   tools.registerTool(name, config, () => {
     throw new TypeError(`The call of saga '${name}' was not intercepted.`);
   });
@@ -83,7 +97,10 @@ function registerTool(server: McpServerLike, saga: Program): void {
 
 const memoisedSchemas = new WeakMap<Schema, Schema>();
 
-/** Derives the JSON Schema once. The SDK asks again for each server, which takes half of a small call. */
+/**
+ * Derives the JSON Schema once. The SDK asks again for each server, which takes half of a small
+ * call.
+ */
 function memoised(schema: Schema): Schema {
   const known = memoisedSchemas.get(schema);
   if (known !== undefined) return known;
@@ -100,7 +117,9 @@ function memoised(schema: Schema): Schema {
   return made;
 }
 
-function once<O extends { readonly target: string }, R>(derive: (options: O) => R): (options: O) => R {
+function once<O extends { readonly target: string }, R>(
+  derive: (options: O) => R,
+): (options: O) => R {
   const made = new Map<string, R>();
   return (options) => {
     const key = JSON.stringify(options);
@@ -120,7 +139,8 @@ const resumeToken = {
     'the exact resumeToken of that result.',
 };
 
-// A string, because clients with strict schemas reject free-form objects. Objects are accepted, too.
+// A string, because clients with strict schemas reject free-form objects. Objects are accepted,
+// too.
 const answers = {
   type: 'string',
   description:
@@ -129,11 +149,17 @@ const answers = {
     'string.',
 };
 
-/** Lists a tool without its output schema, because clients would reject the unstructured result of an unfinished call. */
+/**
+ * Lists a tool without its output schema, because clients would reject the unstructured result of
+ * an unfinished call.
+ */
 function toResumable(tool: ListedTool, takesAnswers: boolean): ListedTool {
   const { outputSchema: _promised, ...listed } = tool;
   const more = takesAnswers ? { resumeToken, answers } : { resumeToken };
-  return { ...listed, inputSchema: { ...closed(tool.inputSchema, more), ...added(tool.inputSchema, more) } };
+  return {
+    ...listed,
+    inputSchema: { ...closed(tool.inputSchema, more), ...added(tool.inputSchema, more) },
+  };
 }
 
 type JsonSchema = { readonly [key: string]: unknown };

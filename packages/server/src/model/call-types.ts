@@ -4,9 +4,15 @@ import type { CompletedTurn, FailedTurn } from './turn.ts';
 
 /** Facts about the client of a request. */
 export interface ClientFacts {
-  /** `modern`: MCP 2026-07-28, with requests that are independent of each other. `legacy`: MCP 2025-11-25 and older. */
+  /**
+   * `modern`: MCP 2026-07-28, with requests that are independent of each other. `legacy`: MCP
+   * 2025-11-25 and older.
+   */
   readonly era: 'modern' | 'legacy';
-  /** `true` if the server can send requests to the client during a call: in a session, or over stdio. */
+  /**
+   * `true` if the server can send requests to the client during a call: in a session, or over
+   * stdio.
+   */
   readonly isSession: boolean;
   /** Capabilities that the client declared; undefined if unknown. */
   readonly capabilities: Json | undefined;
@@ -17,7 +23,10 @@ export interface ClientFacts {
 /** Methods of MCP that a saga can serve. */
 export type CallMethod = 'tools/call' | 'prompts/get' | 'resources/read';
 
-/** Request of MCP's own methods to a saga. A dialect decodes the request, and encodes the turn as its result. */
+/**
+ * Request of MCP's own methods to a saga. A dialect decodes the request, and encodes the turn as
+ * its result.
+ */
 export interface ClientCall {
   readonly method: CallMethod;
   readonly saga: Program;
@@ -36,7 +45,10 @@ export interface ClientCall {
   /** Fields of a multi round-trip request. */
   readonly requestState: unknown;
   readonly inputResponses: unknown;
-  /** Sends the client a request during the call. Rejects with the error of the client, or when `signal` aborts. */
+  /**
+   * Sends the client a request during the call. Rejects with the error of the client, or when
+   * `signal` aborts.
+   */
   send(request: WireRequest, options: SendOptions): Promise<unknown>;
   /** Sends the client a notification for this request. */
   notify(notification: WireRequest): Promise<void>;

@@ -42,7 +42,9 @@ export interface Caller extends SagaCaller {
 }
 
 /**
- * Makes a principal of auth info. `'client-only'` binds a saga only to the client application: all users of a hosted client can continue
- * each other's sagas.
+ * Makes a principal of auth info. `'client-only'` binds a saga only to the client application: all
+ * users of a hosted client can continue each other's sagas.
  */
-export type PrincipalOption = 'client-only' | ((authInfo: unknown) => Awaitable<Principal | undefined>);
+export type PrincipalOption =
+  | 'client-only'
+  | ((authInfo: unknown) => Awaitable<Principal | undefined>);

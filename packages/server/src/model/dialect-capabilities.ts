@@ -2,13 +2,19 @@ import type { ClientNeed } from '@mcp-saga/core';
 
 /** Abilities of a dialect in one turn. The body of a saga does not depend on them. */
 export interface DialectCapabilities {
-  /** Questions that the client can answer. Default: by the capabilities of the caller; unknown capabilities count as present. */
+  /**
+   * Questions that the client can answer. Default: by the capabilities of the caller; unknown
+   * capabilities count as present.
+   */
   readonly asks?: readonly ClientNeed[];
   /** Reason why the client cannot be asked although it declared the capability, with a remedy. */
   readonly unasked?: string;
   /** `true` if the result of the tool can ask the model that calls. @default false */
   readonly asksModel?: boolean;
-  /** Longest wait for a turn (from 1), in milliseconds. A longer wait throws `ClientCannot('wait')`. Default: unlimited. */
+  /**
+   * Longest wait for a turn (from 1), in milliseconds. A longer wait throws `ClientCannot('wait')`.
+   * Default: unlimited.
+   */
   readonly maxWait?: (turn: number) => number;
   /** Longest wait within the request, in milliseconds. Default: `limits.maxHoldMs`. */
   readonly maxHold?: number;
@@ -16,13 +22,24 @@ export interface DialectCapabilities {
   readonly holdsParts?: boolean;
   /** `true` if the client gets a token after each server step. @default false */
   readonly checkpointAfterStep?: boolean;
-  /** `true` if server steps wait for a later turn, while questions are asked and time passes. @default false */
+  /**
+   * `true` if server steps wait for a later turn, while questions are asked and time passes.
+   * @default false
+   */
   readonly defersEffects?: boolean;
-  /** `true` if an abort ends the turn with a new token, for sagas with `forks`. Default: the token before the turn stays valid. */
+  /**
+   * `true` if an abort ends the turn with a new token, for sagas with `forks`. Default: the token
+   * before the turn stays valid.
+   */
   readonly endsOnAbort?: boolean;
-  /** `true` if the client declared resumable requests: `requests/resume` accepts the token of this turn. @default false */
+  /**
+   * `true` if the client declared resumable requests: `requests/resume` accepts the token of this
+   * turn. @default false
+   */
   readonly isResumable?: boolean;
-  /** JSON-RPC ID of the resumable request: `requests/resume` accepts the token with this ID only. */
+  /**
+   * JSON-RPC ID of the resumable request: `requests/resume` accepts the token with this ID only.
+   */
   readonly requestId?: string | number;
   /** `false` if nothing may run: the turn only reads the state of the saga. @default true */
   readonly runs?: boolean;

@@ -1,6 +1,8 @@
 import type { Awaitable } from '@mcp-saga/core';
 
-/** Claim of a request for the turn of its token. The host makes the claim after all other checks. */
+/**
+ * Claim of a request for the turn of its token. The host makes the claim after all other checks.
+ */
 export interface GuardClaim {
   readonly sagaId: string;
   /** Turn in which the token was sealed. */
@@ -11,35 +13,47 @@ export interface GuardClaim {
   /** Digest of the answers in the request: equal for the same token with the same answers. */
   readonly digest: string;
   /**
-   * `true` if the request accepts the response of any earlier request with the same token, or waits for that response. The request
-   * replaces an interrupted request only if the guard returns the stored request.
+   * `true` if the request accepts the response of any earlier request with the same token, or waits
+   * for that response. The request replaces an interrupted request only if the guard returns the
+   * stored request.
    */
   readonly follows?: boolean;
   /**
-   * Sealed content of the request, stored until the turn finishes, for another request to finish the turn. A guard without it
-   * leaves an interrupted turn to the same request.
+   * Sealed content of the request, stored until the turn finishes, for another request to finish
+   * the turn. A guard without it leaves an interrupted turn to the same request.
    */
   readonly request?: string;
-  /** `true` if the claim is for an absent client: it takes over an interrupted turn, or gets the response of the turn. */
+  /**
+   * `true` if the claim is for an absent client: it takes over an interrupted turn, or gets the
+   * response of the turn.
+   */
   readonly ends?: boolean;
   /**
-   * `true` if the request waits for an unfinished request with the same token, which may leave the token good. The guard returns an
-   * interrupted request as `other`, to run first.
+   * `true` if the request waits for an unfinished request with the same token, which may leave the
+   * token good. The guard returns an interrupted request as `other`, to run first.
    */
   readonly awaits?: boolean;
   /**
-   * Time after which another request may take over the turn, in milliseconds. Measure it by one clock, that of the store. If a guard
-   * measures by the clocks of the hosts (`now`), a host takes over a lease early by the difference of the clocks, at most 30 s.
+   * Time after which another request may take over the turn, in milliseconds. Measure it by one
+   * clock, that of the store. If a guard measures by the clocks of the hosts (`now`), a host takes
+   * over a lease early by the difference of the clocks, at most 30 s.
    */
   readonly leaseMs: number;
-  /** Time at which the guard may forget the turn, in milliseconds since the epoch. No token to end the turn opens later. */
+  /**
+   * Time at which the guard may forget the turn, in milliseconds since the epoch. No token to end
+   * the turn opens later.
+   */
   readonly expiresAt: number;
   /**
-   * Time at which the guard may forget the response of the turn, in milliseconds since the epoch. The guard still knows that the
-   * token was used. If several claims leased the turn, the latest time counts. Default: `expiresAt`.
+   * Time at which the guard may forget the response of the turn, in milliseconds since the epoch.
+   * The guard still knows that the token was used. If several claims leased the turn, the latest
+   * time counts. Default: `expiresAt`.
    */
   readonly respondsUntil?: number;
-  /** Time of the host (ms since the epoch). A guard with its own clock throws if the two differ by over 30 s, the skew of tokens. */
+  /**
+   * Time of the host (ms since the epoch). A guard with its own clock throws if the two differ by
+   * over 30 s, the skew of tokens.
+   */
   readonly now?: number;
   /** Principal for whom the guard stores the turn. Default: the turn counts for no principal. */
   readonly owner?: GuardOwner;
@@ -49,7 +63,10 @@ export interface GuardClaim {
 export interface GuardOwner {
   /** Digest of the principal. */
   readonly id: string;
-  /** Limit of bytes that the guard stores for the principal. Beyond the limit, no further turn begins. */
+  /**
+   * Limit of bytes that the guard stores for the principal. Beyond the limit, no further turn
+   * begins.
+   */
   readonly maxBytes: number;
 }
 
@@ -57,23 +74,28 @@ export interface GuardOwner {
 export interface Fence {
   readonly sagaId: string;
   readonly turn: number;
-  /** Rises with each lease of the turn, even a forgotten one, for the guard to detect a late `finish`. */
+  /**
+   * Rises with each lease of the turn, even a forgotten one, for the guard to detect a late
+   * `finish`.
+   */
   readonly number: number;
 }
 
 /**
  * Decision of a guard about a claim:
  *
- * - `run`: the turn may run. Finish it with the fence. `interrupted` is the stored request of an interrupted turn with an expired
- *   lease: run the turn with that request instead. `other`: the claim awaits that request, and has other answers.
+ * - `run`: the turn may run. Finish it with the fence. `interrupted` is the stored request of an
+ *   interrupted turn with an expired lease: run the turn with that request instead. `other`: the
+ *   claim awaits that request, and has other answers.
  * - `busy`: the same request is running, or a request that the claim ends or awaits.
  * - `conflict`: the token was used by another request, or a newer token was used.
  * - `full`: the guard stores too much for the `owner`, and no further turn begins.
- * - `response`: the response of the same request. `wentOn` is `true` if the token of the next turn was used. `other` marks the
- *   response of another request, which the claim was to end.
+ * - `response`: the response of the same request. `wentOn` is `true` if the token of the next turn
+ *   was used. `other` marks the response of another request, which the claim was to end.
  *
- * Return `interrupted` to the same request, and to a request that `ends`, `follows`, or `awaits` it. The effects of the interrupted
- * turn are unknown, so the host first runs that turn to its end, under this fence.
+ * Return `interrupted` to the same request, and to a request that `ends`, `follows`, or `awaits`
+ * it. The effects of the interrupted turn are unknown, so the host first runs that turn to its end,
+ * under this fence.
  */
 export type GuardVerdict =
   | { readonly run: Fence; readonly interrupted?: string; readonly other?: true }
@@ -83,25 +105,32 @@ export type GuardVerdict =
   | { readonly response: string; readonly wentOn?: boolean; readonly other?: true };
 
 /**
- * Optional store that rejects reused tokens. For each turn, it stores which request used the token, and the sealed response. Sees
- * IDs, digests, and ciphertext only. All methods are atomic.
+ * Optional store that rejects reused tokens. For each turn, it stores which request used the token,
+ * and the sealed response. Sees IDs, digests, and ciphertext only. All methods are atomic.
  */
 export interface SagaGuard {
   begin(claim: GuardClaim): Awaitable<GuardVerdict>;
-  /** Stores the response of a turn. Returns `false` if the lease expired and another request took over the turn. */
+  /**
+   * Stores the response of a turn. Returns `false` if the lease expired and another request took
+   * over the turn.
+   */
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
-  /** Ends the lease of a turn without a response, which may have run. Only the same request, or one with `ends`, may follow. */
+  /**
+   * Ends the lease of a turn without a response, which may have run. Only the same request, or one
+   * with `ends`, may follow.
+   */
   release(fence: Fence): Awaitable<void>;
   /**
-   * Forgets a turn without effects: its token stays valid. A turn that was leased before is released instead, since the effects of
-   * that lease are unknown.
+   * Forgets a turn without effects: its token stays valid. A turn that was leased before is
+   * released instead, since the effects of that lease are unknown.
    * @returns `false` if the lease expired and another request took over the turn
    */
   forget(fence: Fence): Awaitable<boolean | undefined>;
   /**
-   * Returns the time since which the guard knows the used tokens, in milliseconds since the epoch. The host rejects older tokens,
-   * except cancel tokens, and does not run `once` steps of older sagas. Called when a host is created, and for each token.
-   * Implement it if a restart forgets all entries.
+   * Returns the time since which the guard knows the used tokens, in milliseconds since the epoch.
+   * The host rejects older tokens, except cancel tokens, and does not run `once` steps of older
+   * sagas. Called when a host is created, and for each token. Implement it if a restart forgets all
+   * entries.
    * @param now - time of the host, in milliseconds since the epoch
    */
   remembersSince?(now: number): number;

@@ -5,7 +5,9 @@ import type { StepEvent } from '@mcp-saga/core/program';
 export interface Rejection {
   /** Reason, such as `expired`, `principal`, or `undecryptable`. */
   readonly reason: string;
-  /** Number of rejections in the second before that were not reported, because of the limit of ten. */
+  /**
+   * Number of rejections in the second before that were not reported, because of the limit of ten.
+   */
   readonly suppressed: number;
 }
 
@@ -16,7 +18,9 @@ export interface TurnFacts {
   /** Number of the turn, from 1. */
   readonly turn: number;
   readonly status: 'suspended' | 'completed' | 'failed';
-  /** Error of a failed turn, for logs only. `cause` is the error thrown by a step in this process. */
+  /**
+   * Error of a failed turn, for logs only. `cause` is the error thrown by a step in this process.
+   */
   readonly error?: unknown;
   /** Uncompensated steps of a failed turn, if any. */
   readonly uncompensated?: readonly UncompensatedStep[];
@@ -40,8 +44,8 @@ export interface SuspendedSagaFacts {
   /** Token for `host.cancel`. It only cancels, needs no caller, and opens after `cancelAfter`. */
   readonly cancelToken: string;
   /**
-   * Time at which the cancel token opens, in milliseconds since the epoch: a minute after the client's token expires, or after the next
-   * turn of a saga that the queue continues.
+   * Time at which the cancel token opens, in milliseconds since the epoch: a minute after the
+   * client's token expires, or after the next turn of a saga that the queue continues.
    */
   readonly cancelAfter: number;
 }
@@ -70,13 +74,19 @@ export interface InstantRefusal {
   readonly afterMs: number;
 }
 
-/** Callbacks for the operator. None receives a token of a client, a key, or an answer. Errors of hooks go to `onError`. */
+/**
+ * Callbacks for the operator. None receives a token of a client, a key, or an answer. Errors of
+ * hooks go to `onError`.
+ */
 export interface HostHooks {
-  /** Called for a rejected token, at most ten times a second. Default: `console.warn`, once a minute per reason. */
+  /**
+   * Called for a rejected token, at most ten times a second. Default: `console.warn`, once a minute
+   * per reason.
+   */
   readonly onReject?: (rejection: Rejection) => void;
   /**
-   * Called for an answer that was not used. Default: `console.warn` for a changed question, once a minute per saga; outside of
-   * production, `onWarning` reports changed questions.
+   * Called for an answer that was not used. Default: `console.warn` for a changed question, once a
+   * minute per saga; outside of production, `onWarning` reports changed questions.
    */
   readonly onIgnoredAnswer?: (answer: IgnoredAnswerFacts) => void;
   /** Called when a client refuses a question within `answers.instantRefusals.withinMs`. */
@@ -84,25 +94,32 @@ export interface HostHooks {
   /** Called for each event of a step, such as `started`, `succeeded`, or `failed`. */
   readonly onStep?: (event: StepEvent & { readonly saga: string; readonly sagaId: string }) => void;
   /**
-   * Called when a saga waits for its client: let a delayed queue call `host.cancel(cancelToken)` at `cancelAfter`. Keep one message
-   * per `sagaId`, with the highest `turn`. Awaited for at most `limits.hookTimeoutMs`.
+   * Called when a saga waits for its client: let a delayed queue call `host.cancel(cancelToken)` at
+   * `cancelAfter`. Keep one message per `sagaId`, with the highest `turn`. Awaited for at most
+   * `limits.hookTimeoutMs`.
    *
    * Requires a guard and `forks: 'refuse'`. Called again for repeated requests.
    */
   readonly onSuspended?: (saga: SuspendedSagaFacts) => unknown;
   /**
-   * Called when a saga has ended: remove its message from the queue, and follow up on uncompensated steps. Awaited for at most
-   * `limits.hookTimeoutMs`. Called again for repeated requests.
+   * Called when a saga has ended: remove its message from the queue, and follow up on uncompensated
+   * steps. Awaited for at most `limits.hookTimeoutMs`. Called again for repeated requests.
    */
   readonly onSettled?: (saga: SettledSagaFacts) => unknown;
-  /** Called after each turn. Default: `console.error` for failed turns and uncompensated steps, in full in development only. */
+  /**
+   * Called after each turn. Default: `console.error` for failed turns and uncompensated steps, in
+   * full in development only.
+   */
   readonly onTurn?: (turn: TurnFacts) => void;
-  /** Called for errors that the client does not see. Default: `console.error`, with messages of the host's own errors only. */
+  /**
+   * Called for errors that the client does not see. Default: `console.error`, with messages of the
+   * host's own errors only.
+   */
   readonly onError?: (error: unknown) => void;
   /**
-   * Called with advice: a token grows large, keys are ephemeral, `guard.leaseMs` is too short, a step exceeds
-   * `limits.turnBudgetMs`. Outside of production, also for a command without `yield*`, a changed question, and a turn that differs
-   * when replayed. Default: `console.warn`.
+   * Called with advice: a token grows large, keys are ephemeral, `guard.leaseMs` is too short, a
+   * step exceeds `limits.turnBudgetMs`. Outside of production, also for a command without `yield*`,
+   * a changed question, and a turn that differs when replayed. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }

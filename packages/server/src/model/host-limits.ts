@@ -4,46 +4,68 @@ import type { Limits as SealLimits } from '@mcp-saga/seal';
 export interface HostLimits extends SealLimits {
   /** Entries in the journal of one saga. @default 10_000 */
   readonly maxJournalEntries: number;
-  /** Journal entries from which `info().continueAsSuggested` is `true`: each turn replays the whole journal. @default 300 */
+  /**
+   * Journal entries from which `info().continueAsSuggested` is `true`: each turn replays the whole
+   * journal. @default 300
+   */
   readonly suggestedJournalEntries: number;
-  /** Commands of a body in one turn, or steps of a machine. Replayed commands count. @default 100_000 */
+  /**
+   * Commands of a body in one turn, or steps of a machine. Replayed commands count. @default
+   * 100_000
+   */
   readonly maxCommands: number;
-  /** Size of the arguments of a call, in bytes of JSON. Larger arguments are rejected before they are read. @default maxTokenBytes */
+  /**
+   * Size of the arguments of a call, in bytes of JSON. Larger arguments are rejected before they
+   * are read. @default maxTokenBytes
+   */
   readonly maxArgumentBytes: number;
   /** Answers in one request, repeated answers included. @default 2_000 */
   readonly maxAnswers: number;
-  /** Size of an answer, in bytes of JSON. Larger answers are asked again, with the reason. @default 4 * maxTokenBytes */
+  /**
+   * Size of an answer, in bytes of JSON. Larger answers are asked again, with the reason. @default
+   * 4 * maxTokenBytes
+   */
   readonly maxAnswerBytes: number;
   /**
-   * Estimated size of the stored responses of one saga, in bytes. A turn beyond it fails with `guard_full` until some responses
-   * expire. Cancellation and compensation are never rejected.
+   * Estimated size of the stored responses of one saga, in bytes. A turn beyond it fails with
+   * `guard_full` until some responses expire. Cancellation and compensation are never rejected.
    * @default 16 MiB
    */
   readonly maxKeptBytesPerSaga: number;
   /**
-   * Size of all data that a guard stores for one principal, in bytes. A turn beyond it fails with `guard_full` until some data
-   * expire. Cancellation and compensation are never rejected. Anonymous callers are not counted.
+   * Size of all data that a guard stores for one principal, in bytes. A turn beyond it fails with
+   * `guard_full` until some data expire. Cancellation and compensation are never rejected.
+   * Anonymous callers are not counted.
    * @default 256 MiB
    */
   readonly maxKeptBytesPerPrincipal: number;
   /**
-   * Rounds after which clients abandon a call: 9 for clients based on rmcp, 10 for the official SDK. A saga with more rounds or
-   * longer waits ends the call with a resume token, and the model calls again. The host warns the author before the last round.
+   * Rounds after which clients abandon a call: 9 for clients based on rmcp, 10 for the official
+   * SDK. A saga with more rounds or longer waits ends the call with a resume token, and the model
+   * calls again. The host warns the author before the last round.
    * @default 9
    */
   readonly clientRounds: number;
   /** Lifetime of each token, in milliseconds, rounded up. @default 3_600_000 (one hour) */
   readonly tokenTtlMs: number;
   /**
-   * Lifetime of a saga, in milliseconds, rounded up. All tokens expire by then, except tokens that only continue compensation. A
-   * longer `sleep` throws `ClientCannot`.
+   * Lifetime of a saga, in milliseconds, rounded up. All tokens expire by then, except tokens that
+   * only continue compensation. A longer `sleep` throws `ClientCannot`.
    * @default 604_800_000 (seven days)
    */
   readonly maxLifetimeMs: number;
-  /** Time for server steps in one request, in milliseconds. Afterwards, the client gets a token. @default 25_000 */
+  /**
+   * Time for server steps in one request, in milliseconds. Afterwards, the client gets a token.
+   * @default 25_000
+   */
   readonly turnBudgetMs: number;
-  /** Longest wait within a request, in milliseconds. A longer wait becomes a token. @default 20_000 */
+  /**
+   * Longest wait within a request, in milliseconds. A longer wait becomes a token. @default 20_000
+   */
   readonly maxHoldMs: number;
-  /** Time limit of `onSuspended` and `onSettled`, in milliseconds. Afterwards, `onError` gets `hook_timeout`. @default 10_000 */
+  /**
+   * Time limit of `onSuspended` and `onSettled`, in milliseconds. Afterwards, `onError` gets
+   * `hook_timeout`. @default 10_000
+   */
   readonly hookTimeoutMs: number;
 }

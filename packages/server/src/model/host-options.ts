@@ -23,27 +23,38 @@ import type { SagaTelemetry } from './telemetry.ts';
 /** Options for tasks of MCP (extension `io.modelcontextprotocol/tasks`). */
 export interface TaskOptions {
   /**
-   * Store for tasks that run steps after the response, ask questions, or can be cancelled. Without a store, only waiting calls
-   * become tasks. Use `memoryTaskStore()` for one process, or `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet.
+   * Store for tasks that run steps after the response, ask questions, or can be cancelled. Without
+   * a store, only waiting calls become tasks. Use `memoryTaskStore()` for one process, or
+   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet.
    */
   readonly store?: TaskStore;
-  /** Lifetime of a task from its creation, in milliseconds. Never exceeds `limits.maxLifetimeMs`. @default 86_400_000 (24 hours) */
+  /**
+   * Lifetime of a task from its creation, in milliseconds. Never exceeds `limits.maxLifetimeMs`.
+   * @default 86_400_000 (24 hours)
+   */
   readonly ttlMs?: number;
   /**
-   * Maximum length of a task ID, in characters, up to 4,096. With a store, an ID has 45 characters. Without a store, it contains
-   * the entire state, 1,000 characters or more. A call with a longer ID does not become a task.
+   * Maximum length of a task ID, in characters, up to 4,096. With a store, an ID has 45 characters.
+   * Without a store, it contains the entire state, 1,000 characters or more. A call with a longer
+   * ID does not become a task.
    * @default 128, the limit of Claude Code
    */
   readonly maxIdLength?: number;
   /** Interval at which clients are asked to poll, in milliseconds. @default 1_000 */
   readonly pollIntervalMs?: number;
-  /** `accept` offers tasks to anonymous callers: any caller with a task ID controls the task. Default: authenticated callers only. */
+  /**
+   * `accept` offers tasks to anonymous callers: any caller with a task ID controls the task.
+   * Default: authenticated callers only.
+   */
   readonly bearer?: 'accept';
 }
 
 /** Options for resumable requests. */
 export interface ResumableRequestOptions {
-  /** `accept` offers resumable requests to anonymous callers: any used token leads to the newest. Default: authenticated only. */
+  /**
+   * `accept` offers resumable requests to anonymous callers: any used token leads to the newest.
+   * Default: authenticated only.
+   */
   readonly bearer?: 'accept';
 }
 
@@ -52,8 +63,8 @@ export interface InstantRefusalOptions {
   /** Longest time from the question to an instant refusal, in milliseconds. @default 1_000 */
   readonly withinMs?: number;
   /**
-   * `refused` passes the refusal to the saga. `unsupported` treats the client as one without elicitation: the fallback answers, or
-   * the step throws `ClientCannot`.
+   * `refused` passes the refusal to the saga. `unsupported` treats the client as one without
+   * elicitation: the fallback answers, or the step throws `ClientCannot`.
    * @default 'refused'
    */
   readonly treatAs?: 'refused' | 'unsupported';
@@ -62,8 +73,9 @@ export interface InstantRefusalOptions {
 /** Options for handles, which replace long resume tokens. */
 export interface HandleOptions {
   /**
-   * Store for the sealed state behind each handle: `memoryTaskStore()` for one process, `redisTaskStore(client)` of
-   * `@mcp-saga/redis` for a fleet. One store can serve tasks and handles.
+   * Store for the sealed state behind each handle: `memoryTaskStore()` for one process,
+   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet. One store can serve tasks and
+   * handles.
    */
   readonly store: TaskStore;
 }
@@ -72,7 +84,8 @@ export interface HandleOptions {
  * Order in which a host tries the sources of an answer. The first available source answers.
  *
  * - `client`: the user or model at the client, if the client declared the capability
- * - `model`: the model that calls the tool, if `answers.model` is `'accept'` and the dialect supports it
+ * - `model`: the model that calls the tool, if `answers.model` is `'accept'` and the dialect
+ *   supports it
  * - `fallback`: the `fallback` of `elicit`
  * - `host`: the `sampling` function of the host
  */
@@ -91,7 +104,10 @@ export interface RateLimitFacts {
   readonly turn: number;
   /** Size of the token, in bytes; 0 at the start. */
   readonly bytes: number;
-  /** Estimated size of the stored responses of the saga, in bytes; 0 at the start, and without a guard. */
+  /**
+   * Estimated size of the stored responses of the saga, in bytes; 0 at the start, and without a
+   * guard.
+   */
   readonly keptBytes: number;
   /** Size of the state, in bytes, which determines the cost of a turn; 0 at the start. */
   readonly inflatedBytes: number;
@@ -104,57 +120,75 @@ export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<S
 export interface AuthOptions {
   /** Makes a principal of auth info. Required for authenticated requests. */
   readonly principal?: PrincipalOption;
-  /** Returns `true` if a caller may use a saga. Called for every request, and at `continueAs`. Default: every caller may. */
+  /**
+   * Returns `true` if a caller may use a saga. Called for every request, and at `continueAs`.
+   * Default: every caller may.
+   */
   readonly authorize?: (
     caller: SagaCaller,
     saga: { readonly name: string; readonly version: string },
   ) => Awaitable<boolean>;
-  /** Returns `true` if a turn may run now. Called once per request, after `authorize` and before replay. Default: always `true`. */
+  /**
+   * Returns `true` if a turn may run now. Called once per request, after `authorize` and before
+   * replay. Default: always `true`.
+   */
   readonly rateLimit?: (facts: RateLimitFacts) => Awaitable<boolean>;
   /**
-   * Returns `true` if an authenticated user may answer an `approval`. `by` is the option of the approval, or null. Called for each
-   * request of an answer page. Default: every user may, and an approval with `by` fails.
+   * Returns `true` if an authenticated user may answer an `approval`. `by` is the option of the
+   * approval, or null. Called for each request of an answer page. Default: every user may, and an
+   * approval with `by` fails.
    */
   readonly mayAnswer?: (
     user: OutsideUser,
     by: Json,
     approval: { readonly saga: string; readonly sagaId: string },
   ) => Awaitable<boolean>;
-  /** Rejects all tokens issued before a time, in milliseconds since the epoch. For incidents, such as a leaked key. */
+  /**
+   * Rejects all tokens issued before a time, in milliseconds since the epoch. For incidents, such
+   * as a leaked key.
+   */
   readonly rejectIssuedBefore?: number;
 }
 
 /** Options for the guard, which rejects used tokens. */
 export interface GuardOptions {
   /**
-   * Store of the guard. Required for `forks: 'refuse'` and `once` steps. Use `memoryGuard()` for one process, or
-   * `redisGuard(client)` of `@mcp-saga/redis` for a fleet. Default: the guard of the option `store`.
+   * Store of the guard. Required for `forks: 'refuse'` and `once` steps. Use `memoryGuard()` for
+   * one process, or `redisGuard(client)` of `@mcp-saga/redis` for a fleet. Default: the guard of
+   * the option `store`.
    */
   readonly store?: SagaGuard;
-  /** Time after which a repeated request may take over a turn, in milliseconds, above `limits.turnBudgetMs`. @default 60_000 */
+  /**
+   * Time after which a repeated request may take over a turn, in milliseconds, above
+   * `limits.turnBudgetMs`. @default 60_000
+   */
   readonly leaseMs?: number;
   /**
-   * Behavior while the guard is down: `closed` rejects requests, `open` runs them unguarded, without `once` steps.
+   * Behavior while the guard is down: `closed` rejects requests, `open` runs them unguarded,
+   * without `once` steps.
    * @default 'closed'
    */
   readonly onDown?: 'closed' | 'open';
 }
 
 /**
- * Checks a webhook where it arrives: returns `true` for an authentic request. `false` or an error rejects the request with 401.
- * The request has its body.
+ * Checks a webhook where it arrives: returns `true` for an authentic request. `false` or an error
+ * rejects the request with 401. The request has its body.
  */
 export type WebhookCheck = (request: Request) => Awaitable<boolean>;
 
 /** Options for answers from outside: `approval` and `waitFor`. */
 export interface OutsideOptions {
   /**
-   * Public URL of the server, such as `https://shop.example`: HTTPS, or HTTP on loopback. Links to pages begin with this URL and
-   * `/saga/answer/`, webhooks with this URL and `/saga/event/`. A function returns a URL that is known only after the start, and is called
-   * for each link.
+   * Public URL of the server, such as `https://shop.example`: HTTPS, or HTTP on loopback. Links to
+   * pages begin with this URL and `/saga/answer/`, webhooks with this URL and `/saga/event/`. A
+   * function returns a URL that is known only after the start, and is called for each link.
    */
   readonly url: string | (() => string);
-  /** Store for answers: `memoryMailbox()` for one process, or the mailbox of a database. Default: the mailbox of `store`. */
+  /**
+   * Store for answers: `memoryMailbox()` for one process, or the mailbox of a database. Default:
+   * the mailbox of `store`.
+   */
   readonly mailbox?: Mailbox;
   /** Checks of webhooks by name, for `verify` of `waitFor`. */
   readonly webhooks?: { readonly [name: string]: WebhookCheck };
@@ -162,17 +196,23 @@ export interface OutsideOptions {
 
 /** Options for answers that do not come from the user at the client. */
 export interface AnswerOptions {
-  /** Samples a model of the host if the client does not support sampling. Takes the params of `sampling/createMessage`. */
+  /**
+   * Samples a model of the host if the client does not support sampling. Takes the params of
+   * `sampling/createMessage`.
+   */
   readonly sampling?: Sampling;
   /**
-   * `accept` lets the calling model answer questions for its user if the client cannot ask. Tools then list the argument `answers`.
-   * The token records the model as the source of these answers.
+   * `accept` lets the calling model answer questions for its user if the client cannot ask. Tools
+   * then list the argument `answers`. The token records the model as the source of these answers.
    * @default 'refuse'
    */
   readonly model?: 'accept' | 'refuse';
   /** Order in which the host tries the sources of an answer. */
   readonly order?: AnswerOrder;
-  /** Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and passed to the saga. */
+  /**
+   * Treatment of refusals faster than any person. Default: reported to `onInstantRefusal`, and
+   * passed to the saga.
+   */
   readonly instantRefusals?: InstantRefusalOptions;
 }
 
@@ -182,38 +222,53 @@ export interface TestingOptions {
   readonly clock?: () => number;
   /** Resolves after `ms` milliseconds, or at once when `signal` aborts. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Environment: `development` and `test` allow ephemeral keys, `production` disables slow advice. @default NODE_ENV */
+  /**
+   * Environment: `development` and `test` allow ephemeral keys, `production` disables slow advice.
+   * @default NODE_ENV
+   */
   readonly environment?: string | undefined;
-  /** Implementation that seals tokens: `fast` needs Node, `portable` runs everywhere. @default 'auto' */
+  /**
+   * Implementation that seals tokens: `fast` needs Node, `portable` runs everywhere. @default
+   * 'auto'
+   */
   readonly sealing?: 'auto' | 'fast' | 'portable';
 }
 
 /**
- * Source of keys outside of the process, such as a KMS or a secret manager, with one key ring for all callers or one for each tenant.
+ * Source of keys outside of the process, such as a KMS or a secret manager, with one key ring for
+ * all callers or one for each tenant.
  *
- * The host loads a ring when a request needs it, and refreshes it in the background. While the source fails, the loaded ring stays in
- * use, `hooks.onError` gets `keys_down`, and the host tries again after 1 s, at most every 60 s. Without a loaded ring, requests fail
- * with the retryable `keys_down`. A token with an unknown key ID causes an early refresh, at most one in 10 s for each ring.
+ * The host loads a ring when a request needs it, and refreshes it in the background. While the
+ * source fails, the loaded ring stays in use, `hooks.onError` gets `keys_down`, and the host tries
+ * again after 1 s, at most every 60 s. Without a loaded ring, requests fail with the retryable
+ * `keys_down`. A token with an unknown key ID causes an early refresh, at most one in 10 s for each
+ * ring.
  */
 export interface KeySource {
   /**
-   * Loads the keys of a tenant, newest first. Without `tenantOf`, the tenant is `''`. Counts as failed after 10 s. Errors are reported
-   * by class and `code`, without their message, which may contain keys.
+   * Loads the keys of a tenant, newest first. Without `tenantOf`, the tenant is `''`. Counts as
+   * failed after 10 s. Errors are reported by class and `code`, without their message, which may
+   * contain keys.
    */
   readonly load: (tenant: string) => Awaitable<KeysOption>;
   /**
-   * Returns the tenant of a caller: 1 to 256 characters. Read it from the authentication, never from arguments. A tenant cannot open
-   * the tokens of another tenant, even with the same keys. Default: all callers share one ring.
+   * Returns the tenant of a caller: 1 to 256 characters. Read it from the authentication, never
+   * from arguments. A tenant cannot open the tokens of another tenant, even with the same keys.
+   * Default: all callers share one ring.
    */
   readonly tenantOf?: (caller: SagaCaller) => Awaitable<string>;
   /**
-   * Keys that seal the names of tenants in links to answer pages and webhooks, the same for all tenants. Required with `tenantOf` and the
-   * option `outside`: with them, a forged link loads no keys. The first key seals, and all keys open.
+   * Keys that seal the names of tenants in links to answer pages and webhooks, the same for all
+   * tenants. Required with `tenantOf` and the option `outside`: with them, a forged link loads no
+   * keys. The first key seals, and all keys open.
    */
   readonly links?: KeysOption;
   /** Age at which a ring is refreshed, in milliseconds. @default 300_000 (5 minutes) */
   readonly refreshMs?: number;
-  /** Maximum number of tenants with a loaded ring. The least recently used ring is dropped. @default 1_000 */
+  /**
+   * Maximum number of tenants with a loaded ring. The least recently used ring is dropped. @default
+   * 1_000
+   */
   readonly maxTenants?: number;
 }
 
@@ -222,36 +277,43 @@ export interface SagaHostOptions {
   /** Sagas to serve, each with its own name. Pass older versions in `previous` of the saga. */
   readonly sagas: readonly Program[];
   /**
-   * Keys that seal and open tokens: `'k2:<32 bytes base64url>,k1:<…>'`, a list, or JWKs. Make them with `generateKey()`. The first key
-   * seals, and all keys open.
+   * Keys that seal and open tokens: `'k2:<32 bytes base64url>,k1:<…>'`, a list, or JWKs. Make them
+   * with `generateKey()`. The first key seals, and all keys open.
    *
-   * Without keys, a host starts only in `development` and `test`, with an ephemeral key that is valid until the process ends. `'ephemeral'`
-   * sets such a key explicitly. In other environments, keys that are evidently not random are rejected.
+   * Without keys, a host starts only in `development` and `test`, with an ephemeral key that is
+   * valid until the process ends. `'ephemeral'` sets such a key explicitly. In other environments,
+   * keys that are evidently not random are rejected.
    *
-   * A function loads the keys when the first request needs them, and again every five minutes. A {@link KeySource} sets the interval, and
-   * has a ring for each tenant.
+   * A function loads the keys when the first request needs them, and again every five minutes. A
+   * {@link KeySource} sets the interval, and has a ring for each tenant.
    * @default process.env.SAGA_KEYS
    */
   readonly keys?: KeysOption | (() => Awaitable<KeysOption>) | KeySource | undefined;
   /**
-   * Name of this service, sealed into each token. Tokens of other services do not open here. Protects only against mistakes: services that
-   * share a key trust each other.
+   * Name of this service, sealed into each token. Tokens of other services do not open here.
+   * Protects only against mistakes: services that share a key trust each other.
    */
   readonly audience: string;
   /** Options for callers. Default: anonymous callers may use all sagas. */
   readonly auth?: AuthOptions;
   /**
-   * Guard, task store, and mailbox in one value: `memoryStore()` for one process. Options of `guard`, `tasks`, and `outside` replace
-   * single parts.
+   * Guard, task store, and mailbox in one value: `memoryStore()` for one process. Options of
+   * `guard`, `tasks`, and `outside` replace single parts.
    */
   readonly store?: SagaStore;
-  /** Options for the guard, which rejects used tokens. Default: the guard of `store`; else older tokens can be used again. */
+  /**
+   * Options for the guard, which rejects used tokens. Default: the guard of `store`; else older
+   * tokens can be used again.
+   */
   readonly guard?: GuardOptions;
-  /** Options for answers from outside: `approval` and `waitFor`. Default: sagas with either fail. */
+  /**
+   * Options for answers from outside: `approval` and `waitFor`. Default: sagas with either fail.
+   */
   readonly outside?: OutsideOptions;
   /**
-   * Queue that continues sagas without their clients: waits, timeouts, retries of undos, and the end of abandoned sagas. Requires a
-   * guard, and wakes sagas with `forks: 'refuse'`. Use `memoryQueue()` for one process. Default: only clients continue sagas.
+   * Queue that continues sagas without their clients: waits, timeouts, retries of undos, and the
+   * end of abandoned sagas. Requires a guard, and wakes sagas with `forks: 'refuse'`. Use
+   * `memoryQueue()` for one process. Default: only clients continue sagas.
    */
   readonly queue?: SagaQueue;
   /** Options for answers that do not come from the user at the client. */
@@ -262,18 +324,24 @@ export interface SagaHostOptions {
   readonly tasks?: TaskOptions;
   /** Options for resumable requests. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
-  /** Replaces resume tokens in tool results with handles of 22 characters, with their state in a store. Default: no handles. */
+  /**
+   * Replaces resume tokens in tool results with handles of 22 characters, with their state in a
+   * store. Default: no handles.
+   */
   readonly handles?: HandleOptions;
   /** Limits for sizes, counts, and times. */
   readonly limits?: Partial<HostLimits>;
   /** Callbacks for the operator. Default: the console reports errors and warnings. */
   readonly hooks?: HostHooks;
   /**
-   * Exports turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`. Each token carries the trace
-   * parent, in about 60 bytes. Default: none.
+   * Exports turns and steps to a tracing system: `openTelemetry()` of `@mcp-saga/opentelemetry`.
+   * Each token carries the trace parent, in about 60 bytes. Default: none.
    */
   readonly telemetry?: SagaTelemetry;
-  /** Page of the turns, for operators: `createStudio()` of `mcp-saga/studio`. `studio` of the host serves it. Default: none. */
+  /**
+   * Page of the turns, for operators: `createStudio()` of `mcp-saga/studio`. `studio` of the host
+   * serves it. Default: none.
+   */
   readonly studio?: Readonly<{
     /** Observes turns. All facts also reach `inner`. */
     telemetry(inner?: SagaTelemetry): SagaTelemetry;

@@ -20,23 +20,34 @@ export type PutResult = 'stored' | 'taken' | 'closed' | 'full';
 
 /** Bounds of an answer that is put into a box. */
 export interface PutBounds {
-  /** Time at which the mailbox may forget the box, in milliseconds since the epoch. The latest time of all answers counts. */
+  /**
+   * Time at which the mailbox may forget the box, in milliseconds since the epoch. The latest time
+   * of all answers counts.
+   */
   readonly expiresAt: number;
   /** Greatest number of answers in the box. */
   readonly maxAnswers: number;
 }
 
 /**
- * Store for answers from outside: of other people, and of other systems. Each box belongs to one step of one saga. The first
- * answer in a slot stays. Sees IDs, digests, and ciphertext only. All methods are atomic.
+ * Store for answers from outside: of other people, and of other systems. Each box belongs to one
+ * step of one saga. The first answer in a slot stays. Sees IDs, digests, and ciphertext only. All
+ * methods are atomic.
  */
 export interface Mailbox {
   put(box: string, slot: string, sealed: string, bounds: PutBounds): Awaitable<PutResult>;
-  /** Returns the answers of a box, in the order in which they were stored, and whether the box is closed. */
-  list(box: string): Awaitable<{ readonly answers: readonly StoredAnswer[]; readonly isClosed: boolean }>;
   /**
-   * Closes a box: later answers are refused, and the stored answers stay. A box without answers can be closed, too.
-   * @param expiresAt - time at which the mailbox may forget the box, in milliseconds since the epoch
+   * Returns the answers of a box, in the order in which they were stored, and whether the box is
+   * closed.
+   */
+  list(
+    box: string,
+  ): Awaitable<{ readonly answers: readonly StoredAnswer[]; readonly isClosed: boolean }>;
+  /**
+   * Closes a box: later answers are refused, and the stored answers stay. A box without answers can
+   * be closed, too.
+   * @param expiresAt - time at which the mailbox may forget the box, in milliseconds since the
+   * epoch
    */
   close(box: string, expiresAt: number): Awaitable<void>;
 }

@@ -20,8 +20,8 @@ export interface CancelHostRequest extends HostRequest {
 /** Facts about a start, set by dialects. */
 export interface StartRequest {
   /**
-   * Method of the start, sealed and checked when the saga continues. Default: `host`, for arguments of server code. Only other
-   * methods allow compressed arguments.
+   * Method of the start, sealed and checked when the saga continues. Default: `host`, for arguments
+   * of server code. Only other methods allow compressed arguments.
    */
   readonly method?: string;
   /** Kind of saga that the method serves. Sagas of another kind are unknown. Default: any. */
@@ -44,9 +44,15 @@ export interface ResumeRequest {
   readonly provenance?: Provenance;
   /** Abilities of the dialect in this turn. */
   readonly dialect?: DialectCapabilities;
-  /** `true` if the host continues within a request, without a new round of the client. @default false */
+  /**
+   * `true` if the host continues within a request, without a new round of the client. @default
+   * false
+   */
   readonly isOwnRound?: boolean;
-  /** `true`: a used token gets its stored response, even without its answers. Requires a guard. @default false */
+  /**
+   * `true`: a used token gets its stored response, even without its answers. Requires a guard.
+   * @default false
+   */
   readonly follows?: boolean;
   /** Called before `continueAs`. An error ends the turn, and the token stays valid. */
   readonly beforeContinueAs?: (program: Program) => Promise<void>;
@@ -60,7 +66,10 @@ export interface CancelRequest {
   readonly reason?: string;
   /** Methods that may have started the saga. Set by dialects, which reject cancel tokens. */
   readonly methods?: readonly string[];
-  /** `true` for a token that named its tenant: a cancel token, and no token of a client. @default false */
+  /**
+   * `true` for a token that named its tenant: a cancel token, and no token of a client. @default
+   * false
+   */
   readonly isCancelToken?: boolean;
 }
 

@@ -26,6 +26,9 @@ export interface SealedSaga {
   readonly sagaId: string;
   readonly claims: Claims;
   readonly state: SagaState;
-  /** Objects that stand for the compressed streams in the committed turns of a run. Absent: another turn. */
+  /**
+   * Objects that stand for the compressed streams in the committed turns of a run. Absent: another
+   * turn.
+   */
   readonly grown?: { readonly structure: object; readonly client: object } | undefined;
 }

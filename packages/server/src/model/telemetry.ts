@@ -3,10 +3,12 @@ import type { Rejection } from './hooks.ts';
 import type { SagaTurn } from './turn.ts';
 
 /**
- * Exports turns and steps to a tracing system, as `openTelemetry()` of `@mcp-saga/opentelemetry` does.
+ * Exports turns and steps to a tracing system, as `openTelemetry()` of `@mcp-saga/opentelemetry`
+ * does.
  *
- * All methods are synchronous. Errors go to `onError`, and never change a saga. Receives IDs, names, counts, and kinds of errors
- * only: no arguments, answers, results, principals, tokens, keys, or error messages.
+ * All methods are synchronous. Errors go to `onError`, and never change a saga. Receives IDs,
+ * names, counts, and kinds of errors only: no arguments, answers, results, principals, tokens,
+ * keys, or error messages.
  */
 export interface SagaTelemetry {
   /** Begins a turn. Replayed steps are not reported. */
@@ -40,9 +42,15 @@ export interface TraceContext {
 
 /** Turn in a trace. */
 export interface TurnSpan {
-  /** Value that the next turns get as `parent`, sealed in the token: up to 600 printable ASCII characters. Undefined: unchanged. */
+  /**
+   * Value that the next turns get as `parent`, sealed in the token: up to 600 printable ASCII
+   * characters. Undefined: unchanged.
+   */
   readonly parent: string | undefined;
-  /** Calls `work` once, synchronously, with the turn as the current span. `work` may continue asynchronously. */
+  /**
+   * Calls `work` once, synchronously, with the turn as the current span. `work` may continue
+   * asynchronously.
+   */
   within(work: () => void): void;
   /** Reports an event other than a running step, such as an answered question or a passed pivot. */
   event(event: TracedEvent): void;
@@ -64,7 +72,10 @@ export interface TracedEvent {
 
 /** Attempt of a step, as it begins. */
 export interface TracedStep {
-  /** ID on the wire, with `(*)` for a `key`, which may contain an answer. For an undo: the ID of the step to undo. */
+  /**
+   * ID on the wire, with `(*)` for a `key`, which may contain an answer. For an undo: the ID of the
+   * step to undo.
+   */
   readonly stepId: string;
   readonly kind: 'step' | 'undo' | 'poll' | 'fallback' | 'promise';
   /** Number of the attempt, from 1. */
@@ -75,7 +86,10 @@ export interface TracedStep {
 export interface StepSpan {
   /** Calls `work` once, synchronously, with the attempt as the current span. */
   within(work: () => void): void;
-  /** Ends the attempt. `errorType`: kind of error; undefined for success. Code may still run after a timeout. */
+  /**
+   * Ends the attempt. `errorType`: kind of error; undefined for success. Code may still run after a
+   * timeout.
+   */
   end(errorType: string | undefined): void;
 }
 

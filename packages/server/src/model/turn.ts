@@ -19,7 +19,10 @@ export interface SuspendedTurn extends ReportedAnswers {
   readonly retryAfterMs?: number;
   /** Number of turns without a request of the client. Absent: none. */
   readonly ownTurns?: number;
-  /** Time at which the saga continues even without answers, in milliseconds since the epoch. Default: never. */
+  /**
+   * Time at which the saga continues even without answers, in milliseconds since the epoch.
+   * Default: never.
+   */
   readonly due?: number;
   /** Text for the user, such as the page of a `checkpoint` and reports on open steps. */
   readonly content?: readonly string[];

@@ -22,12 +22,18 @@ export interface AnswerPageRequest {
   readonly user: OutsideUser | undefined;
 }
 
-/** Serves the page of a ticket. GET and HEAD never answer: chat tools and virus scanners open links. */
+/**
+ * Serves the page of a ticket. GET and HEAD never answer: chat tools and virus scanners open links.
+ */
 export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   const { host, outside, ticket, request, user } = page;
   if (!['GET', 'HEAD', 'POST'].includes(request.method)) return notAllowed();
   if (user === undefined && !ticket.acceptsLink)
-    return noticeResponse(401, 'Sign in to answer', 'Only authenticated users may answer this request.');
+    return noticeResponse(
+      401,
+      'Sign in to answer',
+      'Only authenticated users may answer this request.',
+    );
   if (user !== undefined && !(await mayAnswer(page, user))) return notYours();
   const by: OutsideUser | 'link' = user ?? 'link';
   const { level, recipient, box: id } = ticket;
@@ -73,8 +79,9 @@ async function mayAnswer(
 }
 
 /**
- * `true` for a form of this page. With `no-referrer`, browsers send `Origin: null` for their own forms, too, and say by `Sec-Fetch-Site`
- * where a request comes from. Clients that are not browsers send neither.
+ * `true` for a form of this page. With `no-referrer`, browsers send `Origin: null` for their own
+ * forms, too, and say by `Sec-Fetch-Site` where a request comes from. Clients that are not browsers
+ * send neither.
  */
 function isOwnPage({ headers }: Request, { url }: Pick<OutsideAccess, 'url'>): boolean {
   const origin = headers.get('origin');
@@ -113,11 +120,16 @@ function settledPage(
 ): SettledPage | undefined {
   const own = answers.find(({ slot }) => slot === mine.slot);
   if (!withoutSharedTickets([...answers, own ?? mine]).includes(own ?? mine))
-    return gone('Used', 'Someone has already answered with this link. Your answer was not recorded.');
+    return gone(
+      'Used',
+      'Someone has already answered with this link. Your answer was not recorded.',
+    );
   if (own !== undefined) return (status) => recordedPage(status, ticket, own);
-  if (isClosed) return gone('Closed', 'This request needs no more answers. Your answer was not recorded.');
+  if (isClosed)
+    return gone('Closed', 'This request needs no more answers. Your answer was not recorded.');
   if (now >= ticket.claims.exp)
-    return () => noticeResponse(410, 'Too late', 'The time to answer is over. Your answer was not recorded.');
+    return () =>
+      noticeResponse(410, 'Too late', 'The time to answer is over. Your answer was not recorded.');
   return undefined;
 }
 
@@ -139,7 +151,11 @@ function recordedPage(
   );
 }
 
-function formPage({ ticket, request }: AnswerPageRequest, posted?: Posted, errors?: FieldErrors): Response {
+function formPage(
+  { ticket, request }: AnswerPageRequest,
+  posted?: Posted,
+  errors?: FieldErrors,
+): Response {
   // A link with `?decision=` leads to a page with one button.
   const only = new URL(request.url).searchParams.get('decision');
   const approve = html`<button class="main" name="decision" value="approve">Approve</button>`;

@@ -11,7 +11,10 @@ import { noticeResponse, notNow, notYours } from './page.ts';
 import { toUser } from './tickets/answerer.ts';
 import { openTicket, type OpenTicket } from './tickets/ticket.ts';
 
-/** Identifies the sender of a request, or responds in place of the page, such as with a redirect to a login. */
+/**
+ * Identifies the sender of a request, or responds in place of the page, such as with a redirect to
+ * a login.
+ */
 export type Identify = () => Promise<Pick<Caller, 'principal' | 'authInfo'> | Response>;
 
 const paths = /\/saga\/(answer|event)\/([^/]+)$/;
@@ -22,8 +25,8 @@ export function isAnswerPath(pathname: string): boolean {
 }
 
 /**
- * Responds to a request for an answer page or a webhook. Every ticket that does not open gets the same response; `onReject` gets the
- * reason.
+ * Responds to a request for an answer page or a webhook. Every ticket that does not open gets the
+ * same response; `onReject` gets the reason.
  */
 export async function answerRequest(
   core: SagaHostCore,
@@ -38,10 +41,13 @@ export async function answerRequest(
     // Some programs escape the tilde behind the name of a tenant.
     const { host, token } = await withTenantOf(core, text.replace(/%7e/i, '~'), 'link');
     const ticket = await openTicket(host, token);
-    if (ticket.kind !== (kind === 'answer' ? 'approval' : 'event')) throw new TokenRefused('purpose');
+    if (ticket.kind !== (kind === 'answer' ? 'approval' : 'event'))
+      throw new TokenRefused('purpose');
     if (ticket.kind === 'event') return await receiveEvent(host, outside, ticket, request);
     const user = await userOf(core, host, ticket, identify);
-    const response = isResponse(user) ? user : await answerPage({ host, outside, ticket, request, ...user });
+    const response = isResponse(user)
+      ? user
+      : await answerPage({ host, outside, ticket, request, ...user });
     return request.method === 'HEAD' ? new Response(null, response) : response;
   } catch (error) {
     if (error instanceof TokenRefused) {
@@ -49,9 +55,12 @@ export async function answerRequest(
       return invalidLink();
     }
     // The mailbox or the keys are down, which was reported, or a function of the host threw.
-    const isReported = error instanceof SagaHostError && ['store_down', 'keys_down'].includes(error.code);
+    const isReported =
+      error instanceof SagaHostError && ['store_down', 'keys_down'].includes(error.code);
     if (!isReported) observer.hooks.onError(error);
-    return kind === 'event' ? eventResponse(503, 'Send the event again later.') : noticeResponse(...notNow);
+    return kind === 'event'
+      ? eventResponse(503, 'Send the event again later.')
+      : noticeResponse(...notNow);
   }
 }
 
@@ -67,7 +76,11 @@ async function userOf(
   const user = toUser(await principalOf(found, host.gate.principal));
   const { tenant } = host.keys;
   // Users of two tenants may have the same subject.
-  if (user !== undefined && tenant !== undefined && (await source?.tenants?.tenantOf(found)) !== tenant)
+  if (
+    user !== undefined &&
+    tenant !== undefined &&
+    (await source?.tenants?.tenantOf(found)) !== tenant
+  )
     return notYours();
   return { user };
 }

@@ -10,14 +10,17 @@ import { digestShown, type OpenTicket } from './tickets/ticket.ts';
 /** Bytes of an event. */
 const maxEventBytes = 256 * 1024;
 
-/** Takes an event of another system. A repeated event gets the same response, and is stored once. */
+/**
+ * Takes an event of another system. A repeated event gets the same response, and is stored once.
+ */
 export async function receiveEvent(
   host: HostParts,
   outside: OutsideAccess,
   ticket: OpenTicket,
   request: Request,
 ): Promise<Response> {
-  if (request.method !== 'POST') return eventResponse(405, 'Send events with POST.', { allow: 'POST' });
+  if (request.method !== 'POST')
+    return eventResponse(405, 'Send events with POST.', { allow: 'POST' });
   const text = await limitedText(request, maxEventBytes);
   if (text === undefined) return eventResponse(413, 'The event is too large.');
   if (!(await isAuthentic(host, outside, ticket, request, text)))
@@ -69,8 +72,11 @@ async function isAuthentic(
 /** Reads JSON, or the fields of a form. Returns undefined for other text. */
 function toContent({ headers }: Request, text: string): Json | undefined {
   try {
-    const isForm = headers.get('content-type')?.startsWith('application/x-www-form-urlencoded') === true;
-    const content: unknown = isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text);
+    const isForm =
+      headers.get('content-type')?.startsWith('application/x-www-form-urlencoded') === true;
+    const content: unknown = isForm
+      ? Object.fromEntries(new URLSearchParams(text))
+      : JSON.parse(text);
     // The journal has 64 levels at most, and records the event inside its receipt.
     assertJson(content, { where: 'event', maxDepth: 60 });
     return content;
@@ -80,7 +86,11 @@ function toContent({ headers }: Request, text: string): Json | undefined {
 }
 
 /** Makes the response to an event. */
-export function eventResponse(status: number, text: string, headers: Record<string, string> = {}): Response {
+export function eventResponse(
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): Response {
   return new Response(`${text}\n`, {
     status,
     headers: { ...plainHeaders, 'content-type': 'text/plain; charset=utf-8', ...headers },

@@ -66,8 +66,11 @@ function renderField(field: FormField, rendered: Rendered): Html {
   const { name, id, isRequired, values, error } = rendered;
   const { title = name, description } = field;
   const hint =
-    description === undefined ? undefined : html`<p class="hint" id="${id}-hint">${description}</p>`;
-  const problem = error === undefined ? undefined : html`<p class="error" id="${id}-error">${error}</p>`;
+    description === undefined
+      ? undefined
+      : html`<p class="hint" id="${id}-hint">${description}</p>`;
+  const problem =
+    error === undefined ? undefined : html`<p class="error" id="${id}-error">${error}</p>`;
   const ids = [hint && `${id}-hint`, problem && `${id}-error`].filter((one) => one !== undefined);
   const about = ids.length === 0 ? undefined : html` aria-describedby="${ids.join(' ')}"`;
   const state = html`${about}${error !== undefined && html` aria-invalid="true"`}${isRequired && html` required`}`;

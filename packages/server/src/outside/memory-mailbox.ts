@@ -8,8 +8,8 @@ interface Box {
 }
 
 /**
- * Creates a mailbox in the memory of one process: for tests, and single-process servers. Removes expired boxes at most once a second.
- * A restart of the process drops all answers.
+ * Creates a mailbox in the memory of one process: for tests, and single-process servers. Removes
+ * expired boxes at most once a second. A restart of the process drops all answers.
  * @throws TypeError for an unknown option, or a `clock` that is not a function
  * @example
  * ```ts
@@ -20,7 +20,9 @@ interface Box {
  * });
  * ```
  */
-export function memoryMailbox(options: MemoryStoreOptions = {}): Mailbox & { readonly size: number } {
+export function memoryMailbox(
+  options: MemoryStoreOptions = {},
+): Mailbox & { readonly size: number } {
   const boxes = new ExpiringMap<Box>('memoryMailbox', options);
   const opened = (id: string, expiresAt: number): Box => {
     const box = boxes.get(id) ?? { answers: new Map(), isClosed: false, expiresAt };

@@ -5,8 +5,8 @@ import type { MemoryStoreOptions } from '../settings/expiring-map.ts';
 import { memoryMailbox } from './memory-mailbox.ts';
 
 /**
- * Creates guard, task store, and mailbox in the memory of one process: for tests, and single-process servers. A restart of the process
- * drops all of them.
+ * Creates guard, task store, and mailbox in the memory of one process: for tests, and
+ * single-process servers. A restart of the process drops all of them.
  * @throws TypeError for an unknown option, or a `clock` that is not a function
  * @example
  * ```ts

@@ -57,7 +57,8 @@ button.main:hover{filter:brightness(.9)}
 .problems p{margin:0}`;
 
 /**
- * Makes the response with a page. Without scripts, never cached, never framed, and without a referrer for links.
+ * Makes the response with a page. Without scripts, never cached, never framed, and without a
+ * referrer for links.
  * @param mark - decision that was recorded, shown as a symbol beside the title
  */
 export function pageResponse(
@@ -114,4 +115,8 @@ export function notYours(): Response {
 }
 
 /** Notice after a failure of the mailbox, which may have recorded an answer. */
-export const notNow = [503, 'Not now', 'Open the link again later to see if you have answered.'] as const;
+export const notNow = [
+  503,
+  'Not now',
+  'Open the link again later to see if you have answered.',
+] as const;

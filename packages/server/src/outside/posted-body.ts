@@ -1,5 +1,11 @@
-/** Reads the body of a request as text, up to a number of bytes. Returns undefined for a longer body. */
-export async function limitedText({ body }: Request, maxBytes: number): Promise<string | undefined> {
+/**
+ * Reads the body of a request as text, up to a number of bytes. Returns undefined for a longer
+ * body.
+ */
+export async function limitedText(
+  { body }: Request,
+  maxBytes: number,
+): Promise<string | undefined> {
   if (body === null) return '';
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   // Signatures cover the byte order mark, too.

@@ -9,7 +9,10 @@ export interface FormContent {
   readonly errors: FieldErrors;
 }
 
-/** Reads a posted form by its schema. Empty fields are omitted. The schema of the saga checks the content again. */
+/**
+ * Reads a posted form by its schema. Empty fields are omitted. The schema of the saga checks the
+ * content again.
+ */
 export function readForm({ properties, required = [] }: FormSchema, posted: Posted): FormContent {
   const errors = new Map<string, string>();
   const entries = Object.entries(properties).flatMap(([name, field], index): [string, Json][] => {

@@ -15,8 +15,9 @@ const optionNames: NamesOf<StandardWebhookOptions> = { clock: true };
 const toleranceMs = 5 * 60_000;
 
 /**
- * Makes a check of signatures by Standard Webhooks 1.0.0 (https://www.standardwebhooks.com), which Svix, OpenAI, Supabase, and others
- * send: HMAC-SHA256 of ID, time, and body, at most five minutes old. Uses WebCrypto, and runs wherever a host runs.
+ * Makes a check of signatures by Standard Webhooks 1.0.0 (https://www.standardwebhooks.com), which
+ * Svix, OpenAI, Supabase, and others send: HMAC-SHA256 of ID, time, and body, at most five minutes
+ * old. Uses WebCrypto, and runs wherever a host runs.
  * @param secrets - a secret as `whsec_…` or base64; several while a secret is being rotated
  * @throws TypeError for a secret that is not base64, or has fewer than 24 bytes
  * @example
@@ -71,7 +72,9 @@ async function verify(
 function toKey(secret: string): Uint8Array<ArrayBuffer> {
   const key = typeof secret === 'string' ? toBytes(secret.replace(/^whsec_/, '')) : undefined;
   if (key === undefined || key.length < 24)
-    throw optionError('standardWebhook: expected a secret of at least 24 bytes in base64, such as whsec_….');
+    throw optionError(
+      'standardWebhook: expected a secret of at least 24 bytes in base64, such as whsec_….',
+    );
   return key;
 }
 

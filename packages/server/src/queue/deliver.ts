@@ -19,8 +19,8 @@ import { dueOf, sendWake } from '../turn/settle.ts';
 import { NotEnded } from '../wire/errors.ts';
 
 /**
- * Continues the saga of a queue message, as a request of its client without answers would. Once the client can no longer continue the
- * saga, ends a saga that only the client could continue.
+ * Continues the saga of a queue message, as a request of its client without answers would. Once the
+ * client can no longer continue the saga, ends a saga that only the client could continue.
  *
  * Any error leaves the saga as it is: deliver the message again.
  */
@@ -45,7 +45,9 @@ const electedMs = 60 * 60 * 1000;
 async function deliverTo(host: HostParts, token: string, caller: Caller): Promise<DeliveryResult> {
   const { guard, observer, timing } = host;
   if (guard?.queue === undefined)
-    throw optionError('host.deliver: set the option `queue` of the host.', { code: 'missing_option' });
+    throw optionError('host.deliver: set the option `queue` of the host.', {
+      code: 'missing_option',
+    });
   const { queue } = guard;
   let isSent = true;
   const own: HostParts = {
@@ -60,12 +62,15 @@ async function deliverTo(host: HostParts, token: string, caller: Caller): Promis
           isSent = (await queue.send(...sent)) && isSent;
           return isSent;
         },
-        // Otherwise each request of a waiting client would add a message to a queue that stores several, until the saga ends.
+        // Otherwise each request of a waiting client would add a message to a queue that stores
+        // several, until the saga ends.
         elects: async ({ sagaId, claims: { turn } }) => {
           const now = timing.clock();
           const claims = (key: string, ms: number): Promise<boolean> =>
             // Steps are claimed by idempotency keys, which contain no space.
-            askGuard(observer, () => guard.store.claim(`${sagaId}:wake ${turn}${key}`, now + ms, now));
+            askGuard(observer, () =>
+              guard.store.claim(`${sagaId}:wake ${turn}${key}`, now + ms, now),
+            );
           // The process of an earlier delivery of this message may have died before it sent.
           const isRepeated = !(await claims(` ${await digestText(token)}`, 2 * electedMs));
           return isRepeated || (await claims('', electedMs));
@@ -76,11 +81,15 @@ async function deliverTo(host: HostParts, token: string, caller: Caller): Promis
   const woken = await withTask(own, await openWake(own, token));
   const delivery = await delivered(own, woken, caller);
   // The message at hand leads to the turn whose message was lost.
-  if (!isSent) throw queueDown('the message of the next turn is not stored. Deliver this message again.');
+  if (!isSent)
+    throw queueDown('the message of the next turn is not stored. Deliver this message again.');
   return delivery;
 }
 
-/** Extends the life of a saga that a client follows as a task. The token in the message may expire before the task. */
+/**
+ * Extends the life of a saga that a client follows as a task. The token in the message may expire
+ * before the task.
+ */
 async function withTask(host: HostParts, woken: OpenWake): Promise<OpenWake> {
   const { saga, program } = woken;
   const store = host.offers.tasks?.store;
@@ -93,7 +102,11 @@ async function withTask(host: HostParts, woken: OpenWake): Promise<OpenWake> {
   return { ...woken, saga: { ...saga, claims: { ...saga.claims, exp } } };
 }
 
-async function delivered(host: HostParts, first: OpenWake, caller: Caller): Promise<DeliveryResult> {
+async function delivered(
+  host: HostParts,
+  first: OpenWake,
+  caller: Caller,
+): Promise<DeliveryResult> {
   const { sagaId } = first.saga;
   assertBegun(host, first.saga.claims);
   if (isEnding(host, first)) return await ended(host, first, caller);
@@ -103,15 +116,18 @@ async function delivered(host: HostParts, first: OpenWake, caller: Caller): Prom
       taken = await takeAbsent(host, woken, caller);
     } catch (error) {
       if (!isUsed(error)) throw error;
-      // The response has expired, or the saga was being cancelled, which the queue finishes if the client does not.
+      // The response has expired, or the saga was being cancelled, which the queue finishes if the
+      // client does not.
       return await ended(host, woken, caller);
     }
     const { turn, isCommitted, wentOn = false, hasWaited = false } = taken;
     if (turn.status !== 'suspended') return { status: 'ended', sagaId };
     woken = await nextOf(host, woken, turn);
-    // A turn that ran while the message waited may have read its mailbox before the answer that woke the saga.
+    // A turn that ran while the message waited may have read its mailbox before the answer that
+    // woke the saga.
     const isWoken = hasWaited && woken.due !== undefined;
-    if (!isCommitted && !wentOn && !isWoken) return { status: 'waiting', sagaId, at: timeOf(woken) };
+    if (!isCommitted && !wentOn && !isWoken)
+      return { status: 'waiting', sagaId, at: timeOf(woken) };
   }
 }
 
@@ -156,7 +172,11 @@ async function ended(host: HostParts, woken: OpenWake, caller: Caller): Promise<
 }
 
 /** Opens the newer turn of a saga. */
-async function nextOf(host: HostParts, { client }: OpenWake, turn: SuspendedTurn): Promise<OpenWake> {
+async function nextOf(
+  host: HostParts,
+  { client }: OpenWake,
+  turn: SuspendedTurn,
+): Promise<OpenWake> {
   const opened = await openCommitted(host, turn.token);
   const due = dueOf(turn, opened.saga.claims.iat, opened.saga);
   return { ...opened, due, client, tokenBytes: turn.token.length };

@@ -15,11 +15,13 @@ const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
 /**
- * Creates a queue in the memory of one process: for development, tests, and servers that are one process. A restart of the process
- * forgets all messages, so only their clients continue those sagas. Timers do not keep the process alive.
+ * Creates a queue in the memory of one process: for development, tests, and servers that are one
+ * process. A restart of the process forgets all messages, so only their clients continue those
+ * sagas. Timers do not keep the process alive.
  *
- * Messages are delivered by the clock of the host, and after waits by `testing.sleep`, if set. In tests with a clock of their own,
- * `deliverDue` delivers all messages whose time has come, and resolves when they are delivered.
+ * Messages are delivered by the clock of the host, and after waits by `testing.sleep`, if set. In
+ * tests with a clock of their own, `deliverDue` delivers all messages whose time has come, and
+ * resolves when they are delivered.
  * @example
  * ```ts
  * const greet = saga({ name: 'greet', version: '1', forks: 'refuse' }, function* () {
@@ -31,12 +33,18 @@ const longestRetryMs = 60_000;
  */
 export function memoryQueue(): SagaQueue & { readonly size: number; deliverDue(): Promise<void> } {
   const stored = new Map<string, Stored>();
-  // Messages in delivery: `true` if the saga was woken meanwhile. The turn may have read its mailbox before.
+  // Messages in delivery: `true` if the saga was woken meanwhile. The turn may have read its
+  // mailbox before.
   const delivering = new Map<QueueMessage, boolean>();
   let consumer: QueueConsumer | undefined;
   const now = (): number => consumer?.clock() ?? Date.now();
 
-  const store = (message: QueueMessage, time: number, failures: number, isWoken: boolean = false): void => {
+  const store = (
+    message: QueueMessage,
+    time: number,
+    failures: number,
+    isWoken: boolean = false,
+  ): void => {
     const { sagaId, turn } = message;
     const known = stored.get(sagaId);
     if (known !== undefined && known.message.turn > turn) return;
@@ -78,7 +86,8 @@ export function memoryQueue(): SagaQueue & { readonly size: number; deliverDue()
     }
   };
   const wake = (sagaId: string): void => {
-    for (const message of delivering.keys()) if (message.sagaId === sagaId) delivering.set(message, true);
+    for (const message of delivering.keys())
+      if (message.sagaId === sagaId) delivering.set(message, true);
     const found = stored.get(sagaId);
     if (found !== undefined) store(found.message, now(), 0, true);
   };
@@ -107,7 +116,12 @@ export function memoryQueue(): SagaQueue & { readonly size: number; deliverDue()
 }
 
 /** Calls `then` after `ms` milliseconds, unless `signal` aborts. */
-function after(ms: number, signal: AbortSignal, sleep: QueueConsumer['sleep'], then: () => void): void {
+function after(
+  ms: number,
+  signal: AbortSignal,
+  sleep: QueueConsumer['sleep'],
+  then: () => void,
+): void {
   if (sleep !== undefined) {
     void sleep(ms, signal).then(() => {
       if (!signal.aborted) then();

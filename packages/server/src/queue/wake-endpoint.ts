@@ -17,19 +17,21 @@ interface WakeTarget {
 }
 
 /**
- * Answers a request of a queue: 200 if the queue may drop the message, 401 without a valid signature, 422 for a message that no host
- * can open, and 503 for a message to deliver again.
+ * Answers a request of a queue: 200 if the queue may drop the message, 401 without a valid
+ * signature, 422 for a message that no host can open, and 503 for a message to deliver again.
  */
 export async function answerWake(
   request: Request,
   { receive, deliver, onError }: WakeTarget,
 ): Promise<Response> {
-  if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
+  if (request.method !== 'POST')
+    return new Response(null, { status: 405, headers: { allow: 'POST' } });
   if (Number(request.headers.get('content-length') ?? 0) > maxWakeBytes)
     return new Response(null, { status: 413 });
   try {
     const message = await receive(request);
-    if (message === undefined) return new Response('The signature is missing or wrong.\n', { status: 401 });
+    if (message === undefined)
+      return new Response('The signature is missing or wrong.\n', { status: 401 });
     return Response.json(await deliver(message));
   } catch (error) {
     onError(error);

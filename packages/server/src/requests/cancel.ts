@@ -44,7 +44,8 @@ export async function cancelOpened(
   for (;;) {
     const began = host.timing.clock();
     const { turn, ran } = await takenAt(host, opened, caller, request);
-    // A suspended saga has not ended: an interrupted turn was finished first, or the saga continued past its pivot.
+    // A suspended saga has not ended: an interrupted turn was finished first, or the saga continued
+    // past its pivot.
     if (turn.status !== 'suspended') return turn;
     // Looking up stored turns does not count as running time.
     if (ran) until ??= began + host.limits.turnBudgetMs;
@@ -56,7 +57,10 @@ export async function cancelOpened(
   }
 }
 
-/** Takes a turn of a cancelled saga. If the queue has continued the saga meanwhile, finds its newest turn. */
+/**
+ * Takes a turn of a cancelled saga. If the queue has continued the saga meanwhile, finds its newest
+ * turn.
+ */
 async function takenAt(
   host: HostParts,
   opened: Cancelled,
@@ -101,7 +105,8 @@ async function taken(
   const { saga, program, current, tokenBytes, isAbandoned, forward } = opened;
   const { guard } = host;
   // The declaration of a removed version is unknown: the saga is guarded if possible.
-  const forks = program === undefined && guard !== undefined ? 'refuse' : (program ?? current).forks;
+  const forks =
+    program === undefined && guard !== undefined ? 'refuse' : (program ?? current).forks;
   if (forks === undefined || (forks === 'refuse' && guard === undefined)) {
     throw new SagaHostError(
       'cancel_not_offered',
@@ -165,7 +170,8 @@ const broughtNothing = { answers: new Map<string, never>(), dialect: {}, capabil
 /** `true` if the saga has passed a pivot, and can only continue. */
 export function isPastPivot({ saga, program }: OpenSaga): boolean {
   return (
-    program !== undefined && readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
+    program !== undefined &&
+    readTimeline(program, saga.state.program).some(({ kind }) => kind === 'pivot')
   );
 }
 
@@ -198,7 +204,12 @@ async function nextOf(
     forward: forward && goesOnAt !== undefined,
   };
   const now = host.timing.clock();
-  if (goesOnAt !== undefined && abandoned.forward && isPastPivot(next) && (now < goesOnAt || now >= until))
+  if (
+    goesOnAt !== undefined &&
+    abandoned.forward &&
+    isPastPivot(next) &&
+    (now < goesOnAt || now >= until)
+  )
     throw new NotEnded(claims.saga.name, Math.max(0, goesOnAt - now));
   return abandoned;
 }

@@ -16,7 +16,12 @@ import { toSealedSaga } from '../token/sealed-saga.ts';
 import { openTenant, readTenant } from '../token/tenant-token.ts';
 import { start } from './start.ts';
 import { statusOf, type SagaStatus } from './status.ts';
-import type { StatusRequest, StartRequest, ResumeRequest, CancelRequest } from '../model/request-types.ts';
+import type {
+  StatusRequest,
+  StartRequest,
+  ResumeRequest,
+  CancelRequest,
+} from '../model/request-types.ts';
 import type { SagaTurn } from '../model/turn.ts';
 
 /** Content of a token, for operators. Contains no contents of answers and no results. */
@@ -27,16 +32,25 @@ export interface SagaInspection {
   readonly expired: boolean;
   /** Events so far; undefined if the saga is not served here. */
   readonly timeline: readonly TimelineEntry[] | undefined;
-  /** Receipts of the approvals and events so far, without the contents of the answers; undefined if the saga is not served here. */
+  /**
+   * Receipts of the approvals and events so far, without the contents of the answers; undefined if
+   * the saga is not served here.
+   */
   readonly receipts: readonly RecordedReceipt[] | undefined;
   readonly tokenBytes: number;
   /** Sizes of the parts, in bytes. `stored` is less for a compressed part. */
-  readonly parts: readonly { readonly part: string; readonly bytes: number; readonly stored: number }[];
+  readonly parts: readonly {
+    readonly part: string;
+    readonly bytes: number;
+    readonly stored: number;
+  }[];
   /** Trace parent, with OpenTelemetry a W3C `traceparent`; undefined without tracing. */
   readonly trace: string | undefined;
 }
 
-/** Host with all facts about requests, for dialects. No public object refers to the sealers inside. */
+/**
+ * Host with all facts about requests, for dialects. No public object refers to the sealers inside.
+ */
 export interface SagaHostCore extends HostParts {
   readonly sagas: readonly Program[];
   start(name: string, args: unknown, caller?: Caller, request?: StartRequest): Promise<SagaTurn>;
@@ -47,7 +61,9 @@ export interface SagaHostCore extends HostParts {
     request?: ResumeRequest,
   ): Promise<SagaTurn>;
   cancel(token: string, caller?: Caller, request?: CancelRequest): Promise<SagaTurn>;
-  /** Reads the state of a saga, with all checks of `resume` and without a turn. Throws TokenRefused. */
+  /**
+   * Reads the state of a saga, with all checks of `resume` and without a turn. Throws TokenRefused.
+   */
   status(token: string, caller?: Caller, request?: StatusRequest): Promise<SagaStatus>;
   inspect(token: string, caller?: Caller): Promise<SagaInspection>;
   /** See {@link hostFor}. Undefined: the host has its keys. */
@@ -104,10 +120,16 @@ export interface TenantToken {
   readonly token: string;
 }
 
-/** Origin of a token that is used without a caller. Anyone can send a link, but only the operator a message. */
+/**
+ * Origin of a token that is used without a caller. Anyone can send a link, but only the operator a
+ * message.
+ */
 export type TokenSource = 'link' | 'queue';
 
-/** Chooses the keys for a token that is used without a caller: a ticket or a queue message. Throws TokenRefused, or `keys_down`. */
+/**
+ * Chooses the keys for a token that is used without a caller: a ticket or a queue message. Throws
+ * TokenRefused, or `keys_down`.
+ */
 export async function withTenantOf(
   core: SagaHostCore,
   token: string,
@@ -121,7 +143,10 @@ export async function hostFor(core: SagaHostCore, caller: Caller): Promise<SagaH
   return core.forCaller === undefined ? core : await core.forCaller(caller);
 }
 
-/** Returns the host for a request: loads in the background keep its runtime alive, if it has `waitUntil`. */
+/**
+ * Returns the host for a request: loads in the background keep its runtime alive, if it has
+ * `waitUntil`.
+ */
 export function duringRequest(core: SagaHostCore, waitUntil: WaitUntil | undefined): SagaHostCore {
   return waitUntil === undefined || core.during === undefined ? core : core.during(waitUntil);
 }
@@ -131,7 +156,8 @@ function toCore(host: HostParts): SagaHostCore {
     ...host,
     sagas: host.registry.current,
     start: (name, args, caller = {}, request = {}) => start(host, name, args, caller, request),
-    resume: (token, answers, caller = {}, request = {}) => resume(host, token, answers, caller, request),
+    resume: (token, answers, caller = {}, request = {}) =>
+      resume(host, token, answers, caller, request),
     cancel: (token, caller = {}, request = {}) => cancel(host, token, caller, request),
     status: (token, caller = {}, request = {}) => statusOf(host, token, caller, request),
     inspect: (token) => inspect(host, token),

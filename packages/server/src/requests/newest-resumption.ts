@@ -10,11 +10,16 @@ import { stepIdsOf } from '../wire/step-answers.ts';
 import { take, withoutAnswers, type Resumption } from './resumption.ts';
 
 /**
- * Takes the turn of a request. If the queue has continued the saga meanwhile, the request continues from the newest turn: with its
- * answers to questions that are still open there, or with the response of that turn. Throws TokenRefused `used` if the client has
- * used the token with other answers.
+ * Takes the turn of a request. If the queue has continued the saga meanwhile, the request continues
+ * from the newest turn: with its answers to questions that are still open there, or with the
+ * response of that turn. Throws TokenRefused `used` if the client has used the token with other
+ * answers.
  */
-export async function takeNewest(host: HostParts, first: Resumption, caller: Caller): Promise<GuardedTurn> {
+export async function takeNewest(
+  host: HostParts,
+  first: Resumption,
+  caller: Caller,
+): Promise<GuardedTurn> {
   const unused: string[] = [];
   let current = first;
   let newest: GuardedTurn | undefined;
@@ -35,7 +40,8 @@ export async function takeNewest(host: HostParts, first: Resumption, caller: Cal
     const { turn, isCommitted } = taken;
     const isNewest = turn.status !== 'suspended' || (!isCommitted && !leadsOn(taken));
     let next: Resumption | undefined;
-    if (turn.status === 'suspended' && (isMoved || !isNewest)) next = await behind(host, current, turn);
+    if (turn.status === 'suspended' && (isMoved || !isNewest))
+      next = await behind(host, current, turn);
     if (isMoved) unused.push(...reportUnused(host, current, next?.news));
     if (next === undefined || (isNewest && next.news.size === 0) || (!isMoved && isCommitted))
       return withUnused(await withRest(host, taken), unused);
@@ -51,12 +57,18 @@ export function isUsed(error: unknown): boolean {
   return error instanceof TokenRefused && error.reason === 'used';
 }
 
-/** `true` if a kept turn leads to a newer turn. A client must get each page, which no later turn repeats. */
+/**
+ * `true` if a kept turn leads to a newer turn. A client must get each page, which no later turn
+ * repeats.
+ */
 function leadsOn({ turn, wentOn = false }: GuardedTurn): boolean {
   return turn.status === 'suspended' && wentOn && turn.hasPage !== true;
 }
 
-/** Moves a request to the token of a newer turn, with its answers to questions that are open in both turns. */
+/**
+ * Moves a request to the token of a newer turn, with its answers to questions that are open in both
+ * turns.
+ */
 async function behind(
   host: HostParts,
   { saga: before, news, at, askedAt, mayStay, request }: Resumption,
@@ -99,7 +111,8 @@ function isSameQuestion(stepId: string, one: SealedSaga, other: SealedSaga): boo
 /** Corrects the wait of a kept turn, which was counted from the turn. */
 async function withRest(host: HostParts, taken: GuardedTurn): Promise<GuardedTurn> {
   const { turn, wentOn } = taken;
-  if (wentOn === undefined || turn.status !== 'suspended' || turn.retryAfterMs === undefined) return taken;
+  if (wentOn === undefined || turn.status !== 'suspended' || turn.retryAfterMs === undefined)
+    return taken;
   const { claims } = (await openCommitted(host, turn.token)).saga;
   const passed = Math.max(0, host.timing.clock() - claims.iat);
   return { ...taken, turn: { ...turn, retryAfterMs: Math.max(0, turn.retryAfterMs - passed) } };
@@ -108,6 +121,8 @@ async function withRest(host: HostParts, taken: GuardedTurn): Promise<GuardedTur
 /** Adds the IDs of answers to questions that are no longer open. */
 function withUnused(taken: GuardedTurn, unused: readonly string[]): GuardedTurn {
   if (unused.length === 0) return taken;
-  const unknown = [...unused, ...(taken.turn.unknown ?? [])].slice(0, 5).map((id) => id.slice(0, 128));
+  const unknown = [...unused, ...(taken.turn.unknown ?? [])]
+    .slice(0, 5)
+    .map((id) => id.slice(0, 128));
   return { ...taken, turn: { ...taken.turn, unknown } };
 }

@@ -1,5 +1,11 @@
 import { present, engineVersion } from '@mcp-saga/core/program';
-import { TokenRefused, type Expectations, hasBegun, type Claims, canonicalize } from '@mcp-saga/seal';
+import {
+  TokenRefused,
+  type Expectations,
+  hasBegun,
+  type Claims,
+  canonicalize,
+} from '@mcp-saga/seal';
 import { isForgotten } from '../guard/ask-guard.ts';
 import type { Caller, PrincipalOption, Principal } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
@@ -39,7 +45,10 @@ export async function openSaga(
   return opened;
 }
 
-/** Opens a token for a caller with access to the saga. Throws TokenRefused, `clock_behind`, or `version_gone`. */
+/**
+ * Opens a token for a caller with access to the saga. Throws TokenRefused, `clock_behind`, or
+ * `version_gone`.
+ */
 export async function openForCaller(
   host: HostParts,
   token: string,
@@ -57,7 +66,8 @@ export async function openForCaller(
     ...present({ rejectIssuedBefore }),
   };
   const sealed = await openSealed(host.observer, host.keys.sealer, token, expected);
-  if (!(await host.gate.authorize(caller, { ...sealed.claims.saga }))) throw new TokenRefused('forbidden');
+  if (!(await host.gate.authorize(caller, { ...sealed.claims.saga })))
+    throw new TokenRefused('forbidden');
   const saga = found(host, sealed);
   if (saga.program?.forks !== 'accept' && isForgotten(host, sealed.claims.iat))
     throw new TokenRefused('guard_restarted');
@@ -70,7 +80,10 @@ export function rateLimited(): SagaHostError {
   return new SagaHostError('rate_limited', 'Too many requests. Send the request again later.');
 }
 
-/** Throws `clock_behind` for a token of the future. Call it last: only the bearer of a good token may learn about the clock. */
+/**
+ * Throws `clock_behind` for a token of the future. Call it last: only the bearer of a good token
+ * may learn about the clock.
+ */
 export function assertBegun(
   { timing: { clock }, observer: { reject } }: Pick<HostParts, 'timing' | 'observer'>,
   claims: Pick<Claims, 'born' | 'iat'>,
@@ -91,8 +104,8 @@ export function assertBegun(
 }
 
 /**
- * Returns the principal to seal. Null marks anonymous callers, whose sagas no user can continue. Throws `principal_missing` if auth
- * info has no principal.
+ * Returns the principal to seal. Null marks anonymous callers, whose sagas no user can continue.
+ * Throws `principal_missing` if auth info has no principal.
  */
 export async function principalOf(
   caller: Caller,
@@ -110,7 +123,8 @@ export async function principalOf(
   }
   if (option === 'client-only') {
     const { clientId } = authInfo as { readonly clientId?: unknown };
-    if (typeof clientId !== 'string' || clientId === '') throw missing('The auth info has no clientId.');
+    if (typeof clientId !== 'string' || clientId === '')
+      throw missing('The auth info has no clientId.');
     return canonicalize({ client: clientId });
   }
   return sealable(

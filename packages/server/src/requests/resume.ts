@@ -31,7 +31,11 @@ export async function resume(
       const { turn, isCommitted } = await takes(host, current, caller);
       unknown ??= turn.unknown;
       if (!isCommitted || turn.status !== 'suspended') {
-        return await sealedAs(host, request.method, unknown === undefined ? turn : { ...turn, unknown });
+        return await sealedAs(
+          host,
+          request.method,
+          unknown === undefined ? turn : { ...turn, unknown },
+        );
       }
       // A repeated request continues after the commit.
       current = await committed(host, turn.token, request);
@@ -63,10 +67,14 @@ async function opened(
   const { answersField = 'answers', provenance = 'client', method } = request;
   const answers = toAnswers(sent, answersField, provenance, host.limits);
   const { token, purpose } = await fromHandle(host, given);
-  const found = await openSaga(host, token, caller, { purpose, ...(await expected(host, request)) });
+  const found = await openSaga(host, token, caller, {
+    purpose,
+    ...(await expected(host, request)),
+  });
   const { program } = found;
   const saga = method === undefined ? found.saga : startedBy(method, found.saga);
-  // Only answers to pending questions identify a request. Repeated answers and answers to older generations do not.
+  // Only answers to pending questions identify a request. Repeated answers and answers to older
+  // generations do not.
   const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
   // Applies to removed versions too: a repeated request gets the stored response.
   const asked = new Set(standIn(found).asked(saga.state.program));

@@ -62,7 +62,11 @@ export function withoutAnswers(
 }
 
 /** Runs one turn, and the turns after its commits. */
-export async function take(host: HostParts, current: Resumption, caller: Caller): Promise<GuardedTurn> {
+export async function take(
+  host: HostParts,
+  current: Resumption,
+  caller: Caller,
+): Promise<GuardedTurn> {
   const needsWake = host.guard?.queue !== undefined && current.isWake !== true;
   const lease = new Lease(host, current.saga, await leaseRequest(host, current, caller));
   for (;;) {
@@ -72,7 +76,11 @@ export async function take(host: HostParts, current: Resumption, caller: Caller)
       const client = { dialect: current.request.dialect ?? {}, capabilities: caller.capabilities };
       await sendBegunWake(host, current.saga, client);
     }
-    const taken = await runTurn(host, turnRequest(host, current, caller, lease.isGuarded, claimed), lease);
+    const taken = await runTurn(
+      host,
+      turnRequest(host, current, caller, lease.isGuarded, claimed),
+      lease,
+    );
     if (!claimed.isAwaited) return taken;
     lease.runsBehind(taken.turn);
   }
@@ -84,7 +92,10 @@ function onlyWaits({ news, saga }: Resumption): boolean {
   return news.size === 0 && others.length === 0 && Object.keys(waits).length > 0;
 }
 
-/** Makes the request for a lease; undefined if the saga accepts forks. Guards sagas of removed versions. */
+/**
+ * Makes the request for a lease; undefined if the saga accepts forks. Guards sagas of removed
+ * versions.
+ */
 async function leaseRequest(
   host: HostParts,
   current: Resumption,
@@ -98,7 +109,11 @@ async function leaseRequest(
   return {
     action: 'resume',
     digest: await digestOf('resume', news),
-    brought: usableOf(stepIdsOf(saga.state.generation), { answers, dialect, capabilities, at }, host.limits),
+    brought: usableOf(
+      stepIdsOf(saga.state.generation),
+      { answers, dialect, capabilities, at },
+      host.limits,
+    ),
     round: roundOf(saga, isOwnRound),
     // A queue acts for an absent client.
     ...(isWake ? { isWake, ends: true } : { awaits: true, follows }),
@@ -115,10 +130,20 @@ function turnRequest(
   isGuarded: boolean,
   { interrupted, isAwaited, isBehind }: Claimed,
 ): TurnRequest {
-  const { opened: found, saga, answers, at, tokenBytes, mayStay, isWake = false, request } = current;
+  const {
+    opened: found,
+    saga,
+    answers,
+    at,
+    tokenBytes,
+    mayStay,
+    isWake = false,
+    request,
+  } = current;
   const { dialect = {}, beforeContinueAs, onCommit, isOwnRound = false, follows } = request;
   // Stored answers are not treated again: another host may have other options for instant refusals.
-  const own = interrupted === undefined ? withoutInstantRefusals(host.answers, current, answers) : answers;
+  const own =
+    interrupted === undefined ? withoutInstantRefusals(host.answers, current, answers) : answers;
   // A followed or awaited turn continues with its own answers.
   const takesOwn = interrupted === undefined || (follows !== true && !isAwaited);
   const answered = new Map([...(takesOwn ? own : []), ...(interrupted?.answers ?? [])]);
@@ -128,27 +153,35 @@ function turnRequest(
     answers: answered,
     receivedAt: interrupted === undefined ? at : interrupted.at,
     isInterrupted: interrupted !== undefined || isBehind,
-    // With other capabilities, the turn might take another branch than the interrupted run, whose effects would be unknown.
+    // With other capabilities, the turn might take another branch than the interrupted run, whose
+    // effects would be unknown.
     caller: interrupted === undefined ? caller : inPlaceOf(interrupted, caller),
     tokenBytes,
     dialect: ableToTake(answered, interrupted?.dialect ?? dialect),
     isGuarded,
     isOwn: isOwnRound,
     isWoken: isWake,
-    // An interrupted turn may have had effects, and uses up its token. This request still needs the token of an awaited turn. A
-    // repeated call with a resume token finds its first turn, and from there the others.
+    // An interrupted turn may have had effects, and uses up its token. This request still needs the
+    // token of an awaited turn. A repeated call with a resume token finds its first turn, and from
+    // there the others.
     mayStay: isGuarded && mayStay && (isAwaited || (interrupted === undefined && !isBehind)),
     beforeContinueAs,
     // The turn after a commit belongs to this request again.
     commits:
-      !isGuarded && onCommit === undefined ? undefined : interrupted === undefined ? 'continue' : 'hand over',
+      !isGuarded && onCommit === undefined
+        ? undefined
+        : interrupted === undefined
+          ? 'continue'
+          : 'hand over',
     onCommit,
     endsAfterStep: dialect.checkpointAfterStep === true && onCommit === undefined,
     failsAs: found.program === undefined ? versionGone(saga, true) : undefined,
   };
 }
 
-/** No token can record "method not found", so the same turn also runs the replacement of the client. */
+/**
+ * No token can record "method not found", so the same turn also runs the replacement of the client.
+ */
 function ableToTake(
   answers: ReadonlyMap<string, ClientAnswer>,
   dialect: DialectCapabilities,
@@ -173,7 +206,10 @@ export function reportInstantRefusals(
   }
 }
 
-/** Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`. Times are in ms since the epoch. */
+/**
+ * Replaces instant refusals by a "method not found" error, with `treatAs: 'unsupported'`. Times are
+ * in ms since the epoch.
+ */
 function withoutInstantRefusals(
   { instantRefusals: { withinMs, treatAs } }: Pick<Answers, 'instantRefusals'>,
   { askedAt, at }: { readonly askedAt: number; readonly at: number },
@@ -192,6 +228,8 @@ function withoutInstantRefusals(
 }
 
 function refusalOf(answer: ClientAnswer): 'decline' | 'cancel' | undefined {
-  const { action } = Object('result' in answer ? answer.result : undefined) as { readonly action?: Json };
+  const { action } = Object('result' in answer ? answer.result : undefined) as {
+    readonly action?: Json;
+  };
   return action === 'decline' || action === 'cancel' ? action : undefined;
 }

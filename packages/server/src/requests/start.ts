@@ -70,7 +70,10 @@ async function begin(program: Program, input: Json, origin: Origin): Promise<Pro
   }
 }
 
-/** Makes the error for an unknown saga. Names the known sagas only in the cause, and to the log in development. */
+/**
+ * Makes the error for an unknown saga. Names the known sagas only in the cause, and to the log in
+ * development.
+ */
 function unknownSaga(host: HostParts, name: unknown, serves: Program['serves']): SagaHostError {
   const asked = `Unknown ${serves ?? 'saga'}: ${printable(name)}`;
   const served = host.registry.current.filter(

@@ -1,7 +1,11 @@
 import { isRecord } from '@mcp-saga/core/program';
 
 /** Methods that need no `McpServer`. */
-export type DirectMethod = 'tools/call' | 'tools/callSaga' | 'tools/resumeSaga' | 'tools/cancelSaga';
+export type DirectMethod =
+  | 'tools/call'
+  | 'tools/callSaga'
+  | 'tools/resumeSaga'
+  | 'tools/cancelSaga';
 
 /** Valid request of MCP 2026-07-28, in the parts that the SDK passes to a handler. */
 export interface DirectRequest {
@@ -26,7 +30,8 @@ const prefix = 'io.modelcontextprotocol/';
 const versionKey = `${prefix}protocolVersion`;
 const clientKey = `${prefix}clientInfo`;
 const capabilitiesKey = `${prefix}clientCapabilities`;
-// Requests with these keys may get notifications before the response, or are checked further by the SDK.
+// Requests with these keys may get notifications before the response, or are checked further by the
+// SDK.
 const furtherKeys = ['progressToken', `${prefix}logLevel`, `${prefix}related-task`] as const;
 
 const methods: ReadonlySet<unknown> = new Set<DirectMethod>([
@@ -39,16 +44,26 @@ const methods: ReadonlySet<unknown> = new Set<DirectMethod>([
 // The SDK checks capabilities recursively.
 const maxCapabilityDepth = 8;
 
-/** Reads a request that the SDK would answer with a single JSON body. Returns undefined for all others. */
+/**
+ * Reads a request that the SDK would answer with a single JSON body. Returns undefined for all
+ * others.
+ */
 export function toDirectRequest(request: Request, body: unknown): DirectRequest | undefined {
   if (!isRecord(body)) return undefined;
   const { jsonrpc, id, method, params, ...unknownFields } = body;
-  if (jsonrpc !== '2.0' || !isRequestId(id) || !isDirectMethod(method) || !isRecord(params)) return undefined;
+  if (jsonrpc !== '2.0' || !isRequestId(id) || !isDirectMethod(method) || !isRecord(params))
+    return undefined;
   if (!isEmpty(unknownFields) || !hasStandardHeaders(request, method, params)) return undefined;
   const { _meta: allMeta, requestState, inputResponses, ...rest } = params;
-  if (!isOptional(requestState, isString) || !isOptional(inputResponses, areResponses)) return undefined;
+  if (!isOptional(requestState, isString) || !isOptional(inputResponses, areResponses))
+    return undefined;
   if (!isRecord(allMeta)) return undefined;
-  const { [versionKey]: version, [clientKey]: client, [capabilitiesKey]: capabilities, ...meta } = allMeta;
+  const {
+    [versionKey]: version,
+    [clientKey]: client,
+    [capabilitiesKey]: capabilities,
+    ...meta
+  } = allMeta;
   if (version !== revision || !isOptional(client, isClientInfo) || !areCapabilities(capabilities))
     return undefined;
   if (furtherKeys.some((key) => key in meta)) return undefined;
@@ -82,7 +97,10 @@ function areResponses(value: unknown): value is Fields {
     isRecord(value) &&
     Object.entries(value).every(
       ([key, response]) =>
-        key !== '__proto__' && isRecord(response) && !('method' in response) && !('result' in response),
+        key !== '__proto__' &&
+        isRecord(response) &&
+        !('method' in response) &&
+        !('result' in response),
     )
   );
 }
@@ -97,7 +115,10 @@ function isClientInfo(value: unknown): value is Fields {
   );
 }
 
-/** `true` for valid capabilities. Clients with resumable requests need notifications, and are served by the SDK. */
+/**
+ * `true` for valid capabilities. Clients with resumable requests need notifications, and are served
+ * by the SDK.
+ */
 function areCapabilities(value: unknown): value is Fields {
   if (!isRecord(value) || !isFiniteJson(value, maxCapabilityDepth)) return false;
   const { elicitation = {}, sampling = {}, roots = {}, experimental = {}, extensions = {} } = value;
@@ -113,7 +134,9 @@ function areCapabilities(value: unknown): value is Fields {
   );
 }
 
-/** `true` for JSON of limited depth with finite numbers. Very large numbers are parsed as infinite. */
+/**
+ * `true` for JSON of limited depth with finite numbers. Very large numbers are parsed as infinite.
+ */
 function isFiniteJson(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;

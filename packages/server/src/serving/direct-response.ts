@@ -40,10 +40,16 @@ export function encodeError({ id }: Pick<DirectRequest, 'id'>, error: unknown): 
 
 function respond(message: object, status: number): Response {
   // Not `Response.json`: servers for Node replace the global class by one with a fast constructor.
-  return new Response(JSON.stringify(message), { status, headers: { 'Content-Type': 'application/json' } });
+  return new Response(JSON.stringify(message), {
+    status,
+    headers: { 'Content-Type': 'application/json' },
+  });
 }
 
-/** Returns the fault of a result with a type other than its method supports. Authors can return such results. */
+/**
+ * Returns the fault of a result with a type other than its method supports. Authors can return such
+ * results.
+ */
 function faultOf(method: DirectMethod, type: unknown): string | undefined {
   if (method === 'tools/call' || type === undefined || type === 'complete') return undefined;
   if (type !== 'input_required') return 'Internal error';

@@ -1,4 +1,5 @@
-// Imports only types and the SDK: without code splitting, bundlers wrap all imports of a module that `import()` loads.
+// Imports only types and the SDK: without code splitting, bundlers wrap all imports of a module
+// that `import()` loads.
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -21,11 +22,17 @@ export interface SdkServingOptions {
 export type SdkServing = (served: ServedRequest) => Promise<Response>;
 
 /** Serves requests by the MCP SDK, with an `McpServer` per request. */
-export function sdkServing({ serverInfo, handler, attach, onError }: SdkServingOptions): SdkServing {
+export function sdkServing({
+  serverInfo,
+  handler,
+  attach,
+  onError,
+}: SdkServingOptions): SdkServing {
   const all = new WeakMap<Request, ServedRequest>();
   const createFor = (request: Request | undefined): McpServer => {
     const served = request === undefined ? undefined : all.get(request);
-    if (served === undefined) throw new TypeError('The MCP SDK asked for the server of an unknown request.');
+    if (served === undefined)
+      throw new TypeError('The MCP SDK asked for the server of an unknown request.');
     try {
       const server = new McpServer(serverInfo, { capabilities: { logging: {} } });
       attach(server, served);
@@ -49,15 +56,22 @@ export function sdkServing({ serverInfo, handler, attach, onError }: SdkServingO
   };
 }
 
-/** The lists of a server for one request never change. Announced as changeable, clients would keep a stream open. */
+/**
+ * The lists of a server for one request never change. Announced as changeable, clients would keep a
+ * stream open.
+ */
 function fixLists({ server }: McpServer): void {
   const capabilities = server.getCapabilities();
   for (const list of ['tools', 'prompts', 'resources'] as const)
-    if (capabilities[list] !== undefined) server.registerCapabilities({ [list]: { listChanged: false } });
+    if (capabilities[list] !== undefined)
+      server.registerCapabilities({ [list]: { listChanged: false } });
 }
 
 /** `true` for a request of MCP 2026-07-28, with its method in a header. */
-async function isModern(request: Request, handler: CreateMcpHandlerOptions | undefined): Promise<boolean> {
+async function isModern(
+  request: Request,
+  handler: CreateMcpHandlerOptions | undefined,
+): Promise<boolean> {
   if (!request.headers.has('mcp-method')) return false;
   return !(await isLegacyRequest(request, undefined, handler));
 }

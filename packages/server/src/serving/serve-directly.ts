@@ -12,7 +12,10 @@ import type { ReadRequest } from '../http/json-body.ts';
 // Each request declares the capabilities of its client.
 const noSession: ClientSource = { server: { getClientCapabilities: () => undefined } };
 
-/** Responds to a request without an `McpServer`, which costs more than a turn. Returns undefined if only the SDK can respond. */
+/**
+ * Responds to a request without an `McpServer`, which costs more than a turn. Returns undefined if
+ * only the SDK can respond.
+ */
 export function serveDirectly(
   host: SagaHostCore,
   serverInfo: ServerInfo,
@@ -28,8 +31,10 @@ export function serveDirectly(
   const disconnected = { status: 499 };
   if (signal.aborted) return Promise.resolve(new Response(null, disconnected));
   return answer().then(
-    (result) => (signal.aborted ? new Response(null, disconnected) : encodeResult(asked, result, serverInfo)),
-    (error: unknown) => (signal.aborted ? new Response(null, disconnected) : encodeError(asked, error)),
+    (result) =>
+      signal.aborted ? new Response(null, disconnected) : encodeResult(asked, result, serverInfo),
+    (error: unknown) =>
+      signal.aborted ? new Response(null, disconnected) : encodeError(asked, error),
   );
 }
 
@@ -50,8 +55,13 @@ function toAnswer(
   return () => callTool(host, noSession, { saga, request: { method, params }, waitUntil, ...call });
 }
 
-/** Makes the context of server steps; undefined if the author's function throws, since the SDK reports that error. */
-function toStepContext({ stepContext }: ServedRequest): { readonly stepContext: unknown } | undefined {
+/**
+ * Makes the context of server steps; undefined if the author's function throws, since the SDK
+ * reports that error.
+ */
+function toStepContext({
+  stepContext,
+}: ServedRequest): { readonly stepContext: unknown } | undefined {
   try {
     return { stepContext: stepContext() };
   } catch {
@@ -59,7 +69,10 @@ function toStepContext({ stepContext }: ServedRequest): { readonly stepContext: 
   }
 }
 
-/** Makes the context of a handler. Notifications are dropped: clients that want some are served by the SDK. */
+/**
+ * Makes the context of a handler. Notifications are dropped: clients that want some are served by
+ * the SDK.
+ */
 function toContext(
   { id, meta, envelope, requestState, inputResponses }: DirectRequest,
   { request, authInfo }: ServedRequest,

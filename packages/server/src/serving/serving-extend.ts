@@ -3,8 +3,8 @@ import type { Program } from '@mcp-saga/core';
 import type { McpServer } from '@modelcontextprotocol/server';
 
 /**
- * Calls `extend` with a stand-in for a server, to reject names of tools and prompts that are registered twice without loading the
- * SDK. The SDK reports all other errors.
+ * Calls `extend` with a stand-in for a server, to reject names of tools and prompts that are
+ * registered twice without loading the SDK. The SDK reports all other errors.
  * @throws TypeError naming the tool or prompt
  */
 export function tryExtend(sagas: readonly Program[], extend: (server: McpServer) => void): void {

@@ -1,5 +1,10 @@
 import { isPlainObject, isRecord, optionError } from '@mcp-saga/core/program';
-import type { AnswerOptions, AnswerOrder, AuthOptions, SagaHostOptions } from '../model/host-options.ts';
+import type {
+  AnswerOptions,
+  AnswerOrder,
+  AuthOptions,
+  SagaHostOptions,
+} from '../model/host-options.ts';
 import type { SagaQueue } from '../model/queue-types.ts';
 import type { SagaStore } from '../model/store-types.ts';
 import { assertClock } from './clock.ts';
@@ -29,7 +34,16 @@ export const defaultAnswerOrder: Required<AnswerOrder> = {
 /** Checks the options, for JavaScript too. Throws TypeError with the name of the option. */
 export function assertHostOptions(options: SagaHostOptions): void {
   assertKnownOptions(options, hostNames, hostGroups);
-  const { audience, sagas, auth = {}, queue, answers = {}, telemetry, studio, testing = {} } = options;
+  const {
+    audience,
+    sagas,
+    auth = {},
+    queue,
+    answers = {},
+    telemetry,
+    studio,
+    testing = {},
+  } = options;
   if (typeof audience !== 'string' || audience === '') {
     throw optionError("audience: expected the name of this service, such as 'deployer'.", {
       code: audience === undefined ? 'missing_option' : 'invalid_option',
@@ -40,11 +54,14 @@ export function assertHostOptions(options: SagaHostOptions): void {
       code: sagas === undefined ? 'missing_option' : 'invalid_option',
     });
   const bad = sagas.findIndex(
-    (saga: unknown) => typeof (Object(saga) as { readonly advance?: unknown }).advance !== 'function',
+    (saga: unknown) =>
+      typeof (Object(saga) as { readonly advance?: unknown }).advance !== 'function',
   );
   if (bad !== -1) throw optionError(`sagas[${bad}]: expected the result of saga(…).`);
   if (telemetry !== undefined && typeof telemetry?.turn !== 'function') {
-    throw optionError('telemetry: expected the result of openTelemetry() of @mcp-saga/opentelemetry.');
+    throw optionError(
+      'telemetry: expected the result of openTelemetry() of @mcp-saga/opentelemetry.',
+    );
   }
   if (studio !== undefined) studioOf(options);
   assertKeys(options);
@@ -90,7 +107,13 @@ function assertKeys({ keys, outside }: SagaHostOptions): void {
   if (maxTenants !== undefined) wholeNumber('keys.maxTenants', maxTenants);
 }
 
-function assertAuth({ principal, authorize, rateLimit, mayAnswer, rejectIssuedBefore }: AuthOptions): void {
+function assertAuth({
+  principal,
+  authorize,
+  rateLimit,
+  mayAnswer,
+  rejectIssuedBefore,
+}: AuthOptions): void {
   if (principal !== undefined && principal !== 'client-only' && typeof principal !== 'function') {
     throw optionError(
       "auth.principal: expected (authInfo) => ({ issuer, subject, client }), to name the owner of a saga, or 'client-only'.",
@@ -105,15 +128,21 @@ function assertAuth({ principal, authorize, rateLimit, mayAnswer, rejectIssuedBe
 function assertAnswers({ sampling, model, order = {}, instantRefusals }: AnswerOptions): void {
   assertFunction('answers.sampling', sampling);
   assertOneOf('answers.model', model, ['accept', 'refuse']);
-  assertOneOf('answers.instantRefusals.treatAs', instantRefusals?.treatAs, ['refused', 'unsupported']);
+  assertOneOf('answers.instantRefusals.treatAs', instantRefusals?.treatAs, [
+    'refused',
+    'unsupported',
+  ]);
   for (const [need, tried] of Object.entries(order) as [keyof AnswerOrder, readonly unknown[]][]) {
     if (!Array.isArray(tried))
       throw optionError(`answers.order.${need}: expected an array, in the order to try.`);
-    for (const answerer of tried) assertOneOf(`answers.order.${need}`, answerer, defaultAnswerOrder[need]);
+    for (const answerer of tried)
+      assertOneOf(`answers.order.${need}`, answerer, defaultAnswerOrder[need]);
   }
 }
 
-/** A guard without its methods would fail each turn after its effects, or leave the turn unguarded. */
+/**
+ * A guard without its methods would fail each turn after its effects, or leave the turn unguarded.
+ */
 function assertGuard({ guard, store }: SagaHostOptions): void {
   if (guard === undefined) return;
   assertOneOf('guard.onDown', guard.onDown, ['closed', 'open']);
@@ -124,10 +153,14 @@ function assertStores({ store }: SagaHostOptions): void {
   if (store === undefined) return;
   const { guard, tasks, mailbox } = Object(store) as Partial<SagaStore>;
   const isStore =
-    hasMethods(guard, guardMethods) && hasMethods(tasks, storeMethods) && hasMethods(mailbox, mailboxMethods);
+    hasMethods(guard, guardMethods) &&
+    hasMethods(tasks, storeMethods) &&
+    hasMethods(mailbox, mailboxMethods);
   if (isStore) return;
   const hint = typeof store === 'function' ? ' Call it: memoryStore().' : '';
-  throw optionError(`store: expected memoryStore() for one process, or the store of a database.${hint}`);
+  throw optionError(
+    `store: expected memoryStore() for one process, or the store of a database.${hint}`,
+  );
 }
 
 function assertOutside({ outside, store }: SagaHostOptions): void {
@@ -139,7 +172,10 @@ function assertOutside({ outside, store }: SagaHostOptions): void {
     assertFunction(`outside.webhooks.${name}`, check ?? null);
 }
 
-/** Returns the public URL of a server without a slash at the end. Throws TypeError for another value. */
+/**
+ * Returns the public URL of a server without a slash at the end. Throws TypeError for another
+ * value.
+ */
 export function publicUrl(url: unknown): string {
   const text = typeof url === 'string' && URL.canParse(url) ? url : 'none:';
   const { protocol, hostname } = new URL(text);
@@ -149,7 +185,8 @@ export function publicUrl(url: unknown): string {
       "outside.url: expected the public URL of the server, such as 'https://shop.example'. HTTP is allowed only on loopback.",
     );
   }
-  if (/[?#]/.test(text)) throw optionError('outside.url: expected a URL without a query or a fragment.');
+  if (/[?#]/.test(text))
+    throw optionError('outside.url: expected a URL without a query or a fragment.');
   return text.replace(/\/+$/, '');
 }
 
@@ -179,7 +216,8 @@ function assertTasks({ tasks, resumableRequests, handles }: SagaHostOptions): vo
 
 function assertStore(name: string, store: unknown, methods: readonly string[], kind: string): void {
   if (hasMethods(store, methods)) return;
-  const fleet = kind === 'Mailbox' ? 'the mailbox of a database' : `redis${kind}(client) of @mcp-saga/redis`;
+  const fleet =
+    kind === 'Mailbox' ? 'the mailbox of a database' : `redis${kind}(client) of @mcp-saga/redis`;
   throw optionError(
     `${name}: expected memory${kind}() for one process, or ${fleet} for a fleet.${callHint(store)}`,
     { code: store === undefined ? 'missing_option' : 'invalid_option' },
@@ -191,21 +229,29 @@ function callHint(given: unknown): string {
   return typeof given === 'function' ? ` Call it: ${given.name}(…).` : '';
 }
 
-/** Checks hook names, since a misspelled hook is never called. Instances of classes may have other members. */
+/**
+ * Checks hook names, since a misspelled hook is never called. Instances of classes may have other
+ * members.
+ */
 function assertHooks({ hooks }: SagaHostOptions): void {
   if (hooks === undefined) return;
   if (!isRecord(hooks) || isPlainObject(hooks)) assertKnown('hooks', hooks, hookNames);
-  for (const name of Object.keys(hookNames)) assertFunction(`hooks.${name}`, Reflect.get(hooks, name));
+  for (const name of Object.keys(hookNames))
+    assertFunction(`hooks.${name}`, Reflect.get(hooks, name));
 }
 
 function assertCompensators({ compensators = [] }: SagaHostOptions): void {
   if (!Array.isArray(compensators) || !compensators.every((one) => hasMethods(one, ['run']))) {
-    throw optionError('compensators: expected an array of results of compensator(name, schema, run).');
+    throw optionError(
+      'compensators: expected an array of results of compensator(name, schema, run).',
+    );
   }
   const names = compensators.map(({ name }: { readonly name: string }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;
-  throw optionError(`Two compensators are named '${twice}'. Rename a compensator: tokens contain the names.`);
+  throw optionError(
+    `Two compensators are named '${twice}'. Rename a compensator: tokens contain the names.`,
+  );
 }
 
 // From 1973 to the largest Date. Times in seconds are smaller.
@@ -227,7 +273,9 @@ function assertFunction(name: string, value: unknown): void {
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return names.every((name) => typeof (Object(value) as Record<string, unknown>)[name] === 'function');
+  return names.every(
+    (name) => typeof (Object(value) as Record<string, unknown>)[name] === 'function',
+  );
 }
 
 export function assertOneOf(name: string, value: unknown, values: readonly string[]): void {

@@ -35,7 +35,12 @@ export function assertClock(where: string, clock: unknown): void {
 
 let never: AbortSignal | undefined;
 
-/** The signal of requests that no client aborts. Keeps no listeners: each of many turns would be compared with all others. */
+/**
+ * The signal of requests that no client aborts. Keeps no listeners: each of many turns would be
+ * compared with all others.
+ */
 export function neverAborted(): AbortSignal {
-  return (never ??= Object.assign(new AbortController().signal, { addEventListener: () => undefined }));
+  return (never ??= Object.assign(new AbortController().signal, {
+    addEventListener: () => undefined,
+  }));
 }

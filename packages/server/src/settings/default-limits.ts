@@ -64,7 +64,9 @@ export function wholeDuration(name: string, ms: number): number {
   if (!Number.isFinite(whole))
     throw optionError(`${name} must be a whole number of milliseconds.`, { type: RangeError });
   if (whole > century)
-    throw optionError(`${name} must be at most 100 years: ${century} milliseconds.`, { type: RangeError });
+    throw optionError(`${name} must be at most 100 years: ${century} milliseconds.`, {
+      type: RangeError,
+    });
   return whole;
 }
 

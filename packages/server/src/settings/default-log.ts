@@ -27,7 +27,8 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
   const warn = (message: string): void => console.warn(oneLine(`mcp-saga: ${message}`));
   const fail = (message: string): void => console.error(oneLine(`mcp-saga: ${message}`));
   const report = (what: string, cause: unknown): void => {
-    if (development) console.error(oneLine(`mcp-saga: ${what}:`), cause, ...missingReference(cause));
+    if (development)
+      console.error(oneLine(`mcp-saga: ${what}:`), cause, ...missingReference(cause));
     else fail(`${what}. ${outline(cause)} hooks.onTurn gets the error.${references(cause)}`);
   };
   const isTimeForReason = onceAMinute(clock);
@@ -44,7 +45,9 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
       const isKnown = Object.hasOwn(reasons, reason);
       const cause = isKnown && development ? ` ${reasons[reason as RefusalReason]}` : '';
       const advice = isKnown && !development ? inDevelopment('cause') : '';
-      warn(`A token was rejected: ${reason}.${cause} Set hooks.onReject to count rejections.${advice}`);
+      warn(
+        `A token was rejected: ${reason}.${cause} Set hooks.onReject to count rejections.${advice}`,
+      );
     },
     onIgnoredAnswer: ({ saga, stepId, why }) => {
       // The client sees the other reasons itself.
@@ -110,15 +113,22 @@ function onceAMinute(clock: () => number): (thing: string) => boolean {
 /** `true` if the user, the client, or the author ended the saga on purpose. */
 export function isWanted(error: unknown): boolean {
   return (
-    error instanceof ElicitationRefused || error instanceof SagaCancelled || error instanceof SagaAborted
+    error instanceof ElicitationRefused ||
+    error instanceof SagaCancelled ||
+    error instanceof SagaAborted
   );
 }
 
-/** Describes an error in a sentence. Shows messages of the host and of authoring errors only: others may contain answers. */
+/**
+ * Describes an error in a sentence. Shows messages of the host and of authoring errors only: others
+ * may contain answers.
+ */
 export function outline(error: unknown): string {
   // A cause of the host is not for the client.
   if (error instanceof SagaHostError) {
-    return error.cause instanceof SagaHostError ? `${error.message} ${error.cause.message}` : error.message;
+    return error.cause instanceof SagaHostError
+      ? `${error.message} ${error.cause.message}`
+      : error.message;
   }
   if (!(error instanceof Error)) return 'A value that is not an Error was thrown.';
   const { code, stepId } = error as { readonly code?: unknown; readonly stepId?: unknown };
@@ -129,7 +139,8 @@ export function outline(error: unknown): string {
     const [message = ''] = error.message.split(`\nSee ${errorLink('')}`);
     return `${message}${/[.!?]$/.test(message) ? '' : '.'}`;
   }
-  const isCode = (typeof code === 'string' || typeof code === 'number') && /^\w{1,64}$/.test(String(code));
+  const isCode =
+    (typeof code === 'string' || typeof code === 'number') && /^\w{1,64}$/.test(String(code));
   return `${error.constructor.name}${isCode ? ` (${code})` : ''}${at}.`;
 }
 
@@ -161,7 +172,9 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   used: 'The token was used with other answers, or a newer token was used.',
 };
 
-/** Removes keys from the path of a step, since they may be answers: `charge(7)` becomes `charge(*)`. */
+/**
+ * Removes keys from the path of a step, since they may be answers: `charge(7)` becomes `charge(*)`.
+ */
 export function withoutKeys(path: string): string {
   return path.replace(/\(.*\)/s, '(*)');
 }

@@ -9,13 +9,19 @@ export interface MemoryStoreOptions {
 
 const optionNames: NamesOf<MemoryStoreOptions> = { clock: true };
 
-/** Values in memory until they expire. Removes expired values when a value is set, at most once a second. */
+/**
+ * Values in memory until they expire. Removes expired values when a value is set, at most once a
+ * second.
+ */
 export class ExpiringMap<T extends { readonly expiresAt: number }> {
   readonly #values = new Map<string, T>();
   readonly #clock: () => number;
   #swept = 0;
 
-  /** @throws TypeError with the name of the store, for an unknown option, or a `clock` that is not a function */
+  /**
+   * @throws TypeError with the name of the store, for an unknown option, or a `clock` that is not a
+   * function
+   */
   constructor(store: string, options: MemoryStoreOptions) {
     assertKnown(store, options, optionNames);
     const { clock = Date.now } = options;
@@ -38,7 +44,8 @@ export class ExpiringMap<T extends { readonly expiresAt: number }> {
     const now = this.#clock();
     if (now >= this.#swept + 1_000) {
       this.#swept = now;
-      for (const [other, { expiresAt }] of this.#values) if (expiresAt <= now) this.#values.delete(other);
+      for (const [other, { expiresAt }] of this.#values)
+        if (expiresAt <= now) this.#values.delete(other);
     }
     this.#values.set(id, value);
   }

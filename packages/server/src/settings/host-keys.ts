@@ -22,7 +22,10 @@ export interface Keys {
   readonly links?: Sealer;
 }
 
-/** Source of keys, with the loaded rings. Both methods wait for the first load of a ring, and throw `keys_down` if it fails. */
+/**
+ * Source of keys, with the loaded rings. Both methods wait for the first load of a ring, and throw
+ * `keys_down` if it fails.
+ */
 export interface LoadedSource {
   /** Returns the keys for a caller. Throws `tenant_missing`. */
   ofCaller(caller: SagaCaller, waitUntil?: WaitUntil): Promise<Keys>;
@@ -36,7 +39,10 @@ export interface TenantKeys {
   readonly tenantOf: NonNullable<KeySource['tenantOf']>;
   /** Returns the keys of a tenant that the operator or a sealed link named. */
   of(tenant: string, waitUntil?: WaitUntil): Promise<Keys>;
-  /** Seals the name of the tenant in links: nobody can make up a name. Undefined: the host makes no links. */
+  /**
+   * Seals the name of the tenant in links: nobody can make up a name. Undefined: the host makes no
+   * links.
+   */
   readonly links: Sealer | undefined;
 }
 
@@ -56,7 +62,10 @@ const defaultRefreshMs = 5 * 60_000;
 
 const defaultMaxTenants = 1_000;
 
-/** Makes the sealers of a host, by default of `SAGA_KEYS`. Throws SealError `keys` with the position of an invalid key. */
+/**
+ * Makes the sealers of a host, by default of `SAGA_KEYS`. Throws SealError `keys` with the position
+ * of an invalid key.
+ */
 export function toKeys(options: Pick<SagaHostOptions, 'keys'>, parts: KeysParts): Keys {
   const variable = environmentOf('SAGA_KEYS');
   const keys = 'keys' in options ? options.keys : variable;
@@ -71,9 +80,16 @@ export function toKeys(options: Pick<SagaHostOptions, 'keys'>, parts: KeysParts)
   }
 }
 
-/** `true` for a source of keys, even with a mistake: a list of keys and a JWK have none of its members. */
+/**
+ * `true` for a source of keys, even with a mistake: a list of keys and a JWK have none of its
+ * members.
+ */
 export function isKeySource(keys: unknown): keys is KeySource {
-  return typeof keys === 'object' && keys !== null && Object.keys(sourceNames).some((name) => name in keys);
+  return (
+    typeof keys === 'object' &&
+    keys !== null &&
+    Object.keys(sourceNames).some((name) => name in keys)
+  );
 }
 
 function sealersOf(ring: KeyRing, { audience, limits, clock, implementation }: KeysParts): Sealers {
@@ -91,8 +107,10 @@ function loadedKeys(source: KeySource, parts: KeysParts): Keys {
   const { sealer } = sealersOf(createKeyRing('ephemeral'), parts);
   const newSagaId = (): string => sealer.newSagaId();
   const loaderOf = (tenant?: string): LoadedKeys<Sealers> => {
-    // The key schedule contains the audience: tenants with the same keys cannot open the tokens of each other.
-    const audience = tenant === undefined ? parts.audience : JSON.stringify([parts.audience, tenant]);
+    // The key schedule contains the audience: tenants with the same keys cannot open the tokens of
+    // each other.
+    const audience =
+      tenant === undefined ? parts.audience : JSON.stringify([parts.audience, tenant]);
     return new LoadedKeys({
       load: async () =>
         sealersOf(ringOf(await source.load(tenant ?? ''), parts.ring), { ...parts, audience }),
@@ -123,7 +141,8 @@ function loadedKeys(source: KeySource, parts: KeysParts): Keys {
     return { loaded, keys: { ...following(loaded), tenant, ...present({ links }) } };
   };
   const of: TenantKeys['of'] = async (tenant, waitUntil) => {
-    if (!isTenant(tenant)) throw tenantMissing('`keys.tenantOf` returned no tenant of 1 to 256 characters.');
+    if (!isTenant(tenant))
+      throw tenantMissing('`keys.tenantOf` returned no tenant of 1 to 256 characters.');
     const { loaded, keys } = known.use(tenant, made);
     await loaded.get(waitUntil);
     return keys;
@@ -134,7 +153,10 @@ function loadedKeys(source: KeySource, parts: KeysParts): Keys {
   return { sealer: none, responses: none, source: { ofCaller, tenants: { tenantOf, of, links } } };
 }
 
-/** Makes the sealer for the names of tenants in links. Its audience is that of no tenant. Throws SealError `keys`. */
+/**
+ * Makes the sealer for the names of tenants in links. Its audience is that of no tenant. Throws
+ * SealError `keys`.
+ */
 function linkSealer({ links }: KeySource, parts: KeysParts): Sealer | undefined {
   if (links === undefined) return undefined;
   const audience = JSON.stringify([parts.audience, '', 'links']);
@@ -182,7 +204,9 @@ function ringOf(keys: KeysOption, options: KeyRingOptions): KeyRing {
   return createKeyRing(keys, options);
 }
 
-/** Seals and opens with the newest keys, and looks for newer keys if the key of a token is unknown. */
+/**
+ * Seals and opens with the newest keys, and looks for newer keys if the key of a token is unknown.
+ */
 function followingSealer(
   newSagaId: Sealer['newSagaId'],
   loaded: LoadedKeys<Sealers>,
@@ -211,9 +235,14 @@ function refuseNoTenant(): never {
   throw tenantMissing('The tenant of a request was not chosen.');
 }
 
-/** `true` for a name of 1 to 256 characters. JavaScript authors may return anything, and a lone surrogate has no UTF-8. */
+/**
+ * `true` for a name of 1 to 256 characters. JavaScript authors may return anything, and a lone
+ * surrogate has no UTF-8.
+ */
 export function isTenant(tenant: unknown): boolean {
-  return typeof tenant === 'string' && tenant !== '' && tenant.length <= 256 && !/\p{Cs}/u.test(tenant);
+  return (
+    typeof tenant === 'string' && tenant !== '' && tenant.length <= 256 && !/\p{Cs}/u.test(tenant)
+  );
 }
 
 function tenantMissing(message: string): SagaHostError {

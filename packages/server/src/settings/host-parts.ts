@@ -51,7 +51,10 @@ export interface GuardAccess extends Required<Pick<GuardOptions, 'store' | 'onDo
 
 /** Pages, webhooks, and mailbox for answers from outside. */
 export interface OutsideAccess extends Required<Omit<OutsideOptions, 'url'>> {
-  /** Returns the public URL, without a slash at the end. Throws TypeError if `outside.url` returns another value. */
+  /**
+   * Returns the public URL, without a slash at the end. Throws TypeError if `outside.url` returns
+   * another value.
+   */
   readonly url: () => string;
   readonly mayAnswer: AuthOptions['mayAnswer'];
 }
@@ -160,9 +163,13 @@ export function toHostParts(given: SagaHostOptions): HostParts {
   if (develops && own.onSuspended !== undefined && !isGuarded) {
     warn("hooks.onSuspended is never called: no saga of the host declares forks: 'refuse'.");
   }
-  const unwoken = registry.current.filter(({ forks }) => forks !== 'refuse').map(({ name }) => `'${name}'`);
+  const unwoken = registry.current
+    .filter(({ forks }) => forks !== 'refuse')
+    .map(({ name }) => `'${name}'`);
   if (queue !== undefined && unwoken.length > 0) {
-    warn(`The queue does not wake ${unwoken.join(', ')}: declare forks: 'refuse', which the queue requires.`);
+    warn(
+      `The queue does not wake ${unwoken.join(', ')}: declare forks: 'refuse', which the queue requires.`,
+    );
   }
   const { resumableRequests = {}, handles } = options;
   return {

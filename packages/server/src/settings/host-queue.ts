@@ -4,15 +4,23 @@ import type { QueueMessage, SagaQueue } from '../model/queue-types.ts';
 import { outline } from './default-log.ts';
 import { reportFailure } from './observer-hooks.ts';
 
-/** Queue of a host. Its failures go to `onError`, as the effects of a turn have already happened. */
+/**
+ * Queue of a host. Its failures go to `onError`, as the effects of a turn have already happened.
+ */
 export interface QueueAccess {
-  /** Stores a message. Resolves to `false` if the queue failed. @param at - milliseconds since the epoch */
+  /**
+   * Stores a message. Resolves to `false` if the queue failed. @param at - milliseconds since the
+   * epoch
+   */
   send(message: QueueMessage, at: number): Promise<boolean>;
   /** Removes the message of a saga. */
   remove(sagaId: string): Promise<void>;
   /** Delivers the message of a saga now, if the queue can. */
   wake(sagaId: string): Promise<void>;
-  /** During a delivery: `true` if its message is to be sent again for the turn after a used one. Default: always. */
+  /**
+   * During a delivery: `true` if its message is to be sent again for the turn after a used one.
+   * Default: always.
+   */
   readonly elects?: (used: Pick<SealedSaga, 'sagaId' | 'claims'>) => Promise<boolean>;
 }
 

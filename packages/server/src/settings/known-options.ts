@@ -89,12 +89,20 @@ const taskNames: NamesOf<TaskOptions> = {
 };
 const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
 const handleNames: NamesOf<HandleOptions> = { store: true };
-const testingNames: NamesOf<TestingOptions> = { clock: true, sleep: true, environment: true, sealing: true };
+const testingNames: NamesOf<TestingOptions> = {
+  clock: true,
+  sleep: true,
+  environment: true,
+  sealing: true,
+};
 
 /** Names of the options in each group. */
 export type Groups = { readonly [group: string]: { readonly [name: string]: true } };
 
-/** Groups of the options of a host. Hooks are checked elsewhere, since they may be an instance of any class. */
+/**
+ * Groups of the options of a host. Hooks are checked elsewhere, since they may be an instance of
+ * any class.
+ */
 export const hostGroups: Groups = {
   auth: authNames,
   guard: guardNames,
@@ -107,19 +115,26 @@ export const hostGroups: Groups = {
   testing: testingNames,
 };
 
-/** Checks the names of options and of their groups. Throws TypeError with the nearest name, and all names. */
+/**
+ * Checks the names of options and of their groups. Throws TypeError with the nearest name, and all
+ * names.
+ */
 export function assertKnownOptions(options: object, names: object, groups: Groups): void {
   const leaves = Object.entries(groups).flatMap(([group, inner]) =>
     Object.keys(inner).map((name) => [name, `${group}.${name}`] as const),
   );
   assertKnown('', options, names, new Map(leaves));
-  for (const [group, inner] of Object.entries(groups)) assertKnown(group, Reflect.get(options, group), inner);
+  for (const [group, inner] of Object.entries(groups))
+    assertKnown(group, Reflect.get(options, group), inner);
   const { answers } = options as Pick<SagaHostOptions, 'answers'>;
   assertKnown('answers.order', answers?.order, orderNames);
   assertKnown('answers.instantRefusals', answers?.instantRefusals, refusalNames);
 }
 
-/** Checks the names in one object at the path `group`. `elsewhere`: paths of options in other groups. Throws TypeError. */
+/**
+ * Checks the names in one object at the path `group`. `elsewhere`: paths of options in other
+ * groups. Throws TypeError.
+ */
 export function assertKnown(
   group: string,
   given: object | undefined,
@@ -136,7 +151,9 @@ export function assertKnown(
   const path = group && `${group}.`;
   const nearest = nearestName(other, [...known, ...(elsewhere?.keys() ?? [])]);
   const meant =
-    nearest === undefined || known.includes(nearest) ? nearest && path + nearest : elsewhere?.get(nearest);
+    nearest === undefined || known.includes(nearest)
+      ? nearest && path + nearest
+      : elsewhere?.get(nearest);
   throw optionError(`There is no option '${path}${other}'.${didYouMean(meant)} Options: ${list}.`, {
     code: 'unknown_option',
   });

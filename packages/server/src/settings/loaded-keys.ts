@@ -39,8 +39,8 @@ interface Load {
 /**
  * Keys of one ring: loaded at first use, and refreshed in the background. `T` is made of the ring.
  *
- * One load runs at a time, and its time is bounded by the requests that wait for it: on some runtimes, a load ends without a result
- * if the request that began it has ended.
+ * One load runs at a time, and its time is bounded by the requests that wait for it: on some
+ * runtimes, a load ends without a result if the request that began it has ended.
  */
 export class LoadedKeys<T extends object> {
   readonly #loader: KeyLoader<T>;
@@ -58,7 +58,10 @@ export class LoadedKeys<T extends object> {
     this.#loader = loader;
   }
 
-  /** Returns the loaded keys at once, and refreshes due keys in the background. Without keys, waits for a load. Throws `keys_down`. */
+  /**
+   * Returns the loaded keys at once, and refreshes due keys in the background. Without keys, waits
+   * for a load. Throws `keys_down`.
+   */
   get(waitUntil?: WaitUntil): T | Promise<T> {
     const load = this.#loadFrom(this.#dueAt);
     if (this.#keys === undefined) return this.#first(load);
@@ -66,14 +69,18 @@ export class LoadedKeys<T extends object> {
     return this.#keys;
   }
 
-  /** Returns the loaded keys, and begins no refresh: only a load with the `waitUntil` of its request outlives the request. */
+  /**
+   * Returns the loaded keys, and begins no refresh: only a load with the `waitUntil` of its request
+   * outlives the request.
+   */
   newest(): T | Promise<T> {
     return this.#keys ?? this.get();
   }
 
   /**
-   * Returns newer keys for a token whose key is unknown to `known`, after an early load if none began within {@link earlyLoadMs}.
-   * Returns undefined if there are none. Throws `keys_down` if the newest load failed: the key may exist.
+   * Returns newer keys for a token whose key is unknown to `known`, after an early load if none
+   * began within {@link earlyLoadMs}. Returns undefined if there are none. Throws `keys_down` if
+   * the newest load failed: the key may exist.
    */
   async newerThan(known: T): Promise<T | undefined> {
     if (this.#keys === known) {
@@ -106,7 +113,11 @@ export class LoadedKeys<T extends object> {
     this.#newest += 1;
     const number = this.#newest;
     // After the assignment of #running.
-    const load = { number, began: now, settled: Promise.resolve().then(() => this.#settle(number)) };
+    const load = {
+      number,
+      began: now,
+      settled: Promise.resolve().then(() => this.#settle(number)),
+    };
     this.#running = load;
     return load;
   }

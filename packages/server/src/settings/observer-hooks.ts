@@ -29,8 +29,14 @@ export function rejectionReporter(
   };
 }
 
-/** Wraps hooks so that their errors go to `onError`, as effects of the turn have already happened. */
-export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: number): Required<HostHooks> {
+/**
+ * Wraps hooks so that their errors go to `onError`, as effects of the turn have already happened.
+ */
+export function guardedHooks(
+  hooks: HostHooks,
+  log: DefaultLog,
+  timeoutMs: number,
+): Required<HostHooks> {
   const onError = (error: unknown): void =>
     quietly(() => (hooks.onError === undefined ? log.onError(error) : hooks.onError(error)));
   const reporter =
@@ -47,7 +53,8 @@ export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: numbe
     onStep: reporter('onStep'),
     onSuspended: (saga) =>
       reportFailure('hooks.onSuspended', () => hooks.onSuspended?.(saga), timeoutMs, onError),
-    onSettled: (saga) => reportFailure('hooks.onSettled', () => hooks.onSettled?.(saga), timeoutMs, onError),
+    onSettled: (saga) =>
+      reportFailure('hooks.onSettled', () => hooks.onSettled?.(saga), timeoutMs, onError),
     onTurn: reporter('onTurn'),
     onWarning: reporter('onWarning'),
     onError,
@@ -55,8 +62,8 @@ export function guardedHooks(hooks: HostHooks, log: DefaultLog, timeoutMs: numbe
 }
 
 /**
- * Calls a function of the operator, and waits for at most `timeoutMs`. Reports an error, a timeout, and a later failure. Resolves to
- * `true` if the function succeeded in time.
+ * Calls a function of the operator, and waits for at most `timeoutMs`. Reports an error, a timeout,
+ * and a later failure. Resolves to `true` if the function succeeded in time.
  */
 export async function reportFailure(
   name: string,
@@ -100,7 +107,10 @@ function timedOut(name: string, timeoutMs: number): SagaHostError {
 }
 
 /** Calls a function of the user. Reports thrown errors, and rejections of async functions. */
-export function quietly(call: () => unknown, onError: (error: unknown) => void = () => undefined): void {
+export function quietly(
+  call: () => unknown,
+  onError: (error: unknown) => void = () => undefined,
+): void {
   try {
     const result = call();
     if (result instanceof Promise) result.catch(onError);

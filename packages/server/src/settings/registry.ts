@@ -10,7 +10,10 @@ interface Served {
 
 type NamedCompensator = NonNullable<SagaHostOptions['compensators']>[number];
 
-/** Sagas and compensators of a host by name. New sagas start in the newest version; older versions only continue. */
+/**
+ * Sagas and compensators of a host by name. New sagas start in the newest version; older versions
+ * only continue.
+ */
 export class Registry {
   readonly #current = new Map<string, Program>();
   readonly #versions = new Map<string, Served>();
@@ -19,7 +22,9 @@ export class Registry {
 
   /** @throws TypeError if two sagas have the same name, or the same version of a name */
   constructor(sagas: readonly Program[], compensators: readonly NamedCompensator[] = []) {
-    this.#compensators = new Map(compensators.map((compensator) => [compensator.name, compensator]));
+    this.#compensators = new Map(
+      compensators.map((compensator) => [compensator.name, compensator]),
+    );
     for (const saga of sagas) {
       if (this.#current.has(saga.name)) {
         throw optionError(
@@ -34,7 +39,9 @@ export class Registry {
           throw optionError(`'${older.name}' in \`previous\` of '${saga.name}' has another name.`);
         }
         if (servedAs(older) !== servedAs(saga)) {
-          throw optionError(`An older version of '${saga.name}' in \`previous\` is not a ${servedAs(saga)}.`);
+          throw optionError(
+            `An older version of '${saga.name}' in \`previous\` is not a ${servedAs(saga)}.`,
+          );
         }
         if (Number.isNaN(until?.getTime())) {
           throw optionError(
@@ -54,7 +61,10 @@ export class Registry {
     return Array.from(this.#versions.values(), ({ program }) => program);
   }
 
-  /** Returns `true` in the first call about a subject: a host warns once of each. It forgets 1,000 of them: step IDs may be values. */
+  /**
+   * Returns `true` in the first call about a subject: a host warns once of each. It forgets 1,000
+   * of them: step IDs may be values.
+   */
   isNew(subject: string): boolean {
     if (this.#subjects.size >= 1000 && !this.#subjects.has(subject)) this.#subjects.clear();
     const { size } = this.#subjects;
@@ -106,13 +116,18 @@ interface Property {
   readonly oneOf?: readonly Property[];
 }
 
-/** Throws TypeError unless the schemas of a program are objects. Any other schema breaks `tools/list` for all tools. */
+/**
+ * Throws TypeError unless the schemas of a program are objects. Any other schema breaks
+ * `tools/list` for all tools.
+ */
 function assertListable({ name, input, output, serves }: Program): void {
   const listed = assertObject(name, input, 'input');
   if (listed !== undefined) assertNotReserved(name, listed);
   assertObject(name, output, 'output');
   if (serves !== 'prompt' || listed === undefined) return;
-  const { properties = {} } = listed as { readonly properties?: { readonly [name: string]: Property } };
+  const { properties = {} } = listed as {
+    readonly properties?: { readonly [name: string]: Property };
+  };
   const other = Object.keys(properties).find((key) => !isText(properties[key] ?? {}));
   if (other === undefined) return;
   throw optionError(
@@ -144,13 +159,17 @@ function assertObject(
   // A union of objects has no `type`.
   const isObject =
     written['type'] === 'object' || 'anyOf' in written || 'oneOf' in written || 'allOf' in written;
-  if (!isObject) throw optionError(`Saga '${name}', ${direction}: wrap the schema in z.object({…}).`);
+  if (!isObject)
+    throw optionError(`Saga '${name}', ${direction}: wrap the schema in z.object({…}).`);
   return written;
 }
 
 type JsonSchema = { readonly [key: string]: unknown };
 
-/** Arguments that continue a call with a resume token. The argument digest of a token leaves them out. */
+/**
+ * Arguments that continue a call with a resume token. The argument digest of a token leaves them
+ * out.
+ */
 const reservedArguments = ['resumeToken', 'answers'] as const;
 
 function assertNotReserved(saga: string, schema: JsonSchema): void {
@@ -163,17 +182,25 @@ function assertNotReserved(saga: string, schema: JsonSchema): void {
   }
 }
 
-function hasField(schema: JsonSchema, name: string, root: JsonSchema, seen: Set<JsonSchema>): boolean {
+function hasField(
+  schema: JsonSchema,
+  name: string,
+  root: JsonSchema,
+  seen: Set<JsonSchema>,
+): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);
   const { properties } = schema;
-  if (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, name)) return true;
+  if (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, name))
+    return true;
   return partsOf(schema, root).some((part) => hasField(part, name, root, seen));
 }
 
 /** Returns the parts of a schema that apply to the same object. */
 function partsOf(schema: JsonSchema, root: JsonSchema): readonly JsonSchema[] {
-  const parts = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as readonly JsonSchema[]);
+  const parts = ['anyOf', 'oneOf', 'allOf'].flatMap(
+    (key) => (schema[key] ?? []) as readonly JsonSchema[],
+  );
   const { $ref: reference } = schema;
   if (typeof reference !== 'string') return parts;
   const definitions = (root['$defs'] ?? {}) as { readonly [name: string]: JsonSchema };

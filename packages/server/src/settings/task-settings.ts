@@ -3,7 +3,10 @@ import type { TaskStore } from '../model/task-store-types.ts';
 import type { TaskOptions } from '../model/host-options.ts';
 import { wholeDuration } from './default-limits.ts';
 
-/** Maximum length of a task ID, in characters. Clients send it in a header, which proxies truncate or reject at 8 KiB. */
+/**
+ * Maximum length of a task ID, in characters. Clients send it in a header, which proxies truncate
+ * or reject at 8 KiB.
+ */
 export const maxTaskIdLength = 4_096;
 
 /** Completed options of tasks. */
@@ -15,7 +18,10 @@ export interface TaskSettings {
   readonly bearer: 'accept' | undefined;
 }
 
-/** Completes the options. Returns undefined if no caller is offered tasks. Throws RangeError for invalid options. */
+/**
+ * Completes the options. Returns undefined if no caller is offered tasks. Throws RangeError for
+ * invalid options.
+ */
 export function toTaskSettings(
   host: {
     readonly tasks?: TaskOptions;

@@ -22,13 +22,16 @@ export interface RetryableRequest {
   readonly capabilities: Json | undefined;
   /** Time of receipt (ms since the epoch). Undefined in records of older releases. */
   readonly at: number | undefined;
-  /** `true` for a request that cancels the saga, or continues an abandoned saga. Absent: the request resumes the saga. */
+  /**
+   * `true` for a request that cancels the saga, or continues an abandoned saga. Absent: the request
+   * resumes the saga.
+   */
   readonly cancels?: true;
 }
 
 /**
- * Keeps the part of a request needed to retry the turn: answers to its questions, within the limits of answers. A guard
- * keeps it for weeks, so a client must not choose its size.
+ * Keeps the part of a request needed to retry the turn: answers to its questions, within the limits
+ * of answers. A guard keeps it for weeks, so a client must not choose its size.
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
@@ -36,7 +39,9 @@ export function usableOf(
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
 ): RetryableRequest {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
-  const usable = [...news].filter(([, answer]) => fits('error' in answer ? answer.error : answer.result));
+  const usable = [...news].filter(([, answer]) =>
+    fits('error' in answer ? answer.error : answer.result),
+  );
   const asks = dialect.asks ?? (capabilities === undefined ? undefined : asksOf(capabilities));
   return {
     answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
@@ -46,14 +51,18 @@ export function usableOf(
   };
 }
 
-/** Seals a request for the guard, until the turn is finished. `round` counts the requests of the client. */
+/**
+ * Seals a request for the guard, until the turn is finished. `round` counts the requests of the
+ * client.
+ */
 export async function sealRequest(
   host: Keeper,
   saga: SealedSaga,
   { answers, dialect, capabilities, at, cancels }: RetryableRequest,
   round: number,
 ): Promise<string> {
-  // The waiting time of the client decides how far the turn runs, also if another request repeats the turn.
+  // The waiting time of the client decides how far the turn runs, also if another request repeats
+  // the turn.
   const { maxWait, ...rest } = dialect;
   const kept: KeptCapabilities = { maxWait: maxWait?.(round), ...rest };
   return await sealRecord(host, saga, {
@@ -88,7 +97,10 @@ const inMemory = new WeakSet<Methods[keyof Methods]>();
 
 let memorySecret: string | undefined;
 
-/** Declares that the methods keep records in the memory of this process. Such records need no encryption. */
+/**
+ * Declares that the methods keep records in the memory of this process. Such records need no
+ * encryption.
+ */
 export function registerMemoryGuard({ begin, finish }: Methods): void {
   inMemory.add(begin).add(finish);
 }
@@ -101,8 +113,15 @@ export function isMemoryGuard({ begin, finish }: Methods): boolean {
 /** Parts of a host for records. */
 type Keeper = Pick<HostParts, 'keys' | 'guard'>;
 
-/** Seals a record for the guard, as JSON: the codec would nest it deeper than it reads. A guard in memory gets the JSON. */
-async function sealRecord({ keys, guard }: Keeper, saga: SealedSaga, kept: object): Promise<string> {
+/**
+ * Seals a record for the guard, as JSON: the codec would nest it deeper than it reads. A guard in
+ * memory gets the JSON.
+ */
+async function sealRecord(
+  { keys, guard }: Keeper,
+  saga: SealedSaga,
+  kept: object,
+): Promise<string> {
   const bytes = stringifyWithToken(kept);
   return guard !== undefined && isMemoryGuard(guard.store)
     ? memoryPrefix(saga) + bytes
@@ -127,7 +146,10 @@ function memoryPrefix({ claims: { jti } }: SealedSaga): string {
 }
 
 /** A caller with the original client's capabilities. */
-export function inPlaceOf({ capabilities }: Pick<RetryableRequest, 'capabilities'>, caller: Caller): Caller {
+export function inPlaceOf(
+  { capabilities }: Pick<RetryableRequest, 'capabilities'>,
+  caller: Caller,
+): Caller {
   const { capabilities: _own, ...rest } = caller;
   return capabilities === undefined ? rest : { ...rest, capabilities };
 }
@@ -142,17 +164,25 @@ type KeptRequest = Pick<RetryableRequest, 'capabilities' | 'at' | 'cancels'> & {
   readonly answers: readonly (readonly [stepId: string, answer: ClientAnswer])[];
 };
 
-/** Maximum size of a kept result, and of the kept questions of a turn, in bytes: half of a response. */
+/**
+ * Maximum size of a kept result, and of the kept questions of a turn, in bytes: half of a response.
+ */
 const maxKeptBytes: number = 32 * 1024 * 1024;
 
-/** Throws `invalid_result` for a response too large for a guard. Call before effects: each repetition would run them again. */
+/**
+ * Throws `invalid_result` for a response too large for a guard. Call before effects: each
+ * repetition would run them again.
+ */
 export function assertKeepable(what: string, value: object | string): void {
   if (!isLargerThan(maxKeptBytes, value)) return;
   const message = `${what} more than the ${maxKeptBytes} bytes that a guard keeps`;
   throw new SagaHostError('invalid_result', message, { public: false });
 }
 
-/** Seals the response of a turn for the guard. `isCommitted`: the host continues the saga, and no client gets the token. */
+/**
+ * Seals the response of a turn for the guard. `isCommitted`: the host continues the saga, and no
+ * client gets the token.
+ */
 export async function sealResponse(
   host: Keeper,
   saga: SealedSaga,
@@ -167,7 +197,10 @@ function keptOf(turn: SagaTurn): object {
   // Processes of older releases read the steps as `residue`.
   if (turn.status === 'failed')
     return { ...turn, residue: turn.uncompensated, error: publicMessageOf(turn.saga, turn.error) };
-  if (turn.status === 'completed' || questionBytes(turn) <= Math.max(smallQuestions, turn.token.length))
+  if (
+    turn.status === 'completed' ||
+    questionBytes(turn) <= Math.max(smallQuestions, turn.token.length)
+  )
     return turn;
   const { steps, content: _content, ...rest } = turn;
   const asked = steps.map(({ stepId, reason }) => ({ stepId, ...present({ reason }) }));
@@ -175,7 +208,11 @@ function keptOf(turn: SagaTurn): object {
 }
 
 /** Opens a response that the guard kept. An error has only the public message. */
-export async function openResponse(host: Keeper, saga: SealedSaga, response: string): Promise<KeptResponse> {
+export async function openResponse(
+  host: Keeper,
+  saga: SealedSaga,
+  response: string,
+): Promise<KeptResponse> {
   const kept = (await openRecord(host, saga, response)) as KeptTurn;
   // A request.
   if (!('status' in kept)) throw new TokenRefused('used');
@@ -196,7 +233,10 @@ export type KeptResponse =
   | { readonly turn: SagaTurn | UnrenderedTurn; readonly isCommitted: false }
   | { readonly turn: SuspendedTurn; readonly isCommitted: true };
 
-type KeptTurn = ((SagaTurn & { readonly residue?: FailedTurn['uncompensated'] }) | UnrenderedTurn) & {
+type KeptTurn = (
+  | (SagaTurn & { readonly residue?: FailedTurn['uncompensated'] })
+  | UnrenderedTurn
+) & {
   readonly goesOn?: string;
 };
 
@@ -218,7 +258,10 @@ function questionBytes({ steps, content = [] }: Pick<SuspendedTurn, 'steps' | 'c
   return JSON.stringify([steps, content]).length;
 }
 
-/** Estimates the size of all responses of a saga in the guard, in bytes, from its token. Decays as responses expire. */
+/**
+ * Estimates the size of all responses of a saga in the guard, in bytes, from its token. Decays as
+ * responses expire.
+ */
 export function keptBytesOf(
   { timing: { clock }, limits: { tokenTtlMs } }: Pick<HostParts, 'timing' | 'limits'>,
   { claims, state }: SealedSaga,
@@ -226,7 +269,9 @@ export function keptBytesOf(
 ): number {
   if (state.keptBytes === undefined) return 0;
   const age = Math.max(0, clock() - claims.iat);
-  return Math.ceil((state.keptBytes + sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtlMs + margin)));
+  return Math.ceil(
+    (state.keptBytes + sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtlMs + margin)),
+  );
 }
 
 /** Number for the next token to carry: the estimate without the length of the next token. */
@@ -246,8 +291,8 @@ function sealedBytes(bytes: number): number {
 }
 
 /**
- * Converts a record to JSON, with the token last. `JSON.stringify` would search each character of the token for escapes, which takes
- * a fifth of a commit after 400 steps, and a token has none.
+ * Converts a record to JSON, with the token last. `JSON.stringify` would search each character of
+ * the token for escapes, which takes a fifth of a commit after 400 steps, and a token has none.
  */
 export function stringifyWithToken(record: { readonly token?: string }): string {
   const { token } = record;

@@ -23,7 +23,12 @@ export async function toHandle(host: HostParts, token: string): Promise<string> 
     // Sealed for another purpose than a token: clients cannot use a copy of the store.
     const entry = await sealSagaAs('handle', sealer, toSealedSaga(sealed));
     const handle = createTokenId();
-    const isKept = await handles.store.write(await entryOf(handle), entry, 0, sealed.claims.exp + skewMs);
+    const isKept = await handles.store.write(
+      await entryOf(handle),
+      entry,
+      0,
+      sealed.claims.exp + skewMs,
+    );
     return isKept ? handle : token;
   } catch (error) {
     hooks.onError(error);
@@ -31,7 +36,10 @@ export async function toHandle(host: HostParts, token: string): Promise<string> 
   }
 }
 
-/** Looks up the state of a handle, or returns a token unchanged. Throws TokenRefused, or `store_down` if the store fails. */
+/**
+ * Looks up the state of a handle, or returns a token unchanged. Throws TokenRefused, or
+ * `store_down` if the store fails.
+ */
 export async function fromHandle(
   { offers: { handles }, observer: { hooks } }: HostParts,
   sent: string,

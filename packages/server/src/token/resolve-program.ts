@@ -1,13 +1,22 @@
 import { TokenRefused, type Expectations, type Sealed, type Sealer } from '@mcp-saga/seal';
 import { type Program, type TimelineEntry, ReplayMismatch } from '@mcp-saga/core';
-import { orphan, decode, toOwnError, type Outcome, type ProgramState } from '@mcp-saga/core/program';
+import {
+  orphan,
+  decode,
+  toOwnError,
+  type Outcome,
+  type ProgramState,
+} from '@mcp-saga/core/program';
 import type { HostParts, Observer } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { atAnyTime, toSealedSaga } from './sealed-saga.ts';
 import type { FailedTurn, SagaTurn } from '../model/turn.ts';
 
-/** Converts the refusal of a newer engine to the retryable `version_gone`: all else about the token was right. Reports `engine`. */
+/**
+ * Converts the refusal of a newer engine to the retryable `version_gone`: all else about the token
+ * was right. Reports `engine`.
+ */
 function laterForNewerEngine({ reject }: Pick<Observer, 'reject'>, error: unknown): unknown {
   if (!(error instanceof TokenRefused) || error.reason !== 'engine') return error;
   reject('engine');
@@ -49,12 +58,18 @@ export async function openSealed(
   }
 }
 
-/** Opens the token of a committed turn. No client has the token, so neither time nor size limits apply. */
+/**
+ * Opens the token of a committed turn. No client has the token, so neither time nor size limits
+ * apply.
+ */
 export async function openCommitted(host: HostParts, token: string): Promise<OpenSaga> {
   return found(host, await host.keys.responses.open(token, { purpose: 'token', ...atAnyTime }));
 }
 
-/** Returns the saga of a token with its code. Throws TokenRefused, or `version_gone` if the host serves only the tool. */
+/**
+ * Returns the saga of a token with its code. Throws TokenRefused, or `version_gone` if the host
+ * serves only the tool.
+ */
 export function found(host: HostParts, sealed: Sealed): OpenSaga {
   const saga = toSealedSaga(sealed);
   const { name, version } = saga.claims.saga;
@@ -68,7 +83,9 @@ export function found(host: HostParts, sealed: Sealed): OpenSaga {
   return { saga, program, current, inflatedBytes };
 }
 
-/** Error of a saga of an unknown version. `isOver`: the saga ends. Otherwise the token stays valid. */
+/**
+ * Error of a saga of an unknown version. `isOver`: the saga ends. Otherwise the token stays valid.
+ */
 export function versionGone({ claims }: SealedSaga, isOver: boolean = false): SagaHostError {
   const { name, version } = claims.saga;
   const cause = new SagaHostError(
@@ -84,8 +101,9 @@ export function versionGone({ claims }: SealedSaga, isOver: boolean = false): Sa
 }
 
 /**
- * Returns the program that continues a saga. Without the version of the saga: a program that undoes named compensators, or throws
- * {@link versionGone}. `isBegun`: the effects of the interrupted turn are uncompensated.
+ * Returns the program that continues a saga. Without the version of the saga: a program that undoes
+ * named compensators, or throws {@link versionGone}. `isBegun`: the effects of the interrupted turn
+ * are uncompensated.
  */
 export function standIn(
   { saga, program, current }: OpenSaga,
@@ -110,8 +128,9 @@ export function standIn(
 type Reader = Partial<Pick<Program, 'timeline'>>;
 
 /**
- * Takes one turn from the state of a token. Checks the state only after a failure, as parsing takes a tenth of a turn. Throws
- * TokenRefused `malformed` for an unreadable state, without the message of the program, which may quote it.
+ * Takes one turn from the state of a token. Checks the state only after a failure, as parsing takes
+ * a tenth of a turn. Throws TokenRefused `malformed` for an unreadable state, without the message
+ * of the program, which may quote it.
  */
 export async function advanceFrom(
   program: Pick<Program, 'advance'> & Reader,
@@ -143,7 +162,9 @@ export function readTimeline(
 
 function assertReadable(program: Reader, { structure, client, server, head }: ProgramState): void {
   try {
-    const [, ...values] = [structure, client, server].map((text): unknown[] => JSON.parse(`[${text}]`));
+    const [, ...values] = [structure, client, server].map((text): unknown[] =>
+      JSON.parse(`[${text}]`),
+    );
     for (const value of values.flat()) decode(JSON.stringify(value));
     // Throws for entry types of newer releases.
     program.timeline?.({ structure, client, server, head });
@@ -154,10 +175,15 @@ function assertReadable(program: Reader, { structure, client, server, head }: Pr
 
 /** `true` if another process may continue a saga: nothing ran, and the token stays valid. */
 export function cannotContinue(error: unknown): error is ReplayMismatch | SagaHostError {
-  return error instanceof ReplayMismatch || (error instanceof SagaHostError && error.code === 'version_gone');
+  return (
+    error instanceof ReplayMismatch ||
+    (error instanceof SagaHostError && error.code === 'version_gone')
+  );
 }
 
-/** `true` if a turn failed only because the code does not fit the journal, and nothing was undone. */
+/**
+ * `true` if a turn failed only because the code does not fit the journal, and nothing was undone.
+ */
 export function isUntouchedMismatch(
   turn: SagaTurn,
   { onMismatch }: Pick<Partial<Program>, 'onMismatch'>,

@@ -13,20 +13,31 @@ import type { HostParts } from '../settings/host-parts.ts';
 import type { SuspendedTurn } from '../model/turn.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 
-/** Number of requests of the client, including the next turn. `isOwn`: the next turn has no request. */
+/**
+ * Number of requests of the client, including the next turn. `isOwn`: the next turn has no request.
+ */
 export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {
   return claims.turn + 1 - (state.ownTurns ?? 0) - (isOwn ? 1 : 0);
 }
 
-/** Expectations of what a host of this service sealed for itself: the clock of that host may be ahead. */
+/**
+ * Expectations of what a host of this service sealed for itself: the clock of that host may be
+ * ahead.
+ */
 export const atAnyTime = { ignoreExpiry: true, allowFuture: true } as const;
 
-/** Seals a saga. Values of the client and of the server are in separate streams, so compression reveals no secret. */
+/**
+ * Seals a saga. Values of the client and of the server are in separate streams, so compression
+ * reveals no secret.
+ */
 export async function sealSaga(sealer: Sealer, saga: SealedSaga): Promise<string> {
   return await sealSagaAs('token', sealer, saga);
 }
 
-/** Returns the token of the same turn for another method. Only requests of the method continue the saga. */
+/**
+ * Returns the token of the same turn for another method. Only requests of the method continue the
+ * saga.
+ */
 export async function sealedFor(method: string, sealer: Sealer, token: string): Promise<string> {
   const saga = toSealedSaga(await sealer.open(token, { purpose: 'token', ...atAnyTime }));
   const { claims } = saga;
@@ -36,8 +47,8 @@ export async function sealedFor(method: string, sealer: Sealer, token: string): 
 }
 
 /**
- * Minimum size of a compressed structure, in bytes. Structures contain entry types and step IDs, and no values. Only those of engine 1
- * contain keys and fingerprints: they keep the default.
+ * Minimum size of a compressed structure, in bytes. Structures contain entry types and step IDs,
+ * and no values. Only those of engine 1 contain keys and fingerprints: they keep the default.
  */
 const compressStructureFrom = 256;
 
@@ -68,7 +79,10 @@ const ownVersion = 2;
 
 const secretBytes = 32;
 
-/** Encodes the host's stream: a byte, the secret, JSON of the members that most sagas lack, a line feed, and the head. */
+/**
+ * Encodes the host's stream: a byte, the secret, JSON of the members that most sagas lack, a line
+ * feed, and the head.
+ */
 function encodeOwn(state: SagaState): Uint8Array {
   const { program, secret, generation, ownTurns, trace, keptBytes, isResumable, requestId } = state;
   const rare = JSON.stringify({
@@ -101,7 +115,9 @@ function readOwn(bytes: Uint8Array): unknown {
   const text = readSealedText(bytes.subarray(1 + secretBytes));
   const end = text.indexOf('\n');
   const rare = end < 1 ? {} : parseSealed(text.slice(0, end));
-  return isRecord(rare) ? { g: 0, ...rare, h: end < 0 ? undefined : text.slice(end + 1) } : undefined;
+  return isRecord(rare)
+    ? { g: 0, ...rare, h: end < 0 ? undefined : text.slice(end + 1) }
+    : undefined;
 }
 
 interface Own {
@@ -165,7 +181,10 @@ function readSealedText(stream: Uint8Array | undefined): string {
   }
 }
 
-/** Reads the JSON of a sealed stream. Throws TokenRefused `malformed` without a cause, which would quote the plaintext. */
+/**
+ * Reads the JSON of a sealed stream. Throws TokenRefused `malformed` without a cause, which would
+ * quote the plaintext.
+ */
 export function readSealedJson(stream: Uint8Array | undefined): unknown {
   return parseSealed(readSealedText(stream));
 }
@@ -183,7 +202,10 @@ export async function digestRequestId(id: string | number): Promise<string> {
   return (await digestText(JSON.stringify(id))).slice(0, 16);
 }
 
-/** Seals the token of a turn for a request ID. A guard may have kept the turn for another request ID. */
+/**
+ * Seals the token of a turn for a request ID. A guard may have kept the turn for another request
+ * ID.
+ */
 export async function bindToRequest(
   { keys: { sealer } }: Pick<HostParts, 'keys'>,
   turn: SuspendedTurn,
@@ -200,8 +222,9 @@ export async function bindToRequest(
 const afterDeadline = 60 * 60 * 1000;
 
 /**
- * Expiry of a token (ms since the epoch): `limits.tokenTtlMs` after its issue or an hour after its latest deadline, and never later
- * than the lifetime of the saga. Tokens that only continue compensation may outlive it by an hour.
+ * Expiry of a token (ms since the epoch): `limits.tokenTtlMs` after its issue or an hour after its
+ * latest deadline, and never later than the lifetime of the saga. Tokens that only continue
+ * compensation may outlive it by an hour.
  */
 export function expiryOf(
   host: Pick<HostParts, 'limits'>,
@@ -210,7 +233,10 @@ export function expiryOf(
   { deadline, undoes }: Pick<Extract<Outcome, { status: 'suspended' }>, 'deadline' | 'undoes'>,
 ): number {
   const waits = deadline === undefined ? 0 : deadline + afterDeadline;
-  const granted = Math.min(Math.max(iat + host.limits.tokenTtlMs, waits), endOfLife(host.limits, claims));
+  const granted = Math.min(
+    Math.max(iat + host.limits.tokenTtlMs, waits),
+    endOfLife(host.limits, claims),
+  );
   return undoes === true ? Math.max(granted, waits, iat + afterDeadline) : granted;
 }
 
@@ -228,7 +254,10 @@ const afterExpiry = 60_000;
 /** Lifetime of a cancel token, in milliseconds. */
 export const cancelLifetime: number = 30 * 24 * 60 * 60 * 1000;
 
-/** Seals a cancel token for the queue of the operator. Cancels without a user, after the expiry of the token of the turn. */
+/**
+ * Seals a cancel token for the queue of the operator. Cancels without a user, after the expiry of
+ * the token of the turn.
+ */
 export async function sealCancelToken(
   sealer: Sealer,
   saga: SealedSaga,
@@ -238,7 +267,10 @@ export async function sealCancelToken(
   return { cancelToken: await sealSagaAs('cancel', sealer, { ...saga, claims }), cancelAfter };
 }
 
-/** Time at which a saga is abandoned, and a queue ends it (ms since the epoch): its client can no longer continue it. */
+/**
+ * Time at which a saga is abandoned, and a queue ends it (ms since the epoch): its client can no
+ * longer continue it.
+ */
 export function abandonedAt({ exp }: Pick<Claims, 'exp'>): number {
   return exp + afterExpiry;
 }
@@ -248,7 +280,9 @@ export function cancelExpiry({ exp }: Pick<Claims, 'exp'>): number {
   return abandonedAt({ exp }) + cancelLifetime;
 }
 
-/** Expiry of the token of an abandoned saga (ms since the epoch): the next delivery of the queue. */
+/**
+ * Expiry of the token of an abandoned saga (ms since the epoch): the next delivery of the queue.
+ */
 export function abandonedExpiry(iat: number, wait: number): number {
   return wait > 0 ? iat + wait - afterExpiry : iat;
 }

@@ -12,11 +12,13 @@ export interface NamedToken {
 }
 
 /**
- * Adds the tenant of the keys to a token of the operator, readable and before the token: `<tenant in base64url>~<token>`. A changed
- * name leads to keys that cannot open the token.
+ * Adds the tenant of the keys to a token of the operator, readable and before the token:
+ * `<tenant in base64url>~<token>`. A changed name leads to keys that cannot open the token.
  */
 export function nameTenant({ tenant }: Pick<Keys, 'tenant'>, token: string): string {
-  return tenant === undefined ? token : toBase64Url(new TextEncoder().encode(tenant)) + separator + token;
+  return tenant === undefined
+    ? token
+    : toBase64Url(new TextEncoder().encode(tenant)) + separator + token;
 }
 
 /** Splits a token of {@link nameTenant}. Returns undefined for any other token. */
@@ -33,8 +35,8 @@ export function readTenant(token: unknown): NamedToken | undefined {
 const maxNameLength = 1_024;
 
 /**
- * Adds the tenant of the keys to a ticket, sealed and before the ticket: `<sealed tenant>~<ticket>`. Anyone can make a link, so a name
- * that was made up must load no keys.
+ * Adds the tenant of the keys to a ticket, sealed and before the ticket:
+ * `<sealed tenant>~<ticket>`. Anyone can make a link, so a name that was made up must load no keys.
  */
 export async function sealTenant(
   { tenant, links }: Pick<Keys, 'tenant' | 'links'>,
@@ -44,16 +46,20 @@ export async function sealTenant(
 ): Promise<string> {
   if (tenant === undefined || links === undefined) return ticket;
   const bytes = JSON.stringify(tenant);
-  return (await links.seal(purpose, sagaId, claims, [{ bytes, compress: false }])) + separator + ticket;
+  return (
+    (await links.seal(purpose, sagaId, claims, [{ bytes, compress: false }])) + separator + ticket
+  );
 }
 
 /** Splits a ticket of {@link sealTenant}. Throws TokenRefused for any other text. */
 export async function openTenant(links: Sealer | undefined, text: string): Promise<NamedToken> {
   const [sealed = '', token, ...others] = text.split(separator);
-  if (links === undefined || token === undefined || others.length > 0) throw new TokenRefused('malformed');
+  if (links === undefined || token === undefined || others.length > 0)
+    throw new TokenRefused('malformed');
   const { streams } = await links.open(sealed, { purpose, ...atAnyTime });
   return { tenant: readSealedJson(streams[0]) as string, token };
 }
 
-// Only tickets have equal texts when they are sealed again, and a repeated delivery has the same link.
+// Only tickets have equal texts when they are sealed again, and a repeated delivery has the same
+// link.
 const purpose = 'ticket';

@@ -18,7 +18,10 @@ export interface AbsentClient {
 
 /** Opened message of a queue. */
 export interface OpenWake extends OpenSaga {
-  /** Time at which the saga continues without its client (ms since the epoch). Undefined: only the client can continue the saga. */
+  /**
+   * Time at which the saga continues without its client (ms since the epoch). Undefined: only the
+   * client can continue the saga.
+   */
   readonly due: number | undefined;
   readonly client: AbsentClient;
   readonly tokenBytes: number;
@@ -42,13 +45,23 @@ export async function sealWake(
 }
 
 /**
- * Opens a message of a queue, which may be late. Throws TokenRefused, also for a message that is so late that the guard may have
- * forgotten its turn, and `version_gone` for a message of a newer release.
+ * Opens a message of a queue, which may be late. Throws TokenRefused, also for a message that is so
+ * late that the guard may have forgotten its turn, and `version_gone` for a message of a newer
+ * release.
  */
 export async function openWake(host: HostParts, token: string): Promise<OpenWake> {
-  const expect = { purpose: 'wake', engines: { min: 1, max: engineVersion }, ...atAnyTime } as const;
+  const expect = {
+    purpose: 'wake',
+    engines: { min: 1, max: engineVersion },
+    ...atAnyTime,
+  } as const;
   const sealed = await openSealed(host.observer, host.keys.responses, token, expect);
   if (host.timing.clock() > cancelExpiry(sealed.claims)) throw new TokenRefused('expired');
   const { due, capabilities, dialect } = readSealedJson(sealed.streams[4]) as WakeStream;
-  return { ...found(host, sealed), due, client: { capabilities, dialect }, tokenBytes: token.length };
+  return {
+    ...found(host, sealed),
+    due,
+    client: { capabilities, dialect },
+    tokenBytes: token.length,
+  };
 }

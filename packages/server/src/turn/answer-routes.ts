@@ -48,7 +48,10 @@ export function assertNeeds(asking: Asking, program: Pick<Program, 'name' | 'nee
 }
 
 /** Lists who may answer questions of a kind, by the options of the host. */
-export function answerersOf({ order }: Pick<Answers, 'order'>, need: ClientNeed): readonly Answerer[] {
+export function answerersOf(
+  { order }: Pick<Answers, 'order'>,
+  need: ClientNeed,
+): readonly Answerer[] {
   if (need === 'sampling') return order.sampling;
   return need === 'roots' ? ['client'] : order.elicitation;
 }
@@ -60,7 +63,8 @@ function reaches(asking: Asking, answerer: Answerer, question: Question): boolea
       if (question.isUnsupported === true) return false;
       // Unknown is not lacking.
       const asks =
-        dialect.asks ?? (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
+        dialect.asks ??
+        (caller.capabilities === undefined ? undefined : asksOf(caller.capabilities));
       return asks === undefined || asks.includes(question.need);
     }
     case 'model':
@@ -73,7 +77,10 @@ function reaches(asking: Asking, answerer: Answerer, question: Question): boolea
   }
 }
 
-/** `true` if the calling model may answer. `accept` is the option of the question. Default: the option of the saga or host. */
+/**
+ * `true` if the calling model may answer. `accept` is the option of the question. Default: the
+ * option of the saga or host.
+ */
 export function acceptsModel(
   { host, program }: Pick<Asking, 'host' | 'program'>,
   accept?: Question['accept'],

@@ -14,7 +14,10 @@ import { tracedAgain } from './traced-turn.ts';
 import { turnRuntime } from './turn-runtime.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 
-/** Repeats a kept response. Throws TokenRefused `used` if the response belongs to another request, unless the request follows it. */
+/**
+ * Repeats a kept response. Throws TokenRefused `used` if the response belongs to another request,
+ * unless the request follows it.
+ */
 export async function repeatTurn(
   host: HostParts,
   saga: SealedSaga,
@@ -24,7 +27,8 @@ export async function repeatTurn(
   const { turn: kept, isCommitted } = await openResponse(host, saga, response);
   const turn = 'asked' in kept ? await renderQuestions(host, kept) : kept;
   tracedAgain(host.observer, saga, turn);
-  // The first notification may have been lost. The client has continued an older turn, unless the queue requests the response.
+  // The first notification may have been lost. The client has continued an older turn, unless the
+  // queue requests the response.
   const isNews = !wentOn || (other === true && !isWake);
   if (isNews && ((await host.guard?.queue?.elects?.(saga)) ?? true))
     await noteSuspendedAgain(host, turn, { capabilities, dialect }, isCommitted);
@@ -41,7 +45,10 @@ interface RepeatedTurn {
   readonly wentOn: boolean;
 }
 
-/** Renders the questions of a suspended turn again, replayed at the issue time of its token. No step runs. Throws `version_gone`. */
+/**
+ * Renders the questions of a suspended turn again, replayed at the issue time of its token. No step
+ * runs. Throws `version_gone`.
+ */
 async function renderQuestions(
   host: HostParts,
   { asked: kept, ...turn }: UnrenderedTurn,
@@ -67,7 +74,8 @@ async function renderQuestions(
     const question = asked.get(step.stepId);
     return question === undefined ? [] : [{ ...question, ...step }];
   });
-  // Code that `patched` has changed asks something else, or nothing: the next turn does, from the same token.
+  // Code that `patched` has changed asks something else, or nothing: the next turn does, from the
+  // same token.
   const isChanged = kept.length > 0 && steps.length === 0;
   return { ...turn, steps, ...(isChanged ? { retryAfterMs: 0 } : {}), ...present({ content }) };
 }

@@ -32,10 +32,15 @@ import type { GuardedTurn, Lease } from './turn-lease.ts';
 const maxContinuations = 1_000;
 
 /**
- * Runs one turn of an opened saga, seals it, keeps it at the guard, and notifies the queue. If the code of this process cannot
- * continue the saga, throws `version_gone` or ReplayMismatch: nothing ran, and the token stays valid.
+ * Runs one turn of an opened saga, seals it, keeps it at the guard, and notifies the queue. If the
+ * code of this process cannot continue the saga, throws `version_gone` or ReplayMismatch: nothing
+ * ran, and the token stays valid.
  */
-export async function runTurn(host: HostParts, request: TurnRequest, lease: Lease): Promise<GuardedTurn> {
+export async function runTurn(
+  host: HostParts,
+  request: TurnRequest,
+  lease: Lease,
+): Promise<GuardedTurn> {
   const { failsAs } = request;
   const run = new TurnRun(host, request, lease);
   let turn: SagaTurn | undefined;
@@ -128,10 +133,13 @@ class TurnRun {
   #runtime(ids: StepIds): Runtime {
     const { commits } = this.#request;
     const plain = turnRuntime(this.#host, this.#request, this.#deadline, () => this.#request.saga);
-    const commit = (point: CommitPoint): Promise<CommittedTurn | undefined> => this.#commit(point, ids);
+    const commit = (point: CommitPoint): Promise<CommittedTurn | undefined> =>
+      this.#commit(point, ids);
     const runtime = commits === undefined ? plain : { ...plain, turn: { commit, ...plain.turn } };
     const { onError } = this.#host.observer.hooks;
-    return this.trace?.span === undefined ? runtime : tracedRuntime(runtime, this.trace, ids, onError);
+    return this.trace?.span === undefined
+      ? runtime
+      : tracedRuntime(runtime, this.trace, ids, onError);
   }
 
   /** Ends the turn with a state for repeated requests, and begins the next turn. */
@@ -159,7 +167,10 @@ class TurnRun {
     return { turn: saga.claims.turn + 1, tokenBytes, deadline: this.#deadline };
   }
 
-  async #concluded(outcome: Exclude<Outcome, { status: 'continued' }>, runtime: Runtime): Promise<SagaTurn> {
+  async #concluded(
+    outcome: Exclude<Outcome, { status: 'continued' }>,
+    runtime: Runtime,
+  ): Promise<SagaTurn> {
     const failed = (error: unknown, from?: Outcome): SagaTurn => {
       const { compensated, uncompensated } = from?.status === 'failed' ? from : nothing;
       const { dialect, saga } = this.#request;
@@ -186,7 +197,13 @@ class TurnRun {
       const { program } = this.#request;
       const turn = { ...runtime.turn, defersEffects: false, deadline: undefined };
       const { commit: _, ...unkept } = turn;
-      const ended = await advanceFrom(program, outcome.state, new Map(), { ...runtime, turn }, { error });
+      const ended = await advanceFrom(
+        program,
+        outcome.state,
+        new Map(),
+        { ...runtime, turn },
+        { error },
+      );
       if (ended.status !== 'suspended') return failed(error, ended);
       // Waits between two attempts of an undo are held: no client could come back with the token.
       const held = { ...runtime, turn: unkept };

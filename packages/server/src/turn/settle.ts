@@ -21,8 +21,8 @@ interface Notice {
 const notices = new WeakMap<SuspendedTurn, Notice>();
 
 /**
- * Notifies the queues of the operator. With a guard, call after the response is kept. `isContinued`: the queue has a message that
- * leads to this turn.
+ * Notifies the queues of the operator. With a guard, call after the response is kept.
+ * `isContinued`: the queue has a message that leads to this turn.
  */
 export async function settleTurn(
   { observer: { hooks }, guard }: HostParts,
@@ -109,7 +109,10 @@ export async function noteSuspendedAgain(
   });
 }
 
-/** Time at which a queue continues a waiting saga (ms since the epoch). Undefined: only the client can continue the saga. */
+/**
+ * Time at which a queue continues a waiting saga (ms since the epoch). Undefined: only the client
+ * can continue the saga.
+ */
 export function dueOf(
   { steps, due, retryAfterMs = 0, hasPage, turn }: SuspendedTurn,
   now: number,
@@ -120,14 +123,15 @@ export function dueOf(
   if (endsOnAbort) return undefined;
   // After its expiry, nothing but the end is left of a question.
   if (steps.length > 0) return due !== undefined && due < abandonedAt(claims) ? due : undefined;
-  // A client takes the pages of a call itself. One that was to come back at once may not have its first token, and call again.
+  // A client takes the pages of a call itself. One that was to come back at once may not have its
+  // first token, and call again.
   if (hasPage === true || (turn === 1 && retryAfterMs <= 0)) return undefined;
   return now + retryAfterMs;
 }
 
 /**
- * Sends the message of a saga to the queue: for `due`, or for the time at which the saga is abandoned. With `hasClient`, the client may
- * continue the saga or answer first.
+ * Sends the message of a saga to the queue: for `due`, or for the time at which the saga is
+ * abandoned. With `hasClient`, the client may continue the saga or answer first.
  */
 export async function sendWake(
   host: HostParts,
@@ -141,8 +145,15 @@ export async function sendWake(
   await queue.send(await sealWake(host, saga, due, client), at);
 }
 
-/** Sends the message of a turn again, when the client has got its token from a call with several turns. */
-export async function sendWakeOf(host: HostParts, turn: SuspendedTurn, client: ClientOfTurn): Promise<void> {
+/**
+ * Sends the message of a turn again, when the client has got its token from a call with several
+ * turns.
+ */
+export async function sendWakeOf(
+  host: HostParts,
+  turn: SuspendedTurn,
+  client: ClientOfTurn,
+): Promise<void> {
   if (host.guard?.queue === undefined) return;
   const { saga, program } = await openCommitted(host, turn.token);
   if (program?.forks !== 'refuse') return;
@@ -151,10 +162,16 @@ export async function sendWakeOf(host: HostParts, turn: SuspendedTurn, client: C
 }
 
 /** Sends the message of a begun turn, which finishes the turn if its process dies. */
-export async function sendBegunWake(host: HostParts, saga: SealedSaga, client: ClientOfTurn): Promise<void> {
+export async function sendBegunWake(
+  host: HostParts,
+  saga: SealedSaga,
+  client: ClientOfTurn,
+): Promise<void> {
   // Nothing but the end is left of a call whose client has no token.
   if (client.dialect.endsOnAbort === true) return;
-  await sendWake(host, saga, toAbsent(host, client), { due: host.timing.clock() + host.timing.leaseMs });
+  await sendWake(host, saga, toAbsent(host, client), {
+    due: host.timing.clock() + host.timing.leaseMs,
+  });
 }
 
 function toAbsent({ limits }: HostParts, { capabilities, dialect }: ClientOfTurn): AbsentClient {

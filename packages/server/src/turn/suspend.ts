@@ -1,5 +1,10 @@
 import type { Program } from '@mcp-saga/core';
-import { present, isSameState, type CommitPoint, type SuspendedOutcome } from '@mcp-saga/core/program';
+import {
+  present,
+  isSameState,
+  type CommitPoint,
+  type SuspendedOutcome,
+} from '@mcp-saga/core/program';
 import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import { abandonedExpiry, expiryOf, digestRequestId, sealSaga } from '../token/sealed-saga.ts';
 import { SagaHostError } from '../wire/errors.ts';
@@ -21,7 +26,10 @@ export interface Suspended {
   readonly saga: SealedSaga;
 }
 
-/** Seals a suspended or committed saga. Throws `token_too_large`, or `invalid_result` if the turn is too large for a guard. */
+/**
+ * Seals a suspended or committed saga. Throws `token_too_large`, or `invalid_result` if the turn is
+ * too large for a guard.
+ */
 export async function suspend(
   host: HostParts,
   request: TurnRequest,
@@ -55,7 +63,9 @@ export async function suspend(
         state: Object.assign({}, state, own, kept, declared, { program: outcome.state }),
         ...(isCommit ? { grown: saga.grown ?? { structure: {}, client: {} } } : {}),
       };
-  const token = isForGuard ? await sealSaga(host.keys.responses, next) : await sealed(host, program, next);
+  const token = isForGuard
+    ? await sealSaga(host.keys.responses, next)
+    : await sealed(host, program, next);
   // Warns once, because the search for large entries reads the whole journal.
   const much = warnedFrom(host, request);
   if (!isForGuard && token.length > much && tokenBytes <= much) {
@@ -85,18 +95,26 @@ export async function suspend(
   return { turn: suspendedTurn, saga: next };
 }
 
-function clientOf({ caller: { capabilities }, dialect }: TurnRequest): Parameters<typeof noteSuspended>[4] {
+function clientOf({
+  caller: { capabilities },
+  dialect,
+}: TurnRequest): Parameters<typeof noteSuspended>[4] {
   return { capabilities, dialect };
 }
 
 /** Not inherited: each request of the client declares for itself. */
-async function declaredBy({ dialect }: TurnRequest): Promise<Pick<SagaState, 'isResumable' | 'requestId'>> {
+async function declaredBy({
+  dialect,
+}: TurnRequest): Promise<Pick<SagaState, 'isResumable' | 'requestId'>> {
   const { isResumable = false, requestId: id } = dialect;
   const requestId = isResumable && id !== undefined ? await digestRequestId(id) : undefined;
   return { isResumable, requestId };
 }
 
-/** `true` if a turn changed nothing and asks the same again. The guard then keeps nothing; the new token counts one more request. */
+/**
+ * `true` if a turn changed nothing and asks the same again. The guard then keeps nothing; the new
+ * token counts one more request.
+ */
 function isUnchanged({ saga, mayStay = false }: TurnRequest, outcome: SuspendedOutcome): boolean {
   return mayStay && isSameState(saga.state.program, outcome.state);
 }
@@ -107,7 +125,11 @@ function warnedFrom({ limits, offers: { handles } }: HostParts, { dialect }: Tur
   return Math.min(limits.maxTokenBytes / 4, isCopied ? maxCopiedBytes : Number.POSITIVE_INFINITY);
 }
 
-async function sealed(host: HostParts, program: TurnRequest['program'], saga: SealedSaga): Promise<string> {
+async function sealed(
+  host: HostParts,
+  program: TurnRequest['program'],
+  saga: SealedSaga,
+): Promise<string> {
   try {
     return await sealSaga(host.keys.sealer, saga);
   } catch (error) {

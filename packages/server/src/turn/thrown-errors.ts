@@ -8,7 +8,8 @@ import { quietly } from '../settings/observer-hooks.ts';
 /** Maximum number of kept errors of a request. */
 const most = 100;
 
-// By caller: all turns of a request have the same caller, and a failed turn may precede the turn with the compensation.
+// By caller: all turns of a request have the same caller, and a failed turn may precede the turn
+// with the compensation.
 const byCaller = new WeakMap<Caller, Map<string, unknown>>();
 
 /** Errors of steps during a request, for the operator. Never sealed, sent, or seen by a body. */
@@ -17,7 +18,10 @@ export interface Thrown {
   note(path: string, error: unknown): void;
   /** Returns the error of the undo of a step, if the undo failed in this process. */
   ofUndo(stepId: string): unknown;
-  /** Adds the original errors as `cause`, with stacks. Only after the end of a saga, so that no body depends on a cause. */
+  /**
+   * Adds the original errors as `cause`, with stacks. Only after the end of a saga, so that no body
+   * depends on a cause.
+   */
   reveal(error: unknown): void;
 }
 
@@ -39,7 +43,11 @@ export function thrownIn(sagaId: string, caller: Caller): Thrown {
     // A getter of the error threw.
     reveal: (error) =>
       quietly(() => {
-        for (let at = error, depth = 0; at instanceof Error && depth < most; at = at.cause, depth += 1) {
+        for (
+          let at = error, depth = 0;
+          at instanceof Error && depth < most;
+          at = at.cause, depth += 1
+        ) {
           const value = at instanceof StepError ? kept.get(keyOf(at.stepId)) : undefined;
           if (value === undefined || value === at || at.cause !== undefined) continue;
           Reflect.defineProperty(at, 'cause', {
@@ -53,13 +61,18 @@ export function thrownIn(sagaId: string, caller: Caller): Thrown {
   };
 }
 
-/** Error of an unanswerable question, with advice about the client. Bodies do not see the advice. */
+/**
+ * Error of an unanswerable question, with advice about the client. Bodies do not see the advice.
+ */
 export function explained(error: unknown, { unasked }: DialectCapabilities): unknown {
-  if (unasked === undefined || !(error instanceof ClientCannot) || error.need === 'wait') return error;
+  if (unasked === undefined || !(error instanceof ClientCannot) || error.need === 'wait')
+    return error;
   return new ClientCannot(error.stepId, error.need, unasked);
 }
 
-/** Errors that failed a turn, and the reasons of uncompensated steps, as far as this process knows. */
+/**
+ * Errors that failed a turn, and the reasons of uncompensated steps, as far as this process knows.
+ */
 export function failureOf(
   { sagaId, error, uncompensated }: FailedTurn,
   caller: Caller,

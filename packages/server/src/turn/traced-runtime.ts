@@ -45,8 +45,8 @@ export function tracedRuntime(
         const attempt = running.get(path);
         if (kind !== 'step') report(trace.span, event, idOf(path), failure, onError);
         else if (attempt !== undefined) {
-          // The engine knows best how an attempt ended: its code may go on after a timeout, and what it returned may be
-          // nothing that can be kept.
+          // The engine knows best how an attempt ended: its code may go on after a timeout, and
+          // what it returned may be nothing that can be kept.
           running.delete(path);
           quietly(() => attempt.end(failure), onError);
         }

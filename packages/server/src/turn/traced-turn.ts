@@ -10,7 +10,9 @@ import type { SagaTurn } from '../model/turn.ts';
 
 type Hooks = Observer['hooks'];
 
-/** Allowed trace context in a token: printable, at most as long as `traceparent` and `tracestate`. */
+/**
+ * Allowed trace context in a token: printable, at most as long as `traceparent` and `tracestate`.
+ */
 const carriable = /^[\x20-\x7e]{1,600}$/;
 
 /** Trace of a turn. */
@@ -21,7 +23,11 @@ export class TurnTrace {
   /** Undefined if the telemetry threw. */
   span: TurnSpan | undefined;
 
-  constructor(telemetry: SagaTelemetry, hooks: Hooks, request: Pick<TurnRequest, 'caller' | 'end'>) {
+  constructor(
+    telemetry: SagaTelemetry,
+    hooks: Hooks,
+    request: Pick<TurnRequest, 'caller' | 'end'>,
+  ) {
     this.#telemetry = telemetry;
     this.#hooks = hooks;
     this.#request = request;
@@ -38,7 +44,9 @@ export class TurnTrace {
 
   /** Runs the work of a turn within its span. */
   async within<T>(work: () => Promise<T>): Promise<T> {
-    return this.span === undefined ? await work() : await within(this.span, this.#hooks.onError, work);
+    return this.span === undefined
+      ? await work()
+      : await within(this.span, this.#hooks.onError, work);
   }
 
   /** Ends the span of a turn. */
@@ -51,12 +59,22 @@ export class TurnTrace {
     if (this.span === undefined) return;
     const isFault = !(error instanceof TurnAborted) && !(error instanceof AnswerConflict);
     const errorType = errorTypeOf(error);
-    end(this.#hooks, this.span, { status: 'rejected', errorType, isFault, asked: [], tokenBytes: 0 });
+    end(this.#hooks, this.span, {
+      status: 'rejected',
+      errorType,
+      isFault,
+      asked: [],
+      tokenBytes: 0,
+    });
   }
 }
 
 /** Traces a request with a repeated response. */
-export function tracedAgain({ telemetry, hooks }: Observer, saga: SealedSaga, turn: SagaTurn): void {
+export function tracedAgain(
+  { telemetry, hooks }: Observer,
+  saga: SealedSaga,
+  turn: SagaTurn,
+): void {
   const span = telemetry && begin(telemetry, hooks, saga, { action: 'repeat', client: undefined });
   if (span !== undefined) end(hooks, span, endOf(turn));
 }
@@ -121,7 +139,13 @@ function endOf(turn: SagaTurn): TracedEnd {
     case 'failed': {
       const { status, error } = turn;
       const uncompensated = turn.uncompensated.map(({ stepId }) => withoutKeys(stepId));
-      return { status, errorType: errorTypeOf(error), isFault: !isWanted(error), uncompensated, ...over };
+      return {
+        status,
+        errorType: errorTypeOf(error),
+        isFault: !isWanted(error),
+        uncompensated,
+        ...over,
+      };
     }
     case 'suspended': {
       const { status, steps, retryAfterMs, token, expiresAt } = turn;
@@ -137,7 +161,8 @@ const word = /^[A-Za-z][\w.-]{0,63}$/;
 /** Returns the `code` or name of an error, without its message or values of a client. */
 export function errorTypeOf(error: unknown): string {
   try {
-    // A client may have chosen name and code of the original error. Only `timeout` is a code of the engine.
+    // A client may have chosen name and code of the original error. Only `timeout` is a code of the
+    // engine.
     if (error instanceof StepError) return error.code === 'timeout' ? 'timeout' : 'step_failed';
     const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
     for (const said of [code, name]) if (typeof said === 'string' && word.test(said)) return said;

@@ -46,7 +46,10 @@ export interface GuardedTurn {
   readonly turn: SagaTurn;
   /** `true` for a committed turn that this run does not continue. No client gets the token. */
   readonly isCommitted: boolean;
-  /** `true` if the turn was kept before, and its token was used. `false` for a kept turn with a good token. */
+  /**
+   * `true` if the turn was kept before, and its token was used. `false` for a kept turn with a good
+   * token.
+   */
   readonly wentOn?: boolean;
   /** `true` for a kept turn that ran while this request waited. */
   readonly hasWaited?: boolean;
@@ -59,7 +62,10 @@ export interface CommittedSaga {
   readonly program: Partial<Pick<Program, 'forks'>>;
 }
 
-/** Right to run the turns of a saga until the request ends. A token runs once, and a repeated request gets the same response. */
+/**
+ * Right to run the turns of a saga until the request ends. A token runs once, and a repeated
+ * request gets the same response.
+ */
 export class Lease {
   readonly #host: HostParts;
   /** Undefined: the saga accepts forks, and nothing is claimed or kept. */
@@ -95,7 +101,8 @@ export class Lease {
   }
 
   /**
-   * Claims the turn of the token, or returns the turn that the guard kept. Waits while another process runs the same request.
+   * Claims the turn of the token, or returns the turn that the guard kept. Waits while another
+   * process runs the same request.
    * @throws TokenRefused `used`
    * @throws SagaHostError `busy`, `guard_full`, `guard_down`
    */
@@ -145,7 +152,10 @@ export class Lease {
     this.#waits += 1;
   }
 
-  /** Keeps a committed turn, and begins the next one. Throws TurnAborted if another run continues, `busy`, or `guard_down`. */
+  /**
+   * Keeps a committed turn, and begins the next one. Throws TurnAborted if another run continues,
+   * `busy`, or `guard_down`.
+   */
   async next({ turn, saga, program }: CommittedSaga): Promise<void> {
     const guard = this.#guard;
     const request = this.#request;
@@ -185,7 +195,10 @@ export class Lease {
       this.#response = await this.#seal(turn, false);
   }
 
-  /** Keeps the last turn of the request, and notifies the operator's queue. Throws `busy` if the lease was lost. */
+  /**
+   * Keeps the last turn of the request, and notifies the operator's queue. Throws `busy` if the
+   * lease was lost.
+   */
   async finish(turn: SagaTurn): Promise<void> {
     const response = this.#response;
     // Without a response, other answers may follow.
@@ -194,11 +207,14 @@ export class Lease {
     await settleTurn(this.#host, turn);
   }
 
-  /** Ends the lease of a failed turn. Throws the error, or returns the committed turn that another run continues. */
+  /**
+   * Ends the lease of a failed turn. Throws the error, or returns the committed turn that another
+   * run continues.
+   */
   async fail(error: unknown): Promise<GuardedTurn> {
     if (this.#left !== undefined) return { turn: this.#left, isCommitted: true };
-    // Conflicts and incompatible code are found before any effect. After another error, only the same request may return.
-    // The effects of an awaited request are still unknown.
+    // Conflicts and incompatible code are found before any effect. After another error, only the
+    // same request may return. The effects of an awaited request are still unknown.
     const isLater = cannotContinue(error);
     await this.#release(!this.#isAwaited && (error instanceof AnswerConflict || isLater));
     if (this.#isAwaited && isLater) throw new TokenRefused('used');
@@ -255,8 +271,13 @@ export class Lease {
     return await sealResponse(this.#host, this.#saga, turn, isCommitted);
   }
 
-  /** Keeps a response. Throws `busy` for a late response: the next request of the client gets the kept one. */
-  async #keep(keep: (fence: Fence, guard: GuardAccess) => Awaitable<boolean | undefined>): Promise<void> {
+  /**
+   * Keeps a response. Throws `busy` for a late response: the next request of the client gets the
+   * kept one.
+   */
+  async #keep(
+    keep: (fence: Fence, guard: GuardAccess) => Awaitable<boolean | undefined>,
+  ): Promise<void> {
     const fence = this.#fence;
     const guard = this.#guard;
     if (fence === undefined || guard === undefined) return;

@@ -11,7 +11,10 @@ export interface TurnRequest {
   readonly program: Pick<Program, 'advance'> & Partial<Program>;
   readonly saga: SealedSaga;
   readonly answers: ReadonlyMap<string, ClientAnswer>;
-  /** Time of receipt of the answers (ms since the epoch), for a turn that an earlier request began. Default: now. */
+  /**
+   * Time of receipt of the answers (ms since the epoch), for a turn that an earlier request began.
+   * Default: now.
+   */
   readonly receivedAt?: number | undefined;
   /** `true` if an earlier run of this turn was interrupted. */
   readonly isInterrupted?: boolean;
@@ -31,7 +34,10 @@ export interface TurnRequest {
   readonly isWoken?: boolean;
   /** Called before the saga continues as another saga. A thrown error ends the turn. */
   readonly beforeContinueAs?: ((program: Program) => Promise<void>) | undefined;
-  /** How a run treats committed turns: it continues, or leaves them to another run. Default: no turn is committed. */
+  /**
+   * How a run treats committed turns: it continues, or leaves them to another run. Default: no turn
+   * is committed.
+   */
   readonly commits?: 'continue' | 'hand over' | undefined;
   /** Called with each committed turn, before the next turn does anything. */
   readonly onCommit?: ((turn: SuspendedTurn) => Promise<void>) | undefined;

@@ -52,7 +52,8 @@ export function turnRuntime(
       ...present({ receivedAt }),
       ...(isInterrupted === true ? { isInterrupted } : {}),
       defersEffects: dialect.defersEffects ?? false,
-      commitsEach: dialect.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
+      commitsEach:
+        dialect.checkpointAfterStep === true || (isGuarded && program.commitEach === true),
     },
     request: {
       capabilities: caller.capabilities,
@@ -94,7 +95,8 @@ export function turnRuntime(
               ),
       outside: outside && runtimeOutside(host, outside, saga),
       compensator: (name) => host.registry.compensator(name),
-      // A key of its own is told from none: an empty part stands for "no key", and keys are never empty.
+      // A key of its own is told from none: an empty part stands for "no key", and keys are never
+      // empty.
       idempotencyKey: (path, key, direction) =>
         idempotencyKey(state.secret, [generation, path, key ?? '', direction]),
       randomBytes: (path) => deriveFromSecret(state.secret, 'random', [generation, path]),
@@ -115,7 +117,8 @@ export function turnRuntime(
           }
         : watch,
       warn: (message, kind) => {
-        const isReported = kind === 'mistake' ? host.registry.isNew(message) : host.observer.advises;
+        const isReported =
+          kind === 'mistake' ? host.registry.isNew(message) : host.observer.advises;
         if (isReported) host.observer.hooks.onWarning(message);
       },
       isStrict: host.observer.advises,
@@ -127,7 +130,10 @@ export function turnRuntime(
 /** `true` once a key was derived without a promise: then a key is derived when a step reads it. */
 let derivesAtOnce = false;
 
-function idempotencyKey(secret: Uint8Array, parts: readonly string[]): Awaitable<string | (() => string)> {
+function idempotencyKey(
+  secret: Uint8Array,
+  parts: readonly string[],
+): Awaitable<string | (() => string)> {
   const derive = (): Awaitable<string> => {
     const key = deriveFromSecret(secret, 'idempotency', parts);
     return key instanceof Promise ? key.then(toBase64Url) : toBase64Url(key);
@@ -138,7 +144,10 @@ function idempotencyKey(secret: Uint8Array, parts: readonly string[]): Awaitable
   return key;
 }
 
-/** Observer that warns of a step over `limits.turnBudgetMs`, once a turn. The budget ends turns only between two steps. */
+/**
+ * Observer that warns of a step over `limits.turnBudgetMs`, once a turn. The budget ends turns only
+ * between two steps.
+ */
 function slowSteps(
   { limits: { turnBudgetMs }, observer }: Pick<HostParts, 'limits' | 'observer'>,
   saga: string,

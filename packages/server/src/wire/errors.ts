@@ -25,7 +25,10 @@ export type SagaHostErrorCode =
   | 'clock_behind'
   | 'client_cannot';
 
-/** Error of a host. The message names sagas, fields, and schema paths, never values. Clients see it if `public` is `true`. */
+/**
+ * Error of a host. The message names sagas, fields, and schema paths, never values. Clients see it
+ * if `public` is `true`.
+ */
 export class SagaHostError extends SagaError {
   declare readonly code: SagaHostErrorCode;
 
@@ -44,12 +47,18 @@ export function invalidField(problem: string): SagaHostError {
   return new SagaHostError('invalid_params', `Invalid params: ${problem}`);
 }
 
-/** Error for a client without the capabilities that a saga declares in `needs`, if no other source can answer. Nothing has run. */
+/**
+ * Error for a client without the capabilities that a saga declares in `needs`, if no other source
+ * can answer. Nothing has run.
+ */
 export class NeedsMissing extends SagaHostError {
   declare readonly code: 'client_cannot';
   readonly needs: readonly ClientNeed[];
 
-  /** @param unasked - reason why the client cannot be asked. Default: it did not declare the capability. */
+  /**
+   * @param unasked - reason why the client cannot be asked. Default: it did not declare the
+   * capability.
+   */
   constructor(saga: string, needs: readonly ClientNeed[], unasked?: string) {
     const why =
       unasked === undefined
@@ -62,12 +71,15 @@ export class NeedsMissing extends SagaHostError {
 }
 
 /**
- * Error for an abandoned saga past its pivot that needs more time than one request has. The saga continues when this cancel token,
- * or the newer one of `onSuspended`, is delivered again.
+ * Error for an abandoned saga past its pivot that needs more time than one request has. The saga
+ * continues when this cancel token, or the newer one of `onSuspended`, is delivered again.
  */
 export class NotEnded extends SagaHostError {
   declare readonly code: 'not_ended';
-  /** Earliest time to deliver the message again, in milliseconds from now. An earlier message runs nothing. */
+  /**
+   * Earliest time to deliver the message again, in milliseconds from now. An earlier message runs
+   * nothing.
+   */
   readonly retryAfterMs: number;
 
   constructor(saga: string, retryAfterMs: number) {
@@ -78,7 +90,8 @@ export class NotEnded extends SagaHostError {
 }
 
 /**
- * Returns the message of a failed saga for its client: the message of a public `SagaError`, or a general one with the step ID.
+ * Returns the message of a failed saga for its client: the message of a public `SagaError`, or a
+ * general one with the step ID.
  * @example
  * ```ts
  * const turn = await host.resume(token);

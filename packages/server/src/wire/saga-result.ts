@@ -16,11 +16,16 @@ interface ListedResults {
 }
 
 /** `true` if a body returned a complete result, with a list in `field`. */
-export function hasList<F extends keyof ListedResults>(value: unknown, field: F): value is ListedResults[F] {
+export function hasList<F extends keyof ListedResults>(
+  value: unknown,
+  field: F,
+): value is ListedResults[F] {
   return typeof value === 'object' && Array.isArray((Object(value) as Fields)[field]);
 }
 
-/** Checks a result by the schema of its saga. Throws `invalid_result` with the path, never a value. */
+/**
+ * Checks a result by the schema of its saga. Throws `invalid_result` with the path, never a value.
+ */
 export async function checkedResult(
   program: Partial<Pick<Program, 'name' | 'output' | 'serves'>>,
   returned: unknown,
@@ -50,7 +55,8 @@ const structured = {
     field: 'messages',
     name: 'the messages of a prompt',
     isValid: ({ role, content }: Fields): boolean =>
-      (role === 'user' || role === 'assistant') && typeof (Object(content) as Fields)['type'] === 'string',
+      (role === 'user' || role === 'assistant') &&
+      typeof (Object(content) as Fields)['type'] === 'string',
   },
   resource: {
     field: 'contents',
@@ -73,7 +79,9 @@ async function checked(
   const { field, name, isValid } = structured[serves];
   if (hasList(returned, field)) {
     const result = toJsonObject(returned);
-    const bad = (result[field] as readonly unknown[]).findIndex((item) => !isValid(Object(item) as Fields));
+    const bad = (result[field] as readonly unknown[]).findIndex(
+      (item) => !isValid(Object(item) as Fields),
+    );
     if (bad === -1) return result;
     throw new InvalidResult(`the result is invalid at ${field}[${bad}]`);
   }
@@ -84,7 +92,9 @@ async function checked(
   );
 }
 
-/** Converts a result to JSON. A failure in the transport would leave the client without a response. */
+/**
+ * Converts a result to JSON. A failure in the transport would leave the client without a response.
+ */
 function toJsonObject(value: unknown): { readonly [key: string]: Json } {
   const result = toJson(value);
   if (isJsonObject(result)) return result;
@@ -94,18 +104,22 @@ function toJsonObject(value: unknown): { readonly [key: string]: Json } {
 function toJson(value: unknown): Json {
   let odd: string | undefined;
   try {
-    const text = JSON.stringify(value, function (this: Record<string, unknown>, key, item: unknown) {
-      if (isJsonLike(this[key])) return item;
-      odd ??= key;
-      return null;
-    });
+    const text = JSON.stringify(
+      value,
+      function (this: Record<string, unknown>, key, item: unknown) {
+        if (isJsonLike(this[key])) return item;
+        odd ??= key;
+        return null;
+      },
+    );
     const result: unknown = text === undefined ? null : JSON.parse(text);
     if (odd !== undefined) throw new InvalidResult(`the result is not JSON: see '${odd}'`);
     assertJson(result, { where: 'result' });
     return result;
   } catch (error) {
     if (error instanceof InvalidResult) throw error;
-    if (error instanceof InvalidJson) throw new InvalidResult(`the result is not JSON: ${error.message}`);
+    if (error instanceof InvalidJson)
+      throw new InvalidResult(`the result is not JSON: ${error.message}`);
     throw new InvalidResult('the result cannot be written as JSON');
   }
 }
@@ -113,7 +127,8 @@ function toJson(value: unknown): Json {
 /** `true` if JSON.stringify keeps a value. It leaves out undefined members. */
 function isJsonLike(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return false;
+  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol')
+    return false;
   if (!isRecord(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null || value instanceof Date;

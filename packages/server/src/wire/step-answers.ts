@@ -19,8 +19,9 @@ export type StepAnswer =
     };
 
 /**
- * Checks answers by their form only; steps check results. An answer over the limit is not read: a text over the limit replaces it,
- * so that its step is asked again. Throws `invalid_params` with the field `where`, never a value.
+ * Checks answers by their form only; steps check results. An answer over the limit is not read: a
+ * text over the limit replaces it, so that its step is asked again. Throws `invalid_params` with
+ * the field `where`, never a value.
  */
 export function toAnswers(
   sent: unknown,
@@ -31,7 +32,8 @@ export function toAnswers(
   const answers = new Map<string, ClientAnswer>();
   if (sent === undefined) return answers;
   if (!Array.isArray(sent)) throw invalidField(`${where}: expected an array of step results`);
-  if (sent.length > maxAnswers) throw invalidField(`${where}: more than ${maxAnswers} step results`);
+  if (sent.length > maxAnswers)
+    throw invalidField(`${where}: more than ${maxAnswers} step results`);
   for (const [index, entry] of sent.entries()) {
     const at = `${where}[${index}]`;
     const { stepId, answer } = toAnswer(entry, at, provenance, maxAnswerBytes);
@@ -56,7 +58,8 @@ function toAnswer(
   }
   if (isClearlyLargerThan(maxAnswerBytes, result ?? error))
     return { stepId, answer: { result: 'x'.repeat(maxAnswerBytes + 1), provenance } };
-  if (error === undefined) return { stepId, answer: { result: toJson(result, `${at}.result`), provenance } };
+  if (error === undefined)
+    return { stepId, answer: { result: toJson(result, `${at}.result`), provenance } };
   const { code, message, data } = Object(error) as Record<string, unknown>;
   if (!Number.isSafeInteger(code)) throw invalidField(`${at}.error.code: expected a whole number`);
   if (typeof message !== 'string') throw invalidField(`${at}.error.message: expected a string`);
@@ -74,7 +77,10 @@ function toAnswer(
   };
 }
 
-/** Checks that a value from a client is plain JSON, without own `__proto__` keys. Throws `invalid_params`. */
+/**
+ * Checks that a value from a client is plain JSON, without own `__proto__` keys. Throws
+ * `invalid_params`.
+ */
 export function toJson(value: unknown, where: string): Json {
   try {
     assertJson(value, { where });
@@ -91,8 +97,14 @@ export function toFields(params: unknown): { readonly [key: string]: unknown } {
   return params;
 }
 
-/** Checks the arguments of a call; absent ones are empty. Measures them before it reads them. Throws `invalid_params`. */
-export function toArguments(sent: unknown, { maxArgumentBytes }: Pick<HostLimits, 'maxArgumentBytes'>): Json {
+/**
+ * Checks the arguments of a call; absent ones are empty. Measures them before it reads them. Throws
+ * `invalid_params`.
+ */
+export function toArguments(
+  sent: unknown,
+  { maxArgumentBytes }: Pick<HostLimits, 'maxArgumentBytes'>,
+): Json {
   const tooLarge = `arguments: more than ${maxArgumentBytes} bytes. Send references to large values.`;
   if (isClearlyLargerThan(maxArgumentBytes, sent)) throw invalidField(tooLarge);
   const args = toJson(sent ?? {}, 'arguments');
@@ -104,16 +116,23 @@ export function toArguments(sent: unknown, { maxArgumentBytes }: Pick<HostLimits
 /** Converts step IDs between a program and the wire. */
 export interface StepIds {
   toWire(stepId: string): string;
-  /** Separates the answers to this generation from those to older generations, which no step waits for. */
+  /**
+   * Separates the answers to this generation from those to older generations, which no step waits
+   * for.
+   */
   fromWire(answers: ReadonlyMap<string, ClientAnswer>): {
     readonly inner: ReadonlyMap<string, ClientAnswer>;
     readonly older: readonly IgnoredAnswer[];
   };
 }
 
-/** Converts step IDs of a generation. After the nth `continueAs`, IDs on the wire end in `@n`, to be unique in a saga. */
+/**
+ * Converts step IDs of a generation. After the nth `continueAs`, IDs on the wire end in `@n`, to be
+ * unique in a saga.
+ */
 export function stepIdsOf(generation: number): StepIds {
-  if (generation === 0) return { toWire: (stepId) => stepId, fromWire: (inner) => ({ inner, older: [] }) };
+  if (generation === 0)
+    return { toWire: (stepId) => stepId, fromWire: (inner) => ({ inner, older: [] }) };
   const suffix = `@${generation}`;
   return {
     toWire: (stepId) => stepId + suffix,

@@ -14,11 +14,17 @@ export function needOf({ type, params }: ClientStep): ClientNeed {
   return type === 'elicitation' && params['mode'] === 'url' ? 'elicitation.url' : type;
 }
 
-/** Converts a step to the MCP request for the client. `sagaId`: makes the URL elicitation ID for MCP before 2026-07-28. */
+/**
+ * Converts a step to the MCP request for the client. `sagaId`: makes the URL elicitation ID for MCP
+ * before 2026-07-28.
+ */
 export function toRequest(step: ClientStep, sagaId?: string): WireRequest {
   const { type, reason } = step;
   const params = sagaId === undefined ? step.params : withElicitationId(step, sagaId);
-  return { method: methods[type], params: reason === undefined ? params : explained(params, reason) };
+  return {
+    method: methods[type],
+    params: reason === undefined ? params : explained(params, reason),
+  };
 }
 
 /** Adds an ID that is unique on the server to a URL elicitation. */

@@ -14,7 +14,8 @@ function failureText(saga: string, turn: FailedTurn): string {
 /** Converts a failed saga to a JSON-RPC error, for methods without error results. */
 export function failureError(saga: string, turn: FailedTurn): WireError {
   const { compensated, uncompensated } = turn;
-  const data = compensated.length + uncompensated.length === 0 ? undefined : { compensated, uncompensated };
+  const data =
+    compensated.length + uncompensated.length === 0 ? undefined : { compensated, uncompensated };
   return new WireError(internalError, failureText(saga, turn), data);
 }
 
@@ -22,7 +23,9 @@ export function failureError(saga: string, turn: FailedTurn): WireError {
 function undoing({ compensated, uncompensated }: FailedTurn): readonly string[] {
   return [
     ...(compensated.length === 0 ? [] : [`Undone: ${named(compensated)}.`]),
-    ...(uncompensated.length === 0 ? [] : [`Not undone, and left as it is: ${named(uncompensated)}.`]),
+    ...(uncompensated.length === 0
+      ? []
+      : [`Not undone, and left as it is: ${named(uncompensated)}.`]),
   ];
 }
 

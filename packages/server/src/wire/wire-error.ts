@@ -19,9 +19,13 @@ const notNow: ReadonlySet<SagaHostErrorCode> = new Set([
   'clock_behind',
 ]);
 
-/** `true` if a request is valid, but the server cannot continue the saga now. The token stays valid. */
+/**
+ * `true` if a request is valid, but the server cannot continue the saga now. The token stays valid.
+ */
 export function isNotNow(error: unknown): boolean {
-  return error instanceof ReplayMismatch || (error instanceof SagaHostError && notNow.has(error.code));
+  return (
+    error instanceof ReplayMismatch || (error instanceof SagaHostError && notNow.has(error.code))
+  );
 }
 
 // The message of the error is for the author, and names steps.
@@ -47,7 +51,10 @@ export interface FrozenAnswer {
 }
 
 /** Fixed response of the saga methods to rejected tokens. */
-export const sagaTokenRefused: FrozenAnswer = { message: refusalMessage, reason: 'invalid_saga_token' };
+export const sagaTokenRefused: FrozenAnswer = {
+  message: refusalMessage,
+  reason: 'invalid_saga_token',
+};
 
 /** Makes the error of a rejected token, with the fixed response of its dialect. */
 export function frozenError({ message, reason }: FrozenAnswer): WireError {
@@ -55,8 +62,9 @@ export function frozenError({ message, reason }: FrozenAnswer): WireError {
 }
 
 /**
- * Converts an error of the host to JSON-RPC: -32602 for a mistake of the client, -32603 with `data.reason` if the server cannot
- * continue now. Other errors become `Internal error`, and go to `onError`.
+ * Converts an error of the host to JSON-RPC: -32602 for a mistake of the client, -32603 with
+ * `data.reason` if the server cannot continue now. Other errors become `Internal error`, and go to
+ * `onError`.
  */
 export function toWireError(
   error: unknown,

@@ -29,7 +29,10 @@ test.each([
     const inRounds = { name: 'deploys', arguments: args, requestState };
     expectNamed((await send(server, 'tools/call', inRounds, { capabilities: forms })).last);
 
-    const { token } = await called(handlerOf(server.host), 'modern', { name: 'deploys', arguments: {} });
+    const { token } = await called(handlerOf(server.host), 'modern', {
+      name: 'deploys',
+      arguments: {},
+    });
     const byMeta = { name: 'deploys', arguments: args, _meta: { resumeToken: token } };
     expectNamed(await sent(handlerOf(server.host), 'modern', byMeta));
 

@@ -17,15 +17,25 @@ function changed(token: string): fc.Arbitrary<string> {
   return fc.oneof(
     fc
       .tuple(at, fc.nat(8), base64)
-      .filter(([from, cut, text]) => token.slice(0, from) + text + token.slice(from + cut) !== token)
+      .filter(
+        ([from, cut, text]) => token.slice(0, from) + text + token.slice(from + cut) !== token,
+      )
       .map(([from, cut, text]) => token.slice(0, from) + text + token.slice(from + cut)),
     fc
       .shuffledSubarray(token.split('.'))
       .map((parts) => parts.join('.'))
       .filter((text) => text !== token),
     fc
-      .record({ alg: fc.string(), enc: fc.string(), kid: fc.string(), sid: fc.string(), zip: fc.string() })
-      .map((header) => token.replace(/^[^.]*/, Buffer.from(JSON.stringify(header)).toString('base64url'))),
+      .record({
+        alg: fc.string(),
+        enc: fc.string(),
+        kid: fc.string(),
+        sid: fc.string(),
+        zip: fc.string(),
+      })
+      .map((header) =>
+        token.replace(/^[^.]*/, Buffer.from(JSON.stringify(header)).toString('base64url')),
+      ),
     fc.string({ unit: 'binary', maxLength: 300 }),
     fc.anything().map((value) => value as string),
   );
@@ -60,11 +70,25 @@ test('[T4] [T5] every method of a host rejects a value that is not a token with 
 const json = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
-    fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.double({ noNaN: true }), fc.boolean()),
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.double({ noNaN: true }),
+      fc.boolean(),
+    ),
     fc.constantFrom(null, '', -0, 2 ** 53, 1e308, proto, 'accept', 'target', 'deploys', 'review'),
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(
-      fc.constantFrom(proto, 'constructor', 'action', 'content', 'target', 'stepId', 'result', 'error', 'a'),
+      fc.constantFrom(
+        proto,
+        'constructor',
+        'action',
+        'content',
+        'target',
+        'stepId',
+        'result',
+        'error',
+        'a',
+      ),
       tie('value'),
       { maxKeys: 4 },
     ),
@@ -110,7 +134,9 @@ function beside(
   return fc.tuple(fc.record(fields), rest).map(([own, more]) => ({ ...own, ...more }));
 }
 
-/** The codes that methods may answer with: what clients do wrong, and what the SDK refuses before. */
+/**
+ * The codes that methods may answer with: what clients do wrong, and what the SDK refuses before.
+ */
 const documented = [
   -32_602, // invalid params
   -32_601, // method not found
@@ -124,7 +150,9 @@ const asArguments = fc.record({ service: fc.string() }, { requiredKeys: [] });
 const reviews = fc.record({ language: fc.constantFrom('ts', '', proto) }, { requiredKeys: [] });
 
 const name = fc.constant('deploys');
-const methods: { readonly [method: string]: (token: fc.Arbitrary<string>) => fc.Arbitrary<object> } = {
+const methods: {
+  readonly [method: string]: (token: fc.Arbitrary<string>) => fc.Arbitrary<object>;
+} = {
   'tools/call': (token) =>
     params({
       name,
@@ -150,7 +178,13 @@ const methods: { readonly [method: string]: (token: fc.Arbitrary<string>) => fc.
     ),
   'resources/read': (token) =>
     beside(
-      { uri: fc.oneof({ weight: 3, arbitrary: fc.constant('orders://eu/7') }, fc.webUrl(), fc.string()) },
+      {
+        uri: fc.oneof(
+          { weight: 3, arbitrary: fc.constant('orders://eu/7') },
+          fc.webUrl(),
+          fc.string(),
+        ),
+      },
       params({ requestState: token, inputResponses: byStep }),
     ),
 };
@@ -207,10 +241,18 @@ test.each(Object.entries(methods))(
       { weight: 1, arbitrary: fc.constant(own.slice(1)) },
       { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
     );
-    const declarations = [{}, { elicitation: {} }, { elicitation: {}, resumableRequests: {} }, knowsTasks];
+    const declarations = [
+      {},
+      { elicitation: {} },
+      { elicitation: {}, resumableRequests: {} },
+      knowsTasks,
+    ];
     const capabilities = fc.constantFrom<object>(...declarations, knowsTasks);
     // Random params of some methods rarely come through to the sagas.
-    const good = declarations.map((declared): [object, object] => [goodOf[method]?.(own) ?? {}, declared]);
+    const good = declarations.map((declared): [object, object] => [
+      goodOf[method]?.(own) ?? {},
+      declared,
+    ]);
     const codes = new Set<number | undefined>();
     await fc.assert(
       fc.asyncProperty(make(token), capabilities, async (sent, declared) => {
@@ -219,7 +261,8 @@ test.each(Object.entries(methods))(
         codes.add(error?.code);
         expect(messages.length).toBeGreaterThan(0);
         if (error === undefined) expect(last.result).toBeTypeOf('object');
-        // A prompt or a resource that fails has no result to say so: it names its saga, or the question it is about.
+        // A prompt or a resource that fails has no result to say so: it names its saga, or the
+        // question it is about.
         else if (error.code === -32_603)
           expect(error.message).toMatch(/'(?:review|order|user_context|reason)'/);
         else expect(documented).toContain(error.code);

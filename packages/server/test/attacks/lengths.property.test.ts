@@ -75,14 +75,21 @@ const uses: { readonly [name: string]: (texts: Texts) => Steps<unknown> } = {
     return yield* sleepUntil(new Date(Number(secret)));
   },
   *fallback({ secret }) {
-    return yield* elicit('ask', { message: `Is it ${secret}?`, schema: Secret, fallback: { secret } });
+    return yield* elicit('ask', {
+      message: `Is it ${secret}?`,
+      schema: Secret,
+      fallback: { secret },
+    });
   },
   *sampled({ secret }) {
     const messages = [{ role: 'user', content: { type: 'text', text: secret } }] as const;
     return yield* sample('guess', { messages, maxTokens: 9 });
   },
   *named({ secret }) {
-    return yield* step('named', () => 1, { key: secret, compensate: refund.for(() => ({ secret })) });
+    return yield* step('named', () => 1, {
+      key: secret,
+      compensate: refund.for(() => ({ secret })),
+    });
   },
   *undone({ secret }) {
     return yield* step('undone', () => secret, { key: secret, undo: later, compensate: unpaid });
@@ -204,5 +211,7 @@ test('[T15] tokens have the same length for every secret of one length', async (
 test('[T15] the length of a token does not reveal the key of an undo that is retried later', async () => {
   const second = ['keyAndInput', 'echoedUndo', 'undoneInSteps', 'result'];
   const of: Plan = { first: ['result'], second, fails: true, size: 1 };
-  expect(await lengthsOf(of, '10000000', '10000003')).toEqual(await lengthsOf(of, '10000000', '10000000'));
+  expect(await lengthsOf(of, '10000000', '10000003')).toEqual(
+    await lengthsOf(of, '10000000', '10000000'),
+  );
 });

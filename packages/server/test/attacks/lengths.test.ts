@@ -38,7 +38,12 @@ async function called(
 ): Promise<number> {
   const { host } = hostOf(program, options);
   return lengthOf(
-    await coreOf(host).start(program.name, { keys }, { capabilities: {} }, { method: 'tools/call' }),
+    await coreOf(host).start(
+      program.name,
+      { keys },
+      { capabilities: {} },
+      { method: 'tools/call' },
+    ),
   );
 }
 
@@ -175,7 +180,9 @@ async function digitsRead({ text, known, measure }: Channel): Promise<number> {
   let read = 0;
   for (let at = known; at < known + 4; at += 1) {
     // All guesses consist of the same characters: only a match with the text shortens a token.
-    const guesses = digits.map((digit) => text.slice(0, at) + digit + digits.join('').replace(digit, ''));
+    const guesses = digits.map(
+      (digit) => text.slice(0, at) + digit + digits.join('').replace(digit, ''),
+    );
     const edge = await edgeOf((size) => lengthWith(guesses[0] ?? '', size));
     const sums = digits.map(() => 0);
     for (let size = edge - 3; size <= edge + 3; size += 1) {
@@ -183,7 +190,10 @@ async function digitsRead({ text, known, measure }: Channel): Promise<number> {
         sums[digit] = (sums[digit] ?? 0) + (await lengthWith(guess, size));
     }
     const least = Math.min(...sums);
-    if (sums.filter((sum) => sum === least).length === 1 && sums.indexOf(least) === Number(text[at]))
+    if (
+      sums.filter((sum) => sum === least).length === 1 &&
+      sums.indexOf(least) === Number(text[at])
+    )
       read += 1;
   }
   return read;

@@ -34,16 +34,28 @@ const malformed: { readonly [name: string]: (streams: Streams) => Streams } = {
   'a short secret': ([own, ...rest]) => [bytesOf(own).subarray(0, 20), ...rest],
   'no secret': ([, ...rest]) => [Uint8Array.of(2), ...rest],
   'a secret alone': ([own, ...rest]) => [bytesOf(own).subarray(0, 33), ...rest],
-  'a first byte of its own': ([own, ...rest]) => [Uint8Array.of(3, ...bytesOf(own).subarray(1)), ...rest],
-  'no line feed before its head': ([own, ...rest]) => [withText(own, () => `{"t":1,"a":{},"w":{}}`), ...rest],
-  'members that are no JSON': ([own, ...rest]) => [withText(own, (text) => `{${mark}${text}`), ...rest],
+  'a first byte of its own': ([own, ...rest]) => [
+    Uint8Array.of(3, ...bytesOf(own).subarray(1)),
+    ...rest,
+  ],
+  'no line feed before its head': ([own, ...rest]) => [
+    withText(own, () => `{"t":1,"a":{},"w":{}}`),
+    ...rest,
+  ],
+  'members that are no JSON': ([own, ...rest]) => [
+    withText(own, (text) => `{${mark}${text}`),
+    ...rest,
+  ],
   'members that are null': ([own, ...rest]) => [withText(own, (text) => `null${text}`), ...rest],
   'members that are a list': ([own, ...rest]) => [withText(own, (text) => `[0]${text}`), ...rest],
   'a generation that is a text': ([own, ...rest]) => [
     withText(own, (text) => `{"g":"${mark}"}${text}`),
     ...rest,
   ],
-  'a trace that is a number': ([own, ...rest]) => [withText(own, (text) => `{"t":1}${text}`), ...rest],
+  'a trace that is a number': ([own, ...rest]) => [
+    withText(own, (text) => `{"t":1}${text}`),
+    ...rest,
+  ],
   'a head that is empty': ([own, ...rest]) => [withText(own, () => '\n'), ...rest],
   'a head of bytes that are no text': ([own, ...rest]) => [
     Uint8Array.of(...bytesOf(own).subarray(0, 33), 10, 0xc3, 0x28),
@@ -58,15 +70,27 @@ const malformed: { readonly [name: string]: (streams: Streams) => Streams } = {
   'an empty head': ([own, ...rest]) => [changed(own, { h: '{}' }), ...rest],
   'a structure that is no JSON': ([own = '', , ...rest]) => [own, `"${mark}`, ...rest],
   'a structure of objects': ([own = '', , ...rest]) => [own, `{"${mark}":1},2`, ...rest],
-  'a structure of entries that nobody writes': ([own = '', , ...rest]) => [own, `"?${mark}",2`, ...rest],
+  'a structure of entries that nobody writes': ([own = '', , ...rest]) => [
+    own,
+    `"?${mark}",2`,
+    ...rest,
+  ],
   'a structure of bytes that are no text': ([own = '', , ...rest]) => [
     own,
     Uint8Array.of(0xc3, 0x28),
     ...rest,
   ],
-  'answers that are no JSON': ([own = '', structure = '', , ...rest]) => [own, structure, mark, ...rest],
+  'answers that are no JSON': ([own = '', structure = '', , ...rest]) => [
+    own,
+    structure,
+    mark,
+    ...rest,
+  ],
   'results that are no JSON': (streams) => [...streams.slice(0, 3), `{${mark}`],
-  'results with a tag that nobody writes': (streams) => [...streams.slice(0, 3), `{"$":["?","${mark}"]}`],
+  'results with a tag that nobody writes': (streams) => [
+    ...streams.slice(0, 3),
+    `{"$":["?","${mark}"]}`,
+  ],
 };
 
 /** The host's stream as older releases write it, with other members. */
@@ -75,7 +99,10 @@ function changed(own: string | Uint8Array | undefined, by: object): string {
 }
 
 /** The host's stream with another text behind its secret. */
-function withText(own: string | Uint8Array | undefined, change: (text: string) => string): Uint8Array {
+function withText(
+  own: string | Uint8Array | undefined,
+  change: (text: string) => string,
+): Uint8Array {
   const bytes = Buffer.from(bytesOf(own));
   const behind = change(bytes.subarray(33).toString('utf8'));
   return Uint8Array.from(Buffer.concat([bytes.subarray(0, 33), Buffer.from(behind)]));
@@ -88,7 +115,9 @@ function bytesOf(stream: string | Uint8Array | undefined): Uint8Array {
 
 const ran: string[] = [];
 const builds = saga({ name: 'builds', version: '1', forks: 'refuse' }, function* () {
-  const built = yield* step('build', () => ({ id: mark }), { compensate: () => void ran.push('undo') });
+  const built = yield* step('build', () => ({ id: mark }), {
+    compensate: () => void ran.push('undo'),
+  });
   const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
   yield* step('deploy', () => void ran.push('deploy'));
   return `${built.id} ${target}`;
@@ -137,7 +166,8 @@ describe.each(Object.entries(malformed))(
       };
       const thrown: Error[] = [];
       for (const use of [
-        (host: SagaHost, token: string) => host.resume(token, [accept('target', { target: 'prod' })]),
+        (host: SagaHost, token: string) =>
+          host.resume(token, [accept('target', { target: 'prod' })]),
         (host: SagaHost, token: string) => host.cancel(token),
         (host: SagaHost, token: string) => host.inspect(token),
       ]) {
@@ -168,7 +198,10 @@ describe.each(Object.entries(malformed))(
 test.each<[string, (streams: Streams) => Streams]>([
   ['unchanged streams', (streams) => streams],
   ['the JSON of older releases', ([own, ...rest]) => [changed(own, {}), ...rest]],
-  ['rare members', ([own, ...rest]) => [withText(own, (text) => `{"g":0,"n":1,"t":"x"}${text}`), ...rest]],
+  [
+    'rare members',
+    ([own, ...rest]) => [withText(own, (text) => `{"g":0,"n":1,"t":"x"}${text}`), ...rest],
+  ],
 ])('[T11] accepts a token with %s', async (_, change) => {
   const { host } = guardedHost();
   const { token } = suspended(await host.start('builds', {}));

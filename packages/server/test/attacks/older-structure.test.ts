@@ -9,7 +9,10 @@ import { sealSagaAs, toSealedSaga } from '../../src/token/sealed-saga.ts';
 const secret = 'session-52806197-9f3a71c4e2b85d06-71ab02e9c8f4d635-0c4e9b17a8d2f563';
 const guess = 'qwertzu_31749582_2ce60d81b7f94a53_d803b6f5127ea94c_e7b1d04a936c8f25';
 
-/** Length of a token of an engine whose structure holds keys of two steps: one from the client, one made by the server. */
+/**
+ * Length of a token of an engine whose structure holds keys of two steps: one from the client, one
+ * made by the server.
+ */
 async function lengthOf(engine: number, key: string): Promise<number> {
   const keys = generateKey();
   const asking = saga({ name: 'asking', version: '1' }, function* () {

@@ -30,9 +30,14 @@ const hostile: { readonly [name: string]: object } = {
     hasOwnProperty: accepted({}),
     isPrototypeOf: accepted({}),
   },
-  'an id of a path': { 'target.__proto__': accepted(polluted), 'target[__proto__]': accepted(polluted) },
+  'an id of a path': {
+    'target.__proto__': accepted(polluted),
+    'target[__proto__]': accepted(polluted),
+  },
   'content __proto__': { target: accepted({ target: 'x', [proto]: polluted }) },
-  'content for its __proto__': { target: { action: 'accept', [proto]: { content: { target: 'x' } } } },
+  'content for its __proto__': {
+    target: { action: 'accept', [proto]: { content: { target: 'x' } } },
+  },
   'an action __proto__': { target: { action: '__proto__', content: { target: 'x' } } },
   'content deeper __proto__': { target: accepted({ target: { a: [{ [proto]: polluted }] } }) },
 };
@@ -41,7 +46,9 @@ describe.each(ways)('in $name', (way) => {
   test('[T9] rejects own __proto__ keys in arguments before anything runs', async () => {
     const ran: string[] = [];
     const server = comparedHost([deploys(ran)]);
-    await expect(way.begin(server, { service: 'a', [proto]: polluted })).rejects.toThrow('__proto__');
+    await expect(way.begin(server, { service: 'a', [proto]: polluted })).rejects.toThrow(
+      '__proto__',
+    );
     await expect(way.begin(server, { [proto]: { service: 'a' } })).rejects.toThrow('__proto__');
     expect(ran).toEqual([]);
     expect(server.told.errors).toEqual([]);
@@ -69,22 +76,32 @@ describe.each(ways)('in $name', (way) => {
     const server = comparedHost([deploys(ran)]);
     const content = { target: 'production', constructor: { prototype: polluted } };
     await way.goOn(server, await way.begin(server), { target: accepted(content) });
-    expect(ran).toEqual(way.name === 'resumable requests' ? ['build'] : ['build', 'deploy production']);
+    expect(ran).toEqual(
+      way.name === 'resumable requests' ? ['build'] : ['build', 'deploy production'],
+    );
   });
 });
 
 describe('in params', () => {
-  test.each(['sagaToken', 'resumeToken', 'taskId'])('[T9] ignores a %s inside __proto__', async (field) => {
-    const server = comparedHost([deploys()]);
-    const { result } = (await send(server, 'tools/callSaga', { name: 'deploys' })).last;
-    const token = result?.['sagaToken'];
-    const methods = ['tools/resumeSaga', 'tools/cancelSaga', 'requests/resume', 'requests/getStatus'];
-    for (const method of methods) {
-      const params = { [proto]: { [field]: token, requestId: 1 } };
-      const { last } = await send(server, method, params);
-      expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
-    }
-  });
+  test.each(['sagaToken', 'resumeToken', 'taskId'])(
+    '[T9] ignores a %s inside __proto__',
+    async (field) => {
+      const server = comparedHost([deploys()]);
+      const { result } = (await send(server, 'tools/callSaga', { name: 'deploys' })).last;
+      const token = result?.['sagaToken'];
+      const methods = [
+        'tools/resumeSaga',
+        'tools/cancelSaga',
+        'requests/resume',
+        'requests/getStatus',
+      ];
+      for (const method of methods) {
+        const params = { [proto]: { [field]: token, requestId: 1 } };
+        const { last } = await send(server, method, params);
+        expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
+      }
+    },
+  );
 
   test('[T9] rejects a step with its type in __proto__', async () => {
     const server = comparedHost([deploys()]);
@@ -97,7 +114,10 @@ describe('in params', () => {
       { stepId: 'target', error: { [proto]: { code: 1, message: '' } } },
     ];
     for (const step of steps) {
-      const { last } = await send(server, 'tools/resumeSaga', { sagaToken, completedSteps: [step] });
+      const { last } = await send(server, 'tools/resumeSaga', {
+        sagaToken,
+        completedSteps: [step],
+      });
       expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
     }
   });

@@ -30,7 +30,12 @@ afterEach(() => vi.restoreAllMocks());
 
 /** All that can be seen of a value, hidden properties and causes included. */
 function seen(value: unknown): string {
-  return inspect(value, { depth: 12, showHidden: true, maxStringLength: null, maxArrayLength: null });
+  return inspect(value, {
+    depth: 12,
+    showHidden: true,
+    maxStringLength: null,
+    maxArrayLength: null,
+  });
 }
 
 /** Nothing shows a part of a token, or of the key. */
@@ -86,7 +91,8 @@ describe.each(ways)('a token of $name', (way) => {
         for (const use of uses) {
           const { last } = await way.goOn(server, use(token), answers);
           const { error } = last;
-          // If a call continues, an error contains the next token. An error that refuses contains none.
+          // If a call continues, an error contains the next token. An error that refuses contains
+          // none.
           if (error !== undefined && !error.message.startsWith('Input is required'))
             expectNoSecret(error, [token]);
         }
@@ -158,7 +164,12 @@ test('[T5] [T13] an error of a guard is reported without the token', async () =>
   };
   const { host } = hostOf(deploys([], 'refuse'), {
     guard: {
-      store: { ...memoryGuard({ clock: () => start }), begin: failing, finish: failing, claim: failing },
+      store: {
+        ...memoryGuard({ clock: () => start }),
+        begin: failing,
+        finish: failing,
+        claim: failing,
+      },
     },
     hooks: hooksInto(told),
     clock: testClock(),

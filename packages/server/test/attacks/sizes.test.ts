@@ -84,7 +84,11 @@ test('[T11] measures a value below the limit in a single pass', () => {
 });
 
 test('[T11] measures values between the bounds by their JSON', () => {
-  const value = { text: '\u0001'.repeat(100), list: [true, null, -1.5e-300, undefined], gone: undefined };
+  const value = {
+    text: '\u0001'.repeat(100),
+    list: [true, null, -1.5e-300, undefined],
+    gone: undefined,
+  };
   const { length } = JSON.stringify(value);
   expect(isLargerThan(length, value as never)).toBe(false);
   expect(isLargerThan(length - 1, value as never)).toBe(true);
@@ -92,7 +96,10 @@ test('[T11] measures values between the bounds by their JSON', () => {
 
 test('[W4] ignores a repeated answer that exceeds a lowered limit', async () => {
   const two = saga({ name: 'two', version: '1', forks: 'accept' }, function* () {
-    const { text } = yield* elicit('one', { message: 'One?', schema: z.object({ text: z.string() }) });
+    const { text } = yield* elicit('one', {
+      message: 'One?',
+      schema: z.object({ text: z.string() }),
+    });
     yield* elicit('more', { message: 'More?', schema: z.object({}) });
     return String(text.length);
   });

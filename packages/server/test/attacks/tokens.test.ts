@@ -66,13 +66,16 @@ const attacks: { readonly [name: string]: Attack } = {
     withHeader(token, (header) => ({ ...header, kid: '../../../dev/null' })),
   'under a key id that is an object': (token) =>
     withHeader(token, (header) => ({ ...header, kid: { toString: 'old' } })),
-  'under the key id __proto__': (token) => withHeader(token, (header) => ({ ...header, kid: '__proto__' })),
+  'under the key id __proto__': (token) =>
+    withHeader(token, (header) => ({ ...header, kid: '__proto__' })),
   'under the key id constructor': (token) =>
     withHeader(token, (header) => ({ ...header, kid: 'constructor' })),
   'with its header written in another order': (token) =>
     withHeader(token, (header) => Object.fromEntries(Object.entries(header).toReversed())),
   'with its header in JSON that has kid twice': (token) => {
-    const header = Buffer.from(part(token, 0), 'base64url').toString().replace('"kid"', '"kid":"x","kid"');
+    const header = Buffer.from(part(token, 0), 'base64url')
+      .toString()
+      .replace('"kid"', '"kid":"x","kid"');
     return replaced(token, 0, Buffer.from(header).toString('base64url'));
   },
   'with padding': (token) => `${token}==`,
@@ -85,7 +88,10 @@ function watched(ran: string[] = []): { readonly server: TestHost; readonly aske
   const asked: string[] = [];
   const server = comparedHost([deploys(ran)], {
     keys,
-    auth: { authorize: () => asked.push('authorize') > 0, rateLimit: () => asked.push('admit') > 0 },
+    auth: {
+      authorize: () => asked.push('authorize') > 0,
+      rateLimit: () => asked.push('admit') > 0,
+    },
   });
   return { server, asked };
 }
@@ -93,7 +99,11 @@ function watched(ran: string[] = []): { readonly server: TestHost; readonly aske
 /** The ID of a stored task in the form of earlier releases, which is sealed as tokens are. */
 async function sealedTaskId(taskId: string, ring: readonly string[]): Promise<string> {
   const [sagaId = '', jti = ''] = taskId.split('.');
-  const sealer = createSealer({ ring: createKeyRing(ring), audience: 'deployer', clock: () => start });
+  const sealer = createSealer({
+    ring: createKeyRing(ring),
+    audience: 'deployer',
+    clock: () => start,
+  });
   const claims = {
     method: 'tools/call',
     entry: { target: 'deploys', argsDigest: '' },
@@ -152,9 +162,12 @@ describe.each(ways)('a token of $name', (way) => {
     return text;
   }
 
-  test.each(Object.entries(attacks))('[T4] [T5] gets the frozen response if it is %s', async (_, attack) => {
-    expect(await answerTo(attack)).toBe(await answerTo(() => ''));
-  });
+  test.each(Object.entries(attacks))(
+    '[T4] [T5] gets the frozen response if it is %s',
+    async (_, attack) => {
+      expect(await answerTo(attack)).toBe(await answerTo(() => ''));
+    },
+  );
 
   test('[T3] [T5] gets the frozen response if forged with another key of the same ID', async () => {
     const { server } = watched();
@@ -206,12 +219,19 @@ describe.each(ways)('a token of $name', (way) => {
   });
 });
 
-/** `true` for a response, or for an error with what the token needs next, as of `requests/resume`. */
+/**
+ * `true` for a response, or for an error with what the token needs next, as of `requests/resume`.
+ */
 function isFine(error: unknown): boolean {
-  return error === undefined || (error as { data: { reason?: string } }).data.reason === 'input_required';
+  return (
+    error === undefined || (error as { data: { reason?: string } }).data.reason === 'input_required'
+  );
 }
 
-/** The dialects whose tokens a dialect accepts: dialects that continue a call accept tokens of calls. */
+/**
+ * The dialects whose tokens a dialect accepts: dialects that continue a call accept tokens of
+ * calls.
+ */
 const takes: { readonly [name: string]: readonly string[] } = {
   'saga methods': ['saga methods'],
   'multi round-trip': ['multi round-trip', 'resumable requests'],

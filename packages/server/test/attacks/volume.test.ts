@@ -29,10 +29,13 @@ describe.each(ways)('in $name', (way) => {
     const asked: string[] = [];
     const server = comparedHost([counted(asked)]);
     const token = await way.begin(server);
-    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`s${index}`, {}]));
+    const many = Object.fromEntries(
+      Array.from({ length: 100_000 }, (_, index) => [`s${index}`, {}]),
+    );
     const { last } = await way.goOn(server, token, many);
     // A request that is resumed has no answers.
-    if (way.name === 'resumable requests') expect(last.error?.message).toMatch(/^Input is required/);
+    if (way.name === 'resumable requests')
+      expect(last.error?.message).toMatch(/^Input is required/);
     else {
       expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
       expect(last.error?.message).toMatch(/more than 2000/);
@@ -49,7 +52,9 @@ describe.each(ways)('in $name', (way) => {
     // Sizes are checked before forms.
     await expect(way.begin(server, { service: deep })).rejects.toThrow('more than 65536 bytes');
     const nested = JSON.parse('['.repeat(100) + ']'.repeat(100)) as Json;
-    await expect(way.begin(server, { service: nested })).rejects.toThrow('nested deeper than 64 levels');
+    await expect(way.begin(server, { service: nested })).rejects.toThrow(
+      'nested deeper than 64 levels',
+    );
     expect(ran).toEqual([]);
     const token = await way.begin(server);
     const { last } = await way.goOn(server, token, { target: accepted({ target: deep }) });

@@ -36,17 +36,29 @@ describe('a prompt for a client that cannot be asked', () => {
     clock: tickingClock(),
   });
   const server = handlerOf(host);
-  const getting = async (era: 'legacy' | 'modern', name: string, args: object): Promise<RawMessage> =>
+  const getting = async (
+    era: 'legacy' | 'modern',
+    name: string,
+    args: object,
+  ): Promise<RawMessage> =>
     era === 'legacy'
       ? (await ask(server, era, 'prompts/get', { name, arguments: args })).last
-      : (await round(server, { method: 'prompts/get', name, arguments: { ...args } }, { capabilities: {} }))
-          .last;
+      : (
+          await round(
+            server,
+            { method: 'prompts/get', name, arguments: { ...args } },
+            { capabilities: {} },
+          )
+        ).last;
 
   test.each(['legacy', 'modern'] as const)('[W3] fails at the step that asks: %s', async (era) => {
     const { result } = await getting(era, 'wanting', {});
     expect(result).toMatchObject({ messages: [{ content: { text: 'no elicitation' } }] });
     const { error } = await getting(era, 'review', review.arguments);
-    expect(error).toMatchObject({ code: -32_603, message: expect.stringContaining("'user_context'") });
+    expect(error).toMatchObject({
+      code: -32_603,
+      message: expect.stringContaining("'user_context'"),
+    });
     // One of 2025 may have declared, in another request, that it can be asked.
     if (era === 'legacy') expect(error?.message).toContain("versionNegotiation: { mode: 'auto' }");
     else expect(error?.message).not.toContain('session');
@@ -70,7 +82,10 @@ test.each([
     for (const s of waits) yield* sleep(s * 1_000);
     return 'waited';
   });
-  const { host } = hostOf(patient, { clock, testing: { sleep: async (ms) => void (clock.now += ms) } });
+  const { host } = hostOf(patient, {
+    clock,
+    testing: { sleep: async (ms) => void (clock.now += ms) },
+  });
   const began = clock.now;
   const { last } = await ask(handlerOf(host), 'legacy', 'prompts/get', { name: 'patient' });
   expect(last.error?.message).toContain('takes longer');

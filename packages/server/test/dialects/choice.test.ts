@@ -15,7 +15,10 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     const result = await client.callTool(call);
     expect(result).toMatchObject({
       content: [
-        { type: 'text', text: 'Deployment to production initiated successfully based on confirmation.' },
+        {
+          type: 'text',
+          text: 'Deployment to production initiated successfully based on confirmation.',
+        },
       ],
     });
     expect(keys).toHaveLength(1);

@@ -1,5 +1,9 @@
 /** The official client with its default protocol version, 2025-11-25, over HTTP. */
-import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type ClientOptions,
+} from '@modelcontextprotocol/client';
 import type { SagaHostOptions } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { served } from '../fixtures/calling.ts';
@@ -11,12 +15,20 @@ const declared = { capabilities: { elicitation: {}, sampling: {} } };
 async function called(sagas: SagaHostOptions['sagas'], options: ClientOptions): Promise<object> {
   const { server } = served(sagas);
   const client = new Client({ name: 'test', version: '1' }, options);
-  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { target: 'here' } }));
+  client.setRequestHandler('elicitation/create', () => ({
+    action: 'accept',
+    content: { target: 'here' },
+  }));
   const url = new URL('http://localhost/mcp');
   await client.connect(
-    new StreamableHTTPClientTransport(url, { fetch: (to, init) => server.fetch(new Request(to, init)) }),
+    new StreamableHTTPClientTransport(url, {
+      fetch: (to, init) => server.fetch(new Request(to, init)),
+    }),
   );
-  const result = await client.callTool({ name: sagas[0]?.name ?? '', arguments: { initial_arg: 'value' } });
+  const result = await client.callTool({
+    name: sagas[0]?.name ?? '',
+    arguments: { initial_arg: 'value' },
+  });
   await client.close();
   return result;
 }

@@ -51,24 +51,34 @@ const trying = saga({ name: 'trying', version: '1' }, function* () {
 
 const all = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 
-describe.each(inSessions)('a client without the handlers that it declares, $name', ({ connect }) => {
-  test.each<[Program, string]>([
-    [falling, 'staging'],
-    [trying, 'client_cannot client_cannot client_cannot client_cannot'],
-  ])('[W3] gets the fallback or ClientCannot, as without the capability: %#', async (program, text) => {
-    const { client, close } = await connect(hostOf(program).host, { capabilities: all });
-    // Without a handler, a client of the SDK answers -32601.
-    expect(await client.callTool({ name: program.name, arguments: {} })).toMatchObject({
-      content: [{ text }],
-    });
-    await close();
-  });
-});
+describe.each(inSessions)(
+  'a client without the handlers that it declares, $name',
+  ({ connect }) => {
+    test.each<[Program, string]>([
+      [falling, 'staging'],
+      [trying, 'client_cannot client_cannot client_cannot client_cannot'],
+    ])(
+      '[W3] gets the fallback or ClientCannot, as without the capability: %#',
+      async (program, text) => {
+        const { client, close } = await connect(hostOf(program).host, { capabilities: all });
+        // Without a handler, a client of the SDK answers -32601.
+        expect(await client.callTool({ name: program.name, arguments: {} })).toMatchObject({
+          content: [{ text }],
+        });
+        await close();
+      },
+    );
+  },
+);
 
 describe('an unknown-method error of a client as a step result', () => {
   test('[W3] [W4] leads to the fallback, and may be repeated in each later turn', async () => {
     const two = saga({ name: 'two', version: '1' }, function* () {
-      const one = yield* elicit('one', { message: 'One?', schema: Target, fallback: { target: 'a' } });
+      const one = yield* elicit('one', {
+        message: 'One?',
+        schema: Target,
+        fallback: { target: 'a' },
+      });
       const other = yield* elicit('other', { message: 'Other?', schema: Target });
       return `${one.target} ${other.target}`;
     });
@@ -88,7 +98,11 @@ describe('an unknown-method error of a client as a step result', () => {
     });
     const { host } = hostOf(asking, {
       answers: {
-        sampling: () => ({ role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'own' }),
+        sampling: () => ({
+          role: 'assistant',
+          content: { type: 'text', text: 'yes' },
+          model: 'own',
+        }),
       },
     });
     const { token } = suspended(await host.start('asking', {}));
@@ -106,7 +120,10 @@ function withGuard(): Parameters<typeof hostOf>[1] {
 describe('an instant refusal of a client', () => {
   const refusal = { stepId: 'target', result: { action: 'decline' } };
 
-  async function refusedAfter(ms: number, options: Parameters<typeof hostOf>[1] = {}): Promise<TestHost> {
+  async function refusedAfter(
+    ms: number,
+    options: Parameters<typeof hostOf>[1] = {},
+  ): Promise<TestHost> {
     const made = hostOf(falling, options);
     const { token } = suspended(await made.host.start('falling', {}));
     made.clock.now += ms;
@@ -157,9 +174,9 @@ describe('an instant refusal of a client', () => {
     expect(() => hostOf(falling, { answers: { instantRefusals: { withinMs: -1 } } })).toThrow(
       expect.objectContaining({ name: 'RangeError', code: 'invalid_option' }),
     );
-    expect(() => hostOf(falling, { answers: { instantRefusals: { treatAs: 'cannot' as never } } })).toThrow(
-      expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }),
-    );
+    expect(() =>
+      hostOf(falling, { answers: { instantRefusals: { treatAs: 'cannot' as never } } }),
+    ).toThrow(expect.objectContaining({ name: 'TypeError', code: 'invalid_option' }));
     expect(() => hostOf(falling, { answers: { instantRefusals: { within: 5 } as never } })).toThrow(
       expect.objectContaining({ name: 'TypeError', code: 'unknown_option' }),
     );
@@ -178,7 +195,9 @@ describe('a URL question in rounds', () => {
     const elicitationId: unknown = Object(first.requests['pay']?.params).elicitationId;
     expect(elicitationId).toMatch(/^[\w-]+\.pay$/);
     // The same question has the same ID in each round.
-    const again = asked(await round(server, call, { requestState: first.requestState, inputResponses: {} }));
+    const again = asked(
+      await round(server, call, { requestState: first.requestState, inputResponses: {} }),
+    );
     expect(again.requests).toEqual(first.requests);
   });
 });

@@ -158,7 +158,9 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* step('ship', () => world.do('shipped'));
       return 'shipped';
     });
-    const connection = await connect(hostOf(waiting, { testing: { sleep: untilAborted(waits) } }).host);
+    const connection = await connect(
+      hostOf(waiting, { testing: { sleep: untilAborted(waits) } }).host,
+    );
     const left = new AbortController();
     const call = calling(connection, 'waiting', { signal: left.signal });
     await waits.promise;
@@ -345,9 +347,12 @@ test('[E3] a prompt that is abandoned during a wait is undone', async () => {
     return 'hello';
   });
   const [{ connect }] = inSessions as [(typeof inSessions)[number]];
-  const connection = await connect(hostOf(greeting, { testing: { sleep: untilAborted(waits) } }).host, {
-    capabilities: {},
-  });
+  const connection = await connect(
+    hostOf(greeting, { testing: { sleep: untilAborted(waits) } }).host,
+    {
+      capabilities: {},
+    },
+  );
   const left = new AbortController();
   const { client } = connection as unknown as {
     readonly client: { getPrompt(params: object, options: object): Promise<unknown> };

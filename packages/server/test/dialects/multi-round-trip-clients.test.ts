@@ -14,7 +14,10 @@ const done = 'Deployment to production initiated successfully based on confirmat
 async function clientOf(fetches: (request: Request) => Promise<Response>): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1' },
-    { capabilities: { elicitation: {}, sampling: {} }, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    {
+      capabilities: { elicitation: {}, sampling: {} },
+      versionNegotiation: { mode: { pin: '2026-07-28' } },
+    },
   );
   const url = new URL('http://localhost/mcp');
   const fetch = (to: string | URL | Request, init?: RequestInit): Promise<Response> =>
@@ -29,7 +32,9 @@ describe('the SDK client', () => {
     const serving = (): Fetches => handlerOf(hostOf(complexTool((key) => keys.push(key))).host);
     const [one, other] = [serving(), serving()] as const;
     let requests = 0;
-    const client = await clientOf((request) => ((requests += 1) % 2 === 0 ? one : other).fetch(request));
+    const client = await clientOf((request) =>
+      ((requests += 1) % 2 === 0 ? one : other).fetch(request),
+    );
     answerBy(client, quickstartAnswers);
     expect(await client.callTool(call)).toMatchObject({ content: [{ type: 'text', text: done }] });
     expect(keys).toHaveLength(1);
@@ -73,10 +78,14 @@ describe('beside other tools of a server', () => {
     );
     const inputSchema = z.object({});
     server.registerTool('own', { inputSchema }, (_, { mcpReq }) => {
-      if (mcpReq.requestState<string>() !== undefined) return { content: [{ type: 'text', text: 'own' }] };
+      if (mcpReq.requestState<string>() !== undefined)
+        return { content: [{ type: 'text', text: 'own' }] };
       return inputRequired({
         inputRequests: {
-          name: inputRequired.elicit({ message: 'Name?', requestedSchema: z.object({ name: z.string() }) }),
+          name: inputRequired.elicit({
+            message: 'Name?',
+            requestedSchema: z.object({ name: z.string() }),
+          }),
         },
         requestState: 'own-1',
       });

@@ -54,7 +54,10 @@ describe('the needs of a saga', () => {
         yield* sample('ask-model', { messages: [], maxTokens: 1 });
       } catch (error) {
         if (!(error instanceof ClientCannot)) throw error;
-        const answer = yield* elicit('target', { message: `No ${error.need}. Where?`, schema: Target });
+        const answer = yield* elicit('target', {
+          message: `No ${error.need}. Where?`,
+          schema: Target,
+        });
         return answer.target;
       }
       return 'sampled';
@@ -74,7 +77,11 @@ describe('the needs of a saga', () => {
   test('[W3] asks the client only for declared capabilities', async () => {
     const both = saga({ name: 'both', version: '1' }, function* () {
       const { form } = yield* all({
-        form: elicit('form', { message: 'Where?', schema: Target, fallback: { target: 'fallback' } }),
+        form: elicit('form', {
+          message: 'Where?',
+          schema: Target,
+          fallback: { target: 'fallback' },
+        }),
         model: sample('model', { messages: [], maxTokens: 1 }),
       });
       return form.target;
@@ -143,7 +150,10 @@ describe('a state without requests', () => {
     });
     const { host } = hostOf(waiting, { limits: { maxHoldMs: 20, clientRounds: 10 } });
     const { last } = await round(handlerOf(host), call(waiting));
-    expect(last.result).toMatchObject({ resultType: 'complete', nextResumeToken: expect.any(String) });
+    expect(last.result).toMatchObject({
+      resultType: 'complete',
+      nextResumeToken: expect.any(String),
+    });
   });
 
   test('[W6] reports the wait, and the last round ends the call', async () => {
@@ -154,7 +164,10 @@ describe('a state without requests', () => {
         report: 'The build runs',
       });
     });
-    const { host } = hostOf(watching, { clock: tickingClock(), limits: { maxHoldMs: 10, clientRounds: 3 } });
+    const { host } = hostOf(watching, {
+      clock: tickingClock(),
+      limits: { maxHoldMs: 10, clientRounds: 3 },
+    });
     const server = handlerOf(host);
     let { last } = await round(server, call(watching));
     expect(last.result?.['_meta']).toMatchObject({
@@ -163,7 +176,9 @@ describe('a state without requests', () => {
     let rounds = 0;
     while (last.result?.['resultType'] === 'input_required') {
       rounds += 1;
-      ({ last } = await round(server, call(watching), { requestState: last.result['requestState'] }));
+      ({ last } = await round(server, call(watching), {
+        requestState: last.result['requestState'],
+      }));
     }
     expect(rounds).toBe(3);
     expect(last.result).toMatchObject({
@@ -218,7 +233,10 @@ describe('the rounds of a client', () => {
     '[W6] of one question in %s report to the author that its answers do not match',
     async (environment, why) => {
       const program = curious(1);
-      const { host, told } = hostOf(program, { limits: { clientRounds: 6 }, testing: { environment } });
+      const { host, told } = hostOf(program, {
+        limits: { clientRounds: 6 },
+        testing: { environment },
+      });
       const server = handlerOf(host);
       let { last } = await round(server, call(program));
       let stepId = '';

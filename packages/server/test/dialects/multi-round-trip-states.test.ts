@@ -5,7 +5,14 @@ import { testClock } from '../fixtures/clock.ts';
 import { hostOf, newKey } from '../fixtures/host.ts';
 import { reviewPrompt } from '../fixtures/prompts.ts';
 import { ask, type RawAnswer } from '../fixtures/raw.ts';
-import { accepted, asked, handlerOf, refusedState, round, type RoundRequest } from '../fixtures/rounds.ts';
+import {
+  accepted,
+  asked,
+  handlerOf,
+  refusedState,
+  round,
+  type RoundRequest,
+} from '../fixtures/rounds.ts';
 import { asking, complexTool, Target } from '../fixtures/sagas.ts';
 
 const call = { method: 'tools/call', name: 'asking', arguments: { size: 1 } } as const;
@@ -102,11 +109,16 @@ describe('a request state is rejected with a JSON-RPC error', () => {
 
   test('[T6] for another principal', async () => {
     const { host, told } = hostOf(asking(), { auth: { principal: 'client-only' } });
-    const auth = (clientId: string): object => ({ authInfo: { token: 'kq', clientId, scopes: [] } });
+    const auth = (clientId: string): object => ({
+      authInfo: { token: 'kq', clientId, scopes: [] },
+    });
     const { requestState } = asked(await round(handlerOf(host, auth('ada')), call));
     refused(await round(handlerOf(host, auth('bob')), call, { requestState, inputResponses }));
     refused(await round(handlerOf(host), call, { requestState, inputResponses }));
-    const { last } = await round(handlerOf(host, auth('ada')), call, { requestState, inputResponses });
+    const { last } = await round(handlerOf(host, auth('ada')), call, {
+      requestState,
+      inputResponses,
+    });
     expect(last.result).toMatchObject({ content: [{ text: 'moon' }] });
     expect(told.rejections.map(({ reason }) => reason)).toEqual(['principal', 'principal']);
   });
@@ -124,15 +136,27 @@ describe('a request state is rejected with a JSON-RPC error', () => {
     const { host } = hostOf([asking(), reviewPrompt()]);
     const server = handlerOf(host);
     const requestState = await stateOf(host);
-    const started = await ask(server, 'modern', 'tools/callSaga', { name: 'asking', arguments: { size: 1 } });
+    const started = await ask(server, 'modern', 'tools/callSaga', {
+      name: 'asking',
+      arguments: { size: 1 },
+    });
     const sagaToken = started.last.result?.['sagaToken'];
     expect(sagaToken).toEqual(expect.any(String));
     refused(await round(server, call, { requestState: sagaToken, inputResponses }));
-    const prompt = { method: 'prompts/get', name: 'review', arguments: { language: 'Ada' } } as const;
-    refused(await round(server, call, { requestState: await stateOf(host, prompt), inputResponses }));
+    const prompt = {
+      method: 'prompts/get',
+      name: 'review',
+      arguments: { language: 'Ada' },
+    } as const;
+    refused(
+      await round(server, call, { requestState: await stateOf(host, prompt), inputResponses }),
+    );
     refused(await round(server, prompt, { requestState, inputResponses }));
     const resumed = await ask(server, 'modern', 'tools/resumeSaga', { sagaToken: requestState });
-    expect(resumed.last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_saga_token' } });
+    expect(resumed.last.error).toMatchObject({
+      code: -32_602,
+      data: { reason: 'invalid_saga_token' },
+    });
   });
 
   test('[T13] if it was used with other answers, and forks are refused', async () => {

@@ -217,7 +217,9 @@ describe('several questions in one round', () => {
     for (const options of [{ requestState, inputResponses }, { inputResponses }]) {
       const { keys, requests } = asked(await round(server, gather, options));
       expect(keys).toEqual(['who']);
-      expect(requests['who']?.params).toMatchObject({ message: expect.stringMatching(/^Who\?\n\n\(.+\)$/) });
+      expect(requests['who']?.params).toMatchObject({
+        message: expect.stringMatching(/^Who\?\n\n\(.+\)$/),
+      });
     }
     expect(told.ignored).toEqual([
       { stepId: 'who', why: 'invalid' },
@@ -237,7 +239,8 @@ describe('several questions in one round', () => {
     const { requestState } = asked(await round(server, gather));
     const { last } = await round(server, gather, { requestState, inputResponses });
     expect(last.result?.['isError']).toBeUndefined();
-    if (last.error === undefined) expect(last.result).toMatchObject({ resultType: 'input_required' });
+    if (last.error === undefined)
+      expect(last.result).toMatchObject({ resultType: 'input_required' });
     else expect(last.error.code).toBe(-32_602);
     expect(told.errors).toEqual([]);
   });
@@ -280,7 +283,9 @@ describe('answers in the first call', () => {
       await round(server, request, { requestState: first.requestState, inputResponses: { two } }),
     );
     expect(second.keys).toEqual(['two#2']);
-    const wrong = asked(await round(server, request, { inputResponses: { one: { action: 'accept' }, two } }));
+    const wrong = asked(
+      await round(server, request, { inputResponses: { one: { action: 'accept' }, two } }),
+    );
     expect(wrong.keys).toEqual(['one']);
   });
 });

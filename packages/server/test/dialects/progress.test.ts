@@ -30,43 +30,50 @@ function patient(): () => number {
   };
 }
 
-describe.each(connections.filter(({ name }) => name.includes('in memory')))('$name', ({ connect }) => {
-  test('[W5] progress increases over all questions that are pushed within one call', async () => {
-    const clock = Object.assign(patient(), { now: 0 });
-    const { client, close } = await connect(hostOf(moving, { clock, limits: { turnBudgetMs: 1e12 } }).host);
-    answerBy(client, { elicit: () => accept });
-    const seen: number[] = [];
-    const call = { name: 'moving', arguments: {} };
-    const onprogress = (told: { readonly progress: number }): void => void seen.push(told.progress);
-    // The versions differ in where the options stand.
-    const calling = client as { callTool(...args: readonly unknown[]): Promise<unknown> };
-    await ('getProtocolEra' in client
-      ? calling.callTool(call, { onprogress })
-      : calling.callTool(call, undefined, { onprogress }));
-    expect(seen).toEqual([1, 2, 5]);
-    await close();
-  });
-
-  test('[W5] the last value before a question arrives before the question', async () => {
-    const busy = saga({ name: 'busy', version: '1' }, function* () {
-      for (let value = 1; value <= 25; value += 1) yield* progress(value);
-      yield* elicit('one', { message: 'One?', schema: Empty });
-      return 'done';
+describe.each(connections.filter(({ name }) => name.includes('in memory')))(
+  '$name',
+  ({ connect }) => {
+    test('[W5] progress increases over all questions that are pushed within one call', async () => {
+      const clock = Object.assign(patient(), { now: 0 });
+      const { client, close } = await connect(
+        hostOf(moving, { clock, limits: { turnBudgetMs: 1e12 } }).host,
+      );
+      answerBy(client, { elicit: () => accept });
+      const seen: number[] = [];
+      const call = { name: 'moving', arguments: {} };
+      const onprogress = (told: { readonly progress: number }): void =>
+        void seen.push(told.progress);
+      // The versions differ in where the options stand.
+      const calling = client as { callTool(...args: readonly unknown[]): Promise<unknown> };
+      await ('getProtocolEra' in client
+        ? calling.callTool(call, { onprogress })
+        : calling.callTool(call, undefined, { onprogress }));
+      expect(seen).toEqual([1, 2, 5]);
+      await close();
     });
-    const { client, close } = await connect(hostOf(busy).host);
-    const seen: number[] = [];
-    let before: number | undefined;
-    answerBy(client, { elicit: () => ((before = seen.at(-1)), accept) });
-    const call = { name: 'busy', arguments: {} };
-    const onprogress = (told: { readonly progress: number }): void => void seen.push(told.progress);
-    const calling = client as { callTool(...args: readonly unknown[]): Promise<unknown> };
-    await ('getProtocolEra' in client
-      ? calling.callTool(call, { onprogress })
-      : calling.callTool(call, undefined, { onprogress }));
-    expect(before).toBe(25);
-    await close();
-  });
-});
+
+    test('[W5] the last value before a question arrives before the question', async () => {
+      const busy = saga({ name: 'busy', version: '1' }, function* () {
+        for (let value = 1; value <= 25; value += 1) yield* progress(value);
+        yield* elicit('one', { message: 'One?', schema: Empty });
+        return 'done';
+      });
+      const { client, close } = await connect(hostOf(busy).host);
+      const seen: number[] = [];
+      let before: number | undefined;
+      answerBy(client, { elicit: () => ((before = seen.at(-1)), accept) });
+      const call = { name: 'busy', arguments: {} };
+      const onprogress = (told: { readonly progress: number }): void =>
+        void seen.push(told.progress);
+      const calling = client as { callTool(...args: readonly unknown[]): Promise<unknown> };
+      await ('getProtocolEra' in client
+        ? calling.callTool(call, { onprogress })
+        : calling.callTool(call, undefined, { onprogress }));
+      expect(before).toBe(25);
+      await close();
+    });
+  },
+);
 
 test('[W5] progress increases over the rounds of a call, with the token of each', async () => {
   const server = serveSagas({
@@ -86,7 +93,8 @@ test('[W5] progress increases over the rounds of a call, with the token of each'
       await server.fetch(post('modern', 'tools/call', params, 1, { headers })),
     );
     for (const { method, params: sent } of messages.slice(0, -1)) {
-      if (method === 'notifications/progress') told.push([sent?.['progressToken'], sent?.['progress']]);
+      if (method === 'notifications/progress')
+        told.push([sent?.['progressToken'], sent?.['progress']]);
     }
     return last.result ?? {};
   };

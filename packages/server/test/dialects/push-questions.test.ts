@@ -66,7 +66,9 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
     };
     const connection = await connected(hurrying, answers, { clock, testing: { sleep: pass } });
     const { client } = connection;
-    expect(await (client as unknown as Calls).callTool({ name: 'hurrying', arguments: {} })).toMatchObject({
+    expect(
+      await (client as unknown as Calls).callTool({ name: 'hurrying', arguments: {} }),
+    ).toMatchObject({
       content: [{ text: 'StepTimedOut here' }],
     });
     await withdrawn.promise;
@@ -93,7 +95,10 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
     const options = { signal: cancelled.signal };
     const isVersion2 = 'getProtocolEra' in client;
     const called = (client as unknown as Calls)
-      .callTool({ name: 'twice', arguments: {} }, ...(isVersion2 ? [options] : [undefined, options]))
+      .callTool(
+        { name: 'twice', arguments: {} },
+        ...(isVersion2 ? [options] : [undefined, options]),
+      )
       .catch((error: unknown) => error);
     const question = await asked.promise;
     const isWithdrawn = new Promise((resolve) => {
@@ -121,9 +126,9 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
       { limits: { tokenTtlMs: 40 * day, maxLifetimeMs: 40 * day } },
     );
     const { client } = connection;
-    expect(await (client as unknown as Calls).callTool({ name: 'asking', arguments: {} })).not.toHaveProperty(
-      'isError',
-    );
+    expect(
+      await (client as unknown as Calls).callTool({ name: 'asking', arguments: {} }),
+    ).not.toHaveProperty('isError');
     await connection.close();
   });
 
@@ -146,7 +151,9 @@ describe.each(inSessions)('questions that are pushed, $name', ({ connect }) => {
       },
     });
     const { client } = connection;
-    expect(await (client as unknown as Calls).callTool({ name: 'failing', arguments: {} })).toMatchObject({
+    expect(
+      await (client as unknown as Calls).callTool({ name: 'failing', arguments: {} }),
+    ).toMatchObject({
       content: [{ text: 'here -32123' }],
     });
     expect(messages).toEqual(['Where?', expect.stringContaining('Where?\n\n(result: '), 'Fail!']);

@@ -1,4 +1,13 @@
-import { all, elicit, elicitUrl, listRoots, sample, saga, sleep, StepError } from '@mcp-saga/server';
+import {
+  all,
+  elicit,
+  elicitUrl,
+  listRoots,
+  sample,
+  saga,
+  sleep,
+  StepError,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { answerBy, type Answers } from '../fixtures/answer-by.ts';
 import { connections, type Connected } from '../fixtures/connections.ts';
@@ -58,7 +67,9 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
         return yes;
       },
     });
-    expect((await called(connection, 'three')).content).toEqual([{ type: 'text', text: 'here: Yes.' }]);
+    expect((await called(connection, 'three')).content).toEqual([
+      { type: 'text', text: 'here: Yes.' },
+    ]);
     await connection.close();
   });
 
@@ -77,7 +88,9 @@ describe.each(inSessions)('push, $name', ({ connect }) => {
         throw Object.assign(new Error('no model today'), { code: -32_055 });
       },
     });
-    expect((await called(connection, 'caught')).content[0]?.text).toBe('verdict: no model today (-32055)');
+    expect((await called(connection, 'caught')).content[0]?.text).toBe(
+      'verdict: no model today (-32055)',
+    );
     await connection.close();
   });
 

@@ -1,4 +1,11 @@
-import { elicit, memoryGuard, saga, step, type Program, type SagaHostOptions } from '@mcp-saga/server';
+import {
+  elicit,
+  memoryGuard,
+  saga,
+  step,
+  type Program,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { policy } from '../fixtures/five.ts';
@@ -25,7 +32,11 @@ interface Served extends Fetches {
 }
 
 /** A guarded server, whose requests are authenticated or not. */
-function served(by: 'ada' | 'nobody', options: Partial<SagaHostOptions> = {}, did: string[] = []): Served {
+function served(
+  by: 'ada' | 'nobody',
+  options: Partial<SagaHostOptions> = {},
+  did: string[] = [],
+): Served {
   const { host, told } = hostOf(pays(did), {
     guard: { store: memoryGuard({ clock: testClock() }) },
     auth: { principal: () => ({ subject: by, client: 'app' }) },
@@ -94,13 +105,18 @@ test('[T14] ignores resumable requests of a client without authentication', asyn
     return messages.filter(({ method }) => method === policy).length;
   };
   expect(await tokens(served('nobody'))).toBe(0);
-  expect(await tokens(served('nobody', { resumableRequests: { bearer: 'accept' } }))).toBeGreaterThan(0);
+  expect(
+    await tokens(served('nobody', { resumableRequests: { bearer: 'accept' } })),
+  ).toBeGreaterThan(0);
   expect(await tokens(served('ada'))).toBeGreaterThan(0);
 });
 
 test('[T14] rejects a token after `bearer` is removed, and the call continues', async () => {
   const guard = memoryGuard({ clock: testClock() });
-  const open = served('nobody', { guard: { store: guard }, resumableRequests: { bearer: 'accept' } });
+  const open = served('nobody', {
+    guard: { store: guard },
+    resumableRequests: { bearer: 'accept' },
+  });
   const { requestState } = asked(await round(open, call, { capabilities: declared }));
   const closed = served('nobody', { guard: { store: guard } });
   expect(await resumed(closed, requestState)).toMatchObject(refused);
@@ -114,7 +130,11 @@ test('[T14] a later round without the capability returns a token that does not r
   const first = asked(await round(server, call, { capabilities: declared }));
   const inputResponses = { target: accepted({ target: 'bob' }) };
   const second = asked(
-    await round(server, call, { capabilities: forms, requestState: first.requestState, inputResponses }),
+    await round(server, call, {
+      capabilities: forms,
+      requestState: first.requestState,
+      inputResponses,
+    }),
   );
   expect(await resumed(server, second.requestState)).toMatchObject(refused);
   const again = { more: accepted({ target: 'eve' }) };

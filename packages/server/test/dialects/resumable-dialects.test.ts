@@ -16,7 +16,9 @@ async function called(server: Fetches, more: object = {}): Promise<RawMessage> {
   const { method, name, arguments: args } = call;
   const params = { name, arguments: { ...args, ...more }, _meta: { [capabilitiesKey]: resumable } };
   return (
-    await read(await server.fetch(post('modern', method, params, 1, { headers: { 'mcp-name': name } })))
+    await read(
+      await server.fetch(post('modern', method, params, 1, { headers: { 'mcp-name': name } })),
+    )
   ).last;
 }
 
@@ -38,7 +40,9 @@ describe('a request resumed by a client of another dialect continues in that dia
     );
     const { result } = await resumed(server, requestState, {});
     const answers = { target: { target: 'prod' } };
-    expect(await called(server, { resumeToken: result?.['nextResumeToken'], answers })).toMatchObject({
+    expect(
+      await called(server, { resumeToken: result?.['nextResumeToken'], answers }),
+    ).toMatchObject({
       result: { content: [{ text: 'prod' }] },
     });
   });
@@ -71,7 +75,10 @@ test('[W2] a saga that requires tasks cannot be resumed outside of a task', asyn
     yield* step('go', () => void did.push('went'));
     return 'went';
   });
-  const { host } = hostOf(tasked, { ...options, tasks: { bearer: 'accept', store: memoryTaskStore() } });
+  const { host } = hostOf(tasked, {
+    ...options,
+    tasks: { bearer: 'accept', store: memoryTaskStore() },
+  });
   const server = handlerOf(host);
   const { requestState } = asked(
     await round(server, call, { capabilities: { ...knowsTasks, ...resumable } }),

@@ -83,7 +83,10 @@ test('[T6] [T13] sends the token of a stored response under the ID of the repeat
     const { messages, last } = await read(
       await server.fetch(post('modern', method, { ...params, _meta: resumes }, id, headers)),
     );
-    return { last, told: messages.flatMap(({ params: sent }) => sent?.['resumeToken'] ?? []).at(-1) };
+    return {
+      last,
+      told: messages.flatMap(({ params: sent }) => sent?.['resumeToken'] ?? []).at(-1),
+    };
   };
   const call = { name: 'asks', arguments: {} };
   const first = await send('tools/call', call, 7);

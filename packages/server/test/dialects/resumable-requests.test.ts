@@ -1,4 +1,13 @@
-import { all, elicit, memoryGuard, saga, sleep, step, type Program, type SagaGuard } from '@mcp-saga/server';
+import {
+  all,
+  elicit,
+  memoryGuard,
+  saga,
+  sleep,
+  step,
+  type Program,
+  type SagaGuard,
+} from '@mcp-saga/server';
 import { serveSagas, type ServeSagasOptions } from '@mcp-saga/server/serve';
 import type { Fence } from '@mcp-saga/server/stores';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -19,7 +28,10 @@ interface Process extends Fetches {
 }
 
 /** A process of the server: with others it shares the key and nothing else. */
-function processOf(sagas: Program | readonly Program[], changes: Parts<ServeSagasOptions> = {}): Process {
+function processOf(
+  sagas: Program | readonly Program[],
+  changes: Parts<ServeSagasOptions> = {},
+): Process {
   const told = nothingTold();
   const server = serveSagas(
     changed<ServeSagasOptions>(
@@ -41,7 +53,10 @@ function processOf(sagas: Program | readonly Program[], changes: Parts<ServeSaga
 }
 
 function call(era: Era, name: string, more: object = {}, capabilities: object = declared): Request {
-  const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities, progressToken: 'first' };
+  const meta = {
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+    progressToken: 'first',
+  };
   const params = { name, arguments: {}, _meta: meta, ...more };
   return post(era, 'tools/call', params, id, { headers: { 'mcp-name': name } });
 }
@@ -85,7 +100,11 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
       const did: Did = new Map();
       const near = await listenTo(processOf(five(did)));
       const far = await listenTo(processOf(five(did)));
-      const cut = await postUntil(near, call(era, 'five'), (messages) => tokensIn(messages).length === cutAt);
+      const cut = await postUntil(
+        near,
+        call(era, 'five'),
+        (messages) => tokensIn(messages).length === cutAt,
+      );
       const tokens = tokensIn(cut);
       expect(tokens).toHaveLength(cutAt);
       const rest = await postUntil(far, resume(era, tokens.at(-1)));
@@ -134,7 +153,9 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
       steps.map(() => ({ requestId: id, resumeToken: expect.any(String), maxWait: 3_600 })),
     );
     expect(new Set(tokensIn(messages)).size).toBe(5);
-    expect(server.told.steps.filter(({ type }) => type === 'started').map(({ path }) => path)).toEqual(steps);
+    expect(
+      server.told.steps.filter(({ type }) => type === 'started').map(({ path }) => path),
+    ).toEqual(steps);
     expect(server.told.turns.map(({ status }) => status)).toEqual([
       ...steps.map(() => 'suspended'),
       'completed',
@@ -169,7 +190,9 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     const server = processOf(waiting, { testing: { clock: () => clock.now++ } });
     const messages = await postUntil(await listenTo(server), call(era, 'waiting'));
     expect(messages.at(-1)).toMatchObject(text('waited'));
-    const waits = messages.flatMap(({ method, params }) => (method === policy ? [params?.['minWait']] : []));
+    const waits = messages.flatMap(({ method, params }) =>
+      method === policy ? [params?.['minWait']] : [],
+    );
     expect(waits).toContain(1);
     const [, token] = tokensIn(messages);
     expect((await postUntil(await listenTo(server), resume(era, token))).at(-1)).toMatchObject(
@@ -187,7 +210,10 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     );
     const other = processOf(five(did));
     did.clear();
-    const status = await ask(other, era, 'requests/getStatus', { requestId: id, resumeToken: first });
+    const status = await ask(other, era, 'requests/getStatus', {
+      requestId: id,
+      resumeToken: first,
+    });
     expect(status.last.result).toMatchObject({
       requestId: id,
       status: 'processing',
@@ -212,7 +238,10 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     });
     const nameless = { resumeToken: 'x', requestId: null };
     expect((await ask(server, era, 'requests/getStatus', nameless)).last).toMatchObject({
-      error: { code: -32602, message: 'Invalid params: requestId: expected a string or a whole number' },
+      error: {
+        code: -32602,
+        message: 'Invalid params: requestId: expected a string or a whole number',
+      },
     });
   });
 
@@ -232,12 +261,16 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
       [server, ofSagaMethods],
       [elsewhere, good],
     ] as const) {
-      expect((await ask(at, era, 'requests/resume', { resumeToken: token })).last).toMatchObject(refused);
+      expect((await ask(at, era, 'requests/resume', { resumeToken: token })).last).toMatchObject(
+        refused,
+      );
       const params = { requestId: 1, resumeToken: token };
       expect((await ask(at, era, 'requests/getStatus', params)).last).toMatchObject(refused);
     }
     clock.now += 2 * 3_600_000;
-    expect((await ask(server, era, 'requests/resume', { resumeToken: good })).last).toMatchObject(refused);
+    expect((await ask(server, era, 'requests/resume', { resumeToken: good })).last).toMatchObject(
+      refused,
+    );
     expect(did.size).toBe(0);
   });
 
@@ -245,19 +278,24 @@ describe.each(eras)('resumable requests over HTTP, %s', (era) => {
     const did: Did = new Map();
     let clientId = 'mine';
     const server = processOf(five(did), {
-      auth: { principal: 'client-only', authenticate: () => ({ token: 'x', clientId, scopes: [] }) },
+      auth: {
+        principal: 'client-only',
+        authenticate: () => ({ token: 'x', clientId, scopes: [] }),
+      },
     });
     const [token] = tokensIn(await postUntil(await listenTo(server), call(era, 'five')));
     clientId = 'yours';
     did.clear();
-    expect((await ask(server, era, 'requests/resume', { resumeToken: token })).last).toMatchObject(refused);
+    expect((await ask(server, era, 'requests/resume', { resumeToken: token })).last).toMatchObject(
+      refused,
+    );
     const params = { requestId: 1, resumeToken: token };
     expect((await ask(server, era, 'requests/getStatus', params)).last).toMatchObject(refused);
     expect(did.size).toBe(0);
     clientId = 'mine';
-    expect((await ask(server, era, 'requests/resume', { resumeToken: token }, id)).last).toMatchObject(
-      text('done'),
-    );
+    expect(
+      (await ask(server, era, 'requests/resume', { resumeToken: token }, id)).last,
+    ).toMatchObject(text('done'));
   });
 });
 
@@ -282,7 +320,10 @@ describe('resumable requests of the spec 2026-07-28', () => {
     const messages = await postUntil(listener, call('modern', 'both'));
     expect(did).toEqual(['one', 'two']);
     expect(messages.at(-1)).toMatchObject({
-      result: { resultType: 'input_required', inputRequests: { asked: { method: 'elicitation/create' } } },
+      result: {
+        resultType: 'input_required',
+        inputRequests: { asked: { method: 'elicitation/create' } },
+      },
     });
     // The result contains the newest token.
     expect(messages.at(-1)?.result?.['requestState']).toBe(tokensIn(messages).at(-1));
@@ -317,11 +358,16 @@ describe('resumable requests of the spec 2026-07-28', () => {
       error: {
         code: -32602,
         message: 'Input is required: send the original request with the requestState',
-        data: { reason: 'input_required', inputRequests: { asked: { method: 'elicitation/create' } } },
+        data: {
+          reason: 'input_required',
+          inputRequests: { asked: { method: 'elicitation/create' } },
+        },
       },
     });
     expect(did).toEqual(['one', 'two']);
-    const { requestState } = Object(resumed.at(-1)?.error?.data) as { readonly requestState: string };
+    const { requestState } = Object(resumed.at(-1)?.error?.data) as {
+      readonly requestState: string;
+    };
     const answered = await postUntil(
       listener,
       call('modern', 'both', {
@@ -333,7 +379,9 @@ describe('resumable requests of the spec 2026-07-28', () => {
     expect(did).toEqual(['one', 'two', 'last']);
     // The answer is sealed before anything runs on it.
     const [withAnswer] = tokensIn(answered);
-    expect((await postUntil(listener, resume('modern', withAnswer))).at(-1)).toMatchObject(text('prod'));
+    expect((await postUntil(listener, resume('modern', withAnswer))).at(-1)).toMatchObject(
+      text('prod'),
+    );
   });
 });
 
@@ -354,7 +402,10 @@ test('[W1] [P2] a client without questions continues by resume tokens, on anothe
   );
   const did: string[] = [];
   const far = await listenTo(processOf(paging(did)));
-  const resumed = await postUntil(far, post('legacy', 'requests/resume', { resumeToken: token }, id));
+  const resumed = await postUntil(
+    far,
+    post('legacy', 'requests/resume', { resumeToken: token }, id),
+  );
   expect(resumed.at(-1)?.result).toHaveProperty('nextResumeToken');
   expect(resumed.at(-1)?.result?.['nextResumeToken']).toBe(tokensIn(resumed).at(-1));
   expect(did).toEqual(['one']);
@@ -369,7 +420,10 @@ describe('waits in a request that can be resumed', () => {
     });
 
   test('[W6] a wait after many steps is held in parts, and turns do not count as rounds', async () => {
-    const server = processOf(long(30), { limits: { maxHoldMs: 20 }, testing: { environment: 'test' } });
+    const server = processOf(long(30), {
+      limits: { maxHoldMs: 20 },
+      testing: { environment: 'test' },
+    });
     const messages = await postUntil(await listenTo(server), call('modern', 'long'));
     expect(messages.at(-1)).toMatchObject(text('waited'));
     expect(server.told.warnings).toEqual([]);
@@ -398,7 +452,14 @@ describe('waits in a request that can be resumed', () => {
 describe('resumable requests with a guard', () => {
   test('[T13] only the following request gets the stored response', async () => {
     const guard = memoryGuard({ clock: testClock() });
-    const token = { sagaId: 's', turn: 1, jti: 'j', action: 'resume', leaseMs: 10, expiresAt: 2e12 } as const;
+    const token = {
+      sagaId: 's',
+      turn: 1,
+      jti: 'j',
+      action: 'resume',
+      leaseMs: 10,
+      expiresAt: 2e12,
+    } as const;
     const answered = { ...token, digest: 'answered' };
     const following = { ...token, digest: 'nothing', follows: true };
     const begun = (await guard.begin(answered)) as { readonly run: Fence };
@@ -441,7 +502,8 @@ describe('resumable requests with a guard', () => {
       },
     };
     const one = processOf(
-      // Held in the turn of the third token alone: before it, the client has nothing yet to resume by and let it go.
+      // Held in the turn of the third token alone: before it, the client has nothing yet to resume
+      // by and let it go.
       guardedFive(did, (name) => (name === 'three' && begins === 3 ? busy.promise : undefined)),
       { guard: { store: guard } },
     );
@@ -452,10 +514,22 @@ describe('resumable requests with a guard', () => {
       call('legacy', 'five'),
       (messages) => tokensIn(messages).length === 3,
     );
-    const resumed = await ask(two, 'legacy', 'requests/resume', { resumeToken: tokensIn(cut).at(-1) }, id);
+    const resumed = await ask(
+      two,
+      'legacy',
+      'requests/resume',
+      { resumeToken: tokensIn(cut).at(-1) },
+      id,
+    );
     expect(resumed.last).toMatchObject(text('done'));
     for (const name of steps) expect(did.get(name)).toHaveLength(1);
-    const again = await ask(two, 'legacy', 'requests/resume', { resumeToken: tokensIn(cut)[0] }, id);
+    const again = await ask(
+      two,
+      'legacy',
+      'requests/resume',
+      { resumeToken: tokensIn(cut)[0] },
+      id,
+    );
     expect(again.last).toMatchObject(text('done'));
     for (const name of steps) expect(did.get(name)).toHaveLength(1);
   });
@@ -478,7 +552,10 @@ describe('resumable requests with a guard', () => {
     expect(resumed.at(-1)).toMatchObject(text('prod'));
     expect(did).toEqual(['prod']);
     const otherwise = { where: { action: 'accept', content: { target: 'test' } } };
-    const other = await postUntil(near, call('modern', 'one', { requestState, inputResponses: otherwise }));
+    const other = await postUntil(
+      near,
+      call('modern', 'one', { requestState, inputResponses: otherwise }),
+    );
     expect(other.at(-1)).toMatchObject({ error: { code: -32602 } });
   });
 });

@@ -30,7 +30,11 @@ const sessions = connections.filter(
 
 describe.each(sessions)('resumable requests in a session, $name', ({ connect }) => {
   const options = {
-    capabilities: { elicitation: { form: {} }, sampling: {}, experimental: { resumableRequests: {} } },
+    capabilities: {
+      elicitation: { form: {} },
+      sampling: {},
+      experimental: { resumableRequests: {} },
+    },
   };
   const toolCall = { method: 'tools/call', params: { name: 'noting', arguments: {} } };
 
@@ -141,7 +145,8 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
       options,
     );
     note(near.client as unknown as Requests);
-    const onprogress = ({ progress: value }: { readonly progress: number }): unknown => told.push(value);
+    const onprogress = ({ progress: value }: { readonly progress: number }): unknown =>
+      told.push(value);
     const asked = { method: 'tools/call', params: { name: 'five', arguments: {} } };
     const lost = (near.client as unknown as Requests)
       .request(asked, anyResult, { onprogress })
@@ -152,7 +157,10 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     await lost;
     const before = told.length;
     expect(before).toBeGreaterThan(0);
-    const far = await connect(hostOf(five(did, clock), { clock, ...resumableRequests }).host, options);
+    const far = await connect(
+      hostOf(five(did, clock), { clock, ...resumableRequests }).host,
+      options,
+    );
     const resumed = { method: 'requests/resume', params: { resumeToken: token } };
     await (far.client as unknown as Requests).request(resumed, anyResult, { onprogress });
     expect(told.length).toBeGreaterThan(before);
@@ -165,7 +173,10 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     const clock = testClock();
     const racing = saga({ name: 'racing', version: '1', forks: 'refuse' }, function* () {
       yield* checkpoint('a page');
-      yield* all({ wait: sleep(30_000), form: elicit('form', { message: 'Where?', schema: Target }) });
+      yield* all({
+        wait: sleep(30_000),
+        form: elicit('form', { message: 'Where?', schema: Target }),
+      });
       return 'done';
     });
     const wait = async (ms: number): Promise<void> => void (clock.now += ms);
@@ -177,7 +188,10 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     });
     const { client, close } = await connect(made.host, options);
     answerBy(client, { elicit: () => ({ action: 'accept', content: { target: 'a' } }) });
-    const { nextResumeToken: resumeToken } = (await client.callTool({ name: 'racing', arguments: {} })) as {
+    const { nextResumeToken: resumeToken } = (await client.callTool({
+      name: 'racing',
+      arguments: {},
+    })) as {
       readonly nextResumeToken?: unknown;
     };
     for (const _ of ['once', 'again'])

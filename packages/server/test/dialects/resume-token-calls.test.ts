@@ -10,7 +10,8 @@ import { start, type TestClock } from '../fixtures/clock.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 
-// Like a server of SDK 1 that is used again for each request: it has the declared capabilities, and cannot ask.
+// Like a server of SDK 1 that is used again for each request: it has the declared capabilities, and
+// cannot ask.
 const unreachable: ClientFacts = {
   era: 'legacy',
   isSession: false,
@@ -49,7 +50,9 @@ test('[W2] [W3] an unreachable client with elicitation continues by resume token
     return toCallResult((await dialect.answer(coreOf(host), call)) as Record<string, unknown>);
   };
   const { token } = await answer({});
-  expect(await answer({ resumeToken: token, answers: { target: { target: 'here' } } })).toMatchObject({
+  expect(
+    await answer({ resumeToken: token, answers: { target: { target: 'here' } } }),
+  ).toMatchObject({
     text: 'here',
   });
 });

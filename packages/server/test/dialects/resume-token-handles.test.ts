@@ -28,7 +28,9 @@ const refused = {
 };
 
 /** A store that can be looked into. */
-function openStore(clock: () => number = Date.now): TaskStore & { readonly entries: Map<string, string> } {
+function openStore(
+  clock: () => number = Date.now,
+): TaskStore & { readonly entries: Map<string, string> } {
   const store = memoryTaskStore({ clock });
   const entries = new Map<string, string>();
   return {
@@ -84,10 +86,16 @@ describe.each(eras)('%s', (era) => {
   test('[T5] an invalid handle is refused as an invalid token', async () => {
     const store = openStore(() => clock.now);
     const handles = { store };
-    const { server, clock, told }: Served = served([asking(), asking('other')], { ...accepting, handles });
+    const { server, clock, told }: Served = served([asking(), asking('other')], {
+      ...accepting,
+      handles,
+    });
     const { token } = await called(server, era, { name: 'asking', arguments: { a: 1 } });
     const resumed = (resumeToken: unknown, more: object = {}, name = 'asking') =>
-      sent(server, era, { name, arguments: { a: 1, ...more, resumeToken, answers: { target: {} } } });
+      sent(server, era, {
+        name,
+        arguments: { a: 1, ...more, resumeToken, answers: { target: {} } },
+      });
     expect(await resumed('A'.repeat(22))).toMatchObject(refused);
     expect(await resumed(String(token).slice(1))).toMatchObject(refused);
     expect(await resumed(token, { a: 2 })).toMatchObject(refused);
@@ -97,7 +105,9 @@ describe.each(eras)('%s', (era) => {
       expect(await resumed(entry)).toMatchObject(refused);
     }
     const asSaga = await ask(server, era, 'tools/resumeSaga', { sagaToken: token });
-    expect(asSaga.last).toMatchObject({ error: { code: -32602, data: { reason: 'invalid_saga_token' } } });
+    expect(asSaga.last).toMatchObject({
+      error: { code: -32602, data: { reason: 'invalid_saga_token' } },
+    });
     clock.now += 3_600_000 + 30_000;
     expect(await resumed(token)).toMatchObject(refused);
     expect(new Set(told.rejections.map(({ reason }) => reason))).toEqual(
@@ -122,7 +132,10 @@ describe.each(eras)('%s', (era) => {
     const { token } = await called(server, era, { name: 'once' });
     expect(token).toMatch(handle);
     const answered = (target: string) =>
-      sent(server, era, { name: 'once', arguments: { resumeToken: token, answers: { target: { target } } } });
+      sent(server, era, {
+        name: 'once',
+        arguments: { resumeToken: token, answers: { target: { target } } },
+      });
     expect(await answered('here')).toMatchObject({ result: { content: [{ text: 'here' }] } });
     expect(await answered('here')).toMatchObject({ result: { content: [{ text: 'here' }] } });
     expect(await answered('there')).toMatchObject(refused);
@@ -150,7 +163,10 @@ describe.each(eras)('%s', (era) => {
       read: (id) => (isDown ? down() : kept.read(id)),
       write: (...entry) => (isDown ? down() : kept.write(...entry)),
     };
-    const { server, told, clock }: Served = served([asking()], { ...accepting, handles: { store } });
+    const { server, told, clock }: Served = served([asking()], {
+      ...accepting,
+      handles: { store },
+    });
     const { token } = await called(server, era, { name: 'asking' });
     isDown = true;
     const args = { resumeToken: token, answers: { target: { target: 'here' } } };
@@ -182,8 +198,14 @@ describe.each(eras)('%s', (era) => {
     });
     const first = await called(server, era, { name: 'sleeping' });
     expect(first.result['_meta']).toMatchObject({ [key]: { retryAfterMs: 25_000 } });
-    const second = await called(server, era, { name: 'sleeping', arguments: { resumeToken: first.token } });
-    const third = await called(server, era, { name: 'sleeping', arguments: { resumeToken: second.token } });
+    const second = await called(server, era, {
+      name: 'sleeping',
+      arguments: { resumeToken: first.token },
+    });
+    const third = await called(server, era, {
+      name: 'sleeping',
+      arguments: { resumeToken: second.token },
+    });
     expect(third).toMatchObject({ text: 'awake', token: undefined });
     expect(held).toEqual([20_000, 20_000, 5_000]);
   });
@@ -195,7 +217,10 @@ describe.each(eras)('%s', (era) => {
     expect(result['_meta']).toMatchObject({ [key]: { expiresAt } });
     expect(text).toContain(expiresAt);
     const suspended = await ask(server, era, 'tools/callSaga', { name: 'asking' });
-    expect(suspended.last.result).toMatchObject({ state: 'suspended', _meta: { [key]: { expiresAt } } });
+    expect(suspended.last.result).toMatchObject({
+      state: 'suspended',
+      _meta: { [key]: { expiresAt } },
+    });
   });
 
   test('[T11] a token of 8 kB causes a warning about copying by a model, and a handle does not', async () => {
@@ -240,7 +265,9 @@ test('[U4] an abort ends a held wait, and its token stays valid', async () => {
   const leaving = new AbortController();
   const init = { signal: leaving.signal, headers: { 'mcp-name': 'sleeping' } };
   const params = { ...call, _meta: { 'io.modelcontextprotocol/clientCapabilities': {} } };
-  const answered = server.fetch(post('modern', 'tools/call', params, 1, init)).catch(() => undefined);
+  const answered = server
+    .fetch(post('modern', 'tools/call', params, 1, init))
+    .catch(() => undefined);
   const signal = await held.promise;
   leaving.abort();
   await answered;
@@ -255,7 +282,12 @@ test('[W1] requests/resume and requests/getStatus accept a handle in place of it
   const begun = await send(host, 'tools/call', { name: 'asking', arguments: {} }, { capabilities });
   const resumeToken = begun.last.result?.['nextResumeToken'];
   expect(resumeToken).toMatch(handle);
-  const status = await send(host, 'requests/getStatus', { requestId: 1, resumeToken }, { capabilities });
+  const status = await send(
+    host,
+    'requests/getStatus',
+    { requestId: 1, resumeToken },
+    { capabilities },
+  );
   expect(status.last.result).toMatchObject({ status: 'processing', hasInputRequest: true });
   const resumed = await send(host, 'requests/resume', { resumeToken }, { capabilities });
   expect(resumed.last.result?.['nextResumeToken']).toMatch(handle);

@@ -53,7 +53,10 @@ describe.each(eras)('%s, listed for a client without capabilities', (era) => {
     expect(tool).not.toHaveProperty('outputSchema');
     expect(tool?.inputSchema).toMatchObject({
       type: 'object',
-      properties: { a: { type: 'string' }, resumeToken: { type: 'string', description: expect.any(String) } },
+      properties: {
+        a: { type: 'string' },
+        resumeToken: { type: 'string', description: expect.any(String) },
+      },
       required: ['a'],
       additionalProperties: false,
     });
@@ -103,9 +106,20 @@ describe.each(eras)('%s, listed for a client without capabilities', (era) => {
 
 test('[T14] [W2] a tool has the same schema for every client, because any call may end with a token', async () => {
   const sagas = [taking(z.object({ a: z.string() }), 'taking', 'accept')];
-  const declared = [{}, { elicitation: {} }, { elicitation: { url: {} }, sampling: {} }, { roots: {} }];
-  const lists = await Promise.all(declared.map((capabilities) => listed('modern', sagas, { capabilities })));
-  expect(Object.keys(lists[0]?.[0]?.inputSchema.properties ?? {})).toEqual(['a', 'resumeToken', 'answers']);
+  const declared = [
+    {},
+    { elicitation: {} },
+    { elicitation: { url: {} }, sampling: {} },
+    { roots: {} },
+  ];
+  const lists = await Promise.all(
+    declared.map((capabilities) => listed('modern', sagas, { capabilities })),
+  );
+  expect(Object.keys(lists[0]?.[0]?.inputSchema.properties ?? {})).toEqual([
+    'a',
+    'resumeToken',
+    'answers',
+  ]);
   for (const list of lists) expect(list).toEqual(lists[0]);
 });
 

@@ -15,7 +15,11 @@ const frozen = {
   data: { reason: 'invalid_resume_token' },
 };
 const refusal = (message: string): object => ({
-  error: { code: -32602, message: `Invalid params: ${message}`, data: { reason: 'invalid_params' } },
+  error: {
+    code: -32602,
+    message: `Invalid params: ${message}`,
+    data: { reason: 'invalid_params' },
+  },
 });
 
 /** Asks, then runs a step, and records the runs. */
@@ -74,14 +78,20 @@ describe.each(eras)('%s', (era) => {
   test('[T6] an expired token is refused', async () => {
     const { send, token, clock } = await start({ limits: { tokenTtlMs: 1_000 } });
     clock.now += 60_000;
-    expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toMatchObject({ error: frozen });
+    expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toMatchObject({
+      error: frozen,
+    });
   });
 
   test('[T13] with a guard, the token of a completed call is refused', async () => {
     const { send, token, runs } = await start({ guard: { store: memoryGuard() } });
-    expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toHaveProperty('result');
+    expect(await send({ arguments: { a: 1, resumeToken: token, answers } })).toHaveProperty(
+      'result',
+    );
     const otherwise = { target: { target: 'there' } };
-    expect(await send({ arguments: { a: 1, resumeToken: token, answers: otherwise } })).toMatchObject({
+    expect(
+      await send({ arguments: { a: 1, resumeToken: token, answers: otherwise } }),
+    ).toMatchObject({
       error: frozen,
     });
     expect(runs).toEqual(['1 here']);
@@ -95,7 +105,9 @@ describe.each(eras)('%s', (era) => {
     });
     expect(
       await send({ arguments: { ...args, resumeToken: token }, _meta: { resumeToken: 'another' } }),
-    ).toMatchObject(refusal('arguments.resumeToken: differs from _meta.resumeToken. Send a single token'));
+    ).toMatchObject(
+      refusal('arguments.resumeToken: differs from _meta.resumeToken. Send a single token'),
+    );
     expect(runs).toEqual([]);
     expect(await send({ arguments: args, _meta: { resumeToken: token } })).toHaveProperty('result');
     expect(
@@ -133,20 +145,31 @@ describe.each(eras)('%s', (era) => {
       refusal('arguments.answers: no question is open for the model'),
     );
     const { server, told } = served([pausing], accepting);
-    expect(await called(server, era, { name: 'pausing', arguments: args })).toMatchObject({ text: 'worked' });
+    expect(await called(server, era, { name: 'pausing', arguments: args })).toMatchObject({
+      text: 'worked',
+    });
     expect(told.ignored).toEqual([{ stepId: 'target', why: 'unknown' }]);
   });
 
   test('[T6] [W2] tokens of other dialects are refused, and other dialects refuse these', async () => {
     const { server, token, send } = await start();
-    const begun = await ask(server, era, 'tools/callSaga', { name: 'working', arguments: { a: 1 } });
+    const begun = await ask(server, era, 'tools/callSaga', {
+      name: 'working',
+      arguments: { a: 1 },
+    });
     const sagaToken = begun.last.result?.['sagaToken'];
     expect(sagaToken).toBeTypeOf('string');
     expect(await send({ arguments: { a: 1, resumeToken: sagaToken, answers } })).toMatchObject({
       error: frozen,
     });
-    const resumed = await ask(server, era, 'tools/resumeSaga', { sagaToken: token, completedSteps: [] });
-    expect(resumed.last.error).toMatchObject({ code: -32602, data: { reason: 'invalid_saga_token' } });
+    const resumed = await ask(server, era, 'tools/resumeSaga', {
+      sagaToken: token,
+      completedSteps: [],
+    });
+    expect(resumed.last.error).toMatchObject({
+      code: -32602,
+      data: { reason: 'invalid_saga_token' },
+    });
     if (era === 'legacy') return;
     const asked = await send({ arguments: { a: 1 }, capabilities });
     const requestState = asked.result?.['requestState'] as string;
@@ -154,7 +177,9 @@ describe.each(eras)('%s', (era) => {
     expect(await send({ arguments: { a: 1, resumeToken: requestState, answers } })).toMatchObject({
       error: frozen,
     });
-    expect(await send({ arguments: { a: 1 }, requestState: token ?? '', capabilities })).toMatchObject({
+    expect(
+      await send({ arguments: { a: 1 }, requestState: token ?? '', capabilities }),
+    ).toMatchObject({
       error: { code: -32602, data: { reason: 'invalid_request_state' } },
     });
   });
@@ -173,7 +198,9 @@ describe.each(eras)('%s', (era) => {
       json,
     );
     const otherArguments = fc.oneof(
-      fc.record({ a: fc.oneof(fc.constant('1'), fc.double({ min: 2, max: 9 }), fc.constant(null)) }),
+      fc.record({
+        a: fc.oneof(fc.constant('1'), fc.double({ min: 2, max: 9 }), fc.constant(null)),
+      }),
       fc
         .dictionary(fc.string({ minLength: 1 }), json, { minKeys: 1 })
         .map((more) => ({ a: 1, z: 0, ...more })),
@@ -187,7 +214,10 @@ describe.each(eras)('%s', (era) => {
         _meta: { resumeToken },
       })),
       otherArguments.map((args) => ({ arguments: { ...args, answers, resumeToken: token } })),
-      otherArguments.map((args) => ({ arguments: { ...args, answers }, _meta: { resumeToken: token } })),
+      otherArguments.map((args) => ({
+        arguments: { ...args, answers },
+        _meta: { resumeToken: token },
+      })),
       fc.constantFrom('other', 'asking').map((name) => ({
         name,
         arguments: { a: 1, answers, resumeToken: token },
@@ -232,19 +262,24 @@ test('[T14] answers of a model in any form are not used, and the client asks its
       capabilities,
     };
     expect(await sent(server, 'modern', call)).toMatchObject({
-      result: { resultType: 'input_required', inputRequests: { target: { method: 'elicitation/create' } } },
+      result: {
+        resultType: 'input_required',
+        inputRequests: { target: { method: 'elicitation/create' } },
+      },
     });
   }
-  expect(told.ignored).toEqual(Array.from({ length: 3 }, () => ({ stepId: 'target', why: 'not accepted' })));
+  expect(told.ignored).toEqual(
+    Array.from({ length: 3 }, () => ({ stepId: 'target', why: 'not accepted' })),
+  );
 });
 
 test('[T14] a token from before the client declared elicitation does not let its model answer', async () => {
   const { server } = served([asking()], accepting);
   const { token } = await called(server, 'modern', { name: 'asking' });
   const args = { resumeToken: token, answers };
-  expect(await sent(server, 'modern', { name: 'asking', arguments: args, capabilities })).toHaveProperty(
-    'error',
-  );
+  expect(
+    await sent(server, 'modern', { name: 'asking', arguments: args, capabilities }),
+  ).toHaveProperty('error');
 });
 
 test('[T14] answers of a model beside a request state are refused', async () => {
@@ -290,7 +325,9 @@ test('an input may have such a field in a nested object', async () => {
   const args = { sheet: { answers: '42' } };
   const { token } = await called(server, 'modern', { name: 'deep', arguments: args });
   const more = { ...args, resumeToken: token, answers: { go: {} } };
-  expect(await called(server, 'modern', { name: 'deep', arguments: more })).toMatchObject({ text: '42' });
+  expect(await called(server, 'modern', { name: 'deep', arguments: more })).toMatchObject({
+    text: '42',
+  });
 });
 
 test('[W3] the model answers a client with elicitation if the answer order omits the client', async () => {
@@ -299,7 +336,9 @@ test('[W3] the model answers a client with elicitation if the answer order omits
   });
   const { token } = await called(server, 'modern', { name: 'asking', capabilities });
   const args = { resumeToken: token, answers };
-  expect(await called(server, 'modern', { name: 'asking', arguments: args, capabilities })).toMatchObject({
+  expect(
+    await called(server, 'modern', { name: 'asking', arguments: args, capabilities }),
+  ).toMatchObject({
     token: undefined,
     isError: false,
   });

@@ -6,7 +6,12 @@ import type { TestClock } from '../fixtures/clock.ts';
 import { Empty } from '../fixtures/sagas.ts';
 
 const key = 'io.github.mcp-saga/saga';
-const waiting = (when: string, token: string | undefined, clock: TestClock, ttl = 3_600_000): string =>
+const waiting = (
+  when: string,
+  token: string | undefined,
+  clock: TestClock,
+  ttl = 3_600_000,
+): string =>
   `This call is not finished. ${when} this tool again with the same arguments and one more, before ` +
   `${new Date(clock.now + ttl).toISOString()}. The argument resumeToken is exactly this:\n${token}`;
 
@@ -59,7 +64,10 @@ describe.each(eras)('%s', (era) => {
     );
     expect(first.result['_meta']).toMatchObject({ [key]: { retryAfterMs: 5_000 } });
     clock.now += 4_200;
-    const early = await called(server, era, { name: 'watching', _meta: { resumeToken: first.token } });
+    const early = await called(server, era, {
+      name: 'watching',
+      _meta: { resumeToken: first.token },
+    });
     expect(early.text).toBe(
       `Asked 1 times.\n${waiting('Wait 1 second, then call', early.token, clock, 3_655_800)}`,
     );
@@ -89,7 +97,9 @@ describe.each(eras)('%s', (era) => {
     expect(text).toBe(waiting(`Wait ${words}, then call`, token, clock, ttl));
     clock.now += ms;
     const args = { resumeToken: token };
-    expect(await called(server, era, { name: 'sleeping', arguments: args })).toMatchObject({ text: 'awake' });
+    expect(await called(server, era, { name: 'sleeping', arguments: args })).toMatchObject({
+      text: 'awake',
+    });
   });
 
   test('[W4] shown texts precede questions', async () => {

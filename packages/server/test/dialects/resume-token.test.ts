@@ -34,7 +34,10 @@ const done = 'Deployment to production initiated successfully based on confirmat
 describe.each(eras)('%s, without a session', (era) => {
   test('[W1] [W2] [P2] the calling model answers over several calls, on two servers', async () => {
     const keys: string[] = [];
-    const { server, told } = served([complexTool((idempotencyKey) => keys.push(idempotencyKey))], accepting);
+    const { server, told } = served(
+      [complexTool((idempotencyKey) => keys.push(idempotencyKey))],
+      accepting,
+    );
     const first = await called(server, era, complex);
     const second = await called(server, era, {
       ...complex,
@@ -138,9 +141,16 @@ describe.each(eras)('%s, without a session', (era) => {
       'Please pay.\nShow the user this link, to be opened by the user: https://example.com/pay\n',
     );
     expect(text).toContain('\n{"look": "<the message>", "pay": {"action": "accept"}}\n');
-    expect(result['content']).toContainEqual({ type: 'image', data: 'aGk=', mimeType: 'image/png' });
+    expect(result['content']).toContainEqual({
+      type: 'image',
+      data: 'aGk=',
+      mimeType: 'image/png',
+    });
     const answers = { look: 'a cat', pay: { action: 'accept' } };
-    const end = await called(server, era, { name: 'asks', arguments: { resumeToken: token, answers } });
+    const end = await called(server, era, {
+      name: 'asks',
+      arguments: { resumeToken: token, answers },
+    });
     expect(end.text).toBe('the model that called: a cat');
   });
 
@@ -164,14 +174,19 @@ describe.each(eras)('%s, without a session', (era) => {
     ['a string', 'here', "action: expected 'accept', 'decline' or 'cancel'"],
     ['another field', { place: 'here' }, 'target: expected string'],
     ['content without an action', { content: { target: 'here' } }, 'action: expected'],
-  ])('[W4] %s as an answer to a form is asked again, with the reason', async (_, answer, reason) => {
-    const { server } = served([asking()], accepting);
-    const { token } = await called(server, era, { name: 'asking' });
-    const args = { resumeToken: token, answers: { target: answer, other: 'unknown' } };
-    const again = await called(server, era, { name: 'asking', arguments: args });
-    expect(again.text).toContain(`Step "target", for the user:\n(The last answer was rejected: ${reason}`);
-    expect(again.token).toBeDefined();
-  });
+  ])(
+    '[W4] %s as an answer to a form is asked again, with the reason',
+    async (_, answer, reason) => {
+      const { server } = served([asking()], accepting);
+      const { token } = await called(server, era, { name: 'asking' });
+      const args = { resumeToken: token, answers: { target: answer, other: 'unknown' } };
+      const again = await called(server, era, { name: 'asking', arguments: args });
+      expect(again.text).toContain(
+        `Step "target", for the user:\n(The last answer was rejected: ${reason}`,
+      );
+      expect(again.token).toBeDefined();
+    },
+  );
 
   test('[W4] reports unknown answers to a model, with the open questions', async () => {
     const { server, told } = served([asking()], accepting);
@@ -179,7 +194,10 @@ describe.each(eras)('%s, without a session', (era) => {
     const answers = Object.fromEntries(
       ['Target', 'x'.repeat(200), '"', 'a', 'b', 'c'].map((id) => [id, { target: 'here' }]),
     );
-    const again = await called(server, era, { name: 'asking', arguments: { resumeToken: token, answers } });
+    const again = await called(server, era, {
+      name: 'asking',
+      arguments: { resumeToken: token, answers },
+    });
     const ids = `"Target", "${'x'.repeat(128)}", "\\"", "a", "b"`;
     const { content } = again.result as { readonly content: readonly { readonly text: string }[] };
     expect(content.map(({ text }) => text)).toEqual([
@@ -248,7 +266,9 @@ describe.each(eras)('%s, without a session', (era) => {
       return '';
     });
     await called(served([catches]).server, era, { name: 'catches' });
-    expect(messages).toEqual(["'target' cannot be asked: the client offers no elicitation for this call."]);
+    expect(messages).toEqual([
+      "'target' cannot be asked: the client offers no elicitation for this call.",
+    ]);
   });
 
   test('[W3] advises the author once, in development, how to ask the question', async () => {
@@ -260,7 +280,8 @@ describe.each(eras)('%s, without a session', (era) => {
     const said = told.warnings.filter(
       (warning) => warning.includes('ask for elicitation') || warning.includes('asks for'),
     );
-    const why = era === 'modern' ? 'which a client does not declare. Give' : `${reasons.legacy} Or give`;
+    const why =
+      era === 'modern' ? 'which a client does not declare. Give' : `${reasons.legacy} Or give`;
     const one: unknown = expect.stringContaining(`${why} the question a \`fallback\`, or the host`);
     expect(said).toEqual([one, one]);
   });
@@ -330,7 +351,11 @@ describe.each(eras)('%s, without a session', (era) => {
     const { token } = await called(server, era, { name: 'failing' });
     const args = { resumeToken: token, answers: { go: {} } };
     const end = await called(server, era, { name: 'failing', arguments: args });
-    expect(end).toMatchObject({ isError: true, token: undefined, text: "'failing' failed at step 'break'." });
+    expect(end).toMatchObject({
+      isError: true,
+      token: undefined,
+      text: "'failing' failed at step 'break'.",
+    });
   });
 });
 

@@ -25,12 +25,17 @@ async function sessionWith(host: SagaHost, answer: (message: string) => string) 
     versionNegotiation: { mode: { pin: '2026-07-28' } },
   });
   await client.connect(
-    new StreamableHTTPClientTransport(url, { fetch: (to, init) => handler.fetch(new Request(to, init)) }),
+    new StreamableHTTPClientTransport(url, {
+      fetch: (to, init) => handler.fetch(new Request(to, init)),
+    }),
   );
   let id = 0;
   const rawDispatch: RawClientDispatch = async (request) => {
     id += 1;
-    const { method, params } = request as { method: string; params: { name?: string; taskId?: string } };
+    const { method, params } = request as {
+      method: string;
+      params: { name?: string; taskId?: string };
+    };
     const response = await handler.fetch(
       new Request(url, {
         method: 'POST',
@@ -85,7 +90,9 @@ test('[W1] the client of the extension calls a saga, answers its questions, and 
   const { session, keys, close } = await sessionWith(host, (message) => message.toLowerCase());
   const execution = await session.callTool('asking', {});
   const { outcome } = await execution.settle();
-  expect(outcome).toMatchObject({ result: { content: [{ type: 'text', text: 'first? one? other?' }] } });
+  expect(outcome).toMatchObject({
+    result: { content: [{ type: 'text', text: 'first? one? other?' }] },
+  });
   expect(keys.toSorted()).toEqual(['request-retry first', 'task-update one', 'task-update other']);
   expect(told.errors).toEqual([]);
   await session.close();

@@ -23,11 +23,20 @@ const lease = 60_000;
 function two(
   sagas: Parameters<typeof hostOf>[0],
   options: HostChanges = {},
-): { readonly hosts: readonly [TestHost, TestHost]; readonly clock: TestClock; readonly store: TaskStore } {
+): {
+  readonly hosts: readonly [TestHost, TestHost];
+  readonly clock: TestClock;
+  readonly store: TaskStore;
+} {
   const clock = testClock();
   const store = memoryTaskStore({ clock });
   const host = (): TestHost =>
-    hostOf(sagas, { ...options, clock, limits: { maxHoldMs: 0 }, tasks: { store, bearer: 'accept' } });
+    hostOf(sagas, {
+      ...options,
+      clock,
+      limits: { maxHoldMs: 0 },
+      tasks: { store, bearer: 'accept' },
+    });
   return { hosts: [host(), host()], clock, store };
 }
 
@@ -43,7 +52,9 @@ test('[P2] a task started by one process continues on another', async () => {
   await one.idle();
   await other.update(taskId, { target: accepted('prod') });
   await other.idle();
-  expect(await one.get(taskId)).toMatchObject({ result: { content: [{ text: 'Deployed to prod' }] } });
+  expect(await one.get(taskId)).toMatchObject({
+    result: { content: [{ text: 'Deployed to prod' }] },
+  });
   expect(runs.map((run) => run.split(' ')[0])).toEqual(['before', 'after']);
 });
 
@@ -88,7 +99,12 @@ describe.each([
     const log: string[] = [];
     const never = deferred<void>();
     const dying = saga(
-      { name: 'dying', version: '1', task: 'prefer', forks: guarded === undefined ? 'accept' : 'refuse' },
+      {
+        name: 'dying',
+        version: '1',
+        task: 'prefer',
+        forks: guarded === undefined ? 'accept' : 'refuse',
+      },
       function* () {
         yield* step('before', () => 1);
         yield* race({
@@ -251,7 +267,10 @@ test('a failing store causes an error without details, and a report', async () =
   };
   const { host, told } = hostOf(asksInTask(), { tasks: { store: broken, bearer: 'accept' } });
   const client = taskClient(host);
-  await expect(client.call('asks')).rejects.toMatchObject({ code: -32603, message: 'Internal error' });
+  await expect(client.call('asks')).rejects.toMatchObject({
+    code: -32603,
+    message: 'Internal error',
+  });
   expect(told.errors).toEqual([down]);
 });
 
@@ -276,13 +295,18 @@ test('stored answers and results are encrypted, and a changed record is not a ta
   await client.idle();
   await client.update(taskId, { target: accepted('marked-answer') });
   await client.idle();
-  const texts = written.flatMap((text) => [text, Buffer.from(text, 'base64url').toString('latin1')]);
+  const texts = written.flatMap((text) => [
+    text,
+    Buffer.from(text, 'base64url').toString('latin1'),
+  ]);
   for (const part of written.flatMap((text) => text.split('.')))
     texts.push(Buffer.from(part, 'base64url').toString('latin1'));
   expect(texts.join()).not.toMatch(/marked-answer|Where|Deployed/);
   expect(written).not.toContain(taskId);
   tampers = true;
-  expect((await client.send('tasks/get', { taskId }, taskId)).last.error).toMatchObject({ code: -32602 });
+  expect((await client.send('tasks/get', { taskId }, taskId)).last.error).toMatchObject({
+    code: -32602,
+  });
 });
 
 test('[E7] a task cancelled during a step is undone from its last step', async () => {

@@ -44,7 +44,14 @@ test('[W1] [T14] an ID with another saga or another secret opens no task', async
   await client.idle();
   const [sagaId = '', secret = ''] = taskId.split('.');
   const [, foreign = ''] = other.split('.');
-  const forged = [flip(taskId, 0), flip(taskId, 30), `${sagaId}.${foreign}`, `${sagaId}.`, sagaId, secret];
+  const forged = [
+    flip(taskId, 0),
+    flip(taskId, 30),
+    `${sagaId}.${foreign}`,
+    `${sagaId}.`,
+    sagaId,
+    secret,
+  ];
   for (const id of forged) {
     await expect(client.get(id)).rejects.toMatchObject(unknown);
   }
@@ -82,7 +89,13 @@ test('an unknown ID reaches the store only if it has the form of an ID', async (
   const reads: string[] = [];
   const store: TaskStore = { ...memoryTaskStore(), read: (id) => void reads.push(id) };
   const client = taskClient(hostOf(quick, { tasks: { store, bearer: 'accept' } }).host);
-  for (const id of ['', 'x', '__proto__', `${'a'.repeat(22)}.${'b'.repeat(23)}`, 'a'.repeat(5_000)]) {
+  for (const id of [
+    '',
+    'x',
+    '__proto__',
+    `${'a'.repeat(22)}.${'b'.repeat(23)}`,
+    'a'.repeat(5_000),
+  ]) {
     await expect(client.get(id)).rejects.toMatchObject(unknown);
   }
   expect(reads).toEqual([]);

@@ -35,7 +35,11 @@ describe('without a store', () => {
         inputResponses: { target: { action: 'accept', content: { target: 'prod' } } },
       },
     );
-    expect(created).toMatchObject({ resultType: 'task', status: 'working', pollIntervalMs: 30_000 });
+    expect(created).toMatchObject({
+      resultType: 'task',
+      status: 'working',
+      pollIntervalMs: 30_000,
+    });
     const taskId = String(created['taskId']);
     const other = taskClient(hostOf(asking, { clock, tasks }).host);
     clock.now += 20 * minute - 1;
@@ -86,7 +90,10 @@ describe('without a store', () => {
       'polls',
       function* (): Steps<string> {
         yield* sleep(minute);
-        yield* poll('poll', () => void runs.push('poll'), { everyMs: minute, totalTimeoutMs: 10 * minute });
+        yield* poll('poll', () => void runs.push('poll'), {
+          everyMs: minute,
+          totalTimeoutMs: 10 * minute,
+        });
         return 'polled';
       },
     ],
@@ -105,25 +112,33 @@ describe('without a store', () => {
         return 'waited';
       },
     ],
-  ] as const)('a saga that %s after a wait is not a task, and nothing runs to detect it', async (_, body) => {
-    runs.length = 0;
-    const more = saga({ name: 'more', version: '1', task: 'prefer' }, body);
-    const { host, told } = storeless(more);
-    const client = taskClient(host);
-    expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
-    expect(runs).toEqual([]);
-    expect(told.warnings).toEqual([expect.stringContaining('tasks: { store }')]);
-    expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
-    expect(told.warnings).toHaveLength(1);
-  });
+  ] as const)(
+    'a saga that %s after a wait is not a task, and nothing runs to detect it',
+    async (_, body) => {
+      runs.length = 0;
+      const more = saga({ name: 'more', version: '1', task: 'prefer' }, body);
+      const { host, told } = storeless(more);
+      const client = taskClient(host);
+      expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
+      expect(runs).toEqual([]);
+      expect(told.warnings).toEqual([expect.stringContaining('tasks: { store }')]);
+      expect(await client.call('more')).toMatchObject({ resultType: 'input_required' });
+      expect(told.warnings).toHaveLength(1);
+    },
+  );
 
   test('a saga with compensation after a wait is not a task', async () => {
     const log: string[] = [];
-    const undoes = saga({ name: 'undoes', version: '1', task: 'prefer', forks: 'accept' }, function* () {
-      yield* step('do', () => void log.push('done'), { compensate: () => void log.push('undone') });
-      yield* sleep(minute);
-      throw new Error('and fails');
-    });
+    const undoes = saga(
+      { name: 'undoes', version: '1', task: 'prefer', forks: 'accept' },
+      function* () {
+        yield* step('do', () => void log.push('done'), {
+          compensate: () => void log.push('undone'),
+        });
+        yield* sleep(minute);
+        throw new Error('and fails');
+      },
+    );
     const client = taskClient(storeless(undoes).host);
     expect(await client.call('undoes')).toMatchObject({ resultType: 'input_required' });
     expect(log).toEqual(['done']);

@@ -33,14 +33,17 @@ interface Thrown {
 
 /** Releases, asks, and ships. */
 function stuck(log: string[], thrown: Thrown): Program {
-  const ships = saga({ name: 'ships', version: '1', task: 'prefer', forks: 'accept' }, function* () {
-    yield* step('release', () => void log.push('released'), {
-      compensate: () => void log.push('rolled back'),
-    });
-    yield* elicit('target', { message: 'Where?', schema: Target });
-    yield* sleep(24 * 3_600_000);
-    return 'shipped';
-  });
+  const ships = saga(
+    { name: 'ships', version: '1', task: 'prefer', forks: 'accept' },
+    function* () {
+      yield* step('release', () => void log.push('released'), {
+        compensate: () => void log.push('rolled back'),
+      });
+      yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* sleep(24 * 3_600_000);
+      return 'shipped';
+    },
+  );
   return {
     ...ships,
     advance: async (state, answers, runtime, end) => {
@@ -51,10 +54,16 @@ function stuck(log: string[], thrown: Thrown): Program {
   };
 }
 
-/** A task whose client has answered. `later` returns its status after a read at the end of the lease. */
+/**
+ * A task whose client has answered. `later` returns its status after a read at the end of the
+ * lease.
+ */
 async function answered(program: Program) {
   const clock = testClock();
-  const tested = hostOf(program, { clock, tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) } });
+  const tested = hostOf(program, {
+    clock,
+    tasks: { bearer: 'accept', store: memoryTaskStore({ clock }) },
+  });
   const client = taskClient(tested.host);
   const taskId = await client.start(program.name);
   await client.idle();
@@ -80,16 +89,19 @@ describe('a task with a throwing turn', () => {
     ['an invalid request', new SagaHostError('invalid_params', 'too many')],
     ['a failure to seal', new SealError('arguments', 'too deep')],
     ['a failure to encode', new CodecError('unencodable', 'value', 'too deep')],
-  ])('[W7] [E3] fails and is undone after an error that would repeat in each turn: %s', async (_, turn) => {
-    const log: string[] = [];
-    const { get, told } = await answered(stuck(log, { turn }));
-    expect(await get()).toMatchObject({
-      status: 'failed',
-      error: { code: -32603, message: 'The task cannot continue.' },
-    });
-    expect(log).toEqual(['released', 'rolled back']);
-    expect(told.errors).toEqual([turn]);
-  });
+  ])(
+    '[W7] [E3] fails and is undone after an error that would repeat in each turn: %s',
+    async (_, turn) => {
+      const log: string[] = [];
+      const { get, told } = await answered(stuck(log, { turn }));
+      expect(await get()).toMatchObject({
+        status: 'failed',
+        error: { code: -32603, message: 'The task cannot continue.' },
+      });
+      expect(log).toEqual(['released', 'rolled back']);
+      expect(told.errors).toEqual([turn]);
+    },
+  );
 
   test('[W7] [E3] is retried after a temporary error, and undone after a cancellation', async () => {
     const log: string[] = [];
@@ -163,7 +175,11 @@ test('[W7] [T11] accepts several updates, each in a turn of its own, like separa
   const taskId = await client.start('many');
   await client.idle();
   const asked = await client.get(taskId);
-  const [first, second, third] = Object.keys(asked['inputRequests'] as object) as [string, string, string];
+  const [first, second, third] = Object.keys(asked['inputRequests'] as object) as [
+    string,
+    string,
+    string,
+  ];
   await client.update(taskId, { [first]: accepted('0') });
   await begun.promise;
   await client.update(taskId, { [second]: accepted('1') });
@@ -201,7 +217,8 @@ describe('a task with a guard that fails once', () => {
     { nth: 2, call: 'the end of a turn', ends: false },
     { nth: 3, call: 'the begin of the next turn', ends: false },
     { nth: 4, call: 'a claim', ends: false },
-    // The step has run, and cannot run again: its unknown outcome fails the saga, and that is undone.
+    // The step has run, and cannot run again: its unknown outcome fails the saga, and that is
+    // undone.
     { nth: 5, call: 'the end of a turn in which a step has run once', ends: true },
     { nth: 6, call: 'the begin of the turn that asks', ends: false },
     { nth: 7, call: 'the end of the turn that asks', ends: false },
@@ -221,16 +238,23 @@ describe('a task with a guard that fails once', () => {
       release: (fence) => guard.release(fence),
       forget: (fence) => guard.forget(fence),
     };
-    const ships = saga({ name: 'ships', version: '1', task: 'prefer', forks: 'refuse' }, function* () {
-      yield* step('charge', ({ idempotencyKey }) => void log.push(`charge ${idempotencyKey}`), {
-        compensate: () => void log.push('refund'),
-      });
-      yield* step('ship', () => void log.push('ship'), { once: true });
-      yield* elicit('target', { message: 'Where?', schema: Target });
-      return 'shipped';
-    });
+    const ships = saga(
+      { name: 'ships', version: '1', task: 'prefer', forks: 'refuse' },
+      function* () {
+        yield* step('charge', ({ idempotencyKey }) => void log.push(`charge ${idempotencyKey}`), {
+          compensate: () => void log.push('refund'),
+        });
+        yield* step('ship', () => void log.push('ship'), { once: true });
+        yield* elicit('target', { message: 'Where?', schema: Target });
+        return 'shipped';
+      },
+    );
     const store = memoryTaskStore({ clock });
-    const { host } = hostOf(ships, { clock, guard: { store: flaky }, tasks: { bearer: 'accept', store } });
+    const { host } = hostOf(ships, {
+      clock,
+      guard: { store: flaky },
+      tasks: { bearer: 'accept', store },
+    });
     const client = taskClient(host);
     const taskId = await client.start('ships');
     const looks = async (): Promise<unknown> => {

@@ -21,7 +21,10 @@ function unasked(
     tasks: { bearer: 'accept', ...store },
     testing: { sleep: async (ms) => void (clock.now += ms) },
   });
-  return { ...made, client: taskClient(made.host, { capabilities: { extensions: { [tasksKey]: {} } } }) };
+  return {
+    ...made,
+    client: taskClient(made.host, { capabilities: { extensions: { [tasksKey]: {} } } }),
+  };
 }
 
 const working = (did: string[], task?: 'prefer'): Program =>
@@ -37,18 +40,20 @@ test('[W2] [W6] a wait that no task can contain continues by resume tokens, as w
   const { nextResumeToken: resumeToken } = await client.call('working');
   expect(resumeToken).toEqual(expect.any(String));
   clock.now += hour;
-  expect(await client.call('working', { resumeToken })).toMatchObject({ content: [{ text: 'done' }] });
+  expect(await client.call('working', { resumeToken })).toMatchObject({
+    content: [{ text: 'done' }],
+  });
   expect(did).toEqual(['worked']);
 });
 
 test('[W2] [W3] a question goes to the calling model if the model may answer', async () => {
   const { client } = unasked([asking()]);
   const { nextResumeToken: resumeToken } = await client.call('asking');
-  expect(await client.call('asking', { resumeToken, answers: { target: { target: 'prod' } } })).toMatchObject(
-    {
-      content: [{ text: 'prod' }],
-    },
-  );
+  expect(
+    await client.call('asking', { resumeToken, answers: { target: { target: 'prod' } } }),
+  ).toMatchObject({
+    content: [{ text: 'prod' }],
+  });
 });
 
 test('[W2] sagas that only wait are tasks, and so are stored sagas', async () => {
@@ -60,7 +65,9 @@ test('[W2] sagas that only wait are tasks, and so are stored sagas', async () =>
   const bare = unasked([waiting]);
   const taskId = await bare.client.start('waiting');
   bare.clock.now += hour;
-  expect(await bare.client.get(taskId)).toMatchObject({ result: { content: [{ text: 'waited' }] } });
+  expect(await bare.client.get(taskId)).toMatchObject({
+    result: { content: [{ text: 'waited' }] },
+  });
 
   const kept = unasked([working(did, 'prefer')], { stores: true });
   const keptId = await kept.client.start('working');
@@ -83,7 +90,9 @@ test('[W2] [T14] a task never shows its client a question for the model', async 
   const { client } = unasked([both], { stores: true });
   const { nextResumeToken: resumeToken, resultType } = await client.call('both');
   expect(resultType).toBe('complete');
-  expect(await client.call('both', { resumeToken, answers: { target: { target: 'prod' } } })).toMatchObject({
+  expect(
+    await client.call('both', { resumeToken, answers: { target: { target: 'prod' } } }),
+  ).toMatchObject({
     content: [{ text: 'prod' }],
   });
 });

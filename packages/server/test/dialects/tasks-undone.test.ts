@@ -28,7 +28,9 @@ function tasked(sagas: readonly Program[], options: Parameters<typeof hostOf>[1]
 test('[E3] a task is undone as the saga that it continued as', async () => {
   const did: string[] = [];
   const ships = saga({ name: 'ships', version: '1', forks: 'accept' }, function* () {
-    yield* step('ship', () => void did.push('shipped'), { compensate: () => void did.push('recalled') });
+    yield* step('ship', () => void did.push('shipped'), {
+      compensate: () => void did.push('recalled'),
+    });
     yield* sleep(600_000);
     return 'shipped';
   });
@@ -45,7 +47,9 @@ test('[E3] a task is undone as the saga that it continued as', async () => {
   expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
 });
 
-/** Begins as a saga with nothing to undo, and continues as a saga with compensation, in one turn. */
+/**
+ * Begins as a saga with nothing to undo, and continues as a saga with compensation, in one turn.
+ */
 function shipping(
   did: string[],
   held: () => Promise<void> | undefined,
@@ -132,17 +136,24 @@ test('[E3] a task cancelled before continueAs runs nothing of the other saga', a
 
 test('[T11] a call with a state too large for a task is undone at once', async () => {
   const did: string[] = [];
-  const large = saga({ name: 'large', version: '1', task: 'prefer', forks: 'accept' }, function* () {
-    yield* compensate(() => void did.push('undone'));
-    const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
-    yield* step('go', () => void did.push('gone'));
-    return target;
-  });
+  const large = saga(
+    { name: 'large', version: '1', task: 'prefer', forks: 'accept' },
+    function* () {
+      yield* compensate(() => void did.push('undone'));
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* step('go', () => void did.push('gone'));
+      return target;
+    },
+  );
   const client = taskClient(tasked([large], { limits: { maxTokenBytes: 2_500 } }).host);
   const { requestState } = await client.call('large');
   // Nothing that compresses.
-  const target = Array.from({ length: 500 }, (_, index) => (index * 2_654_435_761).toString(36)).join('');
+  const target = Array.from({ length: 500 }, (_, index) =>
+    (index * 2_654_435_761).toString(36),
+  ).join('');
   const inputResponses = { target: { action: 'accept', content: { target } } };
-  expect(await client.call('large', {}, { requestState, inputResponses })).toMatchObject({ isError: true });
+  expect(await client.call('large', {}, { requestState, inputResponses })).toMatchObject({
+    isError: true,
+  });
   expect(did).toEqual(['undone']);
 });

@@ -21,7 +21,11 @@ import { coreOf } from '../../src/saga-host.ts';
 
 const tasks = () => ({ store: memoryTaskStore({ clock: () => start }), bearer: 'accept' }) as const;
 const accepted = (target: unknown) => ({ action: 'accept', content: { target } });
-const unknown = { code: -32602, message: 'Unknown or expired task', data: { reason: 'invalid_task_id' } };
+const unknown = {
+  code: -32602,
+  message: 'Unknown or expired task',
+  data: { reason: 'invalid_task_id' },
+};
 const iso = (ms: number) => new Date(ms).toISOString();
 
 function offering(...sagas: Parameters<typeof hostOf>[0][]): TestHost {
@@ -59,7 +63,9 @@ describe('a call', () => {
         },
       },
     });
-    expect(await client.update(taskId, { target: accepted('prod') })).toEqual({ resultType: 'complete' });
+    expect(await client.update(taskId, { target: accepted('prod') })).toEqual({
+      resultType: 'complete',
+    });
     await client.idle();
     expect(await client.get(taskId)).toMatchObject({
       status: 'completed',
@@ -77,7 +83,10 @@ describe('a call', () => {
     const round = await client.call('first');
     expect(round).toMatchObject({ resultType: 'input_required', inputRequests: { target: {} } });
     expect(round).not.toHaveProperty('taskId');
-    const answer = { requestState: round['requestState'], inputResponses: { target: accepted('prod') } };
+    const answer = {
+      requestState: round['requestState'],
+      inputResponses: { target: accepted('prod') },
+    };
     const created = await client.call('first', {}, answer);
     expect(created).toMatchObject({ resultType: 'task' });
     expect(created).not.toHaveProperty('requestState');
@@ -100,7 +109,10 @@ describe('a call', () => {
       return yield* step('go', () => 'Went');
     });
     const client = taskClient(offering(quick).host, { capabilities: { elicitation: {} } });
-    expect(await client.call('quick')).toMatchObject({ resultType: 'complete', content: [{ text: 'Went' }] });
+    expect(await client.call('quick')).toMatchObject({
+      resultType: 'complete',
+      content: [{ text: 'Went' }],
+    });
   });
 
   test('is not a task if its saga does not declare `task` and nothing takes long', async () => {
@@ -108,13 +120,20 @@ describe('a call', () => {
       return yield* step('go', () => 'Went');
     });
     const client = taskClient(offering(quick).host);
-    expect(await client.call('quick')).toMatchObject({ resultType: 'complete', content: [{ text: 'Went' }] });
+    expect(await client.call('quick')).toMatchObject({
+      resultType: 'complete',
+      content: [{ text: 'Went' }],
+    });
   });
 
   test('[W3] of a saga that requires tasks is rejected before anything runs without client support', async () => {
     const { host } = offering(waits('require'));
     const client = taskClient(host, { capabilities: { elicitation: {} } });
-    const { last, status } = await client.send('tools/call', { name: 'waits', arguments: {} }, 'waits');
+    const { last, status } = await client.send(
+      'tools/call',
+      { name: 'waits', arguments: {} },
+      'waits',
+    );
     expect(last.error).toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { extensions: { [tasksKey]: {} } } },
@@ -131,7 +150,11 @@ describe('a call', () => {
     );
     expect(legacy.last.result).toMatchObject({ isError: true });
     // Nor does it help to bring what belongs to another dialect.
-    const params = { name: 'waits', arguments: { answers: {}, resumeToken: 'x' }, requestState: 'x' };
+    const params = {
+      name: 'waits',
+      arguments: { answers: {}, resumeToken: 'x' },
+      requestState: 'x',
+    };
     const other = await client.send('tools/call', params, 'waits');
     expect(other.last.error).toMatchObject({ code: -32021 });
   });
@@ -186,7 +209,10 @@ describe('a task', () => {
     expect(await client.get(taskId)).toMatchObject({ status: 'working' });
     order.push('answered');
     await client.idle();
-    expect(await client.get(taskId)).toMatchObject({ status: 'completed', lastUpdatedAt: iso(clock.now) });
+    expect(await client.get(taskId)).toMatchObject({
+      status: 'completed',
+      lastUpdatedAt: iso(clock.now),
+    });
     expect(runs).toEqual(['run']);
   });
 
@@ -201,7 +227,9 @@ describe('a task', () => {
     expect(partly).toMatchObject({ status: 'input_required' });
     expect(Object.keys(partly['inputRequests'] as object)).toEqual(['target#2']);
     await client.idle();
-    expect(Object.keys((await client.get(taskId))['inputRequests'] as object)).toEqual(['target#2']);
+    expect(Object.keys((await client.get(taskId))['inputRequests'] as object)).toEqual([
+      'target#2',
+    ]);
     await client.update(taskId, { 'target#2': accepted('b') });
     await client.idle();
     expect(await client.get(taskId)).toMatchObject({ result: { content: [{ text: 'a and b' }] } });
@@ -219,7 +247,9 @@ describe('a task', () => {
     ]);
     await client.idle();
     const { result } = await client.get(taskId);
-    expect(result).toMatchObject({ content: [{ text: expect.stringMatching(/^a and [bc]$/) as string }] });
+    expect(result).toMatchObject({
+      content: [{ text: expect.stringMatching(/^a and [bc]$/) as string }],
+    });
     expect(told.ignored).toEqual([{ stepId: 'target#2', why: 'unknown' }]);
   });
 
@@ -228,16 +258,22 @@ describe('a task', () => {
     const client = taskClient(host);
     const taskId = await client.start('asks');
     await client.idle();
-    expect(await client.update(taskId, { nothing: accepted('a') })).toEqual({ resultType: 'complete' });
+    expect(await client.update(taskId, { nothing: accepted('a') })).toEqual({
+      resultType: 'complete',
+    });
     await client.update(taskId, { target: { action: 'accept', content: { target: 7 } } });
     await client.idle();
-    expect(Object.keys((await client.get(taskId))['inputRequests'] as object)).toEqual(['target~2']);
+    expect(Object.keys((await client.get(taskId))['inputRequests'] as object)).toEqual([
+      'target~2',
+    ]);
     await client.update(taskId, { target: accepted('late') });
     await client.idle();
     expect(await client.get(taskId)).toMatchObject({ status: 'input_required' });
     await client.update(taskId, { 'target~2': accepted('prod') });
     await client.idle();
-    expect(await client.get(taskId)).toMatchObject({ result: { content: [{ text: 'Deployed to prod' }] } });
+    expect(await client.get(taskId)).toMatchObject({
+      result: { content: [{ text: 'Deployed to prod' }] },
+    });
     expect(told.ignored).toEqual([
       { stepId: 'nothing', why: 'unknown' },
       { stepId: 'target', why: 'invalid' },
@@ -252,7 +288,9 @@ describe('a task', () => {
     const { last } = await client.send('tasks/update', { taskId }, taskId);
     expect(last.error).toMatchObject({ code: -32602, data: { reason: 'invalid_params' } });
     for (const none of [null, 7, [], 'text', { target: 7 }]) {
-      expect(await client.update(taskId, none as unknown as object)).toEqual({ resultType: 'complete' });
+      expect(await client.update(taskId, none as unknown as object)).toEqual({
+        resultType: 'complete',
+      });
     }
     await client.idle();
     expect(Object.keys((await client.get(taskId))['inputRequests'] as object)).toEqual(['target']);
@@ -271,7 +309,9 @@ describe('a task', () => {
     });
     expect(log).toEqual(['released', 'rolled back']);
     expect(await client.cancel(taskId)).toEqual({ resultType: 'complete' });
-    expect(await client.update(taskId, { target: accepted('a') })).toEqual({ resultType: 'complete' });
+    expect(await client.update(taskId, { target: accepted('a') })).toEqual({
+      resultType: 'complete',
+    });
   });
 
   test('is cancelled at once if there is nothing to undo', async () => {
@@ -293,7 +333,10 @@ describe('a task', () => {
       result: { isError: true, resultType: 'complete' },
     });
     const failed = await client.get(breaking);
-    expect(failed).toMatchObject({ status: 'failed', error: { code: -32603, message: "'breaks' failed." } });
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { code: -32603, message: "'breaks' failed." },
+    });
     expect(failed).not.toHaveProperty('result');
   });
 
@@ -385,7 +428,10 @@ describe('the ID of a task', () => {
   test('is valid until its ttl, and then unknown', async () => {
     const clock = testClock();
     const store = memoryTaskStore({ clock });
-    const { host } = hostOf(asksInTask(), { clock, tasks: { store, bearer: 'accept', ttlMs: 60_000 } });
+    const { host } = hostOf(asksInTask(), {
+      clock,
+      tasks: { store, bearer: 'accept', ttlMs: 60_000 },
+    });
     const client = taskClient(host);
     const created = await client.call('asks');
     expect(created).toMatchObject({ ttlMs: 60_000 });
@@ -405,7 +451,9 @@ describe('the ID of a task', () => {
 describe('tasks', () => {
   const extensionsOf = async ({ host }: TestHost): Promise<object> => {
     const { last } = await taskClient(host).send('server/discover', {});
-    const { capabilities } = last.result as { readonly capabilities: { readonly extensions: object } };
+    const { capabilities } = last.result as {
+      readonly capabilities: { readonly extensions: object };
+    };
     return capabilities.extensions;
   };
 
@@ -414,11 +462,15 @@ describe('tasks', () => {
     const bare = hostOf(waits('prefer'));
     expect(await extensionsOf(bare)).not.toHaveProperty([tasksKey]);
     expect(bare.told.warnings).toEqual([expect.stringContaining("tasks: { bearer: 'accept' }")]);
-    expect(await extensionsOf(hostOf(waits(), { tasks: { bearer: 'accept' } }))).toHaveProperty([tasksKey]);
+    expect(await extensionsOf(hostOf(waits(), { tasks: { bearer: 'accept' } }))).toHaveProperty([
+      tasksKey,
+    ]);
     expect(
       await extensionsOf(hostOf(waits('prefer'), { auth: { principal: 'client-only' } })),
     ).toHaveProperty([tasksKey]);
-    expect((await taskClient(bare.host).send('tasks/get', { taskId: 'x' }, 'x')).last.error).toMatchObject({
+    expect(
+      (await taskClient(bare.host).send('tasks/get', { taskId: 'x' }, 'x')).last.error,
+    ).toMatchObject({
       code: -32601,
     });
   });
@@ -431,13 +483,17 @@ describe('tasks', () => {
     const nobody = taskClient(host);
     await expect(nobody.call('waits')).rejects.toMatchObject({ code: -32602 });
     expect(await nobody.call('asks')).toMatchObject({ resultType: 'input_required' });
-    expect(await taskClient(host, { clientId: 'app' }).call('waits')).toMatchObject({ resultType: 'task' });
+    expect(await taskClient(host, { clientId: 'app' }).call('waits')).toMatchObject({
+      resultType: 'task',
+    });
   });
 
   test('are not offered to clients of other eras', async () => {
     const server = createMcpHandler(() => serverV2(offering(asksInTask()).host));
     const params = { taskId: 'x', _meta: { capabilities: knowsTasks } };
-    expect((await ask(server, 'legacy', 'tasks/get', params)).last.error).toMatchObject({ code: -32601 });
+    expect((await ask(server, 'legacy', 'tasks/get', params)).last.error).toMatchObject({
+      code: -32601,
+    });
   });
 
   test.each([

@@ -124,7 +124,9 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     const first = await send();
     expect(first.text).toContain('Wait 5 minutes');
     time.clock.now += 280_000;
-    expect(await send({ resumeToken: first.token })).toMatchObject({ text: 'waited for production' });
+    expect(await send({ resumeToken: first.token })).toMatchObject({
+      text: 'waited for production',
+    });
     expect(questions).toEqual(['Go?']);
     await close();
   });
@@ -172,7 +174,10 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     const program = saga({ name: 'paging', version: '1' }, function* () {
       for (const page of ['page 1', 'page 2', 'page 3']) yield* checkpoint(page);
       yield* elicit('target', { message: 'Where?', schema: Target });
-      yield* all({ page: checkpoint('page 4'), form: elicit('form', { message: 'And?', schema: Target }) });
+      yield* all({
+        page: checkpoint('page 4'),
+        form: elicit('form', { message: 'And?', schema: Target }),
+      });
       return 'page 5';
     });
     const { call: send, questions, close } = await reached(program);
@@ -195,25 +200,34 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     });
     const { call: send, close } = await reached(program);
     const { token } = await send();
-    expect((await send({ resumeToken: token })).result).toMatchObject({ structuredContent: { ok: true } });
+    expect((await send({ resumeToken: token })).result).toMatchObject({
+      structuredContent: { ok: true },
+    });
     await close();
   });
 
   test('[T14] the model does not answer questions for the user of the client', async () => {
     const ran: string[] = [];
     const program = saga({ name: 'paging', version: '1' }, function* () {
-      yield* all({ page: checkpoint('a page'), form: elicit('form', { message: 'Where?', schema: Target }) });
+      yield* all({
+        page: checkpoint('a page'),
+        form: elicit('form', { message: 'Where?', schema: Target }),
+      });
       yield* step('work', () => void ran.push('work'));
       return 'worked';
     });
     const { call: send, questions, close } = await reached(program, accepting);
     const { token: resumeToken } = await send();
     for (const answer of [{ target: 'here' }, { action: 'accept', content: { target: 'here' } }]) {
-      await expect(send({ resumeToken, answers: { form: answer } })).rejects.toMatchObject({ code: -32602 });
+      await expect(send({ resumeToken, answers: { form: answer } })).rejects.toMatchObject({
+        code: -32602,
+      });
     }
     expect([questions, ran]).toEqual([[], []]);
     // A string fits no form.
-    expect(await send({ resumeToken, answers: { form: 'here' } })).toMatchObject({ text: 'worked' });
+    expect(await send({ resumeToken, answers: { form: 'here' } })).toMatchObject({
+      text: 'worked',
+    });
     expect(questions).toHaveLength(1);
     await close();
   });
@@ -243,13 +257,18 @@ describe.each(connections.filter(({ stateless }) => stateless !== true))('$name'
     const options = { ...accepting, ...time, guard: { store: memoryGuard({ clock: time.clock }) } };
     const { call: send, close } = await reached(program, options);
     const page = await send();
-    const [one, two] = [await send({ resumeToken: page.token }), await send({ resumeToken: page.token })];
+    const [one, two] = [
+      await send({ resumeToken: page.token }),
+      await send({ resumeToken: page.token }),
+    ];
     expect(one.text).toContain('Step "text", for you:');
     expect(two.text).toContain('Step "text", for you:');
     const more = { resumeToken: two.token, answers: { text: 'done' } };
     expect(await send(more)).toMatchObject({ text: 'done' });
     expect(await send({ ...more, resumeToken: one.token })).toMatchObject({ text: 'done' });
-    await expect(send({ ...more, answers: { text: 'other' } })).rejects.toMatchObject({ code: -32602 });
+    await expect(send({ ...more, answers: { text: 'other' } })).rejects.toMatchObject({
+      code: -32602,
+    });
     expect(ran).toEqual(['work']);
     await close();
   });
@@ -290,9 +309,12 @@ describe('rounds', () => {
     let answer = await round(server, request);
     for (let count = 0; ; count += 1) {
       const { result = {} } = answer.last;
-      if (result['resultType'] !== 'input_required') return { ...toCallResult(result), rounds: count };
+      if (result['resultType'] !== 'input_required')
+        return { ...toCallResult(result), rounds: count };
       const { keys, requestState } = asked(answer);
-      const inputResponses = Object.fromEntries(keys.map((key) => [key, accepted({ target: 'moon' })]));
+      const inputResponses = Object.fromEntries(
+        keys.map((key) => [key, accepted({ target: 'moon' })]),
+      );
       answer = await round(server, request, { requestState, inputResponses });
     }
   }
@@ -304,19 +326,28 @@ describe('rounds', () => {
     // A round repeats the whole request, with its resume token.
     const second = await rounds(server, { resumeToken: first.token });
     expect(second.rounds).toBe(9);
-    expect(await rounds(server, { resumeToken: second.token })).toMatchObject({ rounds: 2, text: 'known' });
+    expect(await rounds(server, { resumeToken: second.token })).toMatchObject({
+      rounds: 2,
+      text: 'known',
+    });
   });
 
   test('[T13] of a repeated call with a resume token lead to the same result', async () => {
     const clock = testClock();
     const program = saga({ name: 'curious', version: '1', forks: 'refuse' }, function* () {
-      for (let at = 0; at < 12; at += 1) yield* elicit('target', { message: 'Where?', schema: Target });
+      for (let at = 0; at < 12; at += 1)
+        yield* elicit('target', { message: 'Where?', schema: Target });
       return 'known';
     });
-    const server = handlerOf(hostOf(program, { clock, guard: { store: memoryGuard({ clock }) } }).host);
+    const server = handlerOf(
+      hostOf(program, { clock, guard: { store: memoryGuard({ clock }) } }).host,
+    );
     const { token: resumeToken } = await rounds(server, {});
     for (const _ of ['once', 'again'])
-      expect(await rounds(server, { resumeToken })).toMatchObject({ text: 'known', token: undefined });
+      expect(await rounds(server, { resumeToken })).toMatchObject({
+        text: 'known',
+        token: undefined,
+      });
   });
 
   test('[W1] complete a call that needs all nine', async () => {
@@ -351,7 +382,9 @@ describe('a token beside the arguments', () => {
     expect(await send({ resumeToken: token })).toMatchObject(worked);
     expect(await send({ _meta: { resumeToken: token } })).toMatchObject(worked);
     expect(await send({ arguments: { resumeToken: token } })).toMatchObject(worked);
-    expect(await send({ arguments: { resumeToken: token }, resumeToken: token })).toMatchObject(worked);
+    expect(await send({ arguments: { resumeToken: token }, resumeToken: token })).toMatchObject(
+      worked,
+    );
     for (const two of [
       { resumeToken: 'x', arguments: { resumeToken: token } },
       { resumeToken: token, arguments: { resumeToken: 'x' } },
@@ -367,7 +400,9 @@ describe('a token beside the arguments', () => {
 
   test('[T14] answers beside the arguments are refused', async () => {
     const { server } = working();
-    const { token } = toCallResult((await sent(server, 'modern', { name: 'working' })).result ?? {});
+    const { token } = toCallResult(
+      (await sent(server, 'modern', { name: 'working' })).result ?? {},
+    );
     const call = { name: 'working', arguments: { resumeToken: token }, answers: {} };
     expect(await sent(server, 'modern', call)).toMatchObject({ error: { code: -32602 } });
   });
@@ -396,7 +431,9 @@ test('[W3] a prompt cannot carry a token, so the model is not asked', async () =
     return 'sampled';
   });
   const request = { method: 'prompts/get', name: 'prompt' } as const;
-  const { last } = await round(handlerOf(hostOf(program, accepting).host), request, { capabilities: forms });
+  const { last } = await round(handlerOf(hostOf(program, accepting).host), request, {
+    capabilities: forms,
+  });
   expect(last.error).toMatchObject({ code: -32_603 });
 });
 
@@ -425,7 +462,9 @@ describe('a resumable request', () => {
   ] as const)('[W6] [E1] ends before its saga completes, with %s', async (_, body, count) => {
     const time = sleeping();
     const program = saga({ name: 'resumable', version: '1' }, body);
-    const server = handlerOf(hostOf(program, { ...time, resumableRequests: { bearer: 'accept' } }).host);
+    const server = handlerOf(
+      hostOf(program, { ...time, resumableRequests: { bearer: 'accept' } }).host,
+    );
     const request = { method: 'tools/call', name: 'resumable' } as const;
     let answer = await round(server, request, { capabilities });
     let calls = 1;
@@ -444,7 +483,10 @@ describe('a resume token that clients of two dialects use', () => {
   const answers = { target: { target: 'moon' } };
   const inputResponses = { target: accepted({ target: 'moon' }) };
 
-  function paging(): { readonly server: ReturnType<typeof served>['server']; readonly ran: string[] } {
+  function paging(): {
+    readonly server: ReturnType<typeof served>['server'];
+    readonly ran: string[];
+  } {
     const ran: string[] = [];
     const program = saga({ name: 'paging', version: '1', forks: 'refuse' }, function* () {
       yield* checkpoint('a page');
@@ -455,8 +497,10 @@ describe('a resume token that clients of two dialects use', () => {
     // The clock of `served` stands still.
     return {
       ran,
-      server: served([program], { ...accepting, guard: { store: memoryGuard({ clock: testClock() }) } })
-        .server,
+      server: served([program], {
+        ...accepting,
+        guard: { store: memoryGuard({ clock: testClock() }) },
+      }).server,
     };
   }
 

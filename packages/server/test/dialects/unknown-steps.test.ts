@@ -23,7 +23,9 @@ describe.each(eras)('completedSteps, %s', (era) => {
       const { result = {}, error } = (await ask(server, era, 'tools/resumeSaga', params)).last;
       expect(error).toBeUndefined();
       token = result['sagaToken'] ?? token;
-      const { unknownSteps } = Object(Object(result['_meta'])[key]) as { readonly unknownSteps?: unknown };
+      const { unknownSteps } = Object(Object(result['_meta'])[key]) as {
+        readonly unknownSteps?: unknown;
+      };
       return { result, unknownSteps };
     };
     return { resume, told, clock };
@@ -41,7 +43,8 @@ describe.each(eras)('completedSteps, %s', (era) => {
       expect(wrong.result).toMatchObject({ state: 'suspended', steps: [{ stepId: 'target' }] });
       expect(wrong.unknownSteps).toEqual(['Target']);
       expect(told.ignored).toEqual([{ stepId: 'Target', why: 'unknown' }]);
-      // Nothing is lost: the same step takes its answer, and the wrong one is reported with the result as well.
+      // Nothing is lost: the same step takes its answer, and the wrong one is reported with the
+      // result as well.
       const right = await resume(accept('Target'), accept('target'));
       expect(right.result).toMatchObject({ content: [{ text: 'target' }] });
       expect(right.unknownSteps).toEqual(['Target']);

@@ -71,7 +71,9 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const advised = saga({ name: 'advised', version: '1', forks: 'refuse' }, function* () {
         yield* elicit('ship', { message: 'Ship?', schema: Ok });
         yield* sample('advice', { messages: [], maxTokens: 1 });
-        yield* step('send', () => void did.push('send'), { compensate: () => void did.push('recall') });
+        yield* step('send', () => void did.push('send'), {
+          compensate: () => void did.push('recall'),
+        });
         yield* elicit('review', { message: 'Good?', schema: Ok });
         return 'done';
       });
@@ -135,7 +137,9 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const aborting = new AbortController();
       aborting.abort();
       // An interrupted turn.
-      await expect(one.resume(review, answer('review'), { signal: aborting.signal })).rejects.toThrow();
+      await expect(
+        one.resume(review, answer('review'), { signal: aborting.signal }),
+      ).rejects.toThrow();
       // The queue was down meanwhile: its message is of the first turn.
       told.length = 0;
       facts.length = 0;
@@ -143,13 +147,17 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       await expect(other.cancel(first?.cancelToken ?? '')).rejects.toThrow(TokenRefused);
       expect(told).toEqual(['suspended 2']);
       await expire();
-      expect(await other.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({ status: 'completed' });
+      expect(await other.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
+        status: 'completed',
+      });
       expect(did).toContain('thank');
     });
 
     it('[E8] [W4] notifies the queue of a turn whose client also sent unknown answers', async () => {
       const { hosts, token, told } = await setUp();
-      const turn = suspended(await hosts[0].resume(token, [...answer('ship'), ...answer('made up')]));
+      const turn = suspended(
+        await hosts[0].resume(token, [...answer('ship'), ...answer('made up')]),
+      );
       expect(turn.unknown).toEqual(['made up']);
       expect(told).toEqual(['suspended 1', 'suspended 2']);
     });
@@ -177,7 +185,11 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       await host.resume(other.token, answer('ship'));
       const uncompensated = [{ stepId: 'charge', label: 'charge 1' }];
       const settled = { saga: 'stuck', sagaId: one.sagaId, uncompensated };
-      expect(left).toEqual([settled, settled, { saga: 'stuck', sagaId: other.sagaId, uncompensated: [] }]);
+      expect(left).toEqual([
+        settled,
+        settled,
+        { saga: 'stuck', sagaId: other.sagaId, uncompensated: [] },
+      ]);
     });
 
     it('[E5] [E8] continues past a pivot until the client is needed', async () => {
@@ -187,9 +199,13 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       let ahead = 0;
       const parcel = (called: string, asksAfter: boolean) =>
         saga({ name: called, version: '1', forks: 'refuse' }, function* () {
-          yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+          yield* step('charge', () => void did.push('charge'), {
+            compensate: () => void did.push('refund'),
+          });
           yield* pivot('charged');
-          yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+          yield* step('pack', () => void did.push('pack'), {
+            compensate: () => void did.push('unpack'),
+          });
           yield* checkpoint();
           yield* step('ship', () => void did.push('ship'));
           yield* checkpoint();
@@ -213,7 +229,10 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const { token } = suspended(await host.start('parcel', {}));
       // For a client that is present, only its own requests run.
       did.length = 0;
-      expect(await host.cancel(token)).toMatchObject({ status: 'failed', compensated: [{ stepId: 'pack' }] });
+      expect(await host.cancel(token)).toMatchObject({
+        status: 'failed',
+        compensated: [{ stepId: 'pack' }],
+      });
       expect(did).toEqual(['unpack']);
       ahead = 3 * hour;
       const [whole, asking] = facts.splice(0) as [SuspendedSagaFacts, SuspendedSagaFacts];
@@ -273,7 +292,9 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
       const host = createSagaHost({ ...common, guard: { store: keeps } });
       const one = suspended(await host.start('two', {}));
       const next = suspended(await host.resume(one.token, answer('ship')));
-      await expect(host.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'busy' });
+      await expect(host.resume(next.token, answer('review'))).rejects.toMatchObject({
+        code: 'busy',
+      });
       expect(kept).toHaveLength(4);
       // What a request brought is no response to it.
       const lying: SagaGuard = { ...elsewhere, begin: () => ({ response: kept[2] ?? '' }) };

@@ -61,7 +61,9 @@ test('[E3] [E8] an interrupted turn that waits before any pivot is undone at onc
   const did: string[] = [];
   const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
     yield* elicit('ship', { message: 'Ship?', schema: Ok });
-    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    yield* step('charge', () => void did.push('charge'), {
+      compensate: () => void did.push('refund'),
+    });
     yield* sleep(24 * hour);
     yield* pivot('paid');
     return 'on its way';

@@ -18,7 +18,8 @@ test('[T13] removes at most 1,000 expired entries in one call to a guard in memo
   expect(guard.size).toBe(10_000);
   await guard.begin(claimOf('later', 2 * hour));
   expect(guard.size).toBe(9_001);
-  for (let call = 0; call < 9; call += 1) expect(guard.claim('s:step', 9 * hour, 2 * hour)).toBe(call === 0);
+  for (let call = 0; call < 9; call += 1)
+    expect(guard.claim('s:step', 9 * hour, 2 * hour)).toBe(call === 0);
   expect(guard.size).toBe(2);
 });
 
@@ -29,7 +30,9 @@ test('[T13] ignores an expired turn and an expired claim before their entries ar
   const last = claimOf('last', 1);
   await guard.begin(last);
   const now = 2 * hour;
-  expect(await guard.begin({ ...last, jti: 'other', expiresAt: 3 * hour, now })).toHaveProperty('run');
+  expect(await guard.begin({ ...last, jti: 'other', expiresAt: 3 * hour, now })).toHaveProperty(
+    'run',
+  );
   expect(await guard.begin({ ...last, jti: 'third', expiresAt: 3 * hour, now })).toBe('conflict');
   expect(guard.claim('s:last', 3 * hour, now)).toBe(true);
   expect(guard.claim('s:last', 3 * hour, now)).toBe(false);
@@ -49,7 +52,9 @@ function countedEntries(count: number) {
   let reads = 0;
   const entries = Array.from({ length: count }, (_, index) => {
     const dueAt = (index * 7_919) % count;
-    return Object.defineProperty({ key: '', dueAt, index: 0 }, 'dueAt', { get: () => ((reads += 1), dueAt) });
+    return Object.defineProperty({ key: '', dueAt, index: 0 }, 'dueAt', {
+      get: () => ((reads += 1), dueAt),
+    });
   });
   return { entries, readsOf: (act: () => void) => ((reads = 0), act(), reads) };
 }
@@ -76,7 +81,8 @@ test('due entries are taken in the order of their due times, without removed one
       for (const entry of entries) queue.add(entry);
       for (const entry of entries) if (entry.isRemoved) queue.remove(entry);
       const taken = [];
-      for (let next = queue.takeDue(20); next !== undefined; next = queue.takeDue(20)) taken.push(next.dueAt);
+      for (let next = queue.takeDue(20); next !== undefined; next = queue.takeDue(20))
+        taken.push(next.dueAt);
       const left = entries.filter(({ isRemoved }) => !isRemoved).map(({ dueAt }) => dueAt);
       expect(taken).toEqual(left.toSorted((one, other) => one - other));
     }),

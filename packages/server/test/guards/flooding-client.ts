@@ -14,13 +14,19 @@ import { coreOf } from '../../src/saga-host.ts';
 export interface FloodingClient {
   /** Bytes that were sent so far: arguments, tokens, and answers. */
   readonly sent: () => number;
-  /** Answers the question of a saga so often; each time with an answer that leads to the next question. */
+  /**
+   * Answers the question of a saga so often; each time with an answer that leads to the next
+   * question.
+   */
   readonly answer: (times: number) => Promise<void>;
   /** Sends this number of invalid answers. */
   readonly answerWrongly: (times: number) => Promise<void>;
 }
 
-/** Starts a saga with arguments of a mebibyte, which a token holds as a few kilobytes, and which each question repeats. */
+/**
+ * Starts a saga with arguments of a mebibyte, which a token holds as a few kilobytes, and which
+ * each question repeats.
+ */
 export async function floodingClient(
   guard: SagaGuard,
   options: Partial<SagaHostOptions> = {},

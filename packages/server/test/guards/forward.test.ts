@@ -35,7 +35,9 @@ async function left(
   const facts: SuspendedSagaFacts[] = [];
   const keys = generateKey();
   const parcel = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
-    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    yield* step('charge', () => void did.push('charge'), {
+      compensate: () => void did.push('refund'),
+    });
     yield* pivot('charged');
     yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
     yield* checkpoint();
@@ -100,12 +102,19 @@ describe('an abandoned saga past its pivot', () => {
     const due = clock.now + 8 * day;
     const waits = host.cancel(cancelToken);
     await expect(waits).rejects.toBeInstanceOf(NotEnded);
-    await expect(waits).rejects.toMatchObject({ code: 'not_ended', public: true, retryAfterMs: 8 * day });
-    // The message of the waiting turn is due when the wait ends, although the lifetime of the saga is seven days.
+    await expect(waits).rejects.toMatchObject({
+      code: 'not_ended',
+      public: true,
+      retryAfterMs: 8 * day,
+    });
+    // The message of the waiting turn is due when the wait ends, although the lifetime of the saga
+    // is seven days.
     expect(facts).toMatchObject([{ turn: 2, cancelAfter: due }]);
     clock.now = due - 60_000;
     await expect(host.cancel(cancelToken)).rejects.toMatchObject({ retryAfterMs: 60_000 });
-    await expect(host.cancel(newest(facts).cancelToken)).rejects.toMatchObject({ reason: 'not_yet_valid' });
+    await expect(host.cancel(newest(facts).cancelToken)).rejects.toMatchObject({
+      reason: 'not_yet_valid',
+    });
     // Nothing began too early. The queue was notified again, in case the message was dropped.
     expect(facts).toMatchObject([{ turn: 2 }, { turn: 2, cancelAfter: due }]);
     expect(did).toEqual([]);
@@ -171,7 +180,8 @@ describe('an abandoned saga past its pivot', () => {
     expect(clock.now - began).toBe(20 * 1_300);
     // If the process that continues the saga dies, the queue delivers a minute later.
     expect(newest(facts).cancelAfter).toBe(clock.now + 60_000);
-    // The first message follows all stored turns, and the remaining work still has the whole budget.
+    // The first message follows all stored turns, and the remaining work still has the whole
+    // budget.
     for (let requests = 1; requests < 7; requests += 1) {
       clock.now += hour;
       await expect(host.cancel(cancelToken)).rejects.toBeInstanceOf(NotEnded);
@@ -188,7 +198,9 @@ describe('an abandoned saga past its pivot', () => {
       yield* sleep(1_000);
     });
     const changed = saga({ name: 'parcel', version: '1', forks: 'refuse' }, function* () {
-      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      yield* step('charge', () => void did.push('charge'), {
+        compensate: () => void did.push('refund'),
+      });
       yield* pivot('charged');
       yield* step('wrap', () => void did.push('wrap'));
       return 'wrapped';

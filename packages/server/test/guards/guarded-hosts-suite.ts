@@ -69,7 +69,11 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       };
       const { hosts, token } = await guardedHosts(async () => ({ guard, ...others }), {}, meets);
       expect(await hosts[0].resume(token, answer('wrong'))).toMatchObject({ turn: 1 });
-      expect(await next).toMatchObject({ status: 'suspended', turn: 2, steps: [{ stepId: 'review' }] });
+      expect(await next).toMatchObject({
+        status: 'suspended',
+        turn: 2,
+        steps: [{ stepId: 'review' }],
+      });
     });
 
     it('[T13] accept an answer although a copy of an older request was killed', async () => {
@@ -87,7 +91,9 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await expect(hosts[0].resume(token, answer('ship'))).rejects.toThrow();
       await pass(70_000);
       await expect(hosts[1].resume(token, answer('ship', false))).rejects.toThrow(TokenRefused);
-      expect(await hosts[1].resume(token, answer('ship'))).toMatchObject({ steps: [{ stepId: 'review' }] });
+      expect(await hosts[1].resume(token, answer('ship'))).toMatchObject({
+        steps: [{ stepId: 'review' }],
+      });
       const [first, second, ...more] = did.filter((effect) => effect.startsWith('ship'));
       expect([second, more]).toEqual([first, []]);
     });
@@ -103,7 +109,10 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       };
       const { hosts, token } = await guardedHosts(async () => ({ guard, ...others }), {}, slow);
       await expect(hosts[0].resume(token, answer('wrong'))).rejects.toMatchObject({ code: 'busy' });
-      expect(await hosts[1].resume(token, answer('wrong'))).toMatchObject({ status: 'suspended', turn: 2 });
+      expect(await hosts[1].resume(token, answer('wrong'))).toMatchObject({
+        status: 'suspended',
+        turn: 2,
+      });
     });
 
     it('[T13] [E1] continue with the answers of an interrupted request for a following request', async () => {
@@ -128,7 +137,9 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       const { hosts, token, did, pass } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
       const next = suspended(await other.resume(token, answer('ship')));
-      await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'guard_down' });
+      await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({
+        code: 'guard_down',
+      });
       await pass(70_000);
       expect(await other.resume(next.token, answer('review'))).toMatchObject({ status: 'failed' });
       expect(did.filter((effect) => effect === 'thank')).toHaveLength(1);
@@ -144,12 +155,20 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         const [one, other] = hosts;
         const next = suspended(await other.resume(token, answer('ship')));
         const before = [...did];
-        await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({ code: 'guard_down' });
+        await expect(one.resume(next.token, answer('review'))).rejects.toMatchObject({
+          code: 'guard_down',
+        });
         expect(did).toEqual(before);
-        expect(errors).toMatchObject([{ code: 'guard_down', cause: { message: 'the store is gone' } }]);
+        expect(errors).toMatchObject([
+          { code: 'guard_down', cause: { message: 'the store is gone' } },
+        ]);
         // Only this request used the token, so it may return at once, and continues.
-        await expect(other.resume(next.token, answer('review', false))).rejects.toThrow(TokenRefused);
-        expect(await other.resume(next.token, answer('review'))).toMatchObject({ result: 'thanks' });
+        await expect(other.resume(next.token, answer('review', false))).rejects.toThrow(
+          TokenRefused,
+        );
+        expect(await other.resume(next.token, answer('review'))).toMatchObject({
+          result: 'thanks',
+        });
         expect(did).toEqual([...before, 'thank']);
       },
     );
@@ -167,7 +186,8 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       await other.resume(next.token, answer('review'));
       await one.resume(next.token, answer('review'));
       expect(told).toEqual(['suspended 2', 'settled', 'settled']);
-      // The queue is not notified of an old turn: its cancel token would replace that of the newest turn.
+      // The queue is not notified of an old turn: its cancel token would replace that of the newest
+      // turn.
       await one.resume(token, answer('ship'));
       expect(told).toEqual(['suspended 2', 'settled', 'settled']);
       expect(did).toHaveLength(3);
@@ -179,7 +199,9 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
         ...elsewhere,
         begin: async (claim) => {
           const verdict = await elsewhere.begin(claim);
-          return typeof verdict === 'object' && 'response' in verdict ? { response: kept } : verdict;
+          return typeof verdict === 'object' && 'response' in verdict
+            ? { response: kept }
+            : verdict;
         },
       };
       let kept = '';
@@ -217,7 +239,8 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
       const { hosts, token, did, pass } = await setUp({}, { finish: gone });
       const [one, other] = hosts;
       await expect(one.resume(token, answer('ship'))).rejects.toMatchObject({ code: 'guard_down' });
-      // The other host does not know that the step has run: after the lease, the step runs with the same key.
+      // The other host does not know that the step has run: after the lease, the step runs with the
+      // same key.
       await pass(70_000);
       suspended(await other.resume(token, answer('ship')));
       const [, first, second] = did;
@@ -225,10 +248,15 @@ export function guardedHostsSuite(name: string, make: MakeGuard): void {
     });
 
     it("[T13] return the response of a turn that cannot be stored, with onDown: 'open'", async () => {
-      const { hosts, token, told, errors } = await setUp({ guard: { onDown: 'open' } }, { finish: gone });
+      const { hosts, token, told, errors } = await setUp(
+        { guard: { onDown: 'open' } },
+        { finish: gone },
+      );
       suspended(await hosts[0].resume(token, answer('ship')));
       expect(told).toEqual(['suspended 1', 'suspended 2']);
-      expect(errors).toMatchObject([{ code: 'guard_down', cause: { message: 'the store is gone' } }]);
+      expect(errors).toMatchObject([
+        { code: 'guard_down', cause: { message: 'the store is gone' } },
+      ]);
     });
 
     it("[T13] run unguarded while the guard is down, with onDown: 'open'", async () => {

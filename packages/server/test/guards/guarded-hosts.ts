@@ -38,7 +38,9 @@ export async function guardedHosts(
   const errors: unknown[] = [];
   let hang: ((key: string) => Promise<void>) | undefined;
   const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
-    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    yield* step('charge', () => void did.push('charge'), {
+      compensate: () => void did.push('refund'),
+    });
     yield* elicit('ship', { message: 'Ship?', schema: Ok });
     yield* step('ship', async ({ idempotencyKey }) => {
       did.push(`ship ${idempotencyKey}`);
@@ -82,7 +84,10 @@ export async function guardedHosts(
       await pass(70_000);
     },
     pass,
-    /** Holds the first run of the step `ship`. Resolves when the step runs, with a function that continues it. */
+    /**
+     * Holds the first run of the step `ship`. Resolves when the step runs, with a function that
+     * continues it.
+     */
     hanging: (): Promise<() => void> => {
       const begun = deferred<() => void>();
       hang = () => {

@@ -69,14 +69,23 @@ test('[T13] a guard in memory keeps a running turn and a claimed step until they
   expect(guard.claim('s:pay', 10 * minute, 9 * minute)).toBe(false);
   expect(await guard.finish(run, 'sealed')).toBe(true);
   const again = { ...claim, expiresAt: 10 * minute };
-  expect(await guard.begin({ ...again, now: 9 * minute })).toEqual({ response: 'sealed', wentOn: false });
+  expect(await guard.begin({ ...again, now: 9 * minute })).toEqual({
+    response: 'sealed',
+    wentOn: false,
+  });
   expect(await guard.begin({ ...again, sagaId: 't', now: 20 * minute })).toHaveProperty('run');
   expect(guard.claim('s:pay', 30 * minute, 20 * minute)).toBe(true);
 });
 
 test('[T13] a guard in memory keeps the used tokens of a host with a slow clock', async () => {
   const guard = memoryGuard();
-  const claim = { turn: 1, jti: 'token', action: 'resume', digest: 'yes', leaseMs: minute } as const;
+  const claim = {
+    turn: 1,
+    jti: 'token',
+    action: 'resume',
+    digest: 'yes',
+    leaseMs: minute,
+  } as const;
   const used = { ...claim, sagaId: 's', expiresAt: 10 * minute, now: 0 };
   expect(await guard.begin(used)).toHaveProperty('run');
   expect(await guard.claim('s:pay', 10 * minute, 0)).toBe(true);

@@ -48,7 +48,10 @@ function whenAborted(signal: AbortSignal, then: () => void): void {
   signal.addEventListener('abort', then, { once: true });
 }
 
-/** Turns that a process began and did not finish, and whose repetition meets a provider that is down. (E9) */
+/**
+ * Turns that a process began and did not finish, and whose repetition meets a provider that is
+ * down. (E9)
+ */
 export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
   describe(`a turn that was interrupted, with a guard ${name}`, () => {
     async function setUp(
@@ -78,11 +81,14 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
           },
         );
       const { commitEach = false, turnBudget, passes = () => true } = options;
-      const order = saga({ name: 'order', version: '1', forks: 'refuse', commitEach }, function* () {
-        yield* elicit('sure', { message: 'Sure?', schema: Ok });
-        yield* body({ did, down, wait, does });
-        return 'done';
-      });
+      const order = saga(
+        { name: 'order', version: '1', forks: 'refuse', commitEach },
+        function* () {
+          yield* elicit('sure', { message: 'Sure?', schema: Ok });
+          yield* body({ did, down, wait, does });
+          return 'done';
+        },
+      );
       const keys = generateKey();
       const host = (change: Partial<SagaGuard> = {}): SagaHost =>
         createSagaHost({
@@ -93,7 +99,9 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
             environment: 'production',
             clock: () => now() + ahead, // A wait that is held passes at once, or never.
             sleep: async (ms, signal) =>
-              passes() ? wait(ms) : await new Promise<void>((resolve) => whenAborted(signal, resolve)),
+              passes()
+                ? wait(ms)
+                : await new Promise<void>((resolve) => whenAborted(signal, resolve)),
           },
           ...(turnBudget === undefined ? {} : { limits: { turnBudgetMs: turnBudget } }),
           hooks: {
@@ -114,7 +122,9 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         pass,
         /** Sends the answer to a process that dies before the guard stores the response. */
         killed: async (change: Partial<SagaGuard> = { finish: gone }): Promise<void> => {
-          await expect(host({ ...guard, ...change }).resume(token, answer('sure'))).rejects.toThrow();
+          await expect(
+            host({ ...guard, ...change }).resume(token, answer('sure')),
+          ).rejects.toThrow();
           await pass(70_000);
         },
         repeat: (): Promise<SagaTurn> => host().resume(token, answer('sure')),
@@ -126,7 +136,8 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       };
     }
 
-    const steps = (...ids: readonly string[]): readonly object[] => ids.map((stepId) => ({ stepId }));
+    const steps = (...ids: readonly string[]): readonly object[] =>
+      ids.map((stepId) => ({ stepId }));
 
     it.each([true, false])(
       '[E9] looks up a charge whose repetition the bank rejects, with commitEach %s',
@@ -251,7 +262,11 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       });
       await killed();
       down.add('charge').add('ship');
-      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
+      expect(await repeat()).toMatchObject({
+        status: 'failed',
+        compensated: [],
+        uncompensated: [],
+      });
     });
 
     it('[E9] is not reported if the repetition succeeds', async () => {
@@ -280,7 +295,10 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       const aborting = new AbortController();
       const { signal } = aborting;
       await expect(
-        host().resume(token, answer('sure'), { caller: { context: () => aborting.abort() }, signal }),
+        host().resume(token, answer('sure'), {
+          caller: { context: () => aborting.abort() },
+          signal,
+        }),
       ).rejects.toThrow();
       down.add('charge');
       expect(await host().resume(token, answer('sure'))).toMatchObject({
@@ -360,7 +378,8 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       const { token } = suspended(await repeat());
       slow = 0;
       down.add('thank');
-      // Steps of the interrupted turn are known again after their repetition, up to where that turn may have come.
+      // Steps of the interrupted turn are known again after their repetition, up to where that turn
+      // may have come.
       expect(await host().resume(token, [])).toMatchObject({
         compensated: steps('thank', 'ship'),
         uncompensated: steps('turn 2'),
@@ -406,7 +425,10 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       await pass(70_000);
       down.add('unlock');
       did.length = 0;
-      expect(await host().cancel(asked)).toMatchObject({ status: 'failed', compensated: steps('unlock') });
+      expect(await host().cancel(asked)).toMatchObject({
+        status: 'failed',
+        compensated: steps('unlock'),
+      });
       expect(did).toEqual(['look up unlock']);
     });
 
@@ -427,7 +449,11 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
       );
       // The process dies before it can claim the step.
       await killed({ claim: gone, release: gone });
-      expect(await repeat()).toMatchObject({ status: 'failed', compensated: [], uncompensated: [] });
+      expect(await repeat()).toMatchObject({
+        status: 'failed',
+        compensated: [],
+        uncompensated: [],
+      });
       isDown = false;
       expect(did).toEqual([]);
     });

@@ -26,7 +26,10 @@ import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
 /** A guard in memory, and the lengths of the responses that it was given to keep. */
-function counted(clock: () => number = Date.now): { readonly guard: SagaGuard; readonly kept: number[] } {
+function counted(clock: () => number = Date.now): {
+  readonly guard: SagaGuard;
+  readonly kept: number[];
+} {
   const guard = memoryGuard({ clock });
   const kept: number[] = [];
   return {
@@ -41,7 +44,8 @@ function counted(clock: () => number = Date.now): { readonly guard: SagaGuard; r
   };
 }
 
-const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
+const sum = (lengths: readonly number[]): number =>
+  lengths.reduce((total, length) => total + length, 0);
 
 /** An accepted form that its schema does not allow. */
 const invalid = (stepId: string, ok: string = 'perhaps'): StepAnswer[] => [
@@ -134,7 +138,8 @@ describe('large questions', () => {
           yield* elicit('go', { message: 'Go?', schema: Ok });
           const isPatched = isNew && (yield* patched('change'));
           if (isPatched && change === 'asks something else') yield* step('pay', () => undefined);
-          if (!isPatched || change !== 'ends') yield* elicit('one', { message: `${large} One?`, schema: Ok });
+          if (!isPatched || change !== 'ends')
+            yield* elicit('one', { message: `${large} One?`, schema: Ok });
           return 'done';
         });
       const options = { guard: { store: memoryGuard() }, keys: generateKey() };
@@ -197,7 +202,9 @@ describe('a turn without progress', () => {
     clock.now += 61_000;
     const again = suspended(await host.resume(token, invalid('pay')));
     expect(again).toMatchObject({ turn: turn + 1, steps: [{ stepId: 'pay' }] });
-    expect(await host.resume(again.token, answer('pay'))).toMatchObject({ steps: [{ stepId: 'more' }] });
+    expect(await host.resume(again.token, answer('pay'))).toMatchObject({
+      steps: [{ stepId: 'more' }],
+    });
     expect(did).toEqual(['pay true']);
   });
 
@@ -211,7 +218,10 @@ describe('a turn without progress', () => {
       return 'rested';
     });
     const host = hostOf([sleeping], { guard: { store: guard }, testing: { clock } });
-    const dialect = { maxHold: 0, maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY) };
+    const dialect = {
+      maxHold: 0,
+      maxWait: (round: number) => (rounds.add(round), Number.POSITIVE_INFINITY),
+    };
     let { token } = suspended(await coreOf(host).start('sleeping', {}, {}, { dialect }));
     for (let round = 0; round < 3; round += 1) {
       ({ token } = suspended(await coreOf(host).resume(token, [], {}, { dialect })));
@@ -273,7 +283,9 @@ describe('limits of the bytes that a guard stores', () => {
     // A stored response is returned, and the token is valid again later.
     expect(await host.resume(...request)).toEqual(turn);
     clock.now += 5 * hour;
-    expect(await host.resume(turn.token, answer(idAt(kept.length)))).toMatchObject({ status: 'suspended' });
+    expect(await host.resume(turn.token, answer(idAt(kept.length)))).toMatchObject({
+      status: 'suspended',
+    });
     expect(undone).toEqual([]);
   });
 
@@ -287,13 +299,18 @@ describe('limits of the bytes that a guard stores', () => {
     await expect(host.resume(next.token, answer('more#2'), { caller })).rejects.toMatchObject({
       code: 'guard_full',
     });
-    expect(await host.cancel(next.token, { caller })).toMatchObject({ compensated: [{ stepId: 'pay' }] });
+    expect(await host.cancel(next.token, { caller })).toMatchObject({
+      compensated: [{ stepId: 'pay' }],
+    });
     expect(undone).toEqual(['pay']);
   });
 
   test('[T11] refuse a turn of a principal at its limit, over all sagas', async () => {
     const { guard, kept } = counted();
-    const host = hostOf([looping], { guard: { store: guard }, limits: { maxKeptBytesPerPrincipal: 10_000 } });
+    const host = hostOf([looping], {
+      guard: { store: guard },
+      limits: { maxKeptBytesPerPrincipal: 10_000 },
+    });
     const began = async (subject: string): Promise<unknown> => {
       const caller = { principal: { subject, client: 'app' } };
       const { token } = suspended(await host.start('looping', {}, { caller }));

@@ -49,7 +49,11 @@ const said = (stepId: string, x: Json): StepAnswer => ({
 const large = 'x'.repeat(300_000);
 
 test.each([
-  ['of unknown answers', [...answer('ship'), said('made up', 'x'.repeat(100_000))], { elicitation: {} }],
+  [
+    'of unknown answers',
+    [...answer('ship'), said('made up', 'x'.repeat(100_000))],
+    { elicitation: {} },
+  ],
   ['of an answer over the size limit', [said('ship', large)], { elicitation: {} }],
   ['of large client capabilities', answer('ship'), { elicitation: {}, experimental: { large } }],
 ])('[T11] [T13] a guard stores nothing %s', async (_, answers, capabilities) => {
@@ -76,7 +80,9 @@ test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with i
   const facts: SuspendedSagaFacts[] = [];
   const shipped = saga({ name: 'shipped', version: '1', forks: 'refuse' }, function* () {
     const { ok } = yield* elicit('ship', { message: 'Ship?', schema: Ok });
-    yield* step('send', () => void did.push(`send ${ok}`), { compensate: () => void did.push('recall') });
+    yield* step('send', () => void did.push(`send ${ok}`), {
+      compensate: () => void did.push('recall'),
+    });
     yield* elicit('review', { message: 'Good?', schema: Ok });
     return 'done';
   });

@@ -22,7 +22,10 @@ import type { Caller } from '../../src/model/caller.ts';
 import type { ResumeRequest } from '../../src/model/request-types.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-/** Turns that begin for one client, are interrupted, and run again for another client or for none. (E1, E8, T13) */
+/**
+ * Turns that begin for one client, are interrupted, and run again for another client or for none.
+ * (E1, E8, T13)
+ */
 export function lostClientsSuite(name: string, make: MakeGuard): void {
   describe(`an interrupted turn that is repeated for another client, with a guard ${name}`, () => {
     /** A saga with one answer, and its effects after the answer. */
@@ -49,7 +52,11 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
             sleep: async (ms) => void (ahead += ms),
           },
           answers: {
-            sampling: () => ({ role: 'assistant', model: 'own', content: { type: 'text', text: 'yes' } }),
+            sampling: () => ({
+              role: 'assistant',
+              model: 'own',
+              content: { type: 'text', text: 'yes' },
+            }),
           },
           hooks: {
             onError: () => undefined,
@@ -65,7 +72,9 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
         host: host({}),
         lose: async (caller: Caller = {}, request: ResumeRequest = {}) => {
           const lost = host({ ...guard, finish: gone });
-          await expect(coreOf(lost).resume(token, answer('sure'), caller, request)).rejects.toMatchObject({
+          await expect(
+            coreOf(lost).resume(token, answer('sure'), caller, request),
+          ).rejects.toMatchObject({
             code: 'guard_down',
           });
           await pass(70_000);
@@ -91,7 +100,8 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
       const { did, lose, queue } = await setUp(inTwo);
       await lose();
       expect(await queue()).toMatchObject({ compensated: [{ stepId: 'one' }] });
-      // No effect follows a timer in the same turn. The undo is a turn of its own, which replays the past timer.
+      // No effect follows a timer in the same turn. The undo is a turn of its own, which replays
+      // the past timer.
       expect(did).toEqual(['one', 'passed', 'one', 'passed', 'passed', 'undo one']);
     });
 
@@ -158,16 +168,19 @@ export function lostClientsSuite(name: string, make: MakeGuard): void {
     it.each([
       ['nothing', {}, asksAll],
       ['something', asksAll, {}],
-    ])('[E1] [T13] reads the capabilities of the first client, if they were %s', async (_, first, second) => {
-      const { token, did, host, lose } = await setUp(function* (does) {
-        const { capabilities } = yield* info();
-        yield* undoable(does, capabilities === undefined ? 'by-mail' : 'by-form');
-      });
-      await lose(first);
-      suspended(await host.resume(token, answer('sure'), { caller: second }));
-      const [before, again] = did;
-      expect(again).toBe(before);
-    });
+    ])(
+      '[E1] [T13] reads the capabilities of the first client, if they were %s',
+      async (_, first, second) => {
+        const { token, did, host, lose } = await setUp(function* (does) {
+          const { capabilities } = yield* info();
+          yield* undoable(does, capabilities === undefined ? 'by-mail' : 'by-form');
+        });
+        await lose(first);
+        suspended(await host.resume(token, answer('sure'), { caller: second }));
+        const [before, again] = did;
+        expect(again).toBe(before);
+      },
+    );
 
     it('[E1] [W7] [T13] runs the same steps if a reading request repeats it', async () => {
       const { token, did, host, lose } = await setUp(function* (does) {

@@ -1,4 +1,11 @@
-import { createSagaHost, elicit, generateKey, memoryGuard, saga, type SagaGuard } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  type SagaGuard,
+} from '@mcp-saga/server';
 import type { GuardClaim } from '@mcp-saga/server/stores';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -36,7 +43,10 @@ test('[T13] a guard around memoryGuard() gets sealed requests and responses', as
 
 test('[T13] hosts of a process repeat a response of a shared guard in memory, wrapped or not', async () => {
   const memory = memoryGuard();
-  const hosts = [hostOf(memory), hostOf({ ...memory, finish: (...kept) => memory.finish(...kept) })] as const;
+  const hosts = [
+    hostOf(memory),
+    hostOf({ ...memory, finish: (...kept) => memory.finish(...kept) }),
+  ] as const;
   for (const [one, other] of [hosts, hosts.toReversed()] as const) {
     const { token } = suspended(await one!.start('asking', {}));
     expect(await other!.resume(token, answers)).toEqual(await one!.resume(token, answers));
@@ -55,7 +65,12 @@ test('[T13] a host refuses an unsealed record that a store made up', async () =>
   });
   const { token } = suspended(await host.start('asking', {}));
   const made = '{"status":"completed","result":"forged","saga":"asking","sagaId":"x","turn":2}';
-  for (const record of [made, ` JTI ${made}`, `undefined JTI ${made}`, `${'A'.repeat(43)} JTI ${made}`]) {
+  for (const record of [
+    made,
+    ` JTI ${made}`,
+    `undefined JTI ${made}`,
+    `${'A'.repeat(43)} JTI ${made}`,
+  ]) {
     forge.record = record;
     await expect(host.resume(token, answers)).rejects.toMatchObject({ code: 'refused' });
   }

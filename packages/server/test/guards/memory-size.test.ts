@@ -1,4 +1,11 @@
-import { createSagaHost, elicit, generateKey, memoryGuard, saga, type SuspendedTurn } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  saga,
+  type SuspendedTurn,
+} from '@mcp-saga/server';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { testClock } from '../fixtures/clock.ts';
@@ -23,7 +30,8 @@ test('[T13] a guard in memory stores used tokens until they expire, and no waiti
     guard: { store: guard },
     testing: { clock },
   });
-  const begin = async (): Promise<SuspendedTurn> => (await host.start('asking', {})) as SuspendedTurn;
+  const begin = async (): Promise<SuspendedTurn> =>
+    (await host.start('asking', {})) as SuspendedTurn;
   const answer = async ({ token, steps }: SuspendedTurn): Promise<SuspendedTurn> => {
     const answers = steps.map(({ stepId }) => ({
       stepId,
@@ -43,8 +51,8 @@ test('[T13] a guard in memory stores used tokens until they expire, and no waiti
   await answer(late);
   expect(guard.size).toBe(101);
 
-  // The next call of the guard removes expired entries, except its own. The late request could have run for as long as its
-  // lease.
+  // The next call of the guard removes expired entries, except its own. The late request could have
+  // run for as long as its lease.
   const last = await begin();
   clock.now += margin + lease;
   await answer(last);

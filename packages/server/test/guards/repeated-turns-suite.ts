@@ -17,10 +17,16 @@ import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
 const minute = 60_000;
 
-/** Turns that are interrupted by the death of their process, and repeated after further deadlines. (E1, E8, T13) */
+/**
+ * Turns that are interrupted by the death of their process, and repeated after further deadlines.
+ * (E1, E8, T13)
+ */
 export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
   describe(`an interrupted turn that is repeated, with a guard ${name}`, () => {
-    /** A saga that charges where an answer comes in half an hour; its clock, and hosts that finish turns or lose them. */
+    /**
+     * A saga that charges where an answer comes in half an hour; its clock, and hosts that finish
+     * turns or lose them.
+     */
     async function setUp() {
       const { guard, elsewhere, now, pass } = await make();
       const keys = generateKey();
@@ -63,7 +69,9 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
         cancelToken: facts[0]?.cancelToken ?? '',
         /** Takes the turn on a host that dies before it is kept. */
         lose: async () => {
-          await expect(lost.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+          await expect(lost.resume(token, answer('sure'))).rejects.toMatchObject({
+            code: 'guard_down',
+          });
           await pass(70_000);
         },
         wait: (ms: number) => void (ahead += ms),
@@ -80,7 +88,9 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
         if (typeof verdict !== 'object' || !('run' in verdict) || verdict.interrupted === undefined)
           return verdict;
         const begun = await change(verdict.interrupted, claim);
-        return begun === undefined ? { run: verdict.run } : { run: verdict.run, interrupted: begun };
+        return begun === undefined
+          ? { run: verdict.run }
+          : { run: verdict.run, interrupted: begun };
       },
     });
 
@@ -119,7 +129,9 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
         },
         finish: gone,
       });
-      await expect(slow.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+      await expect(slow.resume(token, answer('sure'))).rejects.toMatchObject({
+        code: 'guard_down',
+      });
       expect(did).toHaveLength(1);
       await pass(70_000);
       await lose();
@@ -135,7 +147,9 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
         ),
       );
       wait(10 * minute);
-      await expect(older.resume(token, answer('sure'))).resolves.toMatchObject({ status: 'failed' });
+      await expect(older.resume(token, answer('sure'))).resolves.toMatchObject({
+        status: 'failed',
+      });
       expect(did).toHaveLength(1);
     });
 
@@ -149,7 +163,9 @@ export function repeatedTurnsSuite(name: string, make: MakeGuard): void {
             sid: sagaId,
             ignoreExpiry: true,
           });
-          const kept = JSON.parse(new TextDecoder().decode(streams[0])) as { readonly begun: object };
+          const kept = JSON.parse(new TextDecoder().decode(streams[0])) as {
+            readonly begun: object;
+          };
           expect(kept.begun).toHaveProperty('at');
           const bytes = JSON.stringify({ begun: { ...kept.begun, at: undefined } });
           return await sealer.seal('response', sagaId, claims, [{ bytes, compress: false }]);

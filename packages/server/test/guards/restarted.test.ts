@@ -1,14 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { elicit, memoryGuard, saga, step, type SuspendedSagaFacts } from '@mcp-saga/server';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
-import { accept, completed, failed, hooksInto, hostOf, nothingTold, suspended } from '../fixtures/host.ts';
+import {
+  accept,
+  completed,
+  failed,
+  hooksInto,
+  hostOf,
+  nothingTold,
+  suspended,
+} from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 
 const day = 24 * 3_600_000;
 
 function asking(forks: 'refuse' | 'accept', ran: string[] = []) {
   return saga({ name: 'asking', version: '1', forks }, function* () {
-    yield* step('reserve', () => void ran.push('reserve'), { compensate: () => void ran.push('release') });
+    yield* step('reserve', () => void ran.push('reserve'), {
+      compensate: () => void ran.push('release'),
+    });
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
     yield* step('charge', () => void ran.push('charge'), { once: true });
     return 'charged';
@@ -39,7 +49,10 @@ describe('a guard in memory that was restarted', () => {
       reason: 'guard_restarted',
     });
     await expect(host.cancel(token)).rejects.toMatchObject({ reason: 'guard_restarted' });
-    expect(told.rejections.map(({ reason }) => reason)).toEqual(['guard_restarted', 'guard_restarted']);
+    expect(told.rejections.map(({ reason }) => reason)).toEqual([
+      'guard_restarted',
+      'guard_restarted',
+    ]);
   });
 
   test('[T13] accepts every token that was issued since the first host with it was created', async () => {

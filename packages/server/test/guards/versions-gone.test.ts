@@ -42,9 +42,13 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
   const release = compensator('release', z.object({}), () => void did.push('release'));
   const order = (version: string): Saga<undefined, undefined> =>
     saga({ name: 'order', version, forks: 'refuse', onMismatch }, function* () {
-      yield* step('reserve', () => void did.push('reserve'), { compensate: release.for(() => ({})) });
+      yield* step('reserve', () => void did.push('reserve'), {
+        compensate: release.for(() => ({})),
+      });
       yield* elicit('sure', { message: 'Sure?', schema: Ok });
-      yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+      yield* step('charge', () => void did.push('charge'), {
+        compensate: () => void did.push('refund'),
+      });
       yield* elicit('more', { message: 'More?', schema: Ok });
       return 'charged';
     });
@@ -68,7 +72,15 @@ function deployed(onMismatch: 'fail' | 'compensate'): Deployed {
   const dyingNext = hostOf('2', {
     finish: (fence, sealed) => (fence.turn === 2 ? gone() : guard.finish(fence, sealed)),
   });
-  return { old: (change) => hostOf('1', change), next: hostOf('2'), dyingNext, clock, did, facts, settled };
+  return {
+    old: (change) => hostOf('1', change),
+    next: hostOf('2'),
+    dyingNext,
+    clock,
+    did,
+    facts,
+    settled,
+  };
 }
 
 describe.each(['fail', 'compensate'] as const)(
@@ -78,7 +90,10 @@ describe.each(['fail', 'compensate'] as const)(
       const { old, next, did } = deployed(onMismatch);
       const { token } = suspended(await old().start('order', {}));
       const { token: more } = suspended(await old().resume(token, answer('sure')));
-      expect(await next.resume(token, answer('sure'))).toMatchObject({ status: 'suspended', token: more });
+      expect(await next.resume(token, answer('sure'))).toMatchObject({
+        status: 'suspended',
+        token: more,
+      });
       expect(await old().resume(more, answer('more'))).toMatchObject({ result: 'charged' });
       expect(await next.resume(more, answer('more'))).toMatchObject({ result: 'charged' });
       // A request with another answer is still refused.
@@ -90,7 +105,9 @@ describe.each(['fail', 'compensate'] as const)(
       const { old, next, clock, did, facts, settled } = deployed(onMismatch);
       const { token } = suspended(await old().start('order', {}));
       const dying = old({ finish: gone, release: gone, forget: gone });
-      await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+      await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({
+        code: 'guard_down',
+      });
       expect(did).toEqual(['reserve', 'charge']);
       clock.now += 3 * hour;
       expect(await next.cancel(facts[0]?.cancelToken ?? '')).toMatchObject({
@@ -116,7 +133,9 @@ test('[E10] [R3] [R5] a token whose version is gone stays valid for a rollback',
   await expect(next.resume(token, answer('sure'))).rejects.toMatchObject(goneNow);
   await expect(next.resume(token, answer('sure', false))).rejects.toBeInstanceOf(TokenRefused);
   expect(settled).toEqual([]);
-  expect(suspended(await old().resume(token, answer('sure'))).steps).toMatchObject([{ stepId: 'more' }]);
+  expect(suspended(await old().resume(token, answer('sure'))).steps).toMatchObject([
+    { stepId: 'more' },
+  ]);
   expect(did).toEqual(['reserve', 'charge', 'charge']);
 });
 
@@ -139,7 +158,9 @@ test('[R3] a request after an interrupted turn of a gone version reports the tur
 test('[R3] [E8] an interrupted undo is repeated by its key, and not reported as uncompensated', async () => {
   const { old, next, dyingNext, clock, did, facts, settled } = deployed('compensate');
   const { token } = suspended(await old().start('order', {}));
-  await expect(dyingNext.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  await expect(dyingNext.resume(token, answer('sure'))).rejects.toMatchObject({
+    code: 'guard_down',
+  });
   expect(did).toEqual(['reserve', 'release']);
   // The queue was notified, and is notified again in case that message was dropped.
   const [first, second] = facts.splice(0);
@@ -184,7 +205,9 @@ describe('a saga that this process does not serve', () => {
       const { token: next, steps } = suspended(await newer.resume(token, answer('sure')));
       const refused = how === 'resume' ? older.resume(next, answer('seat')) : older.cancel(next);
       await expect(refused).rejects.toMatchObject({ code: 'version_gone' });
-      expect(await newer.resume(next, answer(steps[0]?.stepId ?? ''))).toMatchObject({ status: 'completed' });
+      expect(await newer.resume(next, answer(steps[0]?.stepId ?? ''))).toMatchObject({
+        status: 'completed',
+      });
     },
   );
 

@@ -16,7 +16,9 @@ import { recordingQueue, type Sent } from '../queue/queued.ts';
 import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 
-/** What hosts do that share a guard and a queue, which continues sagas without their clients. (E8) */
+/**
+ * What hosts do that share a guard and a queue, which continues sagas without their clients. (E8)
+ */
 export function wokenSagasSuite(name: string, make: MakeGuard): void {
   describe(`hosts with a queue, with a guard ${name}`, () => {
     async function setUp() {
@@ -25,7 +27,9 @@ export function wokenSagasSuite(name: string, make: MakeGuard): void {
       const did: string[] = [];
       let ahead = 0;
       const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
         const { ship } = yield* all({
           ship: elicit('ship', { message: 'Ship?', schema: Ok }),
           packed: poll('packed', () => (did.push('poll') > 3 ? true : undefined), {
@@ -33,7 +37,8 @@ export function wokenSagasSuite(name: string, make: MakeGuard): void {
             totalTimeoutMs: 24 * hour,
           }),
         });
-        if (ship.ok) yield* step('ship', ({ idempotencyKey }) => void did.push(`ship ${idempotencyKey}`));
+        if (ship.ok)
+          yield* step('ship', ({ idempotencyKey }) => void did.push(`ship ${idempotencyKey}`));
         yield* elicit('review', { message: 'Good?', schema: Ok });
         return 'done';
       });
@@ -72,10 +77,14 @@ export function wokenSagasSuite(name: string, make: MakeGuard): void {
       expect(queue.sent.at(-1)).toMatchObject({ message: { turn: 2 } });
       expect(did).toEqual(['charge', 'poll', 'poll']);
       const next = suspended(await hosts[1].resume(token, answer('ship')));
-      expect(suspended(await hosts[0].resume(token, answer('ship')))).toMatchObject({ token: next.token });
+      expect(suspended(await hosts[0].resume(token, answer('ship')))).toMatchObject({
+        token: next.token,
+      });
       await expect(hosts[0].resume(token, answer('ship', false))).rejects.toThrow(TokenRefused);
       wait(hour);
-      expect(await hosts[0].deliver(queue.sent.at(-1)!.message)).toMatchObject({ status: 'waiting' });
+      expect(await hosts[0].deliver(queue.sent.at(-1)!.message)).toMatchObject({
+        status: 'waiting',
+      });
       expect(suspended(await hosts[1].resume(token, answer('ship'))).steps).toMatchObject([
         { stepId: 'review' },
       ]);
@@ -96,7 +105,9 @@ export function wokenSagasSuite(name: string, make: MakeGuard): void {
       const { hosts, token, did, first, dying, wait, pass } = await setUp();
       wait(hour);
       did.push('polled');
-      await expect(dying.resume(token, answer('ship'))).rejects.toMatchObject({ code: 'guard_down' });
+      await expect(dying.resume(token, answer('ship'))).rejects.toMatchObject({
+        code: 'guard_down',
+      });
       wait(2 * 60_000);
       await pass(70_000);
       expect(await hosts[1].deliver(first)).toMatchObject({ status: 'waiting' });

@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { elicit, saga, SagaHostError, type StepAnswer } from '@mcp-saga/server';
 import { serveSagas, type SagaServer } from '@mcp-saga/server/serve';
 import * as z from 'zod';
-import { accept, hooksInto, hostOf, nothingTold, oldKey, suspended, type Told } from '../fixtures/host.ts';
+import {
+  accept,
+  hooksInto,
+  hostOf,
+  nothingTold,
+  oldKey,
+  suspended,
+  type Told,
+} from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { ask, eras, postText, read, type RawMessage } from '../fixtures/raw.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
@@ -47,9 +55,21 @@ describe.each(eras)('invalid input of a client of the %s era', (era) => {
     ['no name', {}, 'name: expected a string'],
     ['a name that is a number', { name: 7 }, 'name: expected a string'],
     ['a name that is null', { name: null }, 'name: expected a string'],
-    ['arguments that are a list', { name: 'asking', arguments: [] }, 'arguments: expected an object'],
-    ['arguments that are null', { name: 'asking', arguments: null }, 'arguments: expected an object'],
-    ['arguments that are a text', { name: 'asking', arguments: '{}' }, 'arguments: expected an object'],
+    [
+      'arguments that are a list',
+      { name: 'asking', arguments: [] },
+      'arguments: expected an object',
+    ],
+    [
+      'arguments that are null',
+      { name: 'asking', arguments: null },
+      'arguments: expected an object',
+    ],
+    [
+      'arguments that are a text',
+      { name: 'asking', arguments: '{}' },
+      'arguments: expected an object',
+    ],
   ])('at the start is reported by its field: %s', async (_, params, problem) => {
     expect(await refused('tools/callSaga', params)).toStrictEqual({
       code: -32602,
@@ -80,12 +100,15 @@ describe.each(eras)('invalid input of a client of the %s era', (era) => {
     ['a field too long', { service: 'kq-918273-kq' }, 'service: Too big'],
     ['a field out of bounds', { service: 'a', count: 918_273 }, 'count: Too big'],
     ['a nested field', { service: 'a', tags: ['a', 'kq-918273'] }, 'tags[1]: Invalid option'],
-  ])('[W4] in arguments is reported by its field, without the value: %s', async (_, args, problem) => {
-    const error = await refused('tools/callSaga', { name: 'typed', arguments: args });
-    expect(error).toMatchObject({ code: -32602, data: { reason: 'invalid_params' } });
-    expect(error?.message).toContain(`Invalid arguments for 'typed': ${problem}`);
-    expect(JSON.stringify(error)).not.toContain('918273');
-  });
+  ])(
+    '[W4] in arguments is reported by its field, without the value: %s',
+    async (_, args, problem) => {
+      const error = await refused('tools/callSaga', { name: 'typed', arguments: args });
+      expect(error).toMatchObject({ code: -32602, data: { reason: 'invalid_params' } });
+      expect(error?.message).toContain(`Invalid arguments for 'typed': ${problem}`);
+      expect(JSON.stringify(error)).not.toContain('918273');
+    },
+  );
 
   test.each([
     ['missing', {}],
@@ -113,7 +136,11 @@ describe.each(eras)('invalid input of a client of the %s era', (era) => {
       [{ stepId: 1, result: {} }],
       'completedSteps[0].stepId: expected a string',
     ],
-    ['a step with neither', [{ stepId: 'a' }], 'completedSteps[0]: expected either a result or an error'],
+    [
+      'a step with neither',
+      [{ stepId: 'a' }],
+      'completedSteps[0]: expected either a result or an error',
+    ],
     [
       'a step with both',
       [{ stepId: 'a', result: {}, error: { code: 1, message: '' } }],
@@ -178,7 +205,10 @@ describe.each(eras)('invalid input of a client of the %s era', (era) => {
       return (await read(await server.fetch(postText(era, method, body)))).last.error;
     };
     expect(
-      await send('tools/callSaga', '"name":"asking","arguments":{"a":{"__proto__":{"polluted":1}}}'),
+      await send(
+        'tools/callSaga',
+        '"name":"asking","arguments":{"a":{"__proto__":{"polluted":1}}}',
+      ),
     ).toMatchObject({
       code: -32602,
       message: 'Invalid params: arguments.a.__proto__: is a forbidden key',
@@ -198,10 +228,16 @@ describe.each(eras)('invalid input of a client of the %s era', (era) => {
 
   test('[W4] in a form is asked again with the reason, and without the value', async () => {
     const { server, told } = serving();
-    const first = await ask(server, era, 'tools/callSaga', { name: 'typed', arguments: { service: 'a' } });
+    const first = await ask(server, era, 'tools/callSaga', {
+      name: 'typed',
+      arguments: { service: 'a' },
+    });
     const completedSteps = [accept('target', { target: 'kq-918273', size: 'kq-918273' })];
     const { sagaToken } = first.last.result as { sagaToken: string };
-    const { text, last } = await ask(server, era, 'tools/resumeSaga', { sagaToken, completedSteps });
+    const { text, last } = await ask(server, era, 'tools/resumeSaga', {
+      sagaToken,
+      completedSteps,
+    });
     expect(last.result).toMatchObject({
       state: 'suspended',
       steps: [
@@ -217,7 +253,10 @@ describe.each(eras)('invalid input of a client of the %s era', (era) => {
 
   test('[W4] that changes a recorded answer is reported with the ID of the step', async () => {
     const { server } = serving();
-    const first = await ask(server, era, 'tools/callSaga', { name: 'typed', arguments: { service: 'a' } });
+    const first = await ask(server, era, 'tools/callSaga', {
+      name: 'typed',
+      arguments: { service: 'a' },
+    });
     const second = await ask(server, era, 'tools/resumeSaga', {
       sagaToken: first.last.result?.['sagaToken'],
       completedSteps: [accept('target', { target: 'eu' })],
@@ -242,7 +281,11 @@ describe('answers', () => {
   test('[W4] to unknown steps are ignored, and reported to the hook', async () => {
     const { host, told, token } = await started();
     const turn = suspended(
-      await host.resume(token, [accept('sure', {}), accept('__proto__', {}), accept('constructor', {})]),
+      await host.resume(token, [
+        accept('sure', {}),
+        accept('__proto__', {}),
+        accept('constructor', {}),
+      ]),
     );
     expect(turn.steps.map(({ stepId }) => stepId)).toEqual(['target']);
     expect(told.ignored).toEqual([
@@ -260,7 +303,9 @@ describe('answers', () => {
       stepId: 'target',
       result: { content: { size: 1, target: 'eu' }, action: 'accept' },
     };
-    expect((await host.resume(second.token, [repeated, accept('sure', {})])).status).toBe('completed');
+    expect((await host.resume(second.token, [repeated, accept('sure', {})])).status).toBe(
+      'completed',
+    );
     const other = host.resume(second.token, [accept('target', { target: 'eu', size: 2 })]);
     await expect(other).rejects.toMatchObject({ code: 'answer_conflict', stepId: 'target' });
   });
@@ -270,7 +315,10 @@ describe('answers', () => {
     ['a text', { stepId: 'target', result: 'accept' }],
     ['a list', { stepId: 'target', result: ['accept'] }],
     ['without an action', { stepId: 'target', result: {} }],
-    ['with another action', { stepId: 'target', result: { action: 'ok', content: { target: 'x' } } }],
+    [
+      'with another action',
+      { stepId: 'target', result: { action: 'ok', content: { target: 'x' } } },
+    ],
     ['without content', { stepId: 'target', result: { action: 'accept' } }],
     ['with a list for content', { stepId: 'target', result: { action: 'accept', content: [] } }],
   ])('[W4] that are %s are asked again with a reason', async (_, answer) => {

@@ -9,7 +9,9 @@ describe('waiting for a request that runs elsewhere', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('[T13] doubles the delay each time, up to a second', () => {
-    const longest = Array.from({ length: 8 }, (_, waits) => busyWait(waits, () => 1 - Number.EPSILON));
+    const longest = Array.from({ length: 8 }, (_, waits) =>
+      busyWait(waits, () => 1 - Number.EPSILON),
+    );
     expect(longest.map(Math.round)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 1_000]);
     const shortest = Array.from({ length: 8 }, (_, waits) => busyWait(waits, () => 0));
     expect(shortest).toEqual([25, 50, 100, 200, 400, 500, 500, 500]);
@@ -31,7 +33,9 @@ describe('waiting for a request that runs elsewhere', () => {
       guard: { store: { ...guard, begin } },
     });
     const { token } = suspended(await host.start('asking', {}));
-    const answers = [{ stepId: 'go', result: { action: 'accept', content: { ok: true } } } as const];
+    const answers = [
+      { stepId: 'go', result: { action: 'accept', content: { ok: true } } } as const,
+    ];
     const busy = expect(host.resume(token, answers)).rejects.toMatchObject({ code: 'busy' });
     await expect.poll(() => begin.mock.calls).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1_600);

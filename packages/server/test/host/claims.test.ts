@@ -35,10 +35,14 @@ describe('the original call', () => {
     await expect(resume('asking', { a: 'é', b: [1, { c: null }] })).resolves.toMatchObject({
       status: 'completed',
     });
-    await expect(resume('asking', { ...args, resumeToken: 'r', answers: {} })).resolves.toMatchObject({
+    await expect(
+      resume('asking', { ...args, resumeToken: 'r', answers: {} }),
+    ).resolves.toMatchObject({
       status: 'completed',
     });
-    await expect(resume('asking', { ...args, a: 'e' })).rejects.toMatchObject({ reason: 'arguments' });
+    await expect(resume('asking', { ...args, a: 'e' })).rejects.toMatchObject({
+      reason: 'arguments',
+    });
     await expect(resume('asking', undefined)).rejects.toMatchObject({ reason: 'arguments' });
     await expect(resume('other', args)).rejects.toMatchObject({ reason: 'target' });
   });
@@ -46,16 +50,28 @@ describe('the original call', () => {
   test('[T6] counts absent arguments as empty ones', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(await host.start('asking', undefined));
-    const turn = await coreOf(host).resume(token, answer, {}, { entry: { target: 'asking', args: {} } });
+    const turn = await coreOf(host).resume(
+      token,
+      answer,
+      {},
+      { entry: { target: 'asking', args: {} } },
+    );
     expect(turn.status).toBe('completed');
   });
 
   test('[T6] binds the method', async () => {
     const { host } = hostOf(asking());
-    const { token } = suspended(await coreOf(host).start('asking', {}, {}, { method: 'tools/call' }));
+    const { token } = suspended(
+      await coreOf(host).start('asking', {}, {}, { method: 'tools/call' }),
+    );
     const resumed = coreOf(host).resume(token, answer, {}, { methods: ['tools/callSaga'] });
     await expect(resumed).rejects.toMatchObject({ reason: 'method' });
-    const turn = await coreOf(host).resume(token, answer, {}, { methods: ['tools/callSaga', 'tools/call'] });
+    const turn = await coreOf(host).resume(
+      token,
+      answer,
+      {},
+      { methods: ['tools/callSaga', 'tools/call'] },
+    );
     expect(turn.status).toBe('completed');
   });
 
@@ -100,7 +116,9 @@ describe('expiry', () => {
     clock.now = start + 20 * minute;
     const again = suspended(await host.resume(first.token));
     expect(again.expiresAt).toBe(clock.now + hour);
-    const refused = suspended(await host.resume(again.token, [{ stepId: 'one', result: 'nonsense' }]));
+    const refused = suspended(
+      await host.resume(again.token, [{ stepId: 'one', result: 'nonsense' }]),
+    );
     expect(refused.expiresAt).toBe(clock.now + hour);
     const second = suspended(await host.resume(refused.token, [accept('one', {})]));
     expect(second.expiresAt).toBe(clock.now + hour);
@@ -114,7 +132,9 @@ describe('expiry', () => {
       for (let index = 0; index < 100; index += 1) yield* checkpoint();
       return 'done';
     });
-    const { host, clock } = hostOf(checked, { limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour } });
+    const { host, clock } = hostOf(checked, {
+      limits: { tokenTtlMs: hour, maxLifetimeMs: 3 * hour },
+    });
     let turn = suspended(await host.start('checked', {}));
     for (let index = 0; index < 6; index += 1) {
       const expiresAt = Math.min(clock.now + hour, start + 3 * hour);
@@ -247,7 +267,11 @@ test('[T10] an operator sees the size of each part, and which parts are compress
   const second = suspended(await host.resume(first.token, [accept('text', { text })]));
   const { parts, tokenBytes } = await host.inspect(second.token);
   expect(parts.map(({ part }) => part)).toEqual(['secrets', 'structure', 'client', 'server']);
-  const [, , client, server] = parts.map(({ bytes, stored }) => ({ bytes, stored, share: stored / bytes }));
+  const [, , client, server] = parts.map(({ bytes, stored }) => ({
+    bytes,
+    stored,
+    share: stored / bytes,
+  }));
   expect(client?.bytes).toBeGreaterThan(text.length);
   expect(client?.share).toBeLessThan(0.1);
   // Compressed results would reveal by their length how alike they are to values of the client.

@@ -1,7 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { elicit, memoryGuard, saga, step, TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
+import {
+  elicit,
+  memoryGuard,
+  saga,
+  step,
+  TokenRefused,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
-import { accept, completed, hooksInto, hostOf, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
+import {
+  accept,
+  completed,
+  hooksInto,
+  hostOf,
+  nothingTold,
+  oldKey,
+  suspended,
+} from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { start, testClock } from '../fixtures/clock.ts';
@@ -13,7 +28,8 @@ const caller = { principal: { subject: 'ada', client: 'app' } };
 
 async function mint(more: object = {}): Promise<string> {
   const { host } = hostOf(asking(), { clock: testClock() });
-  return suspended(await coreOf(host).start('asking', {}, more, { method: 'tools/callSaga' })).token;
+  return suspended(await coreOf(host).start('asking', {}, more, { method: 'tools/callSaga' }))
+    .token;
 }
 
 describe('a host with a slow clock', () => {
@@ -23,7 +39,10 @@ describe('a host with a slow clock', () => {
     const { host, told } = hostOf(asking(), { clock, guard: { store: guard } });
     const token = await mint();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
-      await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'clock_behind' });
+      await expect(request()).rejects.toMatchObject({
+        name: 'SagaHostError',
+        code: 'clock_behind',
+      });
     }
     expect(told.rejections.map(({ reason }) => reason)).toEqual(['not_yet_valid', 'not_yet_valid']);
     expect(told.steps).toEqual([]);
@@ -36,14 +55,22 @@ describe('a host with a slow clock', () => {
     ['that may not call', 'forbidden', () => mint(), { auth: { authorize: () => false } }],
     ['of a saga that is gone', 'target', () => mint(), { sagas: [asking('other')] }],
     ['tampered with', 'undecryptable', async () => `${(await mint()).slice(0, -2)}AA`, {}],
-    ['issued before an incident', 'revoked', () => mint(), { auth: { rejectIssuedBefore: start + 1 } }],
-  ])('[T5] [T6] refuses a token %s (%s) as if its clock were right', async (_, reason, token, options) => {
-    const { sagas = [asking()], ...rest } = options;
-    const { host } = hostOf(sagas, { ...rest, clock: testClock(start - behind) });
-    const refused = host.resume(await token(), answer);
-    await expect(refused).rejects.toBeInstanceOf(TokenRefused);
-    await expect(refused).rejects.toMatchObject({ reason });
-  });
+    [
+      'issued before an incident',
+      'revoked',
+      () => mint(),
+      { auth: { rejectIssuedBefore: start + 1 } },
+    ],
+  ])(
+    '[T5] [T6] refuses a token %s (%s) as if its clock were right',
+    async (_, reason, token, options) => {
+      const { sagas = [asking()], ...rest } = options;
+      const { host } = hostOf(sagas, { ...rest, clock: testClock(start - behind) });
+      const refused = host.resume(await token(), answer);
+      await expect(refused).rejects.toBeInstanceOf(TokenRefused);
+      await expect(refused).rejects.toMatchObject({ reason });
+    },
+  );
 });
 
 describe('a request repeated at a host with a slow clock', () => {
@@ -77,12 +104,15 @@ describe('a request repeated at a host with a slow clock', () => {
     const clock = testClock();
     const guard = memoryGuard({ clock });
     let kept = 0;
-    const finish: typeof guard.finish = (...turn) => ((kept += 1) > 1 ? gone() : guard.finish(...turn));
+    const finish: typeof guard.finish = (...turn) =>
+      (kept += 1) > 1 ? gone() : guard.finish(...turn);
     const ahead = hostOf(order, { guard: { store: { ...guard, finish, release: gone } } });
     const late = hostOf(order, { guard: { store: guard } });
     const { token } = suspended(await ahead.host.start('order', {}));
     ahead.clock.now += behind;
-    await expect(ahead.host.resume(token, go('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+    await expect(ahead.host.resume(token, go('sure'))).rejects.toMatchObject({
+      code: 'guard_down',
+    });
     clock.now += 70_000;
     expect(completed(await late.host.resume(token, go('sure'))).result).toBe('done');
   });

@@ -9,7 +9,11 @@ const mark = 'kq-credential';
 
 /** All contents of a token, opened with the key. */
 async function contentsOf(token: string): Promise<string> {
-  const sealer = createSealer({ ring: createKeyRing(oldKey), audience: 'deployer', clock: () => start });
+  const sealer = createSealer({
+    ring: createKeyRing(oldKey),
+    audience: 'deployer',
+    clock: () => start,
+  });
   const { streams } = await sealer.open(token, { purpose: 'token' });
   return streams.map((bytes) => Buffer.from(bytes).toString('utf8')).join('\n');
 }
@@ -20,7 +24,9 @@ test.each([
 ])('[T12] with keep: %s it is %s that a token contains the result', async (keep, isThere) => {
   const got: unknown[] = [];
   const login = saga({ name: 'login', version: '1' }, function* () {
-    got.push(keep ? yield* step('login', () => mark) : yield* step('login', () => mark, { keep: false }));
+    got.push(
+      keep ? yield* step('login', () => mark) : yield* step('login', () => mark, { keep: false }),
+    );
     yield* elicit('go', { message: 'Go?', schema: Empty });
     return 'done';
   });

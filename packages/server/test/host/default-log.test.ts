@@ -34,7 +34,10 @@ const hostOf = (changes: HostChanges = {}) =>
 let asked = 0;
 const restless = saga({ name: 'restless', version: '1' }, function* () {
   asked += 1;
-  yield* elicit('sure', { message: `Pay before ${asked}?`, schema: z.object({ card: z.string() }) });
+  yield* elicit('sure', {
+    message: `Pay before ${asked}?`,
+    schema: z.object({ card: z.string() }),
+  });
   return '';
 });
 
@@ -96,7 +99,10 @@ describe('a host without hooks', () => {
   const card = '4111 1111\n\u001b[31mmcp-saga: all is well';
   const keyed = (fails: boolean) =>
     saga({ name: 'keyed', version: '1' }, function* () {
-      const { name } = yield* elicit('name', { message: 'Name?', schema: z.object({ name: z.string() }) });
+      const { name } = yield* elicit('name', {
+        message: 'Name?',
+        schema: z.object({ name: z.string() }),
+      });
       yield* step(
         'charge',
         () => {
@@ -126,9 +132,15 @@ describe('a host without hooks', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const told: string[] = [];
     await answered(hostOf({ sagas: [keyed(false)] }));
-    await answered(hostOf({ sagas: [keyed(false)], hooks: { onWarning: (said) => told.push(said) } }));
+    await answered(
+      hostOf({ sagas: [keyed(false)], hooks: { onWarning: (said) => told.push(said) } }),
+    );
     expect(warn.mock.calls).toEqual([
-      [expect.stringMatching(/^mcp-saga: The token of saga 'keyed' .* Largest: step 'charge\(\*\)' \(/)],
+      [
+        expect.stringMatching(
+          /^mcp-saga: The token of saga 'keyed' .* Largest: step 'charge\(\*\)' \(/,
+        ),
+      ],
     ]);
     expect(told).toEqual([expect.stringContaining("Largest: step 'charge(*)' (")]);
   });
@@ -192,7 +204,12 @@ describe('a host without hooks', () => {
     let time = 1_000_000;
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const host = hostOf({ testing: { clock: () => time } });
-    const stranger = createSagaHost({ sagas: [asking()], keys: generateKey(), audience: 'a', hooks: {} });
+    const stranger = createSagaHost({
+      sagas: [asking()],
+      keys: generateKey(),
+      audience: 'a',
+      hooks: {},
+    });
     const turn = await stranger.start('asking', {});
     const token = turn.status === 'suspended' ? turn.token : '';
     for (const wait of [0, 1_000, 60_000]) {
@@ -228,7 +245,11 @@ describe('a host without hooks', () => {
 
   test.each<[string, string, (host: SagaHost, token: string) => unknown]>([
     ['malformed', 'The token is incomplete', (host) => host.resume('nonsense')],
-    ['undecryptable', 'another `audience`', (host, token) => host.resume(`${token.slice(0, -4)}AAAA`)],
+    [
+      'undecryptable',
+      'another `audience`',
+      (host, token) => host.resume(`${token.slice(0, -4)}AAAA`),
+    ],
     [
       'arguments',
       'other arguments than the call that started the saga',
@@ -238,7 +259,8 @@ describe('a host without hooks', () => {
     [
       'principal',
       'Another principal started the saga',
-      (host, token) => host.resume(token, [], { caller: { principal: { subject: 'ada', client: 'app' } } }),
+      (host, token) =>
+        host.resume(token, [], { caller: { principal: { subject: 'ada', client: 'app' } } }),
     ],
   ])('[T5] explains in development only why a token %s', async (reason, why, use) => {
     const short = `mcp-saga: A token was rejected: ${reason}. Set hooks.onReject to count rejections.`;

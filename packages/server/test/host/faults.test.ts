@@ -37,7 +37,9 @@ function faulty(
   return saga(options as never, body as never) as never;
 }
 
-async function served(program: Saga<undefined, undefined>): Promise<{ answer: RawAnswer; told: Told }> {
+async function served(
+  program: Saga<undefined, undefined>,
+): Promise<{ answer: RawAnswer; told: Told }> {
   const told = nothingTold();
   const server = serveSagas({
     name: 'deployer',
@@ -182,7 +184,9 @@ describe('a saga that fails', () => {
       });
     });
     const turn = failed(await hostOf(nested).host.start('faulty', {}));
-    expect(String(turn.error)).toMatch(/elicit\('who'\): the form field 'user' is an object inside the form/);
+    expect(String(turn.error)).toMatch(
+      /elicit\('who'\): the form field 'user' is an object inside the form/,
+    );
   });
 
   test.each<[string, () => unknown]>([
@@ -206,7 +210,9 @@ describe('a saga that fails', () => {
       });
     });
     const { answer } = await served(parallel);
-    expect(answer.last.result).toMatchObject({ content: [{ text: "'faulty' failed at step 'bad'." }] });
+    expect(answer.last.result).toMatchObject({
+      content: [{ text: "'faulty' failed at step 'bad'." }],
+    });
   });
 
   test('[R3] [E10] that differs on replay is rejected, and gives no result to another step', async () => {
@@ -222,7 +228,9 @@ describe('a saga that fails', () => {
     name = 'two';
     const mismatch = { code: 'replay_mismatch', recorded: { path: 'one' } };
     await expect(host.resume(token, [accept('go', {})])).rejects.toMatchObject(mismatch);
-    expect(told.errors).toMatchObject([{ code: 'replay_mismatch', public: false, cause: mismatch }]);
+    expect(told.errors).toMatchObject([
+      { code: 'replay_mismatch', public: false, cause: mismatch },
+    ]);
     expect(seen).toEqual(['one']);
     name = 'one';
     expect(completed(await host.resume(token, [accept('go', {})])).result).toBe('done');
@@ -235,7 +243,9 @@ describe('a saga that fails', () => {
     });
     const { host } = hostOf(asked);
     const { token } = suspended(await host.start('faulty', {}));
-    const turn = failed(await host.resume(token, [{ stepId: 'sure', result: { action: 'decline' } }]));
+    const turn = failed(
+      await host.resume(token, [{ stepId: 'sure', result: { action: 'decline' } }]),
+    );
     expect(publicMessageOf('faulty', turn.error)).toBe("The user declined the question 'sure'.");
     const error = { code: -1, message: mark, data: { mark } };
     const refused = failed(await host.resume(token, [{ stepId: 'sure', error }]));
@@ -269,7 +279,10 @@ describe('a result', () => {
     ['a content block without a type', { content: [{ text: 'x' }] }],
   ])('that is or has %s fails the saga instead of the transport', async (_, value) => {
     const { answer, told } = await served(faulty(ends(value)));
-    expect(answer.last.result).toMatchObject({ isError: true, content: [{ text: "'faulty' failed." }] });
+    expect(answer.last.result).toMatchObject({
+      isError: true,
+      content: [{ text: "'faulty' failed." }],
+    });
     const code = value instanceof Promise ? 'authoring_error' : 'invalid_result';
     expect(told.turns).toMatchObject([{ status: 'failed', error: { code } }]);
     expect(String(told.turns[0]?.error)).not.toContain(mark);
@@ -278,7 +291,10 @@ describe('a result', () => {
 
   test('is sent completely, without members that are undefined', async () => {
     const value = {
-      content: [text, { type: 'resource_link', uri: 'file:///a', name: 'a', description: undefined }],
+      content: [
+        text,
+        { type: 'resource_link', uri: 'file:///a', name: 'a', description: undefined },
+      ],
       structuredContent: { n: 0, list: [null], when: undefined },
       isError: undefined,
       _meta: { own: true },
@@ -318,19 +334,27 @@ describe('a result', () => {
     ['it is a tool result', { content: [text] }, 'id: expected string'],
   ])('that does not match the output schema fails the saga: %s', async (_, value, problem) => {
     const { answer, told } = await served(faulty(ends(value), Output));
-    expect(answer.last.result).toMatchObject({ isError: true, content: [{ text: "'faulty' failed." }] });
+    expect(answer.last.result).toMatchObject({
+      isError: true,
+      content: [{ text: "'faulty' failed." }],
+    });
     expect(answer.text).not.toContain('918273');
-    expect(String(told.turns[0]?.error)).toContain(`the result does not match the output schema: ${problem}`);
+    expect(String(told.turns[0]?.error)).toContain(
+      `the result does not match the output schema: ${problem}`,
+    );
     expect(String(told.turns[0]?.error)).not.toContain('918273');
   });
 
   test.each<[unknown, string]>([
     [undefined, "'faulty': the result is missing. Return a string, a tool result, or a value"],
     [7, "'faulty': the result is neither a string nor a tool result. Add an `output` schema"],
-  ])('that is %s is reported to the operator with the name of the saga and a remedy', async (value, said) => {
-    const { error } = failed(await hostOf(faulty(ends(value))).host.start('faulty', {}));
-    expect((error as Error).message).toContain(said);
-  });
+  ])(
+    'that is %s is reported to the operator with the name of the saga and a remedy',
+    async (value, said) => {
+      const { error } = failed(await hostOf(faulty(ends(value))).host.start('faulty', {}));
+      expect((error as Error).message).toContain(said);
+    },
+  );
 
   test('[E3] that is rejected is not a failed step, with and without a guard', async () => {
     const undoes = (forks: 'refuse' | 'accept') =>
@@ -340,10 +364,15 @@ describe('a result', () => {
         return { id: mark, size: 918_273 };
       });
     for (const forks of ['refuse', 'accept'] as const) {
-      const { host } = hostOf(undoes(forks), { guard: { store: memoryGuard({ clock: () => 1_000 }) } });
+      const { host } = hostOf(undoes(forks), {
+        guard: { store: memoryGuard({ clock: () => 1_000 }) },
+      });
       const { token } = suspended(await host.start('faulty', {}));
       const turn = failed(await host.resume(token, [accept('sure', {})]));
-      expect(turn).toMatchObject({ compensated: [{ stepId: 'charge' }], error: { code: 'invalid_result' } });
+      expect(turn).toMatchObject({
+        compensated: [{ stepId: 'charge' }],
+        error: { code: 'invalid_result' },
+      });
       expect(publicMessageOf('faulty', turn.error)).toBe("'faulty' failed.");
     }
   });

@@ -43,12 +43,16 @@ test('[T6] [T11] checks authorization and limits in the same order at a start an
 
 test('[T11] applies the rate limit also to calls with unmet needs', async () => {
   const { host, asked } = gated('rateLimit');
-  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({ code: 'rate_limited' });
+  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({
+    code: 'rate_limited',
+  });
   expect(asked).toEqual(['principal', 'authorize', 'rateLimit']);
 });
 
 test('[T6] [T11] does not count calls of an unauthorized caller in the rate limit', async () => {
   const { host, asked } = gated('authorize');
-  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(host.start('needy', {}, { caller: lacking })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
   expect(asked).toEqual(['principal', 'authorize']);
 });

@@ -67,7 +67,10 @@ describe('a hook that never settles', () => {
 
 test('[E8] a hook that fails after hookTimeoutMs is reported again, and leaves no timer', async () => {
   const late = deferred<never>();
-  const { host, told } = hostWith({ onSuspended: () => late.promise }, { limits: { hookTimeoutMs: 50 } });
+  const { host, told } = hostWith(
+    { onSuspended: () => late.promise },
+    { limits: { hookTimeoutMs: 50 } },
+  );
   const started = host.start('asks', {});
   await vi.advanceTimersByTimeAsync(50);
   suspended(await started);

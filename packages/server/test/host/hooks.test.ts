@@ -35,7 +35,10 @@ describe.each(['throw', 'reject'] as const)('hooks that %s', (how) => {
       yield* elicit('go', { message: 'Go?', schema: Empty });
       return `charged ${charged}`;
     });
-    const { host } = hostOf(charging, { hooks: failing(how, errors), limits: { maxTokenBytes: 1600 } });
+    const { host } = hostOf(charging, {
+      hooks: failing(how, errors),
+      limits: { maxTokenBytes: 1600 },
+    });
     const caller = { progress: failing(how, errors).onError!, log: failing(how, errors).onError! };
     const first = suspended(await host.start('charging', {}, { caller }));
     const again = suspended(await host.resume(first.token, [accept('nothing', {})]));

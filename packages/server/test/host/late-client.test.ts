@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { ClientCannot, elicit, memoryGuard, poll, race, random, saga, sleep, step } from '@mcp-saga/server';
+import {
+  ClientCannot,
+  elicit,
+  memoryGuard,
+  poll,
+  race,
+  random,
+  saga,
+  sleep,
+  step,
+} from '@mcp-saga/server';
 import { accept, completed, failed, hostOf, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { testClock } from '../fixtures/clock.ts';
@@ -25,7 +35,11 @@ describe('a client that answers late', () => {
     async (ms, winner) => {
       const clock = testClock();
       const guard = memoryGuard({ clock });
-      const { host } = hostOf(offer, { clock, guard: { store: guard }, limits: { tokenTtlMs: day } });
+      const { host } = hostOf(offer, {
+        clock,
+        guard: { store: guard },
+        limits: { tokenTtlMs: day },
+      });
       const { token } = suspended(await host.start('offer', {}));
       clock.now += ms;
       expect(completed(await host.resume(token, yes)).result).toBe(winner);

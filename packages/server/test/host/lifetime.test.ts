@@ -21,7 +21,11 @@ describe('the lifetime of a saga', () => {
     const clock = testClock();
     const guard = memoryGuard({ clock });
     // Each charge uses up the budget of a turn.
-    const { host } = hostOf(charges, { clock, guard: { store: guard }, limits: { turnBudgetMs: 1 } });
+    const { host } = hostOf(charges, {
+      clock,
+      guard: { store: guard },
+      limits: { turnBudgetMs: 1 },
+    });
     const dialect = { checkpointAfterStep: true };
     let turn = await coreOf(host).start('charges', {}, {}, { dialect });
     while (turn.status === 'suspended') {
@@ -57,8 +61,8 @@ describe('the lifetime of a saga', () => {
       turn = suspended(await host.resume(turn.token));
     }
     expect(turn.expiresAt).toBe(start + 3 * hour);
-    // A turn that changes nothing keeps its token for half of the token's life. The queue is notified of each new token, and comes
-    // when the newest has expired.
+    // A turn that changes nothing keeps its token for half of the token's life. The queue is
+    // notified of each new token, and comes when the newest has expired.
     expect(suspensions.map(({ cancelAfter }) => (cancelAfter - start) / minute)).toEqual([
       61, 101, 141, 181, 181,
     ]);

@@ -15,7 +15,9 @@ import { accept, completed, failed, hostOf, suspended, type TestHost } from '../
 import { Empty } from '../fixtures/sagas.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
-const limited = (limits: Partial<HostLimits>): { readonly limits: Partial<HostLimits> } => ({ limits });
+const limited = (limits: Partial<HostLimits>): { readonly limits: Partial<HostLimits> } => ({
+  limits,
+});
 
 /** Asks, keeps a result of so many bytes, asks again. */
 function growing(bytes: () => number): ReturnType<typeof saga> {
@@ -50,7 +52,11 @@ describe('maxTokenBytes', () => {
     expect(turn.error).toMatchObject({ code: 'token_too_large', public: false });
     expect(String(turn.error)).toContain(`limit ${sized - 1}`);
     expect(String(turn.error)).toMatch(/Largest: step 'report' \(5002\), step 'small' \(7\)/);
-    expect(tight.told.turns.at(-1)).toMatchObject({ status: 'failed', error: turn.error, tokenBytes: 0 });
+    expect(tight.told.turns.at(-1)).toMatchObject({
+      status: 'failed',
+      error: turn.error,
+      tokenBytes: 0,
+    });
   });
 
   test('[T11] an oversized token leaves the previous token valid', async () => {
@@ -91,9 +97,13 @@ describe('maxTokenBytes', () => {
     );
     const { host } = hostOf(filled, limited({ maxArgumentBytes: 2_000_000 }));
     const called = { method: 'tools/call' };
-    const full = suspended(await coreOf(host).start('filled', { text: 'x'.repeat(1_000_000) }, {}, called));
+    const full = suspended(
+      await coreOf(host).start('filled', { text: 'x'.repeat(1_000_000) }, {}, called),
+    );
     expect(full.token.length).toBeLessThan(9000);
-    const turn = failed(await coreOf(host).start('filled', { text: 'x'.repeat(1_048_577) }, {}, called));
+    const turn = failed(
+      await coreOf(host).start('filled', { text: 'x'.repeat(1_048_577) }, {}, called),
+    );
     expect(turn.error).toMatchObject({ code: 'token_too_large' });
     expect(String(turn.error)).toContain('input (');
   });
@@ -109,14 +119,17 @@ describe('the other limits', () => {
   test.each([
     [10, true],
     [11, false],
-  ])('suggestedJournalEntries of %i suggests continueAs after 10 entries: %s', async (limit, expected) => {
-    const long = saga({ name: 'long', version: '1' }, function* () {
-      for (let index = 0; index < 10; index += 1) yield* random();
-      return String((yield* info()).continueAsSuggested);
-    });
-    const { host } = hostOf(long, limited({ suggestedJournalEntries: limit }));
-    expect(completed(await host.start('long', {})).result).toBe(String(expected));
-  });
+  ])(
+    'suggestedJournalEntries of %i suggests continueAs after 10 entries: %s',
+    async (limit, expected) => {
+      const long = saga({ name: 'long', version: '1' }, function* () {
+        for (let index = 0; index < 10; index += 1) yield* random();
+        return String((yield* info()).continueAsSuggested);
+      });
+      const { host } = hostOf(long, limited({ suggestedJournalEntries: limit }));
+      expect(completed(await host.start('long', {})).result).toBe(String(expected));
+    },
+  );
 
   test('[T11] maxJournalEntries accepts n entries and refuses n + 1', async () => {
     const enough = hostOf(counting, limited({ maxJournalEntries: 11 })).host;
@@ -131,10 +144,12 @@ describe('the other limits', () => {
   });
 
   test('[T11] maxCommands accepts n commands in a turn and refuses n + 1, also of an endless body', async () => {
-    expect((await hostOf(counting, limited({ maxCommands: 11 })).host.start('counting', {})).status).toBe(
-      'suspended',
+    expect(
+      (await hostOf(counting, limited({ maxCommands: 11 })).host.start('counting', {})).status,
+    ).toBe('suspended');
+    const turn = failed(
+      await hostOf(counting, limited({ maxCommands: 10 })).host.start('counting', {}),
     );
-    const turn = failed(await hostOf(counting, limited({ maxCommands: 10 })).host.start('counting', {}));
     expect(String(turn.error)).toContain('more than 10 commands');
     const endless = saga({ name: 'endless', version: '1' }, function* () {
       for (;;) yield* random();
@@ -173,27 +188,36 @@ describe('the other limits', () => {
       ['letters', (bytes: number) => 'x'.repeat(bytes)],
       ['characters of three bytes', (bytes: number) => '€'.repeat(bytes / 3)],
       ['characters of four bytes', (bytes: number) => '😀'.repeat(bytes / 4)],
-    ])('[T11] [W4] accepts an answer of n bytes, and asks again for n + 1, in %s', async (_, text) => {
-      met.length = 0;
-      const size = 1_200;
-      const { host, told } = hostOf(asks, limited({ maxAnswerBytes: around + size }));
-      const { token } = suspended(await host.start('asks', {}));
-      const again = suspended(await host.resume(token, [accept('target', { target: `${text(size)}x` })]));
-      expect(again.steps).toMatchObject([
-        { stepId: 'target', reason: `it has more than ${around + size} bytes` },
-      ]);
-      expect(told.ignored).toEqual([{ stepId: 'target', why: 'invalid' }]);
-      expect(met).toEqual([]);
-      const end = completed(await host.resume(again.token, [accept('target', { target: text(size) })]));
-      expect(end.result).toBe(text(size));
-      expect(met).toEqual([text(size)]);
-    });
+    ])(
+      '[T11] [W4] accepts an answer of n bytes, and asks again for n + 1, in %s',
+      async (_, text) => {
+        met.length = 0;
+        const size = 1_200;
+        const { host, told } = hostOf(asks, limited({ maxAnswerBytes: around + size }));
+        const { token } = suspended(await host.start('asks', {}));
+        const again = suspended(
+          await host.resume(token, [accept('target', { target: `${text(size)}x` })]),
+        );
+        expect(again.steps).toMatchObject([
+          { stepId: 'target', reason: `it has more than ${around + size} bytes` },
+        ]);
+        expect(told.ignored).toEqual([{ stepId: 'target', why: 'invalid' }]);
+        expect(met).toEqual([]);
+        const end = completed(
+          await host.resume(again.token, [accept('target', { target: text(size) })]),
+        );
+        expect(end.result).toBe(text(size));
+        expect(met).toEqual([text(size)]);
+      },
+    );
 
     test('[T11] applies to the error of a client as to other answers', async () => {
       const { host } = hostOf(asks, limited({ maxAnswerBytes: 100 }));
       const { token } = suspended(await host.start('asks', {}));
       const error = { code: -1, message: 'x'.repeat(100) };
-      expect(suspended(await host.resume(token, [{ stepId: 'target', error }])).steps).toHaveLength(1);
+      expect(suspended(await host.resume(token, [{ stepId: 'target', error }])).steps).toHaveLength(
+        1,
+      );
       failed(await host.resume(token, [{ stepId: 'target', error: { ...error, message: 'no' } }]));
     });
 
@@ -264,19 +288,24 @@ describe('the other limits', () => {
   ])('[T11] accepts answers 64 levels deep and refuses 65, with %s', async (_, options) => {
     const { host } = hostOf(counting, options);
     const { token } = suspended(await host.start('counting', {}));
-    const resume = (result: Json): Promise<unknown> => host.resume(token, [{ stepId: 'go', result }]);
+    const resume = (result: Json): Promise<unknown> =>
+      host.resume(token, [{ stepId: 'go', result }]);
     await expect(resume({ action: 'accept', content: nested(63) })).resolves.toMatchObject({
       status: 'completed',
     });
     const deepest = { code: -1, message: '', data: nested(64) };
     const other = suspended(await host.start('counting', {})).token;
     // The codec puts it one level deeper, which is one too many: it is asked again.
-    expect(suspended(await host.resume(other, [{ stepId: 'go', error: deepest }])).steps).toHaveLength(1);
+    expect(
+      suspended(await host.resume(other, [{ stepId: 'go', error: deepest }])).steps,
+    ).toHaveLength(1);
     await expect(resume({ action: 'accept', content: nested(64) })).rejects.toThrow(
       /answers\[0\]\.result\.content\.in.*nested deeper than 64 levels$/,
     );
     const error = { code: -1, message: '', data: nested(65) };
-    await expect(host.resume(token, [{ stepId: 'go', error }])).rejects.toThrow(/answers\[0\]\.error\.data/);
+    await expect(host.resume(token, [{ stepId: 'go', error }])).rejects.toThrow(
+      /answers\[0\]\.error\.data/,
+    );
   });
 
   test('[T11] does not recurse into a hundred thousand levels', async () => {
@@ -284,7 +313,9 @@ describe('the other limits', () => {
     const { token } = suspended(await host.start('counting', {}));
     let deep: Json = [];
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
-    await expect(host.start('counting', { deep })).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(host.start('counting', { deep })).rejects.toMatchObject({
+      code: 'invalid_params',
+    });
     await expect(host.resume(token, [{ stepId: 'go', result: deep }])).rejects.toMatchObject({
       code: 'invalid_params',
     });

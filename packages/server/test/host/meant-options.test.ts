@@ -36,7 +36,11 @@ describe('a host rejects at its creation', () => {
     ['a guard that was not called', { guard: { store: memoryGuard } }, 'Call it: memoryGuard(…).'],
     ['a guard without methods', { guard: { store: {} } }, 'guard.store'],
     ['no guard', { guard: { leaseMs: 60_000 } }, 'guard.store', 'missing_option'],
-    ['a part of a guard', { guard: { store: { ...memoryGuard(), claim: undefined } } }, 'guard.store'],
+    [
+      'a part of a guard',
+      { guard: { store: { ...memoryGuard(), claim: undefined } } },
+      'guard.store',
+    ],
     ['a store that was not called', { tasks: { store: memoryTaskStore } }, 'memoryTaskStore(…)'],
     ['a store without methods', { tasks: { store: {} } }, 'tasks.store'],
     [
@@ -47,9 +51,19 @@ describe('a host rejects at its creation', () => {
     ],
     ['another bearer', { tasks: { bearer: 'accepted' } }, "tasks.bearer: expected 'accept'"],
     ['a boolean as tasks', { tasks: true }, 'tasks: expected an object of store, ttlMs,'],
-    ['a misspelled limit', { limits: { maxTokenSize: 1 } }, "'limits.maxTokenBytes'", 'unknown_option'],
+    [
+      'a misspelled limit',
+      { limits: { maxTokenSize: 1 } },
+      "'limits.maxTokenBytes'",
+      'unknown_option',
+    ],
     ['a number as limits', { limits: 5 }, 'limits'],
-    ['a misspelled hook', { hooks: { onSuspend: () => 1 } }, "'hooks.onSuspended'", 'unknown_option'],
+    [
+      'a misspelled hook',
+      { hooks: { onSuspend: () => 1 } },
+      "'hooks.onSuspended'",
+      'unknown_option',
+    ],
     [
       'a misspelled hook that is undefined',
       { hooks: { onRejected: undefined } },
@@ -57,7 +71,11 @@ describe('a host rejects at its creation', () => {
       'unknown_option',
     ],
     ['a number as hooks', { hooks: 1 }, 'hooks'],
-    ['a hook that is not a function', { hooks: { onTurn: 'log' } }, 'hooks.onTurn: expected a function.'],
+    [
+      'a hook that is not a function',
+      { hooks: { onTurn: 'log' } },
+      'hooks.onTurn: expected a function.',
+    ],
     ['another principal', { auth: { principal: 'client_only' } }, "or 'client-only'."],
     ['an authorize that is not a function', { auth: { authorize: true } }, 'auth.authorize'],
     ['a rateLimit that is not a function', { auth: { rateLimit: 10 } }, 'auth.rateLimit'],
@@ -65,17 +83,37 @@ describe('a host rejects at its creation', () => {
     ['a sleep that is not a function', { testing: { sleep: 5 } }, 'testing.sleep'],
     ['a clock that is not a function', { testing: { clock: { now: 1 } } }, 'testing.clock'],
     ['another sealing', { testing: { sealing: 'quick' } }, "'auto' or 'fast' or 'portable'"],
-    ['an order that is not a list', { answers: { order: { sampling: 'host' } } }, 'answers.order.sampling'],
-    ['two compensators with one name', { compensators: [undo, undo] }, "Two compensators are named 'undo'."],
+    [
+      'an order that is not a list',
+      { answers: { order: { sampling: 'host' } } },
+      'answers.order.sampling',
+    ],
+    [
+      'two compensators with one name',
+      { compensators: [undo, undo] },
+      "Two compensators are named 'undo'.",
+    ],
     ['a function as a compensator', { compensators: [() => 1] }, 'compensator('],
     ['a compensator outside of a list', { compensators: undo }, 'compensators'],
     ['a time in seconds', { auth: { rejectIssuedBefore: seconds } }, 'auth.rejectIssuedBefore'],
-    ['a time in microseconds', { auth: { rejectIssuedBefore: start * 10_000 } }, 'auth.rejectIssuedBefore'],
+    [
+      'a time in microseconds',
+      { auth: { rejectIssuedBefore: start * 10_000 } },
+      'auth.rejectIssuedBefore',
+    ],
     ['NaN as a time', { auth: { rejectIssuedBefore: Number.NaN } }, 'auth.rejectIssuedBefore'],
     ['text as a time', { auth: { rejectIssuedBefore: '2026-01-01' } }, 'auth.rejectIssuedBefore'],
     ['a date as a time', { auth: { rejectIssuedBefore: new Date(start) } }, 'Date.parse'],
-    ['tokens without an end', { limits: { tokenTtlMs: Number.MAX_SAFE_INTEGER } }, 'limits.tokenTtlMs'],
-    ['sagas without an end', { limits: { maxLifetimeMs: Number.MAX_SAFE_INTEGER } }, 'at most 100 years'],
+    [
+      'tokens without an end',
+      { limits: { tokenTtlMs: Number.MAX_SAFE_INTEGER } },
+      'limits.tokenTtlMs',
+    ],
+    [
+      'sagas without an end',
+      { limits: { maxLifetimeMs: Number.MAX_SAFE_INTEGER } },
+      'at most 100 years',
+    ],
     [
       'a lease without an end',
       { guard: { store: memoryGuard(), leaseMs: Number.POSITIVE_INFINITY } },
@@ -90,7 +128,9 @@ describe('a host rejects at its creation', () => {
     const error = errorOf(() => make(options));
     expect(error).toMatchObject({ code });
     expect(error.message).toContain(named);
-    expect(error.message).toMatch(new RegExp(`^[^\\n]*\\.\\nSee docs/reference/errors\\.md#${code}$`));
+    expect(error.message).toMatch(
+      new RegExp(`^[^\\n]*\\.\\nSee docs/reference/errors\\.md#${code}$`),
+    );
   });
 });
 
@@ -139,7 +179,9 @@ describe('a host accepts at its creation', () => {
 });
 
 test('tokens for a hundred years can be sealed', async () => {
-  const host = make({ limits: { tokenTtlMs: 3_153_600_000_000, maxLifetimeMs: 3_153_600_000_000 } });
+  const host = make({
+    limits: { tokenTtlMs: 3_153_600_000_000, maxLifetimeMs: 3_153_600_000_000 },
+  });
   expect(await host.start('asking', {})).toMatchObject({ status: 'suspended' });
 });
 
@@ -172,17 +214,22 @@ describe('a host warns', () => {
       guard: { store: memoryGuard({ olderTokens: 'accept' }) },
     };
     const said = [
-      expect.stringContaining('hooks.onSuspended is never called: no saga of the host declares forks'),
+      expect.stringContaining(
+        'hooks.onSuspended is never called: no saga of the host declares forks',
+      ),
     ];
-    expect(warningsOf({ ...queue, sagas: sagas('accept'), testing: { environment: 'development' } })).toEqual(
-      said,
-    );
-    expect(warningsOf({ ...queue, sagas: sagas('refuse'), testing: { environment: 'development' } })).toEqual(
-      [],
-    );
+    expect(
+      warningsOf({ ...queue, sagas: sagas('accept'), testing: { environment: 'development' } }),
+    ).toEqual(said);
+    expect(
+      warningsOf({ ...queue, sagas: sagas('refuse'), testing: { environment: 'development' } }),
+    ).toEqual([]);
     expect(warningsOf({ ...queue, sagas: sagas('accept') })).toEqual([]);
     // onSettled is called for every saga.
-    const settled = { hooks: { onSettled: () => undefined }, testing: { environment: 'development' } };
+    const settled = {
+      hooks: { onSettled: () => undefined },
+      testing: { environment: 'development' },
+    };
     expect(warningsOf({ ...settled, sagas: sagas('accept') })).toEqual([]);
   });
 });
@@ -197,14 +244,20 @@ test.each([{ now: 1 }, 5, null])('a guard and a store in memory refuse the clock
 });
 
 test.each<[unknown, string]>([
-  [{ clok: Date.now }, "There is no option 'memoryTaskStore.clok'. Did you mean 'memoryTaskStore.clock'?"],
+  [
+    { clok: Date.now },
+    "There is no option 'memoryTaskStore.clok'. Did you mean 'memoryTaskStore.clock'?",
+  ],
   [Date.now, 'memoryTaskStore: expected an object of clock.'],
 ])('a store in memory refuses %o as options', (options, message) => {
   expect(() => memoryTaskStore(options as never)).toThrow(message);
 });
 
 test.each<[object, string]>([
-  [{ http: { path: 'mcp' } }, "http.path: expected the path of a URL, which begins with a slash: '/mcp'."],
+  [
+    { http: { path: 'mcp' } },
+    "http.path: expected the path of a URL, which begins with a slash: '/mcp'.",
+  ],
   [{ http: { path: '/mcp?a=1' } }, 'http.path: expected the path of a URL'],
   [{ http: { path: 5 } }, 'http.path: expected the path of a URL'],
   [{ name: '' }, 'serveSagas needs a name and a version'],
@@ -215,7 +268,10 @@ test.each<[object, string]>([
 });
 
 test.each<[object, string]>([
-  [{ clock: Date.now }, "There is no option 'clock'. Did you mean 'testing.clock'? Options: sagas, keys,"],
+  [
+    { clock: Date.now },
+    "There is no option 'clock'. Did you mean 'testing.clock'? Options: sagas, keys,",
+  ],
   [{ admit: () => true }, "There is no option 'admit'. Options: sagas, keys,"],
   [{ autorize: () => true }, "There is no option 'autorize'. Did you mean 'auth.authorize'?"],
   [{ telemetri: {} }, "There is no option 'telemetri'. Did you mean 'telemetry'?"],
@@ -233,9 +289,15 @@ test.each<[object, string]>([
 });
 
 test.each<[object, string]>([
-  [{ authenticate: () => undefined }, "There is no option 'authenticate'. Did you mean 'auth.authenticate'?"],
+  [
+    { authenticate: () => undefined },
+    "There is no option 'authenticate'. Did you mean 'auth.authenticate'?",
+  ],
   [{ corse: true }, "There is no option 'corse'. Did you mean 'http.cors'?"],
-  [{ http: { alowedHosts: [] } }, "There is no option 'http.alowedHosts'. Did you mean 'http.allowedHosts'?"],
+  [
+    { http: { alowedHosts: [] } },
+    "There is no option 'http.alowedHosts'. Did you mean 'http.allowedHosts'?",
+  ],
   [{ extends: () => undefined }, "There is no option 'extends'. Did you mean 'extend'? Options: "],
   [{ auth: { oauht: {} } }, "There is no option 'auth.oauht'. Did you mean 'auth.oauth'?"],
 ])('serveSagas refuses an unknown option: %o', (options, said) => {

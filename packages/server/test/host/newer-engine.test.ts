@@ -16,8 +16,14 @@ const eve = { principal: { subject: 'eve', client: 'app' } };
 /** A token as the next release of this library seals it. */
 async function tokenOfNextRelease(caller: object = {}): Promise<string> {
   const { host } = hostOf(asking(), { clock: testClock() });
-  const turn = suspended(await coreOf(host).start('asking', {}, caller, { method: 'tools/callSaga' }));
-  const sealer = createSealer({ ring: createKeyRing(oldKey, {}), audience: 'deployer', clock: () => start });
+  const turn = suspended(
+    await coreOf(host).start('asking', {}, caller, { method: 'tools/callSaga' }),
+  );
+  const sealer = createSealer({
+    ring: createKeyRing(oldKey, {}),
+    audience: 'deployer',
+    clock: () => start,
+  });
   const { sid, claims, streams } = await sealer.open(turn.token, { purpose: 'token' });
   const plain = streams.map((bytes) => ({ bytes, compress: false }));
   return await sealer.seal('token', sid, { ...claims, engine: engineVersion + 1 }, plain);
@@ -28,7 +34,10 @@ describe('a token of the next release of this library', () => {
     const { host, told } = hostOf(asking(), { clock: testClock() });
     const token = await tokenOfNextRelease();
     for (const request of [() => host.resume(token, answer), () => coreOf(host).status(token)]) {
-      await expect(request()).rejects.toMatchObject({ name: 'SagaHostError', code: 'version_gone' });
+      await expect(request()).rejects.toMatchObject({
+        name: 'SagaHostError',
+        code: 'version_gone',
+      });
     }
     expect(told.rejections.map(({ reason }) => reason)).toEqual(['engine', 'engine']);
     expect(told.steps).toEqual([]);
@@ -41,17 +50,20 @@ describe('a token of the next release of this library', () => {
     await expect(refused).rejects.toMatchObject({ reason: 'principal' });
   });
 
-  test.each(eras)('[E10] is rejected with a retryable error on the wire of the %s era', async (era) => {
-    const server = serveSagas({
-      name: 'deployer',
-      version: '1',
-      sagas: [asking()],
-      keys: oldKey,
-      testing: { environment: 'production', clock: () => start },
-      hooks: hooksInto(nothingTold()),
-    });
-    const params = { sagaToken: await tokenOfNextRelease(), completedSteps: answer };
-    const { last } = await ask(server, era, 'tools/resumeSaga', params, 'request-1');
-    expect(last.error).toMatchObject({ code: -32603, data: { reason: 'version_gone' } });
-  });
+  test.each(eras)(
+    '[E10] is rejected with a retryable error on the wire of the %s era',
+    async (era) => {
+      const server = serveSagas({
+        name: 'deployer',
+        version: '1',
+        sagas: [asking()],
+        keys: oldKey,
+        testing: { environment: 'production', clock: () => start },
+        hooks: hooksInto(nothingTold()),
+      });
+      const params = { sagaToken: await tokenOfNextRelease(), completedSteps: answer };
+      const { last } = await ask(server, era, 'tools/resumeSaga', params, 'request-1');
+      expect(last.error).toMatchObject({ code: -32603, data: { reason: 'version_gone' } });
+    },
+  );
 });

@@ -24,8 +24,16 @@ describe('creating a host fails', () => {
       { input: z.string() },
       "Saga 'odd', input: wrap the schema in z.object({…}).",
     ],
-    ['output that is not an object', { output: z.array(z.string()) }, "Saga 'odd', output: wrap the schema"],
-    ['input that JSON lacks', { input: z.object({ when: z.date() }) }, "Saga 'odd', input: the input schema"],
+    [
+      'output that is not an object',
+      { output: z.array(z.string()) },
+      "Saga 'odd', output: wrap the schema",
+    ],
+    [
+      'input that JSON lacks',
+      { input: z.object({ when: z.date() }) },
+      "Saga 'odd', input: the input schema",
+    ],
     [
       'output that is a transform',
       { output: z.object({ size: z.string().transform((text) => text.length) }) },
@@ -33,7 +41,11 @@ describe('creating a host fails', () => {
     ],
     [
       'a schema without JSON Schema',
-      { input: { '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) } } },
+      {
+        input: {
+          '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) },
+        },
+      },
       "Saga 'odd', input: a schema of 'own'",
     ],
   ])('with %s, which would break tools/list for all sagas', (_, schemas, problem) => {
@@ -46,13 +58,16 @@ describe('creating a host fails', () => {
 
   test('without an audience', () => {
     expect(() => createSagaHost({ ...base, audience: '' })).toThrow('audience: expected');
-    expect(() => createSagaHost({ sagas: [], keys: oldKey } as never)).toThrow('audience: expected');
+    expect(() => createSagaHost({ sagas: [], keys: oldKey } as never)).toThrow(
+      'audience: expected',
+    );
   });
 
   test.each([[undefined], ['production'], ['Development'], ['staging'], ['']])(
     '[T7] without keys if the environment is %o, and the error explains how to create one',
     (environment) => {
-      const make = (): unknown => createSagaHost({ ...base, keys: undefined, testing: { environment } });
+      const make = (): unknown =>
+        createSagaHost({ ...base, keys: undefined, testing: { environment } });
       expect(make).toThrow(SealError);
       expect(make).toThrow(/set SAGA_KEYS to "k1:<32 random bytes, base64url>"/);
     },
@@ -74,12 +89,15 @@ describe('creating a host fails', () => {
     expect(() => createSagaHost({ ...base, keys: `${oldKey},${keyOf('other', 0x11)}` })).toThrow(
       /key 2 of 2/,
     );
-    expect(() => createSagaHost({ ...base, keys: `${oldKey},${keyOf('old', 0x33)}` })).toThrow(/key 2 of 2/);
+    expect(() => createSagaHost({ ...base, keys: `${oldKey},${keyOf('old', 0x33)}` })).toThrow(
+      /key 2 of 2/,
+    );
   });
 
   test('[T7] with a bad key in SAGA_KEYS, and the error names the variable', () => {
     vi.stubEnv('SAGA_KEYS', 'k1:AAA');
-    const error = /^SAGA_KEYS: key 1 of 1 has 2 bytes instead of 32\. To make one: node -p "[^"]*"\.$/;
+    const error =
+      /^SAGA_KEYS: key 1 of 1 has 2 bytes instead of 32\. To make one: node -p "[^"]*"\.$/;
     const { keys: _, ...found } = base;
     expect(() => createSagaHost(found)).toThrow(error);
     expect(() => createSagaHost({ ...base, keys: process.env['SAGA_KEYS'] })).toThrow(error);
@@ -100,8 +118,12 @@ test('[T7] a weak key in SAGA_KEYS is accepted in development only, and the erro
   expect(() => createSagaHost({ ...found, testing: { environment: 'production' } })).toThrow(
     /^SAGA_KEYS: key 1 of 1 /,
   );
-  expect(() => createSagaHost({ ...found, testing: { environment: undefined } })).toThrow(SealError);
-  expect(createSagaHost({ ...found, testing: { environment: 'development' } }).sagas).toHaveLength(1);
+  expect(() => createSagaHost({ ...found, testing: { environment: undefined } })).toThrow(
+    SealError,
+  );
+  expect(createSagaHost({ ...found, testing: { environment: 'development' } }).sagas).toHaveLength(
+    1,
+  );
 });
 
 describe('a host with an ephemeral key', () => {
@@ -117,7 +139,10 @@ describe('a host with an ephemeral key', () => {
   });
 
   test("[T7] warns in production, also with keys: 'ephemeral'", () => {
-    const { told } = hostOf(asking(), { keys: 'ephemeral', testing: { environment: 'production' } });
+    const { told } = hostOf(asking(), {
+      keys: 'ephemeral',
+      testing: { environment: 'production' },
+    });
     expect(told.warnings).toEqual([expect.stringContaining('SAGA_KEYS')]);
   });
 

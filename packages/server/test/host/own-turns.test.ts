@@ -31,7 +31,9 @@ function order(
   const clock = testClock();
   const program = saga({ name: 'order', version: '1', forks }, function* () {
     yield* elicit('sure', { message: 'Sure?', schema: Empty });
-    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    yield* step('charge', () => void did.push('charge'), {
+      compensate: () => void did.push('refund'),
+    });
     return yield* then((ms) => void (clock.now += ms));
   });
   const guard: HostChanges = forks === 'refuse' ? { guard: { store: memoryGuard({ clock }) } } : {};
@@ -71,7 +73,10 @@ describe('a turn that the host runs without the client', () => {
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
     clock.now = charged.expiresAt + skew - 5_000;
-    expect(await host.resume(charged.token)).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(await host.resume(charged.token)).toMatchObject({
+      status: 'completed',
+      result: 'shipped',
+    });
     expect(did).toEqual(['charge', 'ship']);
   });
 
@@ -90,7 +95,10 @@ describe('a turn that the host runs without the client', () => {
     const first = suspended(await host.start('order', {}));
     const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
     clock.now = charged.expiresAt - 1;
-    expect(await host.resume(charged.token)).toMatchObject({ status: 'completed', result: 'shipped' });
+    expect(await host.resume(charged.token)).toMatchObject({
+      status: 'completed',
+      result: 'shipped',
+    });
     expect(did).toEqual(['charge', 'ship']);
   });
 
@@ -138,7 +146,10 @@ describe('a token that can only continue an undo', () => {
       expect(charged.expiresAt).toBe(start + hour);
       clock.now = charged.expiresAt - 1;
       let turn = suspended(await host.resume(charged.token));
-      expect(turn).toMatchObject({ steps: [], expiresAt: clock.now + hour + (turn.retryAfterMs ?? 0) });
+      expect(turn).toMatchObject({
+        steps: [],
+        expiresAt: clock.now + hour + (turn.retryAfterMs ?? 0),
+      });
       // The client returns as late as possible each time.
       for (let index = 0; index < 2; index += 1) {
         clock.now = turn.expiresAt;

@@ -26,26 +26,41 @@ describe('the principal', () => {
 
   test.each([
     ['another subject', ada, eve],
-    ['another client', ada, { principal: { issuer: 'https://id', subject: 'ada', client: 'other' } }],
-    ['another issuer', ada, { principal: { issuer: 'https://evil', subject: 'ada', client: 'app' } }],
+    [
+      'another client',
+      ada,
+      { principal: { issuer: 'https://id', subject: 'ada', client: 'other' } },
+    ],
+    [
+      'another issuer',
+      ada,
+      { principal: { issuer: 'https://evil', subject: 'ada', client: 'app' } },
+    ],
     ['no issuer', ada, { principal: { subject: 'ada', client: 'app' } }],
     ['a principal that vanishes', ada, nobody],
     ['a principal that appears', nobody, ada],
-  ])('[T6] refuses %s in a running saga, and reports the reason to the hook', async (_, before, after) => {
-    const { host, told } = hostOf(asking());
-    const { token } = suspended(await host.start('asking', {}, { caller: before }));
-    await expect(host.resume(token, answer, { caller: after })).rejects.toMatchObject({
-      reason: 'principal',
-    });
-    expect(told.rejections).toEqual([{ reason: 'principal', suppressed: 0 }]);
-    expect(told.steps.map(({ type }) => type)).toEqual(['asked']);
-    expect((await host.resume(token, answer, { caller: before })).status).toBe('completed');
-  });
+  ])(
+    '[T6] refuses %s in a running saga, and reports the reason to the hook',
+    async (_, before, after) => {
+      const { host, told } = hostOf(asking());
+      const { token } = suspended(await host.start('asking', {}, { caller: before }));
+      await expect(host.resume(token, answer, { caller: after })).rejects.toMatchObject({
+        reason: 'principal',
+      });
+      expect(told.rejections).toEqual([{ reason: 'principal', suppressed: 0 }]);
+      expect(told.steps.map(({ type }) => type)).toEqual(['asked']);
+      expect((await host.resume(token, answer, { caller: before })).status).toBe('completed');
+    },
+  );
 
   test('[T6] cannot be forged by the members of another principal', async () => {
     const { host } = hostOf(asking());
     const { token } = suspended(
-      await host.start('asking', {}, { caller: { principal: { subject: 'a","client":"b', client: 'c' } } }),
+      await host.start(
+        'asking',
+        {},
+        { caller: { principal: { subject: 'a","client":"b', client: 'c' } } },
+      ),
     );
     const other = { principal: { subject: 'a', client: 'b","client":"c' } };
     await expect(host.resume(token, answer, { caller: other })).rejects.toMatchObject({
@@ -81,8 +96,12 @@ describe('auth info', () => {
 
   test('[T6] binds the saga to the subject that the option returns', async () => {
     const { host } = hostOf(asking(), { auth: { principal: bySubject } });
-    const { token } = suspended(await host.start('asking', {}, { caller: authenticated('app', 'ada') }));
-    await expect(host.resume(token, answer, { caller: authenticated('app', 'eve') })).rejects.toMatchObject({
+    const { token } = suspended(
+      await host.start('asking', {}, { caller: authenticated('app', 'ada') }),
+    );
+    await expect(
+      host.resume(token, answer, { caller: authenticated('app', 'eve') }),
+    ).rejects.toMatchObject({
       reason: 'principal',
     });
     expect((await host.resume(token, answer, { caller: authenticated('app', 'ada') })).status).toBe(
@@ -93,24 +112,33 @@ describe('auth info', () => {
   test.each([
     ['gives nothing', (): undefined => undefined],
     ['gives an empty subject', () => ({ subject: '', client: 'app' })],
-    ['returns a subject that is a number', () => ({ subject: 7 as unknown as string, client: 'app' })],
+    [
+      'returns a subject that is a number',
+      () => ({ subject: 7 as unknown as string, client: 'app' }),
+    ],
   ])('[T6] is refused if the option %s', async (_, principal) => {
     const { host } = hostOf(asking(), { auth: { principal } });
     const caller = { authInfo: { clientId: 'app' } };
-    await expect(host.start('asking', {}, { caller })).rejects.toMatchObject({ code: 'principal_missing' });
+    await expect(host.start('asking', {}, { caller })).rejects.toMatchObject({
+      code: 'principal_missing',
+    });
     const open = hostOf(asking()).host;
     const { token } = suspended(await open.start('asking', {}));
-    await expect(host.resume(token, answer, { caller })).rejects.toMatchObject({ code: 'principal_missing' });
+    await expect(host.resume(token, answer, { caller })).rejects.toMatchObject({
+      code: 'principal_missing',
+    });
   });
 
   test("[T6] identifies callers by the client alone only with 'client-only'", async () => {
     const { host } = hostOf(asking(), { auth: { principal: 'client-only' } });
-    const { token } = suspended(await host.start('asking', {}, { caller: authenticated('app', 'ada') }));
-    await expect(host.resume(token, answer, { caller: authenticated('other', 'ada') })).rejects.toMatchObject(
-      {
-        reason: 'principal',
-      },
+    const { token } = suspended(
+      await host.start('asking', {}, { caller: authenticated('app', 'ada') }),
     );
+    await expect(
+      host.resume(token, answer, { caller: authenticated('other', 'ada') }),
+    ).rejects.toMatchObject({
+      reason: 'principal',
+    });
     expect((await host.resume(token, answer, { caller: authenticated('app', 'eve') })).status).toBe(
       'completed',
     );
@@ -126,7 +154,9 @@ describe('auth info', () => {
         },
       },
     });
-    await expect(host.start('asking', {}, { caller: { authInfo: {} } })).rejects.toThrow('directory down');
+    await expect(host.start('asking', {}, { caller: { authInfo: {} } })).rejects.toThrow(
+      'directory down',
+    );
     expect(told.steps).toEqual([]);
   });
 });
@@ -146,11 +176,17 @@ describe('authorize and rateLimit', () => {
   test('[T6] authorize refuses a start by name, and a resume by the frozen response', async () => {
     let allowed = false;
     const { host, told } = hostOf(asking(), { auth: { authorize: async () => allowed } });
-    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'forbidden', public: true });
+    await expect(host.start('asking', {})).rejects.toMatchObject({
+      code: 'forbidden',
+      public: true,
+    });
     allowed = true;
     const { token } = suspended(await host.start('asking', {}));
     allowed = false;
-    await expect(host.resume(token, answer)).rejects.toMatchObject({ code: 'refused', reason: 'forbidden' });
+    await expect(host.resume(token, answer)).rejects.toMatchObject({
+      code: 'refused',
+      reason: 'forbidden',
+    });
     expect(told.rejections).toEqual([{ reason: 'forbidden', suppressed: 0 }]);
   });
 
@@ -226,7 +262,10 @@ describe('authorize and rateLimit', () => {
       },
     );
     const limits = { maxArgumentBytes: 1024 * 1024 };
-    const keeping = hostOf(keeps, { limits, auth: { rateLimit: (fact) => facts.push(fact) > 0 } }).host;
+    const keeping = hostOf(keeps, {
+      limits,
+      auth: { rateLimit: (fact) => facts.push(fact) > 0 },
+    }).host;
     const byClient = { method: 'tools/callSaga' };
     const small = suspended(await coreOf(keeping).start('keeps', { text: padding }, {}, byClient));
     await keeping.resume(small.token, []);

@@ -16,9 +16,16 @@ async function used() {
   return { host, token };
 }
 
-/** Everything that can be reached from a value by its properties, hidden ones and those of prototypes included. */
+/**
+ * Everything that can be reached from a value by its properties, hidden ones and those of
+ * prototypes included.
+ */
 function reached(value: unknown, seen = new Set<unknown>()): Set<unknown> {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value))
+  if (
+    (typeof value !== 'object' && typeof value !== 'function') ||
+    value === null ||
+    seen.has(value)
+  )
     return seen;
   if (value === Object.prototype || value === Function.prototype) return seen;
   seen.add(value);
@@ -62,6 +69,8 @@ test('[T6] [T7] no property of a host leads to a sealer, a key, or the settings 
     (value) => typeof value === 'object' && value !== null && 'open' in value,
   );
   expect(own).toEqual([]);
-  expect([...reached({ ...host, sagas: [] })].filter((value) => value instanceof CryptoKey)).toEqual([]);
+  expect(
+    [...reached({ ...host, sagas: [] })].filter((value) => value instanceof CryptoKey),
+  ).toEqual([]);
   await expect(host.resume(token, [])).rejects.toMatchObject({ reason: 'principal' });
 });

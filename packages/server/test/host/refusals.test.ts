@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { createKeyRing, createSealer, type Claims, type Purpose } from '@mcp-saga/seal';
 import { TokenRefused, type SagaHostOptions } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
-import { accept, hooksInto, hostOf, newKey, nothingTold, oldKey, suspended } from '../fixtures/host.ts';
+import {
+  accept,
+  hooksInto,
+  hostOf,
+  newKey,
+  nothingTold,
+  oldKey,
+  suspended,
+} from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { start, testClock } from '../fixtures/clock.ts';
@@ -11,7 +19,8 @@ import { coreOf } from '../../src/saga-host.ts';
 
 async function mint(options: Partial<SagaHostOptions> = {}, caller = {}): Promise<string> {
   const { host } = hostOf(asking(), { ...options, clock: testClock() });
-  return suspended(await coreOf(host).start('asking', {}, caller, { method: 'tools/callSaga' })).token;
+  return suspended(await coreOf(host).start('asking', {}, caller, { method: 'tools/callSaga' }))
+    .token;
 }
 
 /** A token that requires the key. */
@@ -62,7 +71,8 @@ const refusals: readonly Refusal[] = [
   {
     name: 'of a saga that is gone',
     reason: 'target',
-    token: () => forge({ saga: { name: 'gone', version: '1' }, entry: { target: 'gone', argsDigest: '' } }),
+    token: () =>
+      forge({ saga: { name: 'gone', version: '1' }, entry: { target: 'gone', argsDigest: '' } }),
   },
   {
     name: "somebody else's",
@@ -78,7 +88,11 @@ const refusals: readonly Refusal[] = [
 ];
 
 describe.each(eras)('a token that does not open, on the wire of the %s era', (era) => {
-  async function answerTo({ token, options, at }: Refusal): Promise<{ text: string; reasons: string[] }> {
+  async function answerTo({
+    token,
+    options,
+    at,
+  }: Refusal): Promise<{ text: string; reasons: string[] }> {
     const told = nothingTold();
     const server = serveSagas({
       name: 'deployer',
@@ -89,7 +103,10 @@ describe.each(eras)('a token that does not open, on the wire of the %s era', (er
       ...options,
       testing: { environment: 'production', clock: () => at ?? start },
     });
-    const params = { sagaToken: await token(), completedSteps: [accept('target', { target: 'x' })] };
+    const params = {
+      sagaToken: await token(),
+      completedSteps: [accept('target', { target: 'x' })],
+    };
     const { text, status, last } = await ask(server, era, 'tools/resumeSaga', params, 'request-1');
     expect(status).toBe(200);
     expect(last.error).toStrictEqual({
@@ -117,7 +134,8 @@ describe('onReject', () => {
   test('[T5] is called at most ten times a second, and then with the number of suppressed calls', async () => {
     const { host, told, clock } = hostOf(asking());
     const refuse = async (times: number): Promise<void> => {
-      for (let index = 0; index < times; index += 1) await thrownBy(TokenRefused, host.resume('nonsense'));
+      for (let index = 0; index < times; index += 1)
+        await thrownBy(TokenRefused, host.resume('nonsense'));
     };
     await refuse(25);
     expect(told.rejections).toEqual(

@@ -1,11 +1,21 @@
-import { createKeyRing, createSealer, TokenRefused, type Claims, type Sealed } from '@mcp-saga/seal';
+import {
+  createKeyRing,
+  createSealer,
+  TokenRefused,
+  type Claims,
+  type Sealed,
+} from '@mcp-saga/seal';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sealSagaAs, toSealedSaga } from '../../src/token/sealed-saga.ts';
 import { start } from '../fixtures/clock.ts';
 import { oldKey } from '../fixtures/host.ts';
 
-const sealer = createSealer({ ring: createKeyRing(oldKey), audience: 'deployer', clock: () => start });
+const sealer = createSealer({
+  ring: createKeyRing(oldKey),
+  audience: 'deployer',
+  clock: () => start,
+});
 const claims: Claims = {
   method: 'tools/call',
   entry: { target: 'deploy', argsDigest: '' },
@@ -25,7 +35,9 @@ test('[T8] [R4] a sealed saga state opens to the same state, with any members', 
   const states = fc.record(
     {
       program: fc.record({
-        head: fc.dictionary(text, text).map((asked) => JSON.stringify({ t: 1, i: 'c', a: asked, w: {} })),
+        head: fc
+          .dictionary(text, text)
+          .map((asked) => JSON.stringify({ t: 1, i: 'c', a: asked, w: {} })),
         structure: text,
         client: text,
         server: text,
@@ -51,7 +63,13 @@ test('[T8] [R4] a sealed saga state opens to the same state, with any members', 
 
 test('[T11] refuses any other bytes in the stream of the host', () => {
   const empty = new Uint8Array(0);
-  const starts = fc.constantFrom([], [2], [2, ...new Uint8Array(32)], [2, ...new Uint8Array(32), 10], [0x7b]);
+  const starts = fc.constantFrom(
+    [],
+    [2],
+    [2, ...new Uint8Array(32)],
+    [2, ...new Uint8Array(32), 10],
+    [0x7b],
+  );
   fc.assert(
     fc.property(starts, fc.uint8Array({ maxLength: 80 }), (first, rest) => {
       const own = Uint8Array.from([...first, ...rest]);

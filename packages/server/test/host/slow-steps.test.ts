@@ -18,7 +18,12 @@ function charging(run: (context: StepContext<undefined>) => unknown) {
   const clock = testClock();
   const store = memoryGuard({ clock, olderTokens: 'accept' });
   const sleep = async (): Promise<void> => undefined;
-  return hostOf(order, { clock, guard: { store }, limits: { turnBudgetMs: 1_000 }, testing: { sleep } });
+  return hostOf(order, {
+    clock,
+    guard: { store },
+    limits: { turnBudgetMs: 1_000 },
+    testing: { sleep },
+  });
 }
 
 describe('a step that takes longer than the turn budget', () => {

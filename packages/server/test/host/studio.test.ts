@@ -22,6 +22,9 @@ describe('the option studio', () => {
     ['host', createSagaHost(base)],
     ['server', serveSagas({ ...base, name: 'deployer', version: '1.0.0' })],
   ])('is required by the method of a %s', async (_, served) => {
-    await expect(served.studio(request)).rejects.toMatchObject({ name: 'TypeError', code: 'missing_option' });
+    await expect(served.studio(request)).rejects.toMatchObject({
+      name: 'TypeError',
+      code: 'missing_option',
+    });
   });
 });

@@ -1,4 +1,12 @@
-import { all, createSagaHost, elicit, poll, saga, step, type SagaTelemetry } from '@mcp-saga/server';
+import {
+  all,
+  createSagaHost,
+  elicit,
+  poll,
+  saga,
+  step,
+  type SagaTelemetry,
+} from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { accept, failed, hostOf, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
@@ -75,7 +83,9 @@ describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) =
       runs.length = 0;
       const one = suspended(await host.start('working', {}));
       const { timeline } = await host.inspect(one.token);
-      await expect(host.resume(`${one.token.slice(0, -4)}AAAA`)).rejects.toThrow('Invalid or expired');
+      await expect(host.resume(`${one.token.slice(0, -4)}AAAA`)).rejects.toThrow(
+        'Invalid or expired',
+      );
       const two = failed(await host.resume(one.token, [accept('go', {})]));
       const { compensated, error } = two;
       const ended = turns.map(({ status }) => status);

@@ -129,12 +129,20 @@ describe('telemetry', () => {
       yield* step('work', () => 1);
       return 'done';
     });
-    const { host } = hostOf(guarded, { telemetry, clock, guard: { store: memoryGuard({ clock }) } });
+    const { host } = hostOf(guarded, {
+      telemetry,
+      clock,
+      guard: { store: memoryGuard({ clock }) },
+    });
     const { token } = suspended(await host.start('guarded', {}));
     completed(await host.resume(token, [accept('go', {})]));
     completed(await host.resume(token, [accept('go', {})]));
-    await expect(host.resume(token, [accept('go', { x: 1 })])).rejects.toThrow('Invalid or expired');
-    expect(telemetry.turns.map(({ begun, steps }) => [begun.action, begun.turn, steps.length])).toEqual([
+    await expect(host.resume(token, [accept('go', { x: 1 })])).rejects.toThrow(
+      'Invalid or expired',
+    );
+    expect(
+      telemetry.turns.map(({ begun, steps }) => [begun.action, begun.turn, steps.length]),
+    ).toEqual([
       ['start', 1, 0],
       ['resume', 2, 1],
       ['repeat', 2, 0],
@@ -164,7 +172,9 @@ describe('telemetry', () => {
       yield* sleep(1_000_000);
       return 'done';
     });
-    const { token, expiresAt } = suspended(await hostOf(asleep, { telemetry }).host.start('asleep', {}));
+    const { token, expiresAt } = suspended(
+      await hostOf(asleep, { telemetry }).host.start('asleep', {}),
+    );
     const waits = { asked: [], retryAfterMs: 1_000_000, tokenBytes: token.length, expiresAt };
     expect(telemetry.turns[0]?.ends).toEqual([{ status: 'suspended', isFault: false, ...waits }]);
   });
@@ -182,7 +192,9 @@ describe('telemetry', () => {
 
   test('receives a request whose saga version is gone', async () => {
     const telemetry = recordingTelemetry();
-    const { token } = suspended(await hostOf(asking('gone', '1'), { telemetry }).host.start('gone', {}));
+    const { token } = suspended(
+      await hostOf(asking('gone', '1'), { telemetry }).host.start('gone', {}),
+    );
     const { host } = hostOf(asking('gone', '2'), { telemetry });
     await expect(host.resume(token)).rejects.toMatchObject({ code: 'version_gone' });
     expect(telemetry.turns[1]).toMatchObject({
@@ -203,7 +215,13 @@ describe('telemetry', () => {
     ).rejects.toMatchObject({ code: 'answer_conflict' });
     expect(telemetry.turns.slice(2).map(({ ends }) => ends[0])).toEqual([
       { status: 'rejected', errorType: 'turn_aborted', isFault: false, asked: [], tokenBytes: 0 },
-      { status: 'rejected', errorType: 'answer_conflict', isFault: false, asked: [], tokenBytes: 0 },
+      {
+        status: 'rejected',
+        errorType: 'answer_conflict',
+        isFault: false,
+        asked: [],
+        tokenBytes: 0,
+      },
     ]);
   });
 
@@ -230,10 +248,22 @@ describe('telemetry', () => {
 
   test.each([
     ['its code', Object.assign(new Error('secret'), { code: 'card_declined' }), 'card_declined'],
-    ['its name, if its code is not a word', Object.assign(new TypeError('x'), { code: 'a b' }), 'TypeError'],
-    ['its name, if its code is a number', Object.assign(new TypeError('x'), { code: 7 }), 'TypeError'],
+    [
+      'its name, if its code is not a word',
+      Object.assign(new TypeError('x'), { code: 'a b' }),
+      'TypeError',
+    ],
+    [
+      'its name, if its code is a number',
+      Object.assign(new TypeError('x'), { code: 7 }),
+      'TypeError',
+    ],
     ['the code that its author set', new SagaError('secret', { code: 'quota' }), 'quota'],
-    ['_OTHER, if its name is not a word', Object.assign(new Error('x'), { name: 'the secret' }), '_OTHER'],
+    [
+      '_OTHER, if its name is not a word',
+      Object.assign(new Error('x'), { name: 'the secret' }),
+      '_OTHER',
+    ],
     ['_OTHER, if it is a text', 'secret', '_OTHER'],
     ['_OTHER, if it is null', null, '_OTHER'],
   ])('receives of an error %s', async (_, thrown, errorType) => {

@@ -20,7 +20,11 @@ import { recordingTelemetry } from '../fixtures/telemetry.ts';
 
 /** The part of a sealed token that belongs to the host. */
 async function ownOf(token: string): Promise<OlderOwn> {
-  const sealer = createSealer({ ring: createKeyRing(oldKey), audience: 'deployer', clock: () => start });
+  const sealer = createSealer({
+    ring: createKeyRing(oldKey),
+    audience: 'deployer',
+    clock: () => start,
+  });
   const { streams } = await sealer.open(token, { purpose: 'token' });
   return olderOwnOf(streams[0]);
 }
@@ -129,7 +133,9 @@ describe('the trace parent in a token', () => {
     ]);
     // Ids as they are on the wire.
     expect(telemetry.turns[1]?.ends[0]?.asked).toEqual([{ stepId: 'one@1', type: 'elicitation' }]);
-    expect(telemetry.turns[2]?.events).toEqual([{ type: 'answered', kind: 'elicit', stepId: 'one@1' }]);
+    expect(telemetry.turns[2]?.events).toEqual([
+      { type: 'answered', kind: 'elicit', stepId: 'one@1' },
+    ]);
     expect((await host.inspect(token)).trace).toBe('trace-of-1');
   });
 
@@ -220,7 +226,11 @@ describe('the trace parent in a token', () => {
       yield* sleep(1_000_000);
       return 'waited';
     });
-    const { host } = hostOf(waiting, { telemetry, clock, tasks: { bearer: 'accept', maxIdLength: 4_096 } });
+    const { host } = hostOf(waiting, {
+      telemetry,
+      clock,
+      tasks: { bearer: 'accept', maxIdLength: 4_096 },
+    });
     const client = taskClient(host);
     const taskId = await client.start('waiting');
     const turns = telemetry.turns.length;

@@ -95,16 +95,19 @@ describe('the error of a step', () => {
     ['followed by an undo in the next turn', undone],
     ['behind another error of the body', caught],
     ['of a poll', polled],
-  ])('%s has the thrown error as its cause, with the stack of the throwing code', async (_, program) => {
-    const { facts } = await ended(program);
-    const error = facts.error instanceof StepError ? facts.error : (facts.error as Error).cause;
-    expect(error).toBeInstanceOf(StepError);
-    const { cause } = error as StepError;
-    expect(cause).toBeInstanceOf(NoSuchCard);
-    expect((cause as Error).stack).toContain('chargeCard');
-    // A logger that writes errors as JSON, or copies them, does not write it by accident.
-    expect(Object.keys(error as object)).not.toContain('cause');
-  });
+  ])(
+    '%s has the thrown error as its cause, with the stack of the throwing code',
+    async (_, program) => {
+      const { facts } = await ended(program);
+      const error = facts.error instanceof StepError ? facts.error : (facts.error as Error).cause;
+      expect(error).toBeInstanceOf(StepError);
+      const { cause } = error as StepError;
+      expect(cause).toBeInstanceOf(NoSuchCard);
+      expect((cause as Error).stack).toContain('chargeCard');
+      // A logger that writes errors as JSON, or copies them, does not write it by accident.
+      expect(Object.keys(error as object)).not.toContain('cause');
+    },
+  );
 
   test('of a fallback has the thrown error as its cause', async () => {
     const { host } = hostOf(fallback, { guard: { store: memoryGuard({ clock: () => 1_000 }) } });
@@ -239,15 +242,20 @@ describe('a step that could not be undone', () => {
     ['registered by its body', registered],
   ];
 
-  test.each(ways)('is reported to onTurn with the thrown error if its undo is %s', async (_, program) => {
-    const { facts, turn } = await ended(program, decline);
-    expect(facts.uncompensated).toHaveLength(1);
-    const { error } = (facts.uncompensated ?? [])[0] as { readonly error: Error };
-    expect(error instanceof NoSuchCard || error.cause instanceof NoSuchCard).toBe(true);
-    // The client gets the turn, and the guard stores it.
-    expect(JSON.stringify(failed(turn).uncompensated)).not.toMatch(/error|no card/);
-    expect(inspect(failed(turn).uncompensated, { depth: 9, showHidden: true })).not.toContain('no card');
-  });
+  test.each(ways)(
+    'is reported to onTurn with the thrown error if its undo is %s',
+    async (_, program) => {
+      const { facts, turn } = await ended(program, decline);
+      expect(facts.uncompensated).toHaveLength(1);
+      const { error } = (facts.uncompensated ?? [])[0] as { readonly error: Error };
+      expect(error instanceof NoSuchCard || error.cause instanceof NoSuchCard).toBe(true);
+      // The client gets the turn, and the guard stores it.
+      expect(JSON.stringify(failed(turn).uncompensated)).not.toMatch(/error|no card/);
+      expect(inspect(failed(turn).uncompensated, { depth: 9, showHidden: true })).not.toContain(
+        'no card',
+      );
+    },
+  );
 
   test('is reported without an error if no undo exists', async () => {
     const { facts } = await ended(unknown);
@@ -303,7 +311,11 @@ describe('a step that could not be undone', () => {
       [
         "mcp-saga: 'order' could not undo 'charge': no compensation is known. hooks.onSettled gets uncompensated steps.",
       ],
-      [expect.stringContaining("'order' failed in turn 2. StepError (outcome_unknown) at step 'charge'.")],
+      [
+        expect.stringContaining(
+          "'order' failed in turn 2. StepError (outcome_unknown) at step 'charge'.",
+        ),
+      ],
     ]);
   });
 
@@ -318,30 +330,37 @@ describe('a step that could not be undone', () => {
     });
     const { token } = suspended(await host.start('order', {}));
     expect(failed(await host.cancel(token)).error).toBeInstanceOf(SagaCancelled);
-    expect(error.mock.calls).toEqual([[expect.stringContaining("'order' could not undo 'compensate'")]]);
+    expect(error.mock.calls).toEqual([
+      [expect.stringContaining("'order' could not undo 'compensate'")],
+    ]);
   });
 });
 
-test.each(eras)('[T5] no thrown error is on the wire of the %s era, in development either', async (era) => {
-  vi.spyOn(console, 'error').mockReturnValue();
-  const program = saga({ ...options, forks: 'accept' }, function* () {
-    yield* step('hold', () => 1, { compensate: chargeCard, undo: { retry: 1 } });
-    yield* step('charge', chargeCard);
-    return '';
-  });
-  for (const environment of ['development', 'production']) {
-    const server = serveSagas({
-      name: 'a',
-      version: '1',
-      sagas: [program],
-      keys: oldKey,
-      testing: { environment },
+test.each(eras)(
+  '[T5] no thrown error is on the wire of the %s era, in development either',
+  async (era) => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    const program = saga({ ...options, forks: 'accept' }, function* () {
+      yield* step('hold', () => 1, { compensate: chargeCard, undo: { retry: 1 } });
+      yield* step('charge', chargeCard);
+      return '';
     });
-    const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
-    expect(text).toContain("'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.");
-    expect(text).not.toMatch(new RegExp(`${mark}|no card|chargeCard|NoSuchCard|cause|stack`));
-  }
-});
+    for (const environment of ['development', 'production']) {
+      const server = serveSagas({
+        name: 'a',
+        version: '1',
+        sagas: [program],
+        keys: oldKey,
+        testing: { environment },
+      });
+      const { text } = await ask(server, era, 'tools/callSaga', { name: 'order', arguments: {} });
+      expect(text).toContain(
+        "'order' failed at step 'charge'. Not undone, and left as it is: 'hold'.",
+      );
+      expect(text).not.toMatch(new RegExp(`${mark}|no card|chargeCard|NoSuchCard|cause|stack`));
+    }
+  },
+);
 
 test('the log shows the stack of the failing step in development only, and no message elsewhere', async () => {
   const program = saga({ name: 'order', version: '1' }, function* () {
@@ -350,7 +369,12 @@ test('the log shows the stack of the failing step in development only, and no me
   });
   for (const environment of ['development', 'test', 'production', undefined]) {
     const error = vi.spyOn(console, 'error').mockReturnValue();
-    const host = createSagaHost({ sagas: [program], keys: oldKey, audience: 'a', testing: { environment } });
+    const host = createSagaHost({
+      sagas: [program],
+      keys: oldKey,
+      audience: 'a',
+      testing: { environment },
+    });
     await host.start('order', {});
     const shown = error.mock.calls
       .flat()

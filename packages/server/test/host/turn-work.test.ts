@@ -1,6 +1,13 @@
 import nodeCrypto from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { elicit, saga, step, type HostHooks, type SagaHost, type StepContext } from '@mcp-saga/server';
+import {
+  elicit,
+  saga,
+  step,
+  type HostHooks,
+  type SagaHost,
+  type StepContext,
+} from '@mcp-saga/server';
 import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 

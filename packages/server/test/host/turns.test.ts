@@ -35,7 +35,10 @@ describe('a saga, turn by turn', () => {
         stepId: 'step-sampling-B',
         params: {
           messages: [
-            { role: 'user', content: { type: 'text', text: "Is deploying to 'production' safe right now?" } },
+            {
+              role: 'user',
+              content: { type: 'text', text: "Is deploying to 'production' safe right now?" },
+            },
           ],
           maxTokens: 100,
         },
@@ -43,7 +46,9 @@ describe('a saga, turn by turn', () => {
     ]);
     expect(deployments).toEqual([]);
 
-    const third = completed(await host.resume(second.token, [answer, say('step-sampling-B', 'Yes.')]));
+    const third = completed(
+      await host.resume(second.token, [answer, say('step-sampling-B', 'Yes.')]),
+    );
     expect(third).toMatchObject({
       result: 'Deployment to production initiated successfully based on confirmation.',
       sagaId: first.sagaId,
@@ -65,7 +70,9 @@ describe('a saga, turn by turn', () => {
       hostOf(complexTool()).host,
     ];
     const first = suspended(await one.start('complex_tool', { initial_arg: 'value' }));
-    const second = suspended(await two.resume(first.token, [accept('step-elicitation-A', { target: 'eu' })]));
+    const second = suspended(
+      await two.resume(first.token, [accept('step-elicitation-A', { target: 'eu' })]),
+    );
     const third = completed(await three.resume(second.token, [say('step-sampling-B', 'Yes.')]));
     expect(third.result).toContain('Deployment to eu');
   });
@@ -82,7 +89,9 @@ describe('a saga, turn by turn', () => {
       const second = suspended(
         await two.resume(first.token, [accept('step-elicitation-A', { target: 'eu' })]),
       );
-      expect((await three.resume(second.token, [say('step-sampling-B', 'Yes.')])).status).toBe('completed');
+      expect((await three.resume(second.token, [say('step-sampling-B', 'Yes.')])).status).toBe(
+        'completed',
+      );
     }
   });
 
@@ -92,17 +101,24 @@ describe('a saga, turn by turn', () => {
     const again = suspended(await host.resume(first.token));
     expect(again.steps).toStrictEqual(first.steps);
     expect(again.turn).toBe(2);
-    expect(completed(await host.resume(again.token, [accept('target', { target: 'x' })])).result).toBe('x');
+    expect(
+      completed(await host.resume(again.token, [accept('target', { target: 'x' })])).result,
+    ).toBe('x');
   });
 
   test('[E10] rejects a token of an unserved version, keeps the token valid, and reports it to the hook', async () => {
     const { host: old } = hostOf(asking());
     const first = suspended(await old.start('asking', {}));
     const { host, told } = hostOf(asking('asking', '2'));
-    await expect(host.resume(first.token)).rejects.toMatchObject({ code: 'version_gone', public: true });
+    await expect(host.resume(first.token)).rejects.toMatchObject({
+      code: 'version_gone',
+      public: true,
+    });
     expect(told.turns).toEqual([]);
     expect(told.errors).toMatchObject([{ code: 'version_gone', cause: { code: 'version_gone' } }]);
-    expect(completed(await old.resume(first.token, [accept('target', { target: 'x' })])).result).toBe('x');
+    expect(
+      completed(await old.resume(first.token, [accept('target', { target: 'x' })])).result,
+    ).toBe('x');
   });
 
   test('[U4] returns a token between two steps when the budget of a turn is used up', async () => {
@@ -194,7 +210,9 @@ describe('two concurrent requests with one token', () => {
     const [key, other] = keys.get('between') ?? [];
     expect(key).toBe(other);
     const ends = await Promise.all(
-      [one, two].map((turn) => host.resume(suspended(turn).token, [accept('second', { target: 'y' })])),
+      [one, two].map((turn) =>
+        host.resume(suspended(turn).token, [accept('second', { target: 'y' })]),
+      ),
     );
     expect(ends.map((turn) => completed(turn).result)).toEqual(['noted', 'noted']);
   });
@@ -215,7 +233,8 @@ describe('idempotency keys', () => {
     const keys = new Map<string, string[]>();
     const { host } = hostOf(noting(keys));
     const first = suspended(await host.start('noting', {}));
-    for (const target of ['x', 'x', 'y']) await host.resume(first.token, [accept('first', { target })]);
+    for (const target of ['x', 'x', 'y'])
+      await host.resume(first.token, [accept('first', { target })]);
     expect(new Set(keys.get('between')).size).toBe(1);
     expect(keys.get('between')).toHaveLength(3);
   });
@@ -321,9 +340,11 @@ describe('inspect', () => {
   test('refuses a text that is not a token of this host', async () => {
     const { host } = hostOf(carrying);
     const { token } = suspended(await host.start('carrying', { note: '' }));
-    await expect(hostOf(carrying, { audience: 'other' }).host.inspect(token)).rejects.toMatchObject({
-      code: 'refused',
-    });
+    await expect(hostOf(carrying, { audience: 'other' }).host.inspect(token)).rejects.toMatchObject(
+      {
+        code: 'refused',
+      },
+    );
     await expect(host.inspect('nonsense')).rejects.toMatchObject({ code: 'refused' });
   });
 });

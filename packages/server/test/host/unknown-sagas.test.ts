@@ -15,7 +15,8 @@ test('lists the known sagas in the cause of the error for an unknown saga', asyn
   expect(error.message).toBe('Unknown saga: "closed"');
   expect(error.cause).toMatchObject({ public: false, message: "There are: 'close', 'open'." });
   expect(
-    (await thrownBy(SagaHostError, coreOf(host).start('close', {}, {}, { serves: 'prompt' }))).cause,
+    (await thrownBy(SagaHostError, coreOf(host).start('close', {}, {}, { serves: 'prompt' })))
+      .cause,
   ).toMatchObject({
     message: 'There are: none.',
   });
@@ -41,7 +42,9 @@ test.each(eras)(
         testing: { environment },
         hooks: { onWarning },
       });
-      const { last, text } = await ask(server, era, 'tools/callSaga', { name: `clo\n${'x'.repeat(200)}` });
+      const { last, text } = await ask(server, era, 'tools/callSaga', {
+        name: `clo\n${'x'.repeat(200)}`,
+      });
       expect(last.error).toMatchObject({ code: -32602, data: { reason: 'unknown_saga' } });
       expect(text).not.toMatch(/There are|'close'|open/);
       const said = `Unknown tool: "clo\\n${'x'.repeat(124)}". There are: 'close', 'open'.`;

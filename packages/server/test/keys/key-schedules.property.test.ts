@@ -19,11 +19,17 @@ const commands = fc.array(
   fc.oneof(
     {
       weight: 3,
-      arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 400_000 }) }),
+      arbitrary: fc.record({
+        does: fc.constant('wait' as const),
+        ms: fc.integer({ min: 1, max: 400_000 }),
+      }),
     },
     {
       weight: 3,
-      arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 3_000 }) }),
+      arbitrary: fc.record({
+        does: fc.constant('wait' as const),
+        ms: fc.integer({ min: 1, max: 3_000 }),
+      }),
     },
     {
       weight: 3,
@@ -32,7 +38,11 @@ const commands = fc.array(
     { weight: 4, arbitrary: fc.record({ does: fc.constant('seal' as const), at: process }) },
     {
       weight: 6,
-      arbitrary: fc.record({ does: fc.constant('open' as const), at: process, token: fc.nat({ max: 30 }) }),
+      arbitrary: fc.record({
+        does: fc.constant('open' as const),
+        at: process,
+        token: fc.nat({ max: 30 }),
+      }),
     },
   ),
   { minLength: 20, maxLength: 60, size: 'max' },
@@ -164,7 +174,9 @@ test('[T7] a token of a cached key opens after any failures, rotations, and refr
                   error instanceof TokenRefused ? error.reason : (error as SagaHostError).code,
               );
             // A refresh that has ended meanwhile may have dropped the key.
-            const isCached = [known, cached(command.at)].every((kids) => kids?.includes(sealed.kid));
+            const isCached = [known, cached(command.at)].every((kids) =>
+              kids?.includes(sealed.kid),
+            );
             if (isCached) expect(result).toBe('opened');
             const last = loads[command.at]?.at(-1);
             if (result === 'opened' && !isCached) expect(last?.kids).toContain(sealed.kid);
@@ -187,7 +199,9 @@ test('[T7] a token of a cached key opens after any failures, rotations, and refr
         for (const [index, { at }] of log.entries()) {
           const before = log[index - 1];
           if (before !== undefined)
-            expect(at - before.at).toBeGreaterThanOrEqual(before.kids === undefined ? 1_000 : 10_000);
+            expect(at - before.at).toBeGreaterThanOrEqual(
+              before.kids === undefined ? 1_000 : 10_000,
+            );
         }
       }
     }),

@@ -46,7 +46,8 @@ class Provider {
   readonly load = async (): Promise<string> => {
     this.loads += 1;
     await this.gate;
-    if (this.isDown) throw Object.assign(new Error(`no answer with ${this.keys}`), { code: 'ECONNREFUSED' });
+    if (this.isDown)
+      throw Object.assign(new Error(`no answer with ${this.keys}`), { code: 'ECONNREFUSED' });
     return this.keys;
   };
 }
@@ -135,7 +136,9 @@ describe.each(ways)('keys of a source, for sagas by $name', (way) => {
     }
     expect(source.loads).toBe(4);
     // At most ten rejections a second are reported.
-    expect(new Set(host.told.rejections.map(({ reason }) => reason))).toEqual(new Set(['unknown_key']));
+    expect(new Set(host.told.rejections.map(({ reason }) => reason))).toEqual(
+      new Set(['unknown_key']),
+    );
     // While the source is down, no key is known to be unknown.
     source.isDown = true;
     clock.now += 10_000;
@@ -151,7 +154,9 @@ describe('a host with a source of keys', () => {
     const { host, clock, told } = hostOf(asking(), { keys: source.load });
     const { token } = suspended(await host.start('asking', {}));
     clock.now += 60_000;
-    await expect(host.resume(`${token.slice(0, -1)}!`)).rejects.toMatchObject({ reason: 'malformed' });
+    await expect(host.resume(`${token.slice(0, -1)}!`)).rejects.toMatchObject({
+      reason: 'malformed',
+    });
     await expect(host.resume(token.replace(/\.\.../, '..AA'))).rejects.toMatchObject({
       reason: 'undecryptable',
     });
@@ -233,24 +238,27 @@ describe('a host with a source of keys', () => {
     expect(String(told.errors[0])).not.toContain('kq-secret-kq');
   });
 
-  test.each(['production', 'development'])('[T7] prints no key on the console in %s', async (environment) => {
-    const shown: unknown[][] = [];
-    for (const method of ['error', 'warn'] as const)
-      vi.spyOn(console, method).mockImplementation((...all) => void shown.push(all));
-    const source = new Provider();
-    source.isDown = true;
-    const host = createSagaHost({
-      sagas: [asking()],
-      audience: 'deployer',
-      keys: source.load,
-      testing: { environment },
-    });
-    await expect(host.start('asking', {})).rejects.toThrow('Send the request again later');
-    expect(shown).toHaveLength(1);
-    const { inspect } = await import('node:util');
-    expect(inspect(shown, { depth: 9 })).toContain('Error (ECONNREFUSED)');
-    expect(inspect([shown, host], { depth: 9, showHidden: true })).not.toContain(oldKey.slice(4));
-  });
+  test.each(['production', 'development'])(
+    '[T7] prints no key on the console in %s',
+    async (environment) => {
+      const shown: unknown[][] = [];
+      for (const method of ['error', 'warn'] as const)
+        vi.spyOn(console, method).mockImplementation((...all) => void shown.push(all));
+      const source = new Provider();
+      source.isDown = true;
+      const host = createSagaHost({
+        sagas: [asking()],
+        audience: 'deployer',
+        keys: source.load,
+        testing: { environment },
+      });
+      await expect(host.start('asking', {})).rejects.toThrow('Send the request again later');
+      expect(shown).toHaveLength(1);
+      const { inspect } = await import('node:util');
+      expect(inspect(shown, { depth: 9 })).toContain('Error (ECONNREFUSED)');
+      expect(inspect([shown, host], { depth: 9, showHidden: true })).not.toContain(oldKey.slice(4));
+    },
+  );
 
   test.each<[string, object, string]>([
     [
@@ -260,8 +268,16 @@ describe('a host with a source of keys', () => {
     ],
     ['no `load`', { refreshMs: 1 }, 'keys.load: expected a function'],
     ['`load` as a promise', { load: Promise.resolve(oldKey) }, 'keys.load: expected a function'],
-    ['a tenant in place of `tenantOf`', { load, tenantOf: 'a' }, 'keys.tenantOf: expected a function'],
-    ['no interval', { load, refreshMs: 0 }, 'keys.refreshMs must be a positive number of milliseconds'],
+    [
+      'a tenant in place of `tenantOf`',
+      { load, tenantOf: 'a' },
+      'keys.tenantOf: expected a function',
+    ],
+    [
+      'no interval',
+      { load, refreshMs: 0 },
+      'keys.refreshMs must be a positive number of milliseconds',
+    ],
     ['no tenants', { load, maxTenants: 0 }, 'keys.maxTenants must be a positive whole number'],
     ['half a tenant', { load, maxTenants: 1.5 }, 'keys.maxTenants must be a positive whole number'],
   ])('is rejected with %s', (_, keys, problem) => {

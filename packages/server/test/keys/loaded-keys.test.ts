@@ -80,7 +80,8 @@ describe('the first load', () => {
     const waiting = Promise.allSettled([keys.get(), keys.get()]);
     await settled();
     loads[0]?.reject(new Error('no route'));
-    for (const one of await waiting) expect(one).toMatchObject({ status: 'rejected', reason: down });
+    for (const one of await waiting)
+      expect(one).toMatchObject({ status: 'rejected', reason: down });
     expect(errors).toMatchObject([{ code: 'keys_down', public: false }]);
     await expect(keys.get()).rejects.toMatchObject(down);
     expect(loads).toHaveLength(1);
@@ -311,7 +312,11 @@ describe('the report of a failed load', () => {
       Object.assign(new RangeError(secret), { code: 'E_KMS' }),
       'RangeError (E_KMS)',
     ],
-    ['the numeric code of a foreign error', Object.assign(new Error(secret), { code: 7 }), 'Error (7)'],
+    [
+      'the numeric code of a foreign error',
+      Object.assign(new Error(secret), { code: 7 }),
+      'Error (7)',
+    ],
     ['no code with foreign text', Object.assign(new Error(secret), { code: secret }), 'Error.'],
     ['a value that is not an error', secret, 'not an Error'],
     [

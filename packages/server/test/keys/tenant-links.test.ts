@@ -27,7 +27,10 @@ interface Tenants extends TestHost {
   readonly loads: string[];
 }
 
-function tenants({ isDown = false, ...changes }: HostChanges & { readonly isDown?: boolean } = {}): Tenants {
+function tenants({
+  isDown = false,
+  ...changes
+}: HostChanges & { readonly isDown?: boolean } = {}): Tenants {
   const urls: string[] = [];
   const loads: string[] = [];
   const clock = testClock();
@@ -128,7 +131,12 @@ describe('a ticket of a tenant', () => {
     await all.host.start(
       'refund',
       {},
-      { caller: { authInfo: { clientId: 'caller@a' }, principal: { subject: 'caller', client: 'app' } } },
+      {
+        caller: {
+          authInfo: { clientId: 'caller@a' },
+          principal: { subject: 'caller', client: 'app' },
+        },
+      },
     );
     const [url = ''] = all.urls;
     for (const user of ['ann@b', 'ann'])
@@ -144,17 +152,20 @@ describe('a ticket of a tenant', () => {
     ['a name that is too long', (url) => renamed(url, 'b'.repeat(257))],
     ['a name without an end', (url) => renamed(url, 'b'.repeat(2_000))],
     ['a name with bytes that are not UTF-8', (url) => url.replace(/[^/]*~/, `${'_'.repeat(500)}~`)],
-  ])('[T5] under %s gets the response for an invalid link, and causes no error', async (_, change) => {
-    const all = tenants();
-    await all.host.start('refund', {}, { caller: of('caller@a') });
-    const invalid = await post(all, `${base}/saga/answer/x`, 'ann@a');
-    const text = async (response: Response): Promise<string> =>
-      `${response.status} ${(await response.text()).replaceAll(/nonce="[^"]*"/g, '')}`;
-    const expected = await text(invalid);
-    expect(expected).toMatch(/^404 /);
-    expect(await text(await post(all, change(all.urls[0] ?? ''), 'ann@a'))).toBe(expected);
-    expect(all.told.errors).toEqual([]);
-  });
+  ])(
+    '[T5] under %s gets the response for an invalid link, and causes no error',
+    async (_, change) => {
+      const all = tenants();
+      await all.host.start('refund', {}, { caller: of('caller@a') });
+      const invalid = await post(all, `${base}/saga/answer/x`, 'ann@a');
+      const text = async (response: Response): Promise<string> =>
+        `${response.status} ${(await response.text()).replaceAll(/nonce="[^"]*"/g, '')}`;
+      const expected = await text(invalid);
+      expect(expected).toMatch(/^404 /);
+      expect(await text(await post(all, change(all.urls[0] ?? ''), 'ann@a'))).toBe(expected);
+      expect(all.told.errors).toEqual([]);
+    },
+  );
 });
 
 describe('a message of a tenant', () => {
@@ -222,12 +233,14 @@ describe('links with forged names', () => {
     const [url = ''] = all.urls;
     expect(url).not.toContain('/YQ~');
     const own = { load: () => keyOf('k1', 97), tenantOf };
-    expect((await post(tenants({ keys: { ...own, links: keyOf('links', 8) } }), url, 'ann@a')).status).toBe(
-      404,
-    );
+    expect(
+      (await post(tenants({ keys: { ...own, links: keyOf('links', 8) } }), url, 'ann@a')).status,
+    ).toBe(404);
     const rotated = { ...own, links: `${keyOf('new', 9)},${keyOf('links', 7)}` };
     expect((await post(tenants({ keys: rotated }), url, 'ann@a')).status).toBe(200);
-    expect(() => tenants({ keys: own })).toThrow(expect.objectContaining({ code: 'missing_option' }));
+    expect(() => tenants({ keys: own })).toThrow(
+      expect.objectContaining({ code: 'missing_option' }),
+    );
     expect(() => tenants({ keys: { ...own, links: 'short' } })).toThrow('keys.links');
   });
 });

@@ -62,14 +62,22 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
     const token = await way.begin(host, {}, 'ada@a');
     expect(await outcome(way, host, token, { user: 'ada@b' })).toBe('refused');
     expect(await outcome(way, host, token, { user: 'eve@b' })).toBe('refused');
-    expect(host.told.rejections.map(({ reason }) => reason)).toEqual(['undecryptable', 'undecryptable']);
+    expect(host.told.rejections.map(({ reason }) => reason)).toEqual([
+      'undecryptable',
+      'undecryptable',
+    ]);
     expect(await outcome(way, host, token, { user: 'ada@a' })).toBe('went on');
     expect(host.told.errors).toEqual([]);
   });
 
   test('[T3] cannot cancel, read, or poll what belongs to another tenant', async () => {
     const host = hostOfTenants(load);
-    const result = await send(host, 'tools/callSaga', { name: 'deploys', arguments: {} }, { user: 'ada@a' });
+    const result = await send(
+      host,
+      'tools/callSaga',
+      { name: 'deploys', arguments: {} },
+      { user: 'ada@a' },
+    );
     const sagaToken = result.last.result?.['sagaToken'] as string;
     const task = await ways.find(({ name }) => name === 'tasks')!.begin(host, {}, 'ada@a');
     const forms = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -82,8 +90,15 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
       const { last } = await send(host, method, params, { user: 'ada@b', capabilities: forms });
       expect([method, last.error?.code]).toEqual([method, -32_602]);
     }
-    expect(new Set(host.told.rejections.map(({ reason }) => reason))).toEqual(new Set(['undecryptable']));
-    const own = await send(host, 'tasks/get', { taskId: task }, { user: 'ada@a', capabilities: forms });
+    expect(new Set(host.told.rejections.map(({ reason }) => reason))).toEqual(
+      new Set(['undecryptable']),
+    );
+    const own = await send(
+      host,
+      'tasks/get',
+      { taskId: task },
+      { user: 'ada@a', capabilities: forms },
+    );
     expect(own.last.result).toMatchObject({ status: 'input_required' });
   });
 
@@ -119,17 +134,22 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
     const [record = ''] = records;
     const opened = async (tenant: string): Promise<string> => {
       const { responses } = await source!.ofCaller(of(tenant).caller);
-      return (await responses.open(record, { purpose: 'response', sid: sagaId, ignoreExpiry: true })).sid;
+      return (
+        await responses.open(record, { purpose: 'response', sid: sagaId, ignoreExpiry: true })
+      ).sid;
     };
     expect(await opened('a')).toBe(sagaId);
     await expect(opened('b')).rejects.toMatchObject({ reason: 'undecryptable' });
   });
 
   describe('have cancel tokens with their name', () => {
-    async function abandoned(): Promise<TestHost & { readonly cancelToken: string; readonly token: string }> {
+    async function abandoned(): Promise<
+      TestHost & { readonly cancelToken: string; readonly token: string }
+    > {
       const cancelTokens: string[] = [];
       const told = nothingTold();
-      const onSuspended: HostHooks['onSuspended'] = ({ cancelToken }) => cancelTokens.push(cancelToken);
+      const onSuspended: HostHooks['onSuspended'] = ({ cancelToken }) =>
+        cancelTokens.push(cancelToken);
       const made = hostOfTenants(load, { hooks: { ...hooksInto(told), onSuspended } });
       const { token } = suspended(await made.host.start('deploys', {}, of('a')));
       made.clock.now += 2 * 60 * 60_000;
@@ -150,9 +170,17 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
       expect(await host.cancel(cancelToken)).toMatchObject({ status: 'failed' });
     });
 
-    test.each<[string, (tokens: { readonly cancelToken: string; readonly token: string }) => string]>([
-      ['a cancel token under the name of another tenant', ({ cancelToken }) => renamed(cancelToken, 'b')],
-      ['the token of a client under the name of its tenant', ({ token }) => renamed(`~${token}`, 'a')],
+    test.each<
+      [string, (tokens: { readonly cancelToken: string; readonly token: string }) => string]
+    >([
+      [
+        'a cancel token under the name of another tenant',
+        ({ cancelToken }) => renamed(cancelToken, 'b'),
+      ],
+      [
+        'the token of a client under the name of its tenant',
+        ({ token }) => renamed(`~${token}`, 'a'),
+      ],
       ['a name without a token', () => 'YQ~'],
       ['two names', ({ cancelToken }) => `YQ~${cancelToken}`],
     ])('[T5] which refuse %s', async (_name, make) => {
@@ -167,18 +195,23 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
       ['under a name that is not base64url', (token) => `a=~${token.split('~')[1]}`],
     ])('[T5] which need a caller %s, whose tenant must be the same', async (_name, change) => {
       const { host, cancelToken } = await abandoned();
-      await expect(host.cancel(change(cancelToken))).rejects.toMatchObject({ code: 'tenant_missing' });
+      await expect(host.cancel(change(cancelToken))).rejects.toMatchObject({
+        code: 'tenant_missing',
+      });
     });
 
     test.each([
       ['too long', 'b'.repeat(257)],
       ['empty in UTF-8', '\u{FFFD}'.repeat(300)],
-    ])('[T5] which refuse a name that is %s, without a call of the source', async (_name, tenant) => {
-      const { host, cancelToken } = await abandoned();
-      await expect(host.cancel(renamed(cancelToken, tenant))).rejects.toMatchObject({
-        code: 'tenant_missing',
-      });
-    });
+    ])(
+      '[T5] which refuse a name that is %s, without a call of the source',
+      async (_name, tenant) => {
+        const { host, cancelToken } = await abandoned();
+        await expect(host.cancel(renamed(cancelToken, tenant))).rejects.toMatchObject({
+          code: 'tenant_missing',
+        });
+      },
+    );
 
     test('[T5] under which a valid token of a client is refused', async () => {
       const { host } = hostOfTenants(load);
@@ -200,7 +233,10 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
       );
       const sagaToken = renamed(`~${String(last.result?.['sagaToken'])}`, 'a');
       const sent = await send(host, 'tools/cancelSaga', { sagaToken }, { user: 'ada@b' });
-      expect(sent.last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_saga_token' } });
+      expect(sent.last.error).toMatchObject({
+        code: -32_602,
+        data: { reason: 'invalid_saga_token' },
+      });
     });
 
     test('[T5] which no dialect accepts from a client', async () => {
@@ -248,7 +284,9 @@ describe('a source of keys for tenants', () => {
     await host.start('asking', {}, of('b'));
     for (let times = 0; times < 25; times += 1) {
       clock.now += 1_000;
-      await expect(host.resume(token, [], of('b'))).rejects.toMatchObject({ reason: 'unknown_key' });
+      await expect(host.resume(token, [], of('b'))).rejects.toMatchObject({
+        reason: 'unknown_key',
+      });
     }
     expect(loads).toEqual(['a', 'b', 'b', 'b']);
   });
@@ -279,7 +317,10 @@ describe('a source of keys for tenants', () => {
       return oldKey;
     };
     const { host, told } = hostOf(asking(), { keys: { load, tenantOf: () => tenant as string } });
-    await expect(host.start('asking', {})).rejects.toMatchObject({ code: 'tenant_missing', public: false });
+    await expect(host.start('asking', {})).rejects.toMatchObject({
+      code: 'tenant_missing',
+      public: false,
+    });
     const { last } = await send({ host }, 'tools/callSaga', { name: 'asking', arguments: {} });
     expect(last.error).toEqual({ code: -32_603, message: 'Internal error' });
     expect(told.errors).toMatchObject([{ code: 'tenant_missing' }]);

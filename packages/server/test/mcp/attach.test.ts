@@ -41,7 +41,10 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     const result = await callSaga(client, call, { handlers });
     expect(result).toMatchObject({
       content: [
-        { type: 'text', text: 'Deployment to production initiated successfully based on confirmation.' },
+        {
+          type: 'text',
+          text: 'Deployment to production initiated successfully based on confirmation.',
+        },
       ],
     });
     expect(result.isError).toBeUndefined();
@@ -88,8 +91,15 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     const { client, close } = await connect(hostOf(shaped).host);
     const accepted: StepHandlers = { elicitation: () => ({ action: 'accept', content: {} }) };
     const one = await callSaga(client, { name: 'shaped' }, { handlers: accepted });
-    const two = await callSaga(client, { name: 'shaped', arguments: { size: 5 } }, { handlers: accepted });
-    expect([one.structuredContent, two.structuredContent]).toEqual([{ doubled: 6 }, { doubled: 10 }]);
+    const two = await callSaga(
+      client,
+      { name: 'shaped', arguments: { size: 5 } },
+      { handlers: accepted },
+    );
+    expect([one.structuredContent, two.structuredContent]).toEqual([
+      { doubled: 6 },
+      { doubled: 10 },
+    ]);
     await close();
   });
 
@@ -101,7 +111,10 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
       },
     };
     const result = await callSaga(client, { name: 'asking' }, { handlers: refusing });
-    expect(result).toMatchObject({ isError: true, content: [{ text: "'asking' failed at step 'target'." }] });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: "'asking' failed at step 'target'." }],
+    });
     await close();
   });
 
@@ -252,26 +265,32 @@ describe('log messages', () => {
     await close();
   });
 
-  test.for(inMemory)('below the log level of the client are not sent: $name', async ({ connect }) => {
-    const { client, close } = await connect(hostOf(telling()).host);
-    const logged: unknown[] = [];
-    client.fallbackNotificationHandler = async ({ method, params }) => {
-      if (method === 'notifications/message') logged.push(params);
-    };
-    await client.setLoggingLevel('warning');
-    await callSaga(client, { name: 'telling' }, { handlers: accepted });
-    expect(logged).toMatchObject([{ level: 'warning' }]);
-    await close();
-  });
+  test.for(inMemory)(
+    'below the log level of the client are not sent: $name',
+    async ({ connect }) => {
+      const { client, close } = await connect(hostOf(telling()).host);
+      const logged: unknown[] = [];
+      client.fallbackNotificationHandler = async ({ method, params }) => {
+        if (method === 'notifications/message') logged.push(params);
+      };
+      await client.setLoggingLevel('warning');
+      await callSaga(client, { name: 'telling' }, { handlers: accepted });
+      expect(logged).toMatchObject([{ level: 'warning' }]);
+      await close();
+    },
+  );
 
-  test.for(connections)('cause no error on a server without logging: $name', async ({ connect }) => {
-    const { host, told } = hostOf(telling());
-    const { client, close } = await connect(host, { logging: false });
-    const result = await callSaga(client, { name: 'telling' }, { handlers: accepted });
-    expect(result).toMatchObject({ content: [{ text: 'told' }] });
-    expect(told.errors).toEqual([]);
-    await close();
-  });
+  test.for(connections)(
+    'cause no error on a server without logging: $name',
+    async ({ connect }) => {
+      const { host, told } = hostOf(telling());
+      const { client, close } = await connect(host, { logging: false });
+      const result = await callSaga(client, { name: 'telling' }, { handlers: accepted });
+      expect(result).toMatchObject({ content: [{ text: 'told' }] });
+      expect(told.errors).toEqual([]);
+      await close();
+    },
+  );
 });
 
 describe('attach', () => {

@@ -47,7 +47,10 @@ describe.each(connections)('$name', ({ connect }) => {
       "The call was cancelled: rain. Undone: 'room' (room 7). Not undone, and left as it is: 'meal'.",
     );
     expect(result['_meta']).toMatchObject({
-      [key]: { compensated: [{ stepId: 'room', label: 'room 7' }], uncompensated: [{ stepId: 'meal' }] },
+      [key]: {
+        compensated: [{ stepId: 'room', label: 'room 7' }],
+        uncompensated: [{ stepId: 'meal' }],
+      },
     });
     expect(JSON.stringify(result)).not.toContain('secret');
     await expect(turn.saga.resume([])).rejects.toMatchObject({ code: 'saga_gone' });
@@ -55,10 +58,17 @@ describe.each(connections)('$name', ({ connect }) => {
   });
 
   test('[E7] announces tools/cancelSaga if a saga declares forks, and refuses it otherwise', async () => {
-    const offered = await connect(hostOf(booking('refuse').book, { guard: { store: memoryGuard() } }).host);
+    const offered = await connect(
+      hostOf(booking('refuse').book, { guard: { store: memoryGuard() } }).host,
+    );
     const methods = (client: typeof offered.client): unknown =>
-      (client.getServerCapabilities()?.extensions?.[key] as { methods: unknown } | undefined)?.methods;
-    expect(methods(offered.client)).toEqual(['tools/callSaga', 'tools/resumeSaga', 'tools/cancelSaga']);
+      (client.getServerCapabilities()?.extensions?.[key] as { methods: unknown } | undefined)
+        ?.methods;
+    expect(methods(offered.client)).toEqual([
+      'tools/callSaga',
+      'tools/resumeSaga',
+      'tools/cancelSaga',
+    ]);
     await offered.close();
 
     const plain = await connect(hostOf(booking().book).host);
@@ -69,9 +79,9 @@ describe.each(connections)('$name', ({ connect }) => {
       code: 'sagas_not_supported',
     });
     const elicitation = () => ({ action: 'accept', content: { sure: true } }) as const;
-    expect(textOf(await callSaga(plain.client, { name: 'book' }, { handlers: { elicitation } }))).toBe(
-      'booked',
-    );
+    expect(
+      textOf(await callSaga(plain.client, { name: 'book' }, { handlers: { elicitation } })),
+    ).toBe('booked');
     await plain.close();
   });
 });

@@ -8,7 +8,8 @@ import { hostOf } from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 
 const languages = ['ada', 'algol', 'basic'];
-const startingWith = (value: string): string[] => languages.filter((name) => name.startsWith(value));
+const startingWith = (value: string): string[] =>
+  languages.filter((name) => name.startsWith(value));
 
 const Review = z.object({
   language: completable(z.string(), startingWith),
@@ -18,9 +19,12 @@ const Review = z.object({
   line: z.string().optional(),
 });
 
-const review = promptSaga({ name: 'review', version: '1', input: Review }, function* ({ language }) {
-  return yield* step('write', () => `Review ${language}`);
-});
+const review = promptSaga(
+  { name: 'review', version: '1', input: Review },
+  function* ({ language }) {
+    return yield* step('write', () => `Review ${language}`);
+  },
+);
 
 const order = resourceSaga(
   {
@@ -51,7 +55,11 @@ describe.each(connections)('$name', ({ connect }) => {
         })
       ).completion;
     expect(client.getServerCapabilities()).toMatchObject({ completions: {} });
-    expect(await complete('language', 'a')).toEqual({ values: ['ada', 'algol'], total: 2, hasMore: false });
+    expect(await complete('language', 'a')).toEqual({
+      values: ['ada', 'algol'],
+      total: 2,
+      hasMore: false,
+    });
     expect(await complete('tone', 'kind')).toMatchObject({ values: ['kind for ada'] });
     expect(await complete('line', '1')).toMatchObject({ values: [] });
     await close();
@@ -98,30 +106,35 @@ describe.each(connections)('$name', ({ connect }) => {
     await close();
   });
 
-  test.each([undefined, -32_602])('hides an error of a completion from the client: code %s', async (code) => {
-    const thrown = Object.assign(new Error('kq-918273'), { code });
-    const failing = promptSaga(
-      {
-        name: 'failing',
-        version: '1',
-        input: z.object({
-          language: completableV1(z.string(), () => {
-            throw thrown;
+  test.each([undefined, -32_602])(
+    'hides an error of a completion from the client: code %s',
+    async (code) => {
+      const thrown = Object.assign(new Error('kq-918273'), { code });
+      const failing = promptSaga(
+        {
+          name: 'failing',
+          version: '1',
+          input: z.object({
+            language: completableV1(z.string(), () => {
+              throw thrown;
+            }),
           }),
-        }),
-      },
-      function* () {
-        return yield* step('write', () => '');
-      },
-    );
-    const { host, told } = hostOf([failing]);
-    const { client, close } = await connect(host);
-    const ref = { type: 'ref/prompt', name: 'failing' } as const;
-    const refused = await client.complete({ ref, argument: { name: 'language', value: '' } }).catch(String);
-    expect(refused).toMatch(/Internal error$/);
-    expect(told.errors).toEqual([thrown]);
-    await close();
-  });
+        },
+        function* () {
+          return yield* step('write', () => '');
+        },
+      );
+      const { host, told } = hostOf([failing]);
+      const { client, close } = await connect(host);
+      const ref = { type: 'ref/prompt', name: 'failing' } as const;
+      const refused = await client
+        .complete({ ref, argument: { name: 'language', value: '' } })
+        .catch(String);
+      expect(refused).toMatch(/Internal error$/);
+      expect(told.errors).toEqual([thrown]);
+      await close();
+    },
+  );
 });
 
 test('rejects completions for unknown variables, and completions that are not functions', () => {

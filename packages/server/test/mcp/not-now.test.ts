@@ -13,7 +13,10 @@ async function goOnTwice(
   {
     matters,
     options,
-  }: { readonly matters: (does: boolean) => void; readonly options: Parameters<typeof hostForAll>[1] },
+  }: {
+    readonly matters: (does: boolean) => void;
+    readonly options: Parameters<typeof hostForAll>[1];
+  },
 ) {
   const ran: string[] = [];
   const served = hostForAll([deploys(ran, 'refuse')], options);
@@ -91,7 +94,11 @@ describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => 
     const clock = testClock();
     const { error } = await goOnTwice(way, {
       matters: (does) => void (isFull = does),
-      options: { clock, guard: { store: memoryGuard({ clock }) }, auth: { rateLimit: () => !isFull } },
+      options: {
+        clock,
+        guard: { store: memoryGuard({ clock }) },
+        auth: { rateLimit: () => !isFull },
+      },
     });
     expect(error).toEqual({
       code: -32_603,
@@ -109,7 +116,9 @@ test.each([
   ['version_gone', -32_603],
 ] as const)('%s is sent as %i, with its reason', (reason, code) => {
   const frozen = { message: '', reason: '' };
-  expect(toWireError(new SagaHostError(reason, 'So it is.'), frozen, () => undefined)).toMatchObject({
+  expect(
+    toWireError(new SagaHostError(reason, 'So it is.'), frozen, () => undefined),
+  ).toMatchObject({
     code,
     message: 'So it is.',
     data: { reason },

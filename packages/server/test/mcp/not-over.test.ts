@@ -24,9 +24,21 @@ const answers = { target: { action: 'accept', content: { target: 'here' } } };
 type Saga1 = Saga<z.ZodObject, undefined>;
 
 /** A saga of these steps, which asks before the last of them. */
-function deploys(ran: string[], version: string, steps: readonly string[], more: object = {}): Saga1 {
+function deploys(
+  ran: string[],
+  version: string,
+  steps: readonly string[],
+  more: object = {},
+): Saga1 {
   const input = z.object({ service: z.string().optional() });
-  const options = { name: 'deploys', version, input, task: 'prefer', forks: 'refuse', ...more } as const;
+  const options = {
+    name: 'deploys',
+    version,
+    input,
+    task: 'prefer',
+    forks: 'refuse',
+    ...more,
+  } as const;
   return saga(options, function* () {
     const [last = '', ...before] = steps.toReversed();
     for (const id of before.toReversed())
@@ -75,7 +87,8 @@ const changes = [
   ['code', 'replay_mismatch'],
 ] as const;
 
-const request = (way: Way, host: TestHost, token: string) => way.goOn(host, token, answers, { user });
+const request = (way: Way, host: TestHost, token: string) =>
+  way.goOn(host, token, answers, { user });
 
 // A task is answered at once, and runs behind that.
 describe.each(ways.filter(({ name }) => name !== 'tasks'))('by $name', (way) => {
@@ -138,12 +151,18 @@ test.each(['prompts/get', 'resources/read'] as const)(
     const by = method === 'prompts/get' ? { name: 'asks' } : { uri: 'asks://1' };
     const options = { user, capabilities: { elicitation: {} } };
     const first = await send(old, method, by, options);
-    const again = { ...by, requestState: first.last.result?.['requestState'], inputResponses: answers };
+    const again = {
+      ...by,
+      requestState: first.last.result?.['requestState'],
+      inputResponses: answers,
+    };
     expect((await send(next, method, again, options)).last.error).toMatchObject({
       code: -32_603,
       data: { reason: 'version_gone' },
     });
-    expect((await send(old, method, again, options)).last.result).toMatchObject({ resultType: 'complete' });
+    expect((await send(old, method, again, options)).last.result).toMatchObject({
+      resultType: 'complete',
+    });
   },
 );
 
@@ -207,9 +226,13 @@ describe('a client that cancels', () => {
     const { old, next, ran, settled } = fleetOf('version');
     const caller = { authInfo: { clientId: user } };
     const { token } = suspended(await old.host.start('deploys', {}, { caller }));
-    await expect(next.host.cancel(token, { caller })).rejects.toMatchObject({ code: 'version_gone' });
+    await expect(next.host.cancel(token, { caller })).rejects.toMatchObject({
+      code: 'version_gone',
+    });
     expect([ran, settled]).toEqual([['build'], []]);
-    expect(await old.host.cancel(token, { caller })).toMatchObject({ compensated: [{ stepId: 'build' }] });
+    expect(await old.host.cancel(token, { caller })).toMatchObject({
+      compensated: [{ stepId: 'build' }],
+    });
   });
 });
 
@@ -221,7 +244,12 @@ test('[E10] a status request for a saga whose version is not served does not rep
   ] as const) {
     const { old, next } = fleetOf('version', { onMismatch });
     const resumeToken = await way.begin(old, {}, user);
-    const { last } = await send(next, 'requests/getStatus', { requestId: 1, resumeToken }, { user });
+    const { last } = await send(
+      next,
+      'requests/getStatus',
+      { requestId: 1, resumeToken },
+      { user },
+    );
     expect(last.result).toMatchObject({ status, hasInputRequest: true });
   }
 });
@@ -237,7 +265,8 @@ test('[E10] a mismatch under `compensate` with nothing to undo is final', async 
     });
   const old = hostOf(asks('One?'), options).host;
   const one = suspended(await old.start('asks', {}));
-  const accepts = (stepId: string) => [{ stepId, result: { action: 'accept', content: {} } }] as const;
+  const accepts = (stepId: string) =>
+    [{ stepId, result: { action: 'accept', content: {} } }] as const;
   const two = suspended(await old.resume(one.token, accepts('one')));
   const turn = await hostOf(asks('Other?'), options).host.resume(two.token, accepts('two'));
   expect(turn).toMatchObject({ status: 'failed', error: { code: 'replay_mismatch' } });

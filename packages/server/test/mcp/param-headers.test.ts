@@ -24,13 +24,19 @@ describe.each(['tools/call', 'tools/callSaga'])('%s', (method) => {
   const { server } = served([tool]);
   const send = async (args: object, headers: Record<string, string>) => {
     const params = { name: 'tool', arguments: args };
-    const request = post('modern', method, params, 1, { headers: { 'mcp-name': 'tool', ...headers } });
+    const request = post('modern', method, params, 1, {
+      headers: { 'mcp-name': 'tool', ...headers },
+    });
     return (await read(await server.fetch(request))).last;
   };
 
   test.each([
     ['no arguments', {}, { 'mcp-param-region': 'eu' }],
-    ['the same values', all, { 'mcp-param-region': 'eu', 'mcp-param-count': '42', 'mcp-param-dry': 'true' }],
+    [
+      'the same values',
+      all,
+      { 'mcp-param-region': 'eu', 'mcp-param-count': '42', 'mcp-param-dry': 'true' },
+    ],
     ['an equal number', { order: { count: 42 } }, { 'mcp-param-count': '42.0' }],
     ['base64', { region: 'Zürich' }, { 'mcp-param-region': encoded('Zürich') }],
   ])('[W1] accepts Mcp-Param headers with %s', async (_, args, headers) => {

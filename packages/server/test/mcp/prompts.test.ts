@@ -7,7 +7,14 @@ import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { reviewPrompt } from '../fixtures/prompts.ts';
 import { ask } from '../fixtures/raw.ts';
-import { accepted, asked, handlerOf, refusedState, round, sdkHandlerOf } from '../fixtures/rounds.ts';
+import {
+  accepted,
+  asked,
+  handlerOf,
+  refusedState,
+  round,
+  sdkHandlerOf,
+} from '../fixtures/rounds.ts';
 import { asking } from '../fixtures/sagas.ts';
 
 const review = { method: 'prompts/get', name: 'review', arguments: { language: 'Ada' } } as const;
@@ -34,7 +41,9 @@ describe.each(connections)('$name', ({ connect }) => {
 
   test('refuses arguments that do not match, with an error that names the field', async () => {
     const { client, close } = await connect(hostOf(reviewPrompt()).host);
-    await expect(client.getPrompt({ name: 'review', arguments: { tone: 'kq' } })).rejects.toMatchObject({
+    await expect(
+      client.getPrompt({ name: 'review', arguments: { tone: 'kq' } }),
+    ).rejects.toMatchObject({
       code: -32_602,
       message: expect.stringContaining('language: expected string'),
     });
@@ -93,7 +102,9 @@ describe('a prompt in rounds', () => {
   });
 
   test('accepts the answer in the first call', async () => {
-    const { last } = await round(handlerOf(hostOf(reviewPrompt()).host), review, { inputResponses });
+    const { last } = await round(handlerOf(hostOf(reviewPrompt()).host), review, {
+      inputResponses,
+    });
     expect(last.result).toMatchObject({ messages: [{ content: { text } }] });
   });
 
@@ -106,25 +117,44 @@ describe('a prompt in rounds', () => {
     const refusals = [
       await round(server, review, { requestState: `${requestState}-TAMPERED`, inputResponses }),
       await round(server, review, { requestState: 7, inputResponses }),
-      await round(server, { ...review, arguments: { language: 'C' } }, { requestState, inputResponses }),
+      await round(
+        server,
+        { ...review, arguments: { language: 'C' } },
+        { requestState, inputResponses },
+      ),
       await round(server, review, { requestState: tool.requestState, inputResponses }),
-      await round(server, review, { requestState: method.last.result?.['sagaToken'], inputResponses }),
-      await round(server, { method: 'tools/call', name: 'asking' }, { requestState, inputResponses }),
+      await round(server, review, {
+        requestState: method.last.result?.['sagaToken'],
+        inputResponses,
+      }),
+      await round(
+        server,
+        { method: 'tools/call', name: 'asking' },
+        { requestState, inputResponses },
+      ),
     ];
     for (const { last } of refusals) expect(last).toMatchObject(refusedState);
     expect(told.turns).toHaveLength(3);
   });
 
   test('[W3] needs are checked before anything runs', async () => {
-    const needing = promptSaga({ name: 'needing', version: '1', needs: ['sampling'] }, function* () {
-      yield* sleep(0);
-      return 'never';
-    });
+    const needing = promptSaga(
+      { name: 'needing', version: '1', needs: ['sampling'] },
+      function* () {
+        yield* sleep(0);
+        return 'never';
+      },
+    );
     const { host, told } = hostOf(needing);
     const request = { method: 'prompts/get', name: 'needing' } as const;
-    const { last, status } = await round(handlerOf(host), request, { capabilities: { elicitation: {} } });
+    const { last, status } = await round(handlerOf(host), request, {
+      capabilities: { elicitation: {} },
+    });
     expect(status).toBe(400);
-    expect(last.error).toMatchObject({ code: -32_021, data: { requiredCapabilities: { sampling: {} } } });
+    expect(last.error).toMatchObject({
+      code: -32_021,
+      data: { requiredCapabilities: { sampling: {} } },
+    });
     expect(told.turns).toEqual([]);
   });
 });
@@ -134,7 +164,10 @@ describe('a prompt', () => {
     const server = handlerOf(hostOf([reviewPrompt(), asking()]).host);
     const args = { language: 'Ada' };
     for (const era of ['modern', 'legacy'] as const) {
-      const { last } = await ask(server, era, 'tools/callSaga', { name: 'review', arguments: args });
+      const { last } = await ask(server, era, 'tools/callSaga', {
+        name: 'review',
+        arguments: args,
+      });
       expect(last.error).toMatchObject({ code: -32_602, message: 'Unknown tool: "review"' });
     }
     const called = await round(server, { method: 'tools/call', name: 'review' });
@@ -145,8 +178,14 @@ describe('a prompt', () => {
     const { host } = hostOf(reviewPrompt());
     const turn = await host.start('review', { language: 'Ada' });
     if (turn.status !== 'suspended') throw new Error(turn.status);
-    const answer = { stepId: 'user_context', result: { action: 'accept', content: { context: 'a port' } } };
-    expect(await host.resume(turn.token, [answer])).toMatchObject({ status: 'completed', result: text });
+    const answer = {
+      stepId: 'user_context',
+      result: { action: 'accept', content: { context: 'a port' } },
+    };
+    expect(await host.resume(turn.token, [answer])).toMatchObject({
+      status: 'completed',
+      result: text,
+    });
   });
 
   test('may return messages and a description of its own', async () => {
@@ -161,7 +200,10 @@ describe('a prompt', () => {
       yield* sleep(0);
       return result;
     });
-    const { last } = await round(handlerOf(hostOf(own).host), { method: 'prompts/get', name: 'own' });
+    const { last } = await round(handlerOf(hostOf(own).host), {
+      method: 'prompts/get',
+      name: 'own',
+    });
     expect(last.result).toMatchObject(result);
   });
 
@@ -198,7 +240,11 @@ describe('a prompt', () => {
     });
     const { last } = await ask(server, 'modern', 'prompts/list', {});
     expect(last.result).toMatchObject({
-      prompts: [{ name: 'before' }, { name: 'review' }, { name: 'after', arguments: [{ name: 'a' }] }],
+      prompts: [
+        { name: 'before' },
+        { name: 'review' },
+        { name: 'after', arguments: [{ name: 'a' }] },
+      ],
     });
     const got = await round(server, { method: 'prompts/get', name: 'before' });
     expect(got.last.result).toMatchObject({ messages: [] });

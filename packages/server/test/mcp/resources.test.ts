@@ -6,7 +6,14 @@ import { connections } from '../fixtures/connections.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { orderResource, reviewPrompt } from '../fixtures/prompts.ts';
 import { ask } from '../fixtures/raw.ts';
-import { accepted, asked, handlerOf, refusedState, round, sdkHandlerOf } from '../fixtures/rounds.ts';
+import {
+  accepted,
+  asked,
+  handlerOf,
+  refusedState,
+  round,
+  sdkHandlerOf,
+} from '../fixtures/rounds.ts';
 import { asking } from '../fixtures/sagas.ts';
 
 const uri = 'orders://eu/a%20b';
@@ -57,16 +64,28 @@ describe('a resource in rounds', () => {
     const server = handlerOf(host);
     const { requestState } = asked(await round(server, order));
     const tool = asked(await round(server, { method: 'tools/call', name: 'asking' }));
-    const prompt = { method: 'prompts/get', name: 'review', arguments: { language: 'Ada' } } as const;
+    const prompt = {
+      method: 'prompts/get',
+      name: 'review',
+      arguments: { language: 'Ada' },
+    } as const;
     const prompted = asked(await round(server, prompt));
     const refusals = [
       await round(server, order, { requestState: `${requestState}A`, inputResponses }),
       await round(server, { ...order, uri: 'orders://eu/b' }, { requestState, inputResponses }),
       // The same order, otherwise written.
-      await round(server, { ...order, uri: 'orders://eu/%61%20b' }, { requestState, inputResponses }),
+      await round(
+        server,
+        { ...order, uri: 'orders://eu/%61%20b' },
+        { requestState, inputResponses },
+      ),
       await round(server, order, { requestState: tool.requestState, inputResponses }),
       await round(server, order, { requestState: prompted.requestState, inputResponses }),
-      await round(server, { method: 'tools/call', name: 'asking' }, { requestState, inputResponses }),
+      await round(
+        server,
+        { method: 'tools/call', name: 'asking' },
+        { requestState, inputResponses },
+      ),
       await round(server, prompt, { requestState, inputResponses }),
     ];
     for (const { last } of refusals) expect(last).toMatchObject(refusedState);
@@ -76,7 +95,10 @@ describe('a resource in rounds', () => {
 describe('a resource', () => {
   test('is not a tool of the saga methods', async () => {
     const server = handlerOf(hostOf(orderResource()).host);
-    const { last } = await ask(server, 'modern', 'tools/callSaga', { name: 'order', arguments: { uri } });
+    const { last } = await ask(server, 'modern', 'tools/callSaga', {
+      name: 'order',
+      arguments: { uri },
+    });
     expect(last.error).toMatchObject({ code: -32_602, message: 'Unknown tool: "order"' });
   });
 
@@ -85,7 +107,8 @@ describe('a resource', () => {
     expect(await host.start('order', { uri })).toMatchObject({ status: 'suspended' });
     await expect(host.start('order', { uri: 'orders://eu' })).rejects.toMatchObject({
       code: 'invalid_params',
-      message: "Invalid arguments for 'order': uri: expected a URI of the form orders://{region}/{id}",
+      message:
+        "Invalid arguments for 'order': uri: expected a URI of the form orders://{region}/{id}",
     });
     await expect(host.start('order', {})).rejects.toMatchObject({ code: 'invalid_params' });
   });
@@ -96,7 +119,10 @@ describe('a resource', () => {
       yield* sleep(0);
       return result;
     });
-    const { last } = await round(handlerOf(hostOf(own).host), { method: 'resources/read', uri: 'own://all' });
+    const { last } = await round(handlerOf(hostOf(own).host), {
+      method: 'resources/read',
+      uri: 'own://all',
+    });
     expect(last.result).toMatchObject(result);
   });
 
@@ -107,10 +133,13 @@ describe('a resource', () => {
     ['both text and blob', { contents: [{ uri: 'a:b', text: 'x', blob: 'eA==' }] }],
     ['a list of nothing', { contents: [null] }],
   ])('fails if its body returns %s', async (_, returned) => {
-    const odd = resourceSaga({ name: 'odd', version: '1', uriTemplate: 'odd://{id}' }, function* () {
-      yield* sleep(0);
-      return returned as never;
-    });
+    const odd = resourceSaga(
+      { name: 'odd', version: '1', uriTemplate: 'odd://{id}' },
+      function* () {
+        yield* sleep(0);
+        return returned as never;
+      },
+    );
     const { host, told } = hostOf(odd);
     const { last } = await round(handlerOf(host), { method: 'resources/read', uri: 'odd://1' });
     expect(last.error).toMatchObject({ code: -32_603, message: "'odd' failed." });

@@ -89,11 +89,16 @@ describe('a saga that serves a prompt', () => {
 
   test('may only have older versions that serve a prompt', () => {
     const older = asking('same', '1');
-    const newer = promptSaga({ name: 'same', version: '2', previous: [{ saga: older }] }, function* () {
-      yield* elicit('target', { message: 'Where?', schema: Target });
-      return 'x';
-    });
-    expect(() => hostOf(newer)).toThrow("An older version of 'same' in `previous` is not a prompt.");
+    const newer = promptSaga(
+      { name: 'same', version: '2', previous: [{ saga: older }] },
+      function* () {
+        yield* elicit('target', { message: 'Where?', schema: Target });
+        return 'x';
+      },
+    );
+    expect(() => hostOf(newer)).toThrow(
+      "An older version of 'same' in `previous` is not a prompt.",
+    );
     const tool = saga({ name: 'tool', version: '1' }, function* () {
       yield* sleep(0);
       return 'x';

@@ -34,7 +34,10 @@ describe.each(connections)('$name', ({ connect }) => {
         annotations: { destructiveHint: true, openWorldHint: false },
         _meta: {
           'com.example/team': { name: 'shipping' },
-          [extension]: { methods: ['tools/callSaga', 'tools/resumeSaga'], expectedDurationMs: 90_000 },
+          [extension]: {
+            methods: ['tools/callSaga', 'tools/resumeSaga'],
+            expectedDurationMs: 90_000,
+          },
         },
       },
     ]);
@@ -52,7 +55,10 @@ test.each([
   ['expectedDurationMs', Number.POSITIVE_INFINITY],
   ['expectedDurationMs', '90 s'],
 ])('[W1] %s: %j cannot be listed, and is refused when the saga is defined', (name, value) => {
-  const options = { name: 'ship', version: '1', [name]: value } as { name: string; version: string };
+  const options = { name: 'ship', version: '1', [name]: value } as {
+    name: string;
+    version: string;
+  };
   expect(() => saga(options, () => nothing() as never)).toThrow(SagaError);
 });
 

@@ -16,7 +16,10 @@ describe('an approval', () => {
     expect(text).toContain('name="f0"');
     test.clock.now += hour;
     const answered = await test.post(user('ann', 'idp'), { decision: 'approve', f0: 'all fine' });
-    expect([answered.status, await answered.text()]).toEqual([200, expect.stringContaining('You approved')]);
+    expect([answered.status, await answered.text()]).toEqual([
+      200,
+      expect.stringContaining('You approved'),
+    ]);
     expect(await test.decision(turn)).toEqual({
       approved: true,
       answers: [
@@ -141,7 +144,10 @@ describe('an event', () => {
     const turn = await test.start('payment');
     test.clock.now += day;
     expect((await test.event({ status: 'paid', amount: 5 })).status).toBe(410);
-    expect(await test.resume(turn)).toMatchObject({ status: 'failed', error: { code: 'step_timed_out' } });
+    expect(await test.resume(turn)).toMatchObject({
+      status: 'failed',
+      error: { code: 'step_timed_out' },
+    });
   });
 
   it('is checked by the webhook of the host that the step names', async () => {
@@ -153,7 +159,8 @@ describe('an event', () => {
           mailbox: new OutsideCase().mailbox,
           webhooks: {
             bank: async (request) =>
-              request.headers.get('signature') === 'good' && (await request.text()).includes('paid'),
+              request.headers.get('signature') === 'good' &&
+              (await request.text()).includes('paid'),
           },
         },
       },
@@ -209,7 +216,9 @@ describe('an approval in development', () => {
       outside,
       testing,
     });
-    await expect(host.resume(turn.token, [], { caller })).rejects.toMatchObject({ code: 'replay_mismatch' });
+    await expect(host.resume(turn.token, [], { caller })).rejects.toMatchObject({
+      code: 'replay_mismatch',
+    });
     await test.post(user('ann'));
     expect((await test.decision(turn)).approved).toBe(true);
   });
@@ -244,7 +253,9 @@ describe('changed code that cancels a saga', () => {
       return '';
     });
     const outside = { url: base, mailbox };
-    const { token } = suspended(await hostOf(named, { outside }).host.start('refund', {}, { caller }));
+    const { token } = suspended(
+      await hostOf(named, { outside }).host.start('refund', {}, { caller }),
+    );
     await hostOf(changed, { outside }).host.cancel(token, { caller });
     expect(boxes).toEqual([]);
   });

@@ -68,7 +68,9 @@ describe('tickets from attackers', () => {
     await test.post(ann);
     const { host } = test.test;
     for (const text of [ticketOf(test.url()), stored[0] ?? '']) {
-      await expect(host.resume(text, [], { caller })).rejects.toMatchObject({ name: 'TokenRefused' });
+      await expect(host.resume(text, [], { caller })).rejects.toMatchObject({
+        name: 'TokenRefused',
+      });
       await expect(host.cancel(text, { caller })).rejects.toMatchObject({ name: 'TokenRefused' });
     }
     expect((await test.get(ann, `${base}/saga/answer/${stored[0]}`)).status).toBe(404);
@@ -98,7 +100,10 @@ describe('tickets from attackers', () => {
     await test.start();
     expect((await test.post(ann)).status).toBe(200);
     const again = await test.post(ann, { decision: 'deny' });
-    expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('You approved')]);
+    expect([again.status, await again.text()]).toEqual([
+      409,
+      expect.stringContaining('You approved'),
+    ]);
     expect((await test.get(ann)).status).toBe(200);
     expect(await (await test.get(ann)).text()).not.toContain('<form');
     expect((await test.post(bob)).status).toBe(200);
@@ -129,7 +134,8 @@ describe('tickets from attackers', () => {
       { 'sec-fetch-site': 'cross-site' },
       { origin: 'http://shop.example' },
     ];
-    for (const headers of bad) expect((await test.post(ann, undefined, { headers })).status).toBe(403);
+    for (const headers of bad)
+      expect((await test.post(ann, undefined, { headers })).status).toBe(403);
     suspended(await test.resume(turn));
     expect((await test.post(ann, undefined, { headers: { origin: base } })).status).toBe(200);
   });
@@ -156,16 +162,21 @@ describe('tickets from attackers', () => {
     const test = new OutsideCase();
     const turn = await test.start();
     await test.post(ann);
-    const changed = hostOf(test.refund({ schema: z.object({ comment: z.string().max(9).optional() }) }), {
-      clock: test.clock,
-      outside: { url: base, mailbox: test.mailbox },
-    });
+    const changed = hostOf(
+      test.refund({ schema: z.object({ comment: z.string().max(9).optional() }) }),
+      {
+        clock: test.clock,
+        outside: { url: base, mailbox: test.mailbox },
+      },
+    );
     const next = suspended(await changed.host.resume(turn.token, [], { caller }));
     expect(test.sent).toHaveLength(2);
     expect(test.sent[1]?.key).not.toBe(test.sent[0]?.key);
     expect((await test.post(bob)).status).toBe(409);
     await test.post(ann, undefined, { url: test.url(1) });
-    expect(await changed.host.resume(next.token, [], { caller })).toMatchObject({ status: 'completed' });
+    expect(await changed.host.resume(next.token, [], { caller })).toMatchObject({
+      status: 'completed',
+    });
   });
 
   it('are refused if issued before rejectIssuedBefore, like tokens', async () => {
@@ -173,7 +184,11 @@ describe('tickets from attackers', () => {
     await test.start();
     const later = new OutsideCase(
       {},
-      { clock: test.clock, mailbox: test.mailbox, auth: { rejectIssuedBefore: test.clock.now + 1 } },
+      {
+        clock: test.clock,
+        mailbox: test.mailbox,
+        auth: { rejectIssuedBefore: test.clock.now + 1 },
+      },
     );
     expect((await later.get(ann, test.url())).status).toBe(404);
   });
@@ -251,9 +266,9 @@ describe('a store that returns wrong entries', () => {
 
   it('cannot count repeated, moved, or altered answers', async () => {
     expect(await judged((answers) => [...answers, ...answers])).toBe('suspended');
-    expect(await judged((answers) => answers.flatMap((one) => [one, { ...one, slot: 'other' }]))).toBe(
-      'suspended',
-    );
+    expect(
+      await judged((answers) => answers.flatMap((one) => [one, { ...one, slot: 'other' }])),
+    ).toBe('suspended');
     expect(await judged((answers) => [...answers, { slot: 'b', sealed: 'x' }])).toBe('suspended');
     expect(
       await judged((answers) =>
@@ -325,7 +340,10 @@ describe('a store that returns wrong entries', () => {
     isDown = true;
     expect((await test.get(ann)).status).toBe(503);
     const page = await test.post(ann);
-    expect([page.status, await page.text()]).toEqual([503, expect.not.stringContaining('the store is down')]);
+    expect([page.status, await page.text()]).toEqual([
+      503,
+      expect.not.stringContaining('the store is down'),
+    ]);
     const next = suspended(await test.resume(turn));
     isDown = false;
     expect((await test.post(ann)).status).toBe(200);

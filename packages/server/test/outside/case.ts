@@ -39,7 +39,11 @@ export interface Sent {
 
 /** A user, as the page knows them. */
 export function user(subject: string, issuer?: string): SagaCaller {
-  const principal: Principal = { subject, client: 'browser', ...(issuer === undefined ? {} : { issuer }) };
+  const principal: Principal = {
+    subject,
+    client: 'browser',
+    ...(issuer === undefined ? {} : { issuer }),
+  };
   return { principal };
 }
 
@@ -106,7 +110,9 @@ export class OutsideCase {
   }
 
   async decision(turn: SuspendedTurn): Promise<Approval<z.infer<typeof Comment>>> {
-    const { result } = completed(await this.resume(turn)) as { result: { content: { text: string }[] } };
+    const { result } = completed(await this.resume(turn)) as {
+      result: { content: { text: string }[] };
+    };
     return JSON.parse(textOf(result)) as Approval<z.infer<typeof Comment>>;
   }
 
@@ -115,7 +121,10 @@ export class OutsideCase {
   }
 
   get(by?: SagaCaller, url: string = this.url(), method = 'GET'): Promise<Response> {
-    return this.test.host.answer(new Request(url, { method }), by === undefined ? {} : { caller: by });
+    return this.test.host.answer(
+      new Request(url, { method }),
+      by === undefined ? {} : { caller: by },
+    );
   }
 
   /** Sends the form of the page, as a browser does. */
@@ -127,7 +136,11 @@ export class OutsideCase {
       headers = ownForm,
     }: { readonly url?: string; readonly headers?: Readonly<Record<string, string>> } = {},
   ): Promise<Response> {
-    const request = new Request(url, { method: 'POST', headers, body: new URLSearchParams(fields) });
+    const request = new Request(url, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(fields),
+    });
     return this.test.host.answer(request, by === undefined ? {} : { caller: by });
   }
 

@@ -74,60 +74,69 @@ function resultOf({ last, text }: RawAnswer): Record<string, unknown> {
   return last.result;
 }
 
-describe.each(kinds)('a client of %s gets the message of a waiting approval and its result by', (_, make) => {
-  async function begun(): Promise<TestHost & { readonly urls: string[] }> {
-    const clock = testClock();
-    const urls: string[] = [];
-    const mailbox = memoryMailbox({ clock });
-    return { ...hostForAll([make(urls)], { clock, outside: { ...outside, mailbox } }), urls };
-  }
+describe.each(kinds)(
+  'a client of %s gets the message of a waiting approval and its result by',
+  (_, make) => {
+    async function begun(): Promise<TestHost & { readonly urls: string[] }> {
+      const clock = testClock();
+      const urls: string[] = [];
+      const mailbox = memoryMailbox({ clock });
+      return { ...hostForAll([make(urls)], { clock, outside: { ...outside, mailbox } }), urls };
+    }
 
-  it('saga methods', async () => {
-    const test = await begun();
-    const turn = resultOf(await send(test, 'tools/callSaga', { name, arguments: {} }));
-    expect(turn).toMatchObject({
-      state: 'suspended',
-      steps: [],
-      retryAfterMs: 2_000,
-      content: [{ type: 'text', text: waiting }],
+    it('saga methods', async () => {
+      const test = await begun();
+      const turn = resultOf(await send(test, 'tools/callSaga', { name, arguments: {} }));
+      expect(turn).toMatchObject({
+        state: 'suspended',
+        steps: [],
+        retryAfterMs: 2_000,
+        content: [{ type: 'text', text: waiting }],
+      });
+      await approve(test, test.urls[0]);
+      const { sagaToken } = turn;
+      const result = resultOf(
+        await send(test, 'tools/resumeSaga', { sagaToken, completedSteps: [] }),
+      );
+      expect(toCallResult(result).text).toBe('approved');
     });
-    await approve(test, test.urls[0]);
-    const { sagaToken } = turn;
-    const result = resultOf(await send(test, 'tools/resumeSaga', { sagaToken, completedSteps: [] }));
-    expect(toCallResult(result).text).toBe('approved');
-  });
 
-  it.each([
-    ['multi round-trip', { elicitation: {} }],
-    ['resume tokens', {}],
-    ['resumable requests', { elicitation: {}, resumableRequests: {} }],
-  ])('%s', async (_dialect, capabilities) => {
-    const test = await begun();
-    const first = toCallResult(
-      resultOf(await send(test, 'tools/call', { name, arguments: {} }, { capabilities })),
-    );
-    expect(first.text).toContain(waiting);
-    expect(first.result['_meta']).toMatchObject({ 'io.github.mcp-saga/saga': { retryAfterMs: 2_000 } });
-    await approve(test, test.urls[0]);
-    const again = { name, arguments: { resumeToken: first.token } };
-    expect(toCallResult(resultOf(await send(test, 'tools/call', again, { capabilities }))).text).toBe(
-      'approved',
-    );
-  });
+    it.each([
+      ['multi round-trip', { elicitation: {} }],
+      ['resume tokens', {}],
+      ['resumable requests', { elicitation: {}, resumableRequests: {} }],
+    ])('%s', async (_dialect, capabilities) => {
+      const test = await begun();
+      const first = toCallResult(
+        resultOf(await send(test, 'tools/call', { name, arguments: {} }, { capabilities })),
+      );
+      expect(first.text).toContain(waiting);
+      expect(first.result['_meta']).toMatchObject({
+        'io.github.mcp-saga/saga': { retryAfterMs: 2_000 },
+      });
+      await approve(test, test.urls[0]);
+      const again = { name, arguments: { resumeToken: first.token } };
+      expect(
+        toCallResult(resultOf(await send(test, 'tools/call', again, { capabilities }))).text,
+      ).toBe('approved');
+    });
 
-  it('tasks', async () => {
-    const test = await begun();
-    const capabilities = knowsTasks;
-    const { taskId } = resultOf(await send(test, 'tools/call', { name, arguments: {} }, { capabilities }));
-    const get = async (): Promise<Record<string, unknown>> =>
-      resultOf(await send(test, 'tasks/get', { taskId }, { capabilities }));
-    expect(await get()).toMatchObject({ status: 'working', statusMessage: waiting });
-    await approve(test, test.urls[0]);
-    test.clock.now += 2_000;
-    await get();
-    expect(JSON.stringify(await get())).toContain('approved');
-  });
-});
+    it('tasks', async () => {
+      const test = await begun();
+      const capabilities = knowsTasks;
+      const { taskId } = resultOf(
+        await send(test, 'tools/call', { name, arguments: {} }, { capabilities }),
+      );
+      const get = async (): Promise<Record<string, unknown>> =>
+        resultOf(await send(test, 'tasks/get', { taskId }, { capabilities }));
+      expect(await get()).toMatchObject({ status: 'working', statusMessage: waiting });
+      await approve(test, test.urls[0]);
+      test.clock.now += 2_000;
+      await get();
+      expect(JSON.stringify(await get())).toContain('approved');
+    });
+  },
+);
 
 const inSessions = connections.filter(({ name: of }) => of.includes('in memory'));
 
@@ -146,7 +155,9 @@ describe.each(kinds)('%s', (_, make) => {
       testing: { environment: 'production', sleep },
     });
     const { client, close } = await connect(test.host);
-    const { content } = (await client.callTool({ name, arguments: {} })) as { content: readonly object[] };
+    const { content } = (await client.callTool({ name, arguments: {} })) as {
+      content: readonly object[];
+    };
     expect(content).toEqual([{ type: 'text', text: 'approved' }]);
     await close();
   });

@@ -1,5 +1,14 @@
 import { waitFor, saga, memoryMailbox } from '@mcp-saga/server';
-import { array, assert, asyncProperty, constant, integer, jsonValue, oneof, string } from 'fast-check';
+import {
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  integer,
+  jsonValue,
+  oneof,
+  string,
+} from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { hostOf, suspended } from '../fixtures/host.ts';

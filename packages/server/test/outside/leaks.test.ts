@@ -37,7 +37,12 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 function shown(value: unknown): string {
-  return inspect(value, { depth: 12, showHidden: true, maxStringLength: null, maxArrayLength: null });
+  return inspect(value, {
+    depth: 12,
+    showHidden: true,
+    maxStringLength: null,
+    maxArrayLength: null,
+  });
 }
 
 /** Parts of sealed texts: the nonce, the ciphertext, and the tag. */
@@ -159,9 +164,12 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
     if (error instanceof Error) bodies.push(error.message);
   };
   const post = (url: string, by: string, fields: Record<string, string>): Promise<Response> =>
-    host.answer(new Request(url, { method: 'POST', headers: form, body: new URLSearchParams(fields) }), {
-      caller: user(by),
-    });
+    host.answer(
+      new Request(url, { method: 'POST', headers: form, body: new URLSearchParams(fields) }),
+      {
+        caller: user(by),
+      },
+    );
   const event = (url: string, body: string, signature = 'good'): Promise<Response> =>
     host.answer(new Request(url, { method: 'POST', headers: { signature }, body }));
   const wake = (token: string): Promise<Response> =>
@@ -179,7 +187,9 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
         await keepError(host.cancel(`${sent}x`, { caller }));
         await keepError(host.deliver({ sagaId: 's', turn: 1, token: sent }));
         await keep(wake(`${sent}x`));
-        await keep(host.answer(new Request(`${base}/saga/answer/${sent}x`), { caller: user('bob') }));
+        await keep(
+          host.answer(new Request(`${base}/saga/answer/${sent}x`), { caller: user('bob') }),
+        );
         await keep(event(`${base}/saga/event/${sent}x`, JSON.stringify({ x: canaries.event })));
       }
     }
@@ -230,7 +240,8 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
 
 function expectNone(value: unknown, unwanted: readonly string[], what: string): void {
   const text = shown(value);
-  for (const secret of unwanted) expect([what, secret, text.includes(secret)]).toEqual([what, secret, false]);
+  for (const secret of unwanted)
+    expect([what, secret, text.includes(secret)]).toEqual([what, secret, false]);
 }
 
 const secretsOf = ({ secrets }: World): readonly string[] => [
@@ -265,7 +276,9 @@ describe('answers from outside, beside a queue', () => {
     ) as HostHooks;
     const world = worldOf(hooks, 'production');
     await world.attack();
-    expect([...told.keys()]).toEqual(expect.arrayContaining(['onReject', 'onSettled', 'onTurn', 'onError']));
+    expect([...told.keys()]).toEqual(
+      expect.arrayContaining(['onReject', 'onSettled', 'onTurn', 'onError']),
+    );
     for (const [name, all] of told)
       expectNone(all, [...secretsOf(world), canaries.answer, canaries.event], name);
     expect(printed).toEqual([]);

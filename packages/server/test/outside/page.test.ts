@@ -51,7 +51,9 @@ async function asked(schema: z.ZodObject, message = 'Go?'): Promise<Asked> {
   });
   const { token } = suspended(await host.start('asks', {}));
   const decision = async (): Promise<unknown> => {
-    const { result } = completed(await host.resume(token)) as { result: { content: { text: string }[] } };
+    const { result } = completed(await host.resume(token)) as {
+      result: { content: { text: string }[] };
+    };
     return JSON.parse(typeof result === 'string' ? result : (result.content[0]?.text ?? 'null'));
   };
   return { host, url, decision };
@@ -96,7 +98,9 @@ describe('the answer page', () => {
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       const policy = headers.get('content-security-policy') ?? '';
-      expect(policy).toMatch(/^default-src 'none'; style-src 'nonce-[0-9a-f-]{36}'; form-action 'self';/);
+      expect(policy).toMatch(
+        /^default-src 'none'; style-src 'nonce-[0-9a-f-]{36}'; form-action 'self';/,
+      );
       expect(policy).not.toContain('unsafe');
       expect(policy).not.toContain('script');
     }
@@ -106,7 +110,9 @@ describe('the answer page', () => {
     const test = await asked(Every);
     const text = await (await test.host.answer(new Request(test.url))).text();
     expect(text).not.toMatch(/<script|javascript:|onclick|src=|href=/i);
-    const ids = [...text.matchAll(/<(?:input|select|textarea)\s[^>]*id="(\w+)"/g)].map(([, id]) => id);
+    const ids = [...text.matchAll(/<(?:input|select|textarea)\s[^>]*id="(\w+)"/g)].map(
+      ([, id]) => id,
+    );
     const labels = [...text.matchAll(/<label for="(\w+)"/g)].map(([, id]) => id);
     expect(ids.toSorted()).toEqual(labels.toSorted());
     expect(text).toContain('A &#60;text&#62;');
@@ -202,7 +208,10 @@ describe('the answer page', () => {
     );
     await fc.assert(
       fc.asyncProperty(hostile, hostile, hostile, async (message, title, value) => {
-        const test = await asked(z.object({ field: z.string().min(1000).meta({ title }) }), message);
+        const test = await asked(
+          z.object({ field: z.string().min(1000).meta({ title }) }),
+          message,
+        );
         const page = await post(test, [
           ['decision', 'approve'],
           ['f0', value],

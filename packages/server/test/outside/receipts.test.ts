@@ -10,7 +10,13 @@ it('host.inspect shows who answered, when, and the question, without the content
   const clock = testClock();
   const deliver = ({ url }: { readonly url: string }): void => void urls.push(url);
   const both = saga({ name: 'both', version: '1' }, function* () {
-    yield* approval('manager', { message: 'Refund?', schema: Comment, timeoutMs: day, deliver, of: 2 });
+    yield* approval('manager', {
+      message: 'Refund?',
+      schema: Comment,
+      timeoutMs: day,
+      deliver,
+      of: 2,
+    });
     yield* waitFor('payment', { schema: Paid, link: 'accept', timeoutMs: day, register: deliver });
     yield* approval('late', { message: 'Ship?', timeoutMs: 1, deliver });
     yield* elicit('done', { message: 'Done?', schema: z.object({}) });
@@ -25,9 +31,9 @@ it('host.inspect shows who answered, when, and the question, without the content
   for (const subject of ['ann', 'bob']) {
     const body = new URLSearchParams({ decision: 'approve', f0: 'a secret comment' });
     const request = new Request(urls[0] ?? '', { method: 'POST', body });
-    expect((await host.answer(request, { caller: { principal: { subject, client: 'web' } } })).status).toBe(
-      200,
-    );
+    expect(
+      (await host.answer(request, { caller: { principal: { subject, client: 'web' } } })).status,
+    ).toBe(200);
   }
   turn = suspended(await host.resume(turn.token));
   const paid = new Request(urls[1] ?? '', { method: 'POST', body: '{"status":"paid","amount":5}' });

@@ -40,7 +40,10 @@ async function serving(
 
 /** Users by their cookie; access tokens for MCP. */
 const auth: ServeSagasOptions['auth'] = {
-  principal: (authInfo) => ({ subject: (authInfo as { clientId: string }).clientId, client: 'app' }),
+  principal: (authInfo) => ({
+    subject: (authInfo as { clientId: string }).clientId,
+    client: 'app',
+  }),
   authenticate: ({ headers }) => {
     const clientId =
       headers.get('cookie') ?? (headers.get('accept')?.includes('json') === true ? 'caller' : '');
@@ -57,7 +60,10 @@ it('serves the page to users of auth.authenticate, and never to the caller', asy
   expect((await get('caller')).status).toBe(403);
   expect((await get('ann')).status).toBe(200);
   const login = await get('guest');
-  expect([login.status, login.headers.get('location')]).toEqual([303, 'https://shop.example/login']);
+  expect([login.status, login.headers.get('location')]).toEqual([
+    303,
+    'https://shop.example/login',
+  ]);
 });
 
 it('serves the page to holders of the link, although auth.authenticate responds', async () => {
@@ -139,7 +145,13 @@ it('checks the options at the start', () => {
     [{ store: { guard: 1 } }, 'store'],
     [{ auth: { mayAnswer: true } }, 'auth.mayAnswer'],
   ];
-  for (const [changes, named] of bad) expect(() => serveSagas({ ...options, ...changes })).toThrow(named);
-  for (const url of ['http://localhost:3000', 'http://127.0.0.1:3000/', 'http://[::1]', `${base}/a`])
+  for (const [changes, named] of bad)
+    expect(() => serveSagas({ ...options, ...changes })).toThrow(named);
+  for (const url of [
+    'http://localhost:3000',
+    'http://127.0.0.1:3000/',
+    'http://[::1]',
+    `${base}/a`,
+  ])
     expect(() => serveSagas({ ...options, outside: { url, mailbox } })).not.toThrow();
 });

@@ -35,7 +35,9 @@ describe('standardWebhook', () => {
   it('accepts one of several secrets and signatures, while a secret is rotated', async () => {
     const other = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     const check = standardWebhook([other, secret], { clock });
-    expect(await check(requestOf({ 'webhook-signature': `v1,AAAA v1a,AAAA ${signature}` }))).toBe(true);
+    expect(await check(requestOf({ 'webhook-signature': `v1,AAAA v1a,AAAA ${signature}` }))).toBe(
+      true,
+    );
   });
 
   it.each<[string, Request]>([
@@ -45,7 +47,10 @@ describe('standardWebhook', () => {
     ['no ID', requestOf({ 'webhook-id': undefined })],
     ['no time', requestOf({ 'webhook-timestamp': undefined })],
     ['no signature', requestOf({ 'webhook-signature': undefined })],
-    ['a signature of another version', requestOf({ 'webhook-signature': signature.replace('v1', 'v2') })],
+    [
+      'a signature of another version',
+      requestOf({ 'webhook-signature': signature.replace('v1', 'v2') }),
+    ],
     ['an empty signature', requestOf({ 'webhook-signature': 'v1,' })],
     ['a signature that is not base64', requestOf({ 'webhook-signature': 'v1,%%%' })],
     ['a time that is not a number', requestOf({ 'webhook-timestamp': 'NaN' })],
@@ -68,9 +73,9 @@ describe('standardWebhook', () => {
     const forged = createHmac('sha256', Buffer.alloc(24))
       .update(`${id}.${timestamp}.${body}`)
       .digest('base64');
-    expect(await standardWebhook(secret, { clock })(requestOf({ 'webhook-signature': `v1,${forged}` }))).toBe(
-      false,
-    );
+    expect(
+      await standardWebhook(secret, { clock })(requestOf({ 'webhook-signature': `v1,${forged}` })),
+    ).toBe(false);
   });
 
   it.each(['', 'whsec_', 'short', 'whsec_%', `whsec_${Buffer.alloc(23).toString('base64')}`])(

@@ -57,7 +57,9 @@ describe('the option `store`', () => {
       store,
       guard: { ...none, leaseMs: 90_000 },
       tasks: { ...none, bearer: 'accept' },
-      outside: { url: base, mailbox: undefined } as unknown as NonNullable<SagaHostOptions['outside']>,
+      outside: { url: base, mailbox: undefined } as unknown as NonNullable<
+        SagaHostOptions['outside']
+      >,
       queue: recordingQueue(),
     });
     const core = coreOf(host);

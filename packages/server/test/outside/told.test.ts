@@ -26,7 +26,10 @@ describe('the answer page', () => {
     const test = new OutsideCase({}, { mailbox });
     const turn = await test.start();
     const page = await test.post(ann);
-    expect([page.status, await page.text()]).toEqual([503, expect.not.stringContaining('not recorded')]);
+    expect([page.status, await page.text()]).toEqual([
+      503,
+      expect.not.stringContaining('not recorded'),
+    ]);
     isLost = false;
     expect(await (await test.get(ann)).text()).toContain('You approved');
     expect((await test.decision(turn)).approved).toBe(true);
@@ -38,7 +41,10 @@ describe('the answer page', () => {
     await test.start();
     await test.post(ann);
     const page = await test.post(ann);
-    expect([page.status, await page.text()]).toEqual([503, expect.not.stringContaining('was recorded')]);
+    expect([page.status, await page.text()]).toEqual([
+      503,
+      expect.not.stringContaining('was recorded'),
+    ]);
   });
 
   it.each([
@@ -62,7 +68,9 @@ describe('the answer page', () => {
     const next = suspended(await test.resume(turn));
     const answer = { decision: 'approve', f0: 'because I can' };
     expect((await test.post(ann, answer, { url: test.url(1) })).status).toBe(200);
-    expect((await test.decision(next)).answers).toMatchObject([{ content: { comment: 'because I can' } }]);
+    expect((await test.decision(next)).answers).toMatchObject([
+      { content: { comment: 'because I can' } },
+    ]);
   });
 
   it('sends another link if the schema throws, which is reported, and the saga continues', async () => {
@@ -88,7 +96,10 @@ describe('the answer page', () => {
       test.post(ann, { decision: 'approve', f0: 'x'.repeat(length) });
     const most = 16 * 1024 - '{"comment":""}'.length;
     const refused = await comment(most + 1);
-    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('Shorten')]);
+    expect([refused.status, await refused.text()]).toEqual([
+      413,
+      expect.stringContaining('Shorten'),
+    ]);
     expect((await comment(most)).status).toBe(200);
   });
 
@@ -109,14 +120,22 @@ describe('the answer page', () => {
       return reasons.join();
     });
     const mailbox = memoryMailbox({ clock });
-    const { host } = hostOf(twice, { clock, outside: { url: base, mailbox }, limits: { maxHoldMs: 0 } });
+    const { host } = hostOf(twice, {
+      clock,
+      outside: { url: base, mailbox },
+      limits: { maxHoldMs: 0 },
+    });
     const answer = (url: string | undefined, decision: string): Promise<Response> =>
-      host.answer(new Request(url ?? '', { method: 'POST', body: new URLSearchParams({ decision }) }));
+      host.answer(
+        new Request(url ?? '', { method: 'POST', body: new URLSearchParams({ decision }) }),
+      );
     const first = suspended(await host.start('twice', {}, { caller }));
     expect((await answer(urls[0], 'approve')).status).toBe(200);
     const second = suspended(await host.resume(first.token, [], { caller }));
     expect((await answer(urls[1], 'deny')).status).toBe(200);
-    const { result } = completed(await host.resume(second.token, [], { caller })) as { result: unknown };
+    const { result } = completed(await host.resume(second.token, [], { caller })) as {
+      result: unknown;
+    };
     expect(textOf(result)).toBe('approved,denied');
   });
 });

@@ -20,7 +20,11 @@ import { base, caller, day, hour, OutsideCase, user } from './case.ts';
 const ann = user('ann');
 const form = { origin: 'null', 'sec-fetch-site': 'same-origin' };
 
-function answer(host: SagaHost, url: string, decision: 'approve' | 'deny' = 'approve'): Promise<Response> {
+function answer(
+  host: SagaHost,
+  url: string,
+  decision: 'approve' | 'deny' = 'approve',
+): Promise<Response> {
   const request = new Request(url, {
     method: 'POST',
     headers: form,
@@ -37,7 +41,9 @@ interface World extends Queued {
 
 function refund(urls: string[], did: string[], message = 'Refund?', version = '1'): Program {
   return saga({ name: 'refund', version, forks: 'refuse' }, function* () {
-    yield* step('reserve', () => void did.push('reserve'), { compensate: () => void did.push('release') });
+    yield* step('reserve', () => void did.push('reserve'), {
+      compensate: () => void did.push('release'),
+    });
     const { approved } = yield* approval('manager', {
       message,
       timeoutMs: 2 * day,
@@ -77,13 +83,17 @@ describe('an approval without a queue', () => {
   it.each([{ remindEveryMs: hour }, { escalate: [{ afterMs: hour }] }])(
     'warns once of reminders and escalations that wait for the client: %o',
     async (options) => {
-      expect(await warnings(options)).toEqual([expect.stringMatching(/'refund'.*#missing_option$/)]);
+      expect(await warnings(options)).toEqual([
+        expect.stringMatching(/'refund'.*#missing_option$/),
+      ]);
     },
   );
 
   it('causes no warning about other parts of the host', async () => {
     expect(await warnings({})).toEqual([]);
-    expect(await warnings({ remindEveryMs: hour }, { hooks: { onSuspended: () => undefined } })).toEqual([]);
+    expect(
+      await warnings({ remindEveryMs: hour }, { hooks: { onSuspended: () => undefined } }),
+    ).toEqual([]);
     const changes = { queue: { send: () => undefined }, guard: { store: memoryGuard() } };
     expect(await warnings({ remindEveryMs: hour }, changes)).not.toContainEqual(
       expect.stringContaining('missing_option'),
@@ -98,12 +108,17 @@ describe('an approval with a queue', () => {
     expect((await answer(all.host, all.urls[0] ?? '')).status).toBe(200);
     expect(all.woken).toEqual([sagaId]);
     all.clock.now += 5_000;
-    expect(await all.host.deliver(all.queue.sent.at(-1)!.message)).toEqual({ status: 'ended', sagaId });
+    expect(await all.host.deliver(all.queue.sent.at(-1)!.message)).toEqual({
+      status: 'ended',
+      sagaId,
+    });
     expect(all.did).toEqual(['reserve', 'pay']);
     // A repeated answer and a repeated message change nothing.
     expect((await answer(all.host, all.urls[0] ?? '', 'deny')).status).toBe(409);
     expect(all.woken).toHaveLength(1);
-    expect(await all.host.deliver(all.queue.sent.at(-1)!.message)).toMatchObject({ status: 'ended' });
+    expect(await all.host.deliver(all.queue.sent.at(-1)!.message)).toMatchObject({
+      status: 'ended',
+    });
     expect(all.did).toEqual(['reserve', 'pay']);
   });
 
@@ -111,18 +126,21 @@ describe('an approval with a queue', () => {
     const urls: string[] = [];
     const did: string[] = [];
     const late = deferred<undefined>();
-    const program = saga({ name: 'refund', version: '1', forks: 'refuse', commitFirst: true }, function* () {
-      const { approved } = yield* approval('manager', {
-        message: 'Refund?',
-        timeoutMs: 2 * day,
-        deliver: async ({ url }) => {
-          urls.push(url);
-          await late.promise;
-        },
-      });
-      yield* step('pay', () => void did.push(approved ? 'pay' : 'refuse'));
-      return String(approved);
-    });
+    const program = saga(
+      { name: 'refund', version: '1', forks: 'refuse', commitFirst: true },
+      function* () {
+        const { approved } = yield* approval('manager', {
+          message: 'Refund?',
+          timeoutMs: 2 * day,
+          deliver: async ({ url }) => {
+            urls.push(url);
+            await late.promise;
+          },
+        });
+        yield* step('pay', () => void did.push(approved ? 'pay' : 'refuse'));
+        return String(approved);
+      },
+    );
     const all: Queued = queued(
       program,
       outside(() => all.clock.now),
@@ -134,7 +152,10 @@ describe('an approval with a queue', () => {
     const other = all.restart();
     all.clock.now += 60_000;
     late.resolve(undefined);
-    expect(await other.deliver(all.queue.sent.at(-1)!.message)).toEqual({ status: 'ended', sagaId });
+    expect(await other.deliver(all.queue.sent.at(-1)!.message)).toEqual({
+      status: 'ended',
+      sagaId,
+    });
     expect(did).toEqual(['pay']);
   });
 
@@ -181,7 +202,8 @@ describe('an approval with a queue', () => {
     isSlow = true;
     const delivered = queue.deliverDue();
     await began.promise;
-    // The turn at hand has read the mailbox without this answer, and its message is gone from the queue.
+    // The turn at hand has read the mailbox without this answer, and its message is gone from the
+    // queue.
     expect((await answer(test.host, urls[0] ?? '')).status).toBe(200);
     read.resolve(undefined);
     await delivered;

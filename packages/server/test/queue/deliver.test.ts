@@ -24,7 +24,9 @@ const yes = { stepId: 'sure', result: { action: 'accept', content: { ok: true } 
 /** Saga that charges first, and can be undone. */
 const charged = (did: string[], rest: () => Steps<unknown>) =>
   saga({ name: 'order', ...options }, function* () {
-    yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+    yield* step('charge', () => void did.push('charge'), {
+      compensate: () => void did.push('refund'),
+    });
     yield* rest();
     return 'done';
   });
@@ -48,7 +50,9 @@ describe('a delivered message', () => {
     const began = world.clock.now;
     const { token, sagaId } = suspended(await world.host.start('order', {}));
     // The client may come first.
-    expect(world.queue.sent).toMatchObject([{ at: began + 3 * hour + 30_000, message: { sagaId, turn: 1 } }]);
+    expect(world.queue.sent).toMatchObject([
+      { at: began + 3 * hour + 30_000, message: { sagaId, turn: 1 } },
+    ]);
     expect(await world.next()).toEqual({ status: 'waiting', sagaId, at: world.clock.now + hour });
     expect(did).toEqual(['charge', 'remind']);
     // No client came, so the next wait is exact.
@@ -107,7 +111,11 @@ describe('a delivered message', () => {
     const first = newest(world);
     expect(first?.at).toBe(expiresAt + minute);
     // Too early, nothing runs, and the message is sent again.
-    expect(await world.host.deliver(first!.message)).toEqual({ status: 'waiting', sagaId, at: first!.at });
+    expect(await world.host.deliver(first!.message)).toEqual({
+      status: 'waiting',
+      sagaId,
+      at: first!.at,
+    });
     expect(world.queue.sent).toHaveLength(2);
     expect(await world.next()).toEqual({ status: 'ended', sagaId });
     expect(did).toEqual(['charge', 'refund']);
@@ -181,7 +189,9 @@ describe('a delivered message', () => {
     const world = queued(
       charged(did, function* () {
         yield* pivot('charged');
-        yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+        yield* step('pack', () => void did.push('pack'), {
+          compensate: () => void did.push('unpack'),
+        });
         yield* elicit('gift', { message: 'As a gift?', schema: Ok });
         yield* step('ship', () => void did.push('ship'));
       }),
@@ -241,7 +251,9 @@ describe('a delivered message', () => {
       sagaId,
       at: second.expiresAt + minute,
     });
-    expect(world.queue.sent).toMatchObject([{ message: { turn: 2 }, at: second.expiresAt + minute }]);
+    expect(world.queue.sent).toMatchObject([
+      { message: { turn: 2 }, at: second.expiresAt + minute },
+    ]);
     expect(did).toEqual(['charge', 'ship']);
     // Once the responses have expired, the message is only outdated.
     world.clock.now += 20 * hour;

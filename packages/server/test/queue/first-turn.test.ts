@@ -77,7 +77,10 @@ describe('the first turn', () => {
       yield* abort('No offer today.');
       return 'done';
     });
-    const { host } = hostOf(offer, { clock, testing: { sleep: async (ms) => void (clock.now += ms) } });
+    const { host } = hostOf(offer, {
+      clock,
+      testing: { sleep: async (ms) => void (clock.now += ms) },
+    });
     expect(failed(await host.start('offer', {}))).toMatchObject({
       compensated: [{ stepId: 'offer' }, { stepId: 'mail' }],
     });

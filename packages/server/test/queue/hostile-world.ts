@@ -85,7 +85,10 @@ export class HostileWorld {
   }
 
   /** Runs a request on a process that may die. Resolves to `died` with its process. */
-  async attempt<T>(request: (host: SagaHost) => Promise<T>, isSafe: boolean = false): Promise<T | 'died'> {
+  async attempt<T>(
+    request: (host: SagaHost) => Promise<T>,
+    isSafe: boolean = false,
+  ): Promise<T | 'died'> {
     this.#isSafe = isSafe;
     const done = await Promise.race([request(this.#host), this.#death.promise]);
     if (done === 'died') {
@@ -162,7 +165,9 @@ export class HostileWorld {
   }
 
   #queueOf(
-    risky: <A extends readonly unknown[], R>(call: (...args: A) => R) => (...args: A) => Promise<Awaited<R>>,
+    risky: <A extends readonly unknown[], R>(
+      call: (...args: A) => R,
+    ) => (...args: A) => Promise<Awaited<R>>,
   ): SagaQueue {
     const { draw, rejects, replaces } = this.#faults;
     return {
@@ -231,7 +236,11 @@ export class HostileWorld {
             break;
           case 'timed ask':
             try {
-              yield* elicit(`ask${index}`, { message: 'Sure?', schema: Ok, timeoutMs: part.hours * hour });
+              yield* elicit(`ask${index}`, {
+                message: 'Sure?',
+                schema: Ok,
+                timeoutMs: part.hours * hour,
+              });
             } catch (error) {
               if (!(error instanceof StepTimedOut)) throw error;
             }

@@ -36,7 +36,11 @@ function allowedAfter(parts: readonly Part[], end: string): readonly (readonly s
 }
 
 /** Chooses a message: any message, or any due one, or the first if none is due. */
-function chosen({ pool, clock }: HostileWorld, draw: () => number, isAny: boolean): Sent | undefined {
+function chosen(
+  { pool, clock }: HostileWorld,
+  draw: () => number,
+  isAny: boolean,
+): Sent | undefined {
   const due = isAny ? pool : pool.filter(({ at }) => at <= clock.now);
   const [first] = pool.toSorted((one, other) => one.at - other.at);
   return due[Math.floor(draw() * due.length)] ?? first;
@@ -50,14 +54,20 @@ describe('any saga with a client, a hostile queue, and processes that die', () =
         const world = new HostileWorld(parts, { draw, ...faults } satisfies Faults);
         const client = new RandomClient(world, draw);
         await client.start();
-        // What a process left undone is known to the guard for minutes, so a queue may not be days late as well.
+        // What a process left undone is known to the guard for minutes, so a queue may not be days
+        // late as well.
         const isReliable = faults.dies === 0 && faults.rejects === 0;
         const longestDelay = isReliable ? 40 * hour : 3 * minute;
         let isHere = true;
         let steps = 0;
-        for (; steps < 2_000 && (world.pool.length > 0 || (isHere && client.end === undefined)); steps += 1) {
+        for (
+          ;
+          steps < 2_000 && (world.pool.length > 0 || (isHere && client.end === undefined));
+          steps += 1
+        ) {
           isHere &&= draw() >= leaves && client.end === undefined;
-          // A message for an old turn follows every later turn. With faults without end, it may never arrive.
+          // A message for an old turn follows every later turn. With faults without end, it may
+          // never arrive.
           const isSafe = steps >= 1_000;
           if (draw() < 0.1) await world.answer(draw, isSafe);
           if (isHere && draw() < 0.5) {
@@ -69,12 +79,14 @@ describe('any saga with a client, a hostile queue, and processes that die', () =
           if (sent === undefined) continue;
           if (isHere && sent.at > world.clock.now + 10 * hour) continue;
           world.clock.now =
-            Math.max(world.clock.now, sent.at) + (draw() < 0.2 ? Math.floor(draw() * longestDelay) : 0);
+            Math.max(world.clock.now, sent.at) +
+            (draw() < 0.2 ? Math.floor(draw() * longestDelay) : 0);
           const delivered = await world
             .attempt((host) => host.deliver(sent.message), isSafe)
             .catch(() => 'again' as const);
           const isDone = typeof delivered === 'object';
-          if (isDone && draw() >= faults.repeats) world.pool = world.pool.filter((other) => other !== sent);
+          if (isDone && draw() >= faults.repeats)
+            world.pool = world.pool.filter((other) => other !== sent);
         }
         const story = JSON.stringify({ standing: world.standing, ends: [...world.ends], steps });
         expect(world.problems, story).toEqual([]);

@@ -13,7 +13,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { start, testClock } from '../fixtures/clock.ts';
 import { hour, minute } from './queued.ts';
 
-const of = (sagaId: string, turn = 1): QueueMessage => ({ sagaId, turn, token: `${sagaId} ${turn}` });
+const of = (sagaId: string, turn = 1): QueueMessage => ({
+  sagaId,
+  turn,
+  token: `${sagaId} ${turn}`,
+});
 
 function consumed(change: Partial<QueueConsumer> = {}) {
   const clock = testClock();
@@ -215,7 +219,9 @@ describe('a host with a queue', () => {
   const guard = { store: memoryGuard({ olderTokens: 'accept' }) };
 
   it('[E7] needs a guard', () => {
-    expect(() => createSagaHost({ ...common, queue: memoryQueue() })).toThrow(/^queue: requires a guard/);
+    expect(() => createSagaHost({ ...common, queue: memoryQueue() })).toThrow(
+      /^queue: requires a guard/,
+    );
     expect(() => createSagaHost({ ...common, guard, queue: memoryQueue as never })).toThrow(
       /Call it: memoryQueue/,
     );

@@ -85,7 +85,8 @@ export function queued(sagas: Program | readonly Program[], changes: HostChanges
       onReject: ({ reason }) => void rejected.push(reason),
     },
   };
-  const restart = (more: HostChanges = {}): SagaHost => createSagaHost(changed(common, changes, more));
+  const restart = (more: HostChanges = {}): SagaHost =>
+    createSagaHost(changed(common, changes, more));
   const host = restart();
   const next = async (by: SagaHost = host): Promise<DeliveryResult> => {
     const { message, at } = queue.sent.at(-1) as Sent;

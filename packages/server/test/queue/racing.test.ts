@@ -86,7 +86,9 @@ describe('a client beside the queue', () => {
     expect(await world.next()).toMatchObject({ status: 'waiting' });
     const next = suspended(await world.host.resume(token, yes('sure')));
     expect(next).toMatchObject({ turn: 2, steps: [{ stepId: 'really' }], unknown: ['sure'] });
-    expect(await world.host.resume(next.token, yes('really'))).toMatchObject({ result: 'got {"ok":true}' });
+    expect(await world.host.resume(next.token, yes('really'))).toMatchObject({
+      result: 'got {"ok":true}',
+    });
   });
 
   it('[W6] waits for the rest of a wait that the queue has begun', async () => {
@@ -166,9 +168,13 @@ describe('a client beside the queue', () => {
     const did: string[] = [];
     const world = queued(
       order(function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
         yield* sleep(hour);
-        yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+        yield* step('pack', () => void did.push('pack'), {
+          compensate: () => void did.push('unpack'),
+        });
         yield* sleep(hour);
       }),
     );
@@ -260,13 +266,19 @@ describe('a client beside the queue', () => {
     const world = queued(
       order(function* () {
         yield* sleep(hour);
-        return yield* elicit('gift', { message: 'As a gift?', schema: Ok, fallback: () => ({ ok: false }) });
+        return yield* elicit('gift', {
+          message: 'As a gift?',
+          schema: Ok,
+          fallback: () => ({ ok: false }),
+        });
       }),
     );
     const caller = { capabilities: { sampling: {} } };
     const { token } = suspended(await world.host.start('order', {}, { caller }));
     expect(await world.next()).toMatchObject({ status: 'ended' });
-    expect(await world.host.resume(token, [], { caller })).toMatchObject({ result: 'got {"ok":false}' });
+    expect(await world.host.resume(token, [], { caller })).toMatchObject({
+      result: 'got {"ok":false}',
+    });
     const told = queued(
       order(function* () {
         yield* sleep(hour);
@@ -288,7 +300,9 @@ describe('a client beside the queue', () => {
     const did: string[] = [];
     const world = queued(
       order(function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
         yield* sleep(hour);
         yield* step('ship', () => void did.push('ship'));
       }),
@@ -317,7 +331,9 @@ describe('a client beside the queue', () => {
     expect(await world.next()).toMatchObject({ status: 'waiting', at: expiresAt + minute });
     world.clock.now = expiresAt - minute;
     const next = suspended(await world.host.resume(token));
-    expect(await world.host.resume(next.token, yes('really'))).toMatchObject({ result: 'got {"ok":true}' });
+    expect(await world.host.resume(next.token, yes('really'))).toMatchObject({
+      result: 'got {"ok":true}',
+    });
   });
 
   it('[E7] [T6] is not required to continue as another saga', async () => {
@@ -344,7 +360,9 @@ describe('a client beside the queue', () => {
     const caller = { principal: { subject: 'ann', client: 'app' } };
     const { token } = suspended(await world.host.start('order', {}, { caller }));
     expect(await world.drain()).toMatchObject({ status: 'ended' });
-    expect(await world.host.resume(token, [], { caller })).toMatchObject({ result: 'second of order' });
+    expect(await world.host.resume(token, [], { caller })).toMatchObject({
+      result: 'second of order',
+    });
     await expect(world.host.resume(token)).rejects.toThrow(TokenRefused);
   });
 });
@@ -408,7 +426,9 @@ describe('a failure around the queue', () => {
     const did: string[] = [];
     const world = queued(
       order(function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
         yield* sleep(hour);
         yield* step('ship', () => void did.push('ship'));
       }),
@@ -426,7 +446,10 @@ describe('a failure around the queue', () => {
     const world = queued(sleeps(did));
     await world.host.start('order', {});
     const down = world.restart({
-      guard: { store: { ...world.guard, begin: () => Promise.reject(new Error('down')) }, onDown: 'open' },
+      guard: {
+        store: { ...world.guard, begin: () => Promise.reject(new Error('down')) },
+        onDown: 'open',
+      },
     });
     await expect(world.next(down)).rejects.toMatchObject({ code: 'guard_down' });
     expect(did).toEqual([]);
@@ -450,7 +473,9 @@ describe('a failure around the queue', () => {
     const did: string[] = [];
     const world = queued(
       order(function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
         yield* sleep(hour);
         yield* step('ship', () => void did.push('ship'));
       }),

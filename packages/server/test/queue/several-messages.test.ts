@@ -4,7 +4,9 @@ import { base, day, user } from '../outside/case.ts';
 import { suspended } from '../fixtures/host.ts';
 import { minute, queued, type Queued, type Sent } from './queued.ts';
 
-/** A queue that stores each message, as SQS and QStash do, and a saga that waits for an approval. */
+/**
+ * A queue that stores each message, as SQS and QStash do, and a saga that waits for an approval.
+ */
 class Pool {
   readonly urls: string[] = [];
   readonly all: Queued;
@@ -40,13 +42,18 @@ class Pool {
   }
 
   /** Delivers all due messages. Returns their number, and the results. */
-  async pass(ms: number, keeps: (index: number) => boolean = () => false): Promise<readonly string[]> {
+  async pass(
+    ms: number,
+    keeps: (index: number) => boolean = () => false,
+  ): Promise<readonly string[]> {
     this.all.clock.now += ms;
     const due = this.stored.filter(({ at }) => at <= this.all.clock.now);
     this.stored = this.stored.filter((sent) => !due.includes(sent));
     const results: string[] = [];
     for (const [index, sent] of due.entries()) {
-      const { status } = await this.all.host.deliver(sent.message).catch(() => ({ status: 'rejected' }));
+      const { status } = await this.all.host
+        .deliver(sent.message)
+        .catch(() => ({ status: 'rejected' }));
       if (status === 'rejected' || keeps(index)) this.stored.push(sent);
       results.push(status);
     }

@@ -1,4 +1,11 @@
-import { approval, memoryMailbox, saga, step, TokenRefused, type SagaCaller } from '@mcp-saga/server';
+import {
+  approval,
+  memoryMailbox,
+  saga,
+  step,
+  TokenRefused,
+  type SagaCaller,
+} from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { suspended } from '../fixtures/host.ts';
 import { base, day, hour, user } from '../outside/case.ts';
@@ -23,7 +30,9 @@ async function stolen(): Promise<World> {
   const did: string[] = [];
   const urls: string[] = [];
   const refund = saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
-    yield* step('reserve', () => void did.push('reserve'), { compensate: () => void did.push('release') });
+    yield* step('reserve', () => void did.push('reserve'), {
+      compensate: () => void did.push('release'),
+    });
     const { approved } = yield* approval('manager', {
       message: 'Refund?',
       remindEveryMs: hour,
@@ -48,12 +57,17 @@ async function stolen(): Promise<World> {
 }
 
 /** All that a thief can do with a token. */
-const uses: readonly [string, (world: World, token: string, caller: SagaCaller) => Promise<unknown>][] = [
+const uses: readonly [
+  string,
+  (world: World, token: string, caller: SagaCaller) => Promise<unknown>,
+][] = [
   ['resume', ({ host }, token, caller) => host.resume(token, [], { caller })],
   [
     'resume with answers',
     ({ host }, token, caller) =>
-      host.resume(token, [{ stepId: 'manager', result: { action: 'accept', content: {} } }], { caller }),
+      host.resume(token, [{ stepId: 'manager', result: { action: 'accept', content: {} } }], {
+        caller,
+      }),
   ],
   ['cancel', ({ host }, token, caller) => host.cancel(token, { caller })],
   ['deliver', ({ host }, token) => host.deliver({ sagaId: 'any', turn: 9, token })],
@@ -73,7 +87,9 @@ describe('stolen tokens of a saga that a queue drives', () => {
           const error: unknown = await use(world, token, caller).catch((thrown: unknown) => thrown);
           expect(error, name).toBeInstanceOf(TokenRefused);
           expect(JSON.stringify(error)).not.toContain('refund');
-          reasons.push(`${name}: ${(error as TokenRefused).reason}, ${(error as TokenRefused).message}`);
+          reasons.push(
+            `${name}: ${(error as TokenRefused).reason}, ${(error as TokenRefused).message}`,
+          );
         }
       }
       return reasons;
@@ -98,7 +114,9 @@ describe('stolen tokens of a saga that a queue drives', () => {
     for (const { message } of world.queue.sent) {
       for (const caller of [victim, ...others]) {
         for (const [name, use] of uses.slice(0, 3)) {
-          const error: unknown = await use(world, message.token, caller).catch((thrown: unknown) => thrown);
+          const error: unknown = await use(world, message.token, caller).catch(
+            (thrown: unknown) => thrown,
+          );
           expect(error, name).toBeInstanceOf(TokenRefused);
         }
       }

@@ -76,9 +76,13 @@ describe('a task with a queue', () => {
     const did: string[] = [];
     const { client, next } = withTasks(
       saga({ name: 'order', ...options }, function* () {
-        yield* step('charge', () => void did.push('charge'), { compensate: () => void did.push('refund') });
+        yield* step('charge', () => void did.push('charge'), {
+          compensate: () => void did.push('refund'),
+        });
         yield* sleep(2 * hour);
-        yield* step('pack', () => void did.push('pack'), { compensate: () => void did.push('unpack') });
+        yield* step('pack', () => void did.push('pack'), {
+          compensate: () => void did.push('unpack'),
+        });
         yield* sleep(2 * hour);
         return 'shipped';
       }),
@@ -105,7 +109,10 @@ describe('a task with a queue', () => {
     await client.idle();
     const { message, at } = queue.sent.find(({ message: { turn } }) => turn === 1) as Sent;
     clock.now = at;
-    expect(await host.deliver(message)).toMatchObject({ status: 'waiting', at: began + 24 * hour + minute });
+    expect(await host.deliver(message)).toMatchObject({
+      status: 'waiting',
+      at: began + 24 * hour + minute,
+    });
     clock.now = began + 20 * hour;
     await client.get(taskId);
     await client.idle();

@@ -113,16 +113,18 @@ describe('POST /saga/wake', () => {
     const { post } = serving({ http: { allowedHosts: ['shop.example'] } });
     expect((await post({}, { 'x-signature': signature })).status).toBe(403);
     const page = serving();
-    expect((await page.post({}, { 'x-signature': signature, origin: 'https://evil.example' })).status).toBe(
-      403,
-    );
+    expect(
+      (await page.post({}, { 'x-signature': signature, origin: 'https://evil.example' })).status,
+    ).toBe(403);
     const unsigned = serving({ queue: recordingQueue() });
     expect((await unsigned.post({}, { 'x-signature': signature })).status).toBe(404);
   });
 
   it('[E8] has a counterpart for queues that call a function', async () => {
     const { server, contexts, started } = serving();
-    expect(await server.deliver(await started(), { name: 'lambda' })).toMatchObject({ status: 'ended' });
+    expect(await server.deliver(await started(), { name: 'lambda' })).toMatchObject({
+      status: 'ended',
+    });
     expect(contexts).toEqual([{ name: 'lambda' }]);
   });
 });

@@ -19,7 +19,10 @@ const deploys = saga(
 );
 
 const guarded = saga({ name: 'guarded', version: '1', forks: 'refuse' }, function* () {
-  const { name } = yield* elicit('name', { message: 'Who?', schema: z.object({ name: z.string() }) });
+  const { name } = yield* elicit('name', {
+    message: 'Who?',
+    schema: z.object({ name: z.string() }),
+  });
   return { content: [{ type: 'text' as const, text: name }] };
 });
 
@@ -36,12 +39,27 @@ const region = saga(
 
 /** JSON, and what `JSON.parse` makes of numbers that are too large. */
 const json = fc.oneof(
-  fc.constantFrom<unknown>(null, true, 0, -1.5, '', 'x', [], {}, [{}], { a: { b: [1] } }, '@infinite@'),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    0,
+    -1.5,
+    '',
+    'x',
+    [],
+    {},
+    [{}],
+    { a: { b: [1] } },
+    '@infinite@',
+  ),
   fc.json({ maxDepth: 3 }).map((text): unknown => JSON.parse(text)),
 );
 
 /** Mostly a valid value, sometimes another value or none. */
-function mostly<T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<unknown> = json): fc.Arbitrary<unknown> {
+function mostly<T>(
+  usual: fc.Arbitrary<T>,
+  other: fc.Arbitrary<unknown> = json,
+): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 80, arbitrary: usual },
     { weight: 1, arbitrary: fc.constant(undefined) },
@@ -58,9 +76,15 @@ function some(fields: { readonly [name: string]: fc.Arbitrary<unknown> }): fc.Ar
 
 const forms = { elicitation: {} };
 const capabilities = fc.oneof(
-  fc.constantFrom<object>({}, forms, { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }),
+  fc.constantFrom<object>({}, forms, {
+    elicitation: { form: {}, url: {} },
+    sampling: {},
+    roots: {},
+  }),
   some({
-    elicitation: mostly(some({ form: mostly(some({ applyDefaults: mostly(fc.boolean()) })), url: json })),
+    elicitation: mostly(
+      some({ form: mostly(some({ applyDefaults: mostly(fc.boolean()) })), url: json }),
+    ),
     sampling: mostly(some({ context: json, tools: json })),
     roots: mostly(some({ listChanged: mostly(fc.boolean()) })),
     experimental: mostly(some({ resumableRequests: json, own: json })),
@@ -73,7 +97,12 @@ const capabilities = fc.oneof(
 const clientInfo = fc
   .tuple(
     fc.record({ name: mostly(fc.constant('raw')), version: mostly(fc.constant('1')) }),
-    some({ title: mostly(fc.string()), websiteUrl: mostly(fc.string()), description: json, icons: json }),
+    some({
+      title: mostly(fc.string()),
+      websiteUrl: mostly(fc.string()),
+      description: json,
+      icons: json,
+    }),
   )
   .map(([needed, more]) => ({ ...needed, ...more }));
 const meta = fc
@@ -83,7 +112,9 @@ const meta = fc
         fc.constant('2026-07-28'),
         fc.constantFrom('2025-11-25', '2027-01-01', 7),
       ),
-      [`${prefix}clientInfo`]: mostly(fc.oneof(fc.constant({ name: 'raw', version: '1' }), clientInfo)),
+      [`${prefix}clientInfo`]: mostly(
+        fc.oneof(fc.constant({ name: 'raw', version: '1' }), clientInfo),
+      ),
       [`${prefix}clientCapabilities`]: mostly(capabilities),
     }),
     fc.oneof(
@@ -104,7 +135,9 @@ const meta = fc
   .map(([envelope, more]) => ({ ...envelope, ...more }));
 
 const byStep = some({
-  target: mostly(fc.constantFrom({ action: 'accept', content: { target: 'x' } }, { action: 'decline' })),
+  target: mostly(
+    fc.constantFrom({ action: 'accept', content: { target: 'x' } }, { action: 'decline' }),
+  ),
   name: mostly(fc.constant({ action: 'accept', content: { name: 'Ada' } })),
   '@proto@': json,
   wrapped: fc.constantFrom({ method: 'x' }, { result: {} }),
@@ -112,15 +145,29 @@ const byStep = some({
 const steps = fc.array(
   fc.record({
     stepId: fc.constantFrom('target', 'name', 'other'),
-    result: fc.constantFrom({ action: 'accept', content: { target: 'x', name: 'y' } }, { action: 'cancel' }),
+    result: fc.constantFrom(
+      { action: 'accept', content: { target: 'x', name: 'y' } },
+      { action: 'cancel' },
+    ),
   }),
   { maxLength: 2 },
 );
-const args = mostly(some({ service: mostly(fc.constant('shop')), region: mostly(fc.constant('eu')) }));
-const names = fc.constantFrom('deploys', 'deploys', 'guarded', 'region', 'nobody', '=?base64?ZGVwbG95cw==?=');
+const args = mostly(
+  some({ service: mostly(fc.constant('shop')), region: mostly(fc.constant('eu')) }),
+);
+const names = fc.constantFrom(
+  'deploys',
+  'deploys',
+  'guarded',
+  'region',
+  'nobody',
+  '=?base64?ZGVwbG95cw==?=',
+);
 
 /** Params of each method. */
-const methods: { readonly [method: string]: (token: fc.Arbitrary<unknown>) => fc.Arbitrary<object> } = {
+const methods: {
+  readonly [method: string]: (token: fc.Arbitrary<unknown>) => fc.Arbitrary<object>;
+} = {
   'tools/call': (token) =>
     fc.record({
       name: mostly(names),
@@ -131,7 +178,8 @@ const methods: { readonly [method: string]: (token: fc.Arbitrary<unknown>) => fc
   'tools/callSaga': () => fc.record({ name: mostly(names), arguments: args, requestState: rarely }),
   'tools/resumeSaga': (token) =>
     fc.record({ sagaToken: mostly(token), completedSteps: mostly(steps), inputResponses: rarely }),
-  'tools/cancelSaga': (token) => fc.record({ sagaToken: mostly(token), reason: mostly(fc.string()) }),
+  'tools/cancelSaga': (token) =>
+    fc.record({ sagaToken: mostly(token), reason: mostly(fc.string()) }),
   'tools/list': () => fc.constant({}),
   'server/discover': () => fc.constant({}),
   'unknown/method': () => fc.constant({}),
@@ -187,7 +235,9 @@ function sent(token: fc.Arbitrary<unknown>): fc.Arbitrary<Sent> {
       { weight: 20, arbitrary: fc.constant('POST') },
       { weight: 1, arbitrary: fc.constantFrom('GET', 'PUT', 'DELETE') },
     );
-    const text = JSON.stringify(whole).replaceAll('@proto@', '__proto__').replaceAll('"@infinite@"', '1e999');
+    const text = JSON.stringify(whole)
+      .replaceAll('@proto@', '__proto__')
+      .replaceAll('"@infinite@"', '1e999');
     const body = fc.oneof(
       { weight: 20, arbitrary: fc.constant(text) },
       {
@@ -236,7 +286,9 @@ test('[W1] [W2] any request gets the same response directly and from the SDK', a
         toRequest(toSent(toMessage(method, { name }, declared))),
       );
       expect(isDirect).toBe(true);
-      tokens.push((JSON.parse(text) as { readonly result: Record<string, string> }).result[field] ?? '');
+      tokens.push(
+        (JSON.parse(text) as { readonly result: Record<string, string> }).result[field] ?? '',
+      );
     }
   expect(tokens.every((token) => token.length > 50)).toBe(true);
   const token = fc.oneof(
@@ -287,12 +339,18 @@ test('[W1] any tool result of an author is encoded as by the SDK', async () => {
     own: json,
   });
   await fc.assert(
-    fc.asyncProperty(result, fc.constantFrom('tools/call', 'tools/callSaga'), async (given, method) => {
-      const { isDirect } = await both.ask(() =>
-        toRequest(toSent(toMessage(method, { name: 'returns', arguments: { result: given } }, forms))),
-      );
-      expect(isDirect).toBe(true);
-    }),
+    fc.asyncProperty(
+      result,
+      fc.constantFrom('tools/call', 'tools/callSaga'),
+      async (given, method) => {
+        const { isDirect } = await both.ask(() =>
+          toRequest(
+            toSent(toMessage(method, { name: 'returns', arguments: { result: given } }, forms)),
+          ),
+        );
+        expect(isDirect).toBe(true);
+      },
+    ),
     { numRuns: 500 },
   );
   expect(both.told.direct.turns.length).toBeGreaterThan(300);

@@ -59,31 +59,40 @@ test('[W1] responses use the current global class, which servers for Node replac
   expect(response).toBeInstanceOf(FastResponse);
 });
 
-test.each(['before', 'during'])('[W1] the request of a disconnected client %s gets 499', async (when) => {
-  const begun = deferred<undefined>();
-  const waits = saga({ name: 'waits', version: '1' }, function* () {
-    yield* step('wait', ({ signal }) => {
-      begun.resolve(undefined);
-      return new Promise((resolve) => signal.addEventListener('abort', resolve));
+test.each(['before', 'during'])(
+  '[W1] the request of a disconnected client %s gets 499',
+  async (when) => {
+    const begun = deferred<undefined>();
+    const waits = saga({ name: 'waits', version: '1' }, function* () {
+      yield* step('wait', ({ signal }) => {
+        begun.resolve(undefined);
+        return new Promise((resolve) => signal.addEventListener('abort', resolve));
+      });
+      return 'late';
     });
-    return 'late';
-  });
-  const both = bothServers({ sagas: [waits] });
-  const { status, text, isDirect } = await both.ask(() => {
-    const leaving = new AbortController();
-    if (when === 'before') leaving.abort();
-    else void begun.promise.then(() => setImmediate(() => leaving.abort()));
-    return post('modern', method, { name: 'waits' }, 1, { signal: leaving.signal });
-  });
-  expect([status, text, isDirect]).toEqual([499, '', true]);
-});
+    const both = bothServers({ sagas: [waits] });
+    const { status, text, isDirect } = await both.ask(() => {
+      const leaving = new AbortController();
+      if (when === 'before') leaving.abort();
+      else void begun.promise.then(() => setImmediate(() => leaving.abort()));
+      return post('modern', method, { name: 'waits' }, 1, { signal: leaving.signal });
+    });
+    expect([status, text, isDirect]).toEqual([499, '', true]);
+  },
+);
 
 test.each([
   ['a stream is always wanted', { http: { handler: { responseMode: 'sse' } } } as const],
   ['its author extends each server', { extend: () => undefined }],
 ])('[W1] creates a server for each request if %s', async (_, options) => {
   const connect = vi.spyOn(McpServer.prototype, 'connect');
-  const server = serveSagas({ name: 'test', version: '1', sagas: [asking()], keys: oldKey, ...options });
+  const server = serveSagas({
+    name: 'test',
+    version: '1',
+    sagas: [asking()],
+    keys: oldKey,
+    ...options,
+  });
   const { last } = await ask(server, 'modern', method, { name: 'asking' });
   expect(last.result).toMatchObject({ state: 'suspended' });
   expect(connect).toHaveBeenCalledOnce();

@@ -35,7 +35,11 @@ const answers = { target: { action: 'accept', content: { target: 'x' } } };
 
 /** Requests that are answered directly. */
 const requests: { readonly [name: string]: Message } = {
-  'tools/call': toMessage('tools/call', { name: 'asks', arguments: {}, inputResponses: answers }, forms),
+  'tools/call': toMessage(
+    'tools/call',
+    { name: 'asks', arguments: {}, inputResponses: answers },
+    forms,
+  ),
   'tools/callSaga': toMessage('tools/callSaga', { name: 'asks' }),
   'tools/resumeSaga': toMessage('tools/resumeSaga', { sagaToken: 'none' }),
   'tools/cancelSaga': toMessage('tools/cancelSaga', { sagaToken: 'none', reason: 'x' }),
@@ -85,7 +89,9 @@ const changes: { readonly [what: string]: readonly Change[] } = {
     { '@proto@': answers.target },
   ].map((value) => withParam('inputResponses', value)),
   _meta: odd.map((value) => withParam('_meta', value)),
-  version: [...odd, '2025-11-25', '2027-01-01'].map((value) => withMeta(`${prefix}protocolVersion`, value)),
+  version: [...odd, '2025-11-25', '2027-01-01'].map((value) =>
+    withMeta(`${prefix}protocolVersion`, value),
+  ),
   client: [
     ...odd,
     ...['name', 'version', 'title', 'description', 'websiteUrl', 'icons', 'own'].flatMap((field) =>
@@ -94,8 +100,8 @@ const changes: { readonly [what: string]: readonly Change[] } = {
   ].map(withClient),
   capabilities: [
     ...odd,
-    ...['elicitation', 'sampling', 'roots', 'experimental', 'extensions', 'tasks', 'own'].flatMap((field) =>
-      odd.flatMap((value) => [{ [field]: value }, { [field]: { own: value } }]),
+    ...['elicitation', 'sampling', 'roots', 'experimental', 'extensions', 'tasks', 'own'].flatMap(
+      (field) => odd.flatMap((value) => [{ [field]: value }, { [field]: { own: value } }]),
     ),
     ...odd.flatMap((value) => [
       { elicitation: { form: value } },
@@ -150,9 +156,12 @@ describe.each(Object.entries(requests))('%s', (_method, message) => {
     expect((await ask(toSent(message))).isDirect).toBe(true);
   });
 
-  test.each(Object.entries(changes))('[W1] gets the answer of the SDK with another %s', async (_, all) => {
-    for (const change of all) await ask(toSent(change(message)));
-  });
+  test.each(Object.entries(changes))(
+    '[W1] gets the answer of the SDK with another %s',
+    async (_, all) => {
+      for (const change of all) await ask(toSent(change(message)));
+    },
+  );
 
   test.each(Object.entries(headers))(
     '[W1] gets the answer of the SDK with another header %s',
@@ -160,18 +169,31 @@ describe.each(Object.entries(requests))('%s', (_method, message) => {
       const sent = toSent(message);
       for (const value of all) {
         const { [name]: _, ...others } = sent.headers;
-        await ask({ ...sent, headers: value === undefined ? others : { ...others, [name]: value } });
+        await ask({
+          ...sent,
+          headers: value === undefined ? others : { ...others, [name]: value },
+        });
       }
     },
   );
 
-  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('[W1] gets the answer of the SDK by %s', async (verb) => {
-    await ask({ ...toSent(message), verb });
-  });
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
+    '[W1] gets the answer of the SDK by %s',
+    async (verb) => {
+      await ask({ ...toSent(message), verb });
+    },
+  );
 
   test('[W1] gets the answer of the SDK in a batch, cut off, or too long', async () => {
     const { body, ...rest } = toSent(message);
-    for (const other of [`[${body}]`, body.slice(1), '', 'null', '{}', body + ' '.repeat(5_000_000)])
+    for (const other of [
+      `[${body}]`,
+      body.slice(1),
+      '',
+      'null',
+      '{}',
+      body + ' '.repeat(5_000_000),
+    ])
       await ask({
         ...rest,
         headers: { ...rest.headers, 'content-length': String(other.length) },
@@ -179,16 +201,19 @@ describe.each(Object.entries(requests))('%s', (_method, message) => {
       });
   });
 
-  test.each(['region', encoded.name])('[W1] gets the answer of the SDK for the tool %j', async (name) => {
-    const named = withParam('name', name)(withParam('arguments', { region: 'eu' })(message));
-    for (const header of [undefined, 'eu', 'us'])
-      await ask({
-        ...toSent(named),
-        headers: {
-          ...toSent(named).headers,
-          ...(header === undefined ? {} : { 'mcp-param-region': header }),
-        },
-      });
-    expect(both.told.direct).toEqual(both.told.sdk);
-  });
+  test.each(['region', encoded.name])(
+    '[W1] gets the answer of the SDK for the tool %j',
+    async (name) => {
+      const named = withParam('name', name)(withParam('arguments', { region: 'eu' })(message));
+      for (const header of [undefined, 'eu', 'us'])
+        await ask({
+          ...toSent(named),
+          headers: {
+            ...toSent(named).headers,
+            ...(header === undefined ? {} : { 'mcp-param-region': header }),
+          },
+        });
+      expect(both.told.direct).toEqual(both.told.sdk);
+    },
+  );
 });

@@ -10,12 +10,18 @@ export interface FakeNeon {
   readonly close: () => Promise<void>;
 }
 
-/** Starts an endpoint: a query and its parameters as JSON, and rows of text with the types of their columns. */
+/**
+ * Starts an endpoint: a query and its parameters as JSON, and rows of text with the types of their
+ * columns.
+ */
 export async function startFakeNeon(url: string): Promise<FakeNeon> {
   const pool = new Pool({ connectionString: url });
   pool.on('error', () => undefined);
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { query, params } = JSON.parse(await text(request)) as { query: string; params: string[] };
+    const { query, params } = JSON.parse(await text(request)) as {
+      query: string;
+      params: string[];
+    };
     const send = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
@@ -34,7 +40,10 @@ export async function startFakeNeon(url: string): Promise<FakeNeon> {
       send(400, { message: error.message, code: error.code });
     }
   };
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void answer(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');

@@ -1,17 +1,26 @@
 import { sqliteStore, type PreparingSqlite } from '@mcp-saga/sql';
-import { guardConformance, mailboxConformance, taskStoreConformance } from '../../../testing/src/guard.ts';
+import {
+  guardConformance,
+  mailboxConformance,
+  taskStoreConformance,
+} from '../../../testing/src/guard.ts';
 import { clockless } from './clockless.ts';
 import { pass } from './pass.ts';
 
-// Runs the suites on the SQLite of a runtime, and prints what failed. No test runner, so that any runtime can run it.
+// Runs the suites on the SQLite of a runtime, and prints what failed. No test runner, so that any
+// runtime can run it.
 const [kind = ''] = process.argv.slice(2);
 
 async function open(): Promise<PreparingSqlite> {
   if (kind === 'bun:sqlite') {
-    const module = (await import(kind)) as { readonly Database: new (file: string) => PreparingSqlite };
+    const module = (await import(kind)) as {
+      readonly Database: new (file: string) => PreparingSqlite;
+    };
     return new module.Database(':memory:');
   }
-  const module = (await import(kind)) as { readonly DatabaseSync: new (file: string) => PreparingSqlite };
+  const module = (await import(kind)) as {
+    readonly DatabaseSync: new (file: string) => PreparingSqlite;
+  };
   return new module.DatabaseSync(':memory:');
 }
 

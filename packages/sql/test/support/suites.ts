@@ -5,7 +5,11 @@ import { guardedHostsSuite } from '../../../server/test/guards/guarded-hosts-sui
 import { interruptedTurnsSuite } from '../../../server/test/guards/interrupted-turns-suite.ts';
 import { lostClientsSuite } from '../../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../../server/test/guards/repeated-turns-suite.ts';
-import { guardConformance, mailboxConformance, taskStoreConformance } from '../../../testing/src/guard.ts';
+import {
+  guardConformance,
+  mailboxConformance,
+  taskStoreConformance,
+} from '../../../testing/src/guard.ts';
 import { clockless } from './clockless.ts';
 import type { Connected } from './databases.ts';
 import { pass } from './pass.ts';
@@ -13,7 +17,9 @@ import { pass } from './pass.ts';
 // Of all suites: several may share a server.
 let made = 0;
 
-/** Runs all suites of stores on a database. `hosts`: also those of whole hosts, which take longer. */
+/**
+ * Runs all suites of stores on a database. `hosts`: also those of whole hosts, which take longer.
+ */
 export function storeSuites(
   name: string,
   connect: () => Promise<Connected>,

@@ -2,9 +2,12 @@ import { testSaga } from '@mcp-saga/testing';
 import { deleteProject } from './confirm.ts';
 
 /** The user types the name of the project. */
-export const script = testSaga(deleteProject, { input: { project: 'website' } }).on.elicit('confirm', {
-  name: 'website',
-});
+export const script = testSaga(deleteProject, { input: { project: 'website' } }).on.elicit(
+  'confirm',
+  {
+    name: 'website',
+  },
+);
 
 /** Counting changes nothing, and a second delete neither. */
 export const harmless = ['count', 'delete'];

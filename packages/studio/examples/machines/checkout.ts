@@ -14,7 +14,8 @@ const checkout = setup({
   },
   actions: {
     addItems: assign({
-      items: ({ context, event }) => context.items + (event.type === 'ADD' ? (event.count ?? 1) : 0),
+      items: ({ context, event }) =>
+        context.items + (event.type === 'ADD' ? (event.count ?? 1) : 0),
     }),
   },
   guards: {

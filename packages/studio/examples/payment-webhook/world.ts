@@ -5,7 +5,10 @@ export const reservations: Provider<string> = new Provider();
 export const parcels: Provider<string> = new Provider();
 const keys = new Map<string, string>();
 
-/** Fakes of the payment provider and of the warehouse in the repository, which honor idempotency keys. */
+/**
+ * Fakes of the payment provider and of the warehouse in the repository, which honor idempotency
+ * keys.
+ */
 export const provider = {
   checkout: async (_request: object, key: string, _signal: AbortSignal): Promise<string> => key,
 };

@@ -3,10 +3,13 @@ import { machines } from './cloud.ts';
 import { provision } from './saga.ts';
 
 /** The user keeps the machine. */
-export const script = testSaga(provision, { input: { size: 'small' }, providers: [machines] }).on.elicit(
-  'keep',
-  { keep: true },
-);
+export const script = testSaga(provision, {
+  input: { size: 'small' },
+  providers: [machines],
+}).on.elicit('keep', { keep: true });
 
-/** A call without its first response may create a second machine. The option `commitFirst` would prevent this. */
+/**
+ * A call without its first response may create a second machine. The option `commitFirst` would
+ * prevent this.
+ */
 export const harmless = ['create'];

@@ -7,14 +7,23 @@ export const mails: Provider<string> = new Provider();
 
 /** Fakes of the bank and of the mail server in the repository, which honor idempotency keys. */
 export const bank = {
-  hold: async (cents: number, key: string, _signal: AbortSignal): Promise<{ readonly hold: string }> => {
+  hold: async (
+    cents: number,
+    key: string,
+    _signal: AbortSignal,
+  ): Promise<{ readonly hold: string }> => {
     holds.do(key, cents);
     return { hold: key };
   },
-  release: async (hold: string, _key: string, _signal: AbortSignal): Promise<void> => holds.undo(hold),
-  pay: async (hold: string, key: string, _signal: AbortSignal): Promise<string> => payments.do(key, hold),
+  release: async (hold: string, _key: string, _signal: AbortSignal): Promise<void> =>
+    holds.undo(hold),
+  pay: async (hold: string, key: string, _signal: AbortSignal): Promise<string> =>
+    payments.do(key, hold),
 };
 export const outbox = {
-  send: async (mail: { readonly text: string }, key: string, _signal: AbortSignal): Promise<string> =>
-    mails.do(key, mail.text),
+  send: async (
+    mail: { readonly text: string },
+    key: string,
+    _signal: AbortSignal,
+  ): Promise<string> => mails.do(key, mail.text),
 };

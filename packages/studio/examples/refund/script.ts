@@ -3,10 +3,10 @@ import { entries, payments } from './bank.ts';
 import { refund } from './refund.ts';
 
 /** What the playground runs: the saga, its arguments, and its fakes. */
-export const script = testSaga(refund, { input: { order: 'A7' }, providers: [payments, entries] }).on.elicit(
-  'amount',
-  { euros: 20 },
-);
+export const script = testSaga(refund, {
+  input: { order: 'A7' },
+  providers: [payments, entries],
+}).on.elicit('amount', { euros: 20 });
 
 /** Money and books agree after every run. */
 export function check(): void {

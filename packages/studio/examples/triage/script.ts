@@ -2,7 +2,10 @@ import { testSaga } from '@mcp-saga/testing';
 import { failovers, rooms } from './ops.ts';
 import { triageIncident } from './saga.ts';
 
-/** The person on call takes the incident. In the playground, decline, or let five minutes pass: the manager is asked. */
+/**
+ * The person on call takes the incident. In the playground, decline, or let five minutes pass: the
+ * manager is asked.
+ */
 export const script = testSaga(triageIncident, {
   input: { service: 'checkout', symptom: 'slow' },
   providers: [rooms, failovers],

@@ -4,7 +4,10 @@ import { loadSources } from '../parts/load-sources.ts';
 import { RemoteEngine } from './remote-engine.ts';
 
 let sources = (await loadSources()) as Sources;
-const store = startPage({ examples: sources.examples, engine: Promise.resolve({ default: RemoteEngine }) });
+const store = startPage({
+  examples: sources.examples,
+  engine: Promise.resolve({ default: RemoteEngine }),
+});
 store.failure.value = sources.problem;
 
 for (;;) {

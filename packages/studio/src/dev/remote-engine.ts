@@ -10,7 +10,8 @@ export class RemoteEngine implements EngineWorker {
   postMessage(request: unknown): void {
     void this.#ask(request).catch((error: unknown) => {
       // `fetch` and the stream of its response throw a TypeError.
-      const message = error instanceof TypeError ? 'mcp-saga dev does not answer.' : 'The engine stopped.';
+      const message =
+        error instanceof TypeError ? 'mcp-saga dev does not answer.' : 'The engine stopped.';
       if (!this.#end.signal.aborted) this.#call(this.onerror, { message });
     });
   }
@@ -32,7 +33,8 @@ export class RemoteEngine implements EngineWorker {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       const lines = `${text}${read.value}`.split('\n');
       text = lines.pop() ?? '';
-      for (const line of lines) this.#call(this.onmessage, { data: (last = JSON.parse(line) as object) });
+      for (const line of lines)
+        this.#call(this.onmessage, { data: (last = JSON.parse(line) as object) });
     }
     // The thread ended, or the server did not start it.
     if (last.type !== 'done' && last.type !== 'failed') throw new Error('The engine stopped.');

@@ -20,7 +20,9 @@ interface Asked {
 }
 
 /** Paths of the file, of the folder of its package, and of a folder for copies. */
-const { file, folder, copies } = workerData as Readonly<Record<'file' | 'folder' | 'copies', string>>;
+const { file, folder, copies } = workerData as Readonly<
+  Record<'file' | 'folder' | 'copies', string>
+>;
 
 /** Makes an engine for the newest version, or first for an older one. */
 function engineFor(old: Asked['old']): Engine {
@@ -31,7 +33,9 @@ function engineFor(old: Asked['old']): Engine {
       const loaded = await loadSagas(isOld ? await copyFiles(old) : file);
       // Without XState, or with a version before 5, the file has no machines.
       const xstate = loaded.importFor<typeof XState>('xstate');
-      await xstate.then(({ Actor }) => (machines.trace = watchMachines(Actor))).catch(() => undefined);
+      await xstate
+        .then(({ Actor }) => (machines.trace = watchMachines(Actor)))
+        .catch(() => undefined);
       playgrounds.push(toPlayground(loaded, code));
     }
     return playgrounds;
@@ -40,7 +44,8 @@ function engineFor(old: Asked['old']): Engine {
 
 /** Copies the files, and the package.json, if any. Returns the path of the copied module. */
 async function copyFiles(sources: NonNullable<Asked['old']>): Promise<string> {
-  if (sources.length === 0) throw new Error('That version is not loaded any more. Run the next version.');
+  if (sources.length === 0)
+    throw new Error('That version is not loaded any more. Run the next version.');
   const copy = join(copies, randomUUID());
   const inCopy = (path: string): string => join(copy, relative(folder, path));
   for (const { path, text } of sources) {
@@ -51,7 +56,10 @@ async function copyFiles(sources: NonNullable<Asked['old']>): Promise<string> {
   return inCopy(file);
 }
 
-function toPlayground({ loaded, exported, sagas }: LoadedSagas, { name, input }: LoadedCode): Playground {
+function toPlayground(
+  { loaded, exported, sagas }: LoadedSagas,
+  { name, input }: LoadedCode,
+): Playground {
   const found = loaded[name];
   if (isScript(found)) {
     const script = new TestSaga(found.saga, found.options, found.rules);

@@ -7,7 +7,10 @@ import { upgrade } from './upgrade.ts';
 
 export type Engine = (request: Request, report: (message: Reply) => void) => Promise<unknown>;
 
-/** Creates an engine. With `refuse`, a lens or a recording of an older run does not run its code again. */
+/**
+ * Creates an engine. With `refuse`, a lens or a recording of an older run does not run its code
+ * again.
+ */
 export function createEngine(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 'accept'): Engine {
   /** The newest run. A lens of a token of this run needs no new run. */
   let newest: { readonly key: string; readonly player: SessionPlayer } | undefined;
@@ -24,7 +27,8 @@ export function createEngine(evaluate: Evaluate, repeats: 'accept' | 'refuse' = 
   }
 
   return async (request, report) => {
-    if (request.type === 'explore') return await explore(async () => await one(request.code), report);
+    if (request.type === 'explore')
+      return await explore(async () => await one(request.code), report);
     if (request.type === 'case') return await playCase(await one(request.code), request.cell);
     if (request.type === 'upgrade') {
       const [old, next] = (await evaluate(request.code, request.next)) as [Playground, Playground];

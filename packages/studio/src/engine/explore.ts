@@ -9,7 +9,10 @@ import { testOfCase } from './export-test.ts';
 import { toEntryView, toText } from './to-view.ts';
 
 /** Explores a script, and reports each case. `load` evaluates the code anew, for each explorer. */
-export async function explore(load: () => Promise<Playground>, say: (reply: Reply) => void): Promise<void> {
+export async function explore(
+  load: () => Promise<Playground>,
+  say: (reply: Reply) => void,
+): Promise<void> {
   for (const explorer of [refuseEverywhere, crashEverywhere, failEverywhere]) {
     const { script, check, harmless } = await load();
     let cases = 0;
@@ -65,7 +68,10 @@ function nameFault(rules: readonly Rule[], when: string): Pick<Cell, 'subject' |
   if (rule.kind === 'crash' && rules.length > 1) return { subject, fault: 'dies, then no fault' };
   if (rule.kind === 'crash')
     return { subject, fault: `dies ${rule.when}${rule.run === 1 ? '' : `, run ${rule.run}`}` };
-  return { subject, fault: failures[rule.kind] ?? when.replace(/^When '.*?' is (?:answered with )?/, '') };
+  return {
+    subject,
+    fault: failures[rule.kind] ?? when.replace(/^When '.*?' is (?:answered with )?/, ''),
+  };
 }
 
 const failures: Partial<Readonly<Record<Rule['kind'], string>>> = {

@@ -2,7 +2,10 @@ import type { CompiledFile } from '../model/session.ts';
 
 export type Exports = Record<string, unknown>;
 
-/** Returns a loader that evaluates each file once, and adds its exports to `evaluated` by the name of the file. */
+/**
+ * Returns a loader that evaluates each file once, and adds its exports to `evaluated` by the name
+ * of the file.
+ */
 export function loaderOf(
   files: readonly CompiledFile[],
   modules: Readonly<Record<string, Exports>>,
@@ -34,7 +37,9 @@ function withNames(module: Exports, specifier: string, from: string): Exports {
     get(target, name) {
       if (typeof name === 'symbol' || name in target || /^(?:__esModule|default|then)$/.test(name))
         return target[name as string];
-      throw new Error(`The page has no export '${name}' of '${specifier}'. Check the import in ${from}.`);
+      throw new Error(
+        `The page has no export '${name}' of '${specifier}'. Check the import in ${from}.`,
+      );
     },
   });
 }

@@ -8,7 +8,10 @@ let report: ((snapshot: xstate.AnyMachineSnapshot) => void) | undefined;
 /** Prototypes of actors that report. Versions of a file may share their XState. */
 const watched = new WeakSet<object>();
 
-/** Returns the tracer of machines for a copy of XState. XState has no inspector for all actors, so each machine without a parent reports its snapshots. */
+/**
+ * Returns the tracer of machines for a copy of XState. XState has no inspector for all actors, so
+ * each machine without a parent reports its snapshots.
+ */
 export function watchMachines({ prototype }: typeof xstate.Actor): typeof trace {
   if (watched.has(prototype)) return trace;
   watched.add(prototype);
@@ -36,7 +39,12 @@ const trace: NonNullable<typeof machines.trace> = (world, earlier) => {
     const states = typeof value === 'string' ? value : JSON.stringify(value);
     const last = changes.at(-1);
     if (last?.turn !== world.turn || last.states !== states)
-      changes.push({ turn: world.turn, traced: world.trace.length, states, active: activeIds(snapshot) });
+      changes.push({
+        turn: world.turn,
+        traced: world.trace.length,
+        states,
+        active: activeIds(snapshot),
+      });
   };
   return () => chart && { chart, changes };
 };

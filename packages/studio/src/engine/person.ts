@@ -7,11 +7,19 @@ import { toOutsideView, toQuestionView } from './to-view.ts';
 /** End of a run that waits for time, or for other people. */
 export class Paused extends Error {}
 
-/** State of the run at a token. `dueInMs`: time until the saga continues without an answer. Infinity: never. */
+/**
+ * State of the run at a token. `dueInMs`: time until the saga continues without an answer.
+ * Infinity: never.
+ */
 export type Stop = Readonly<{ dueInMs: number; outside: readonly AskedOutside[]; acts: number }>;
 
 /** Answer from outside, with the number of the token before it. */
-type Received = Readonly<{ id: string; what: 'approval' | 'event'; given: OutsideGiven; point: number }>;
+type Received = Readonly<{
+  id: string;
+  what: 'approval' | 'event';
+  given: OutsideGiven;
+  point: number;
+}>;
 
 /** Person at the page, who answers, sends answers of others, and lets time pass. */
 export class Person {
@@ -56,13 +64,18 @@ export class Person {
     const { asked } = this.#world.outside;
     const kinds = new Map(Array.from(asked.values(), ({ id, question }) => [id, question.kind]));
     const outside = Array.from(kinds, ([id, kind]) => this.#rule(id, kind));
-    return [...[...this.#world.used.keys()].filter(({ kind }) => kind === 'deny'), ...late, ...outside];
+    return [
+      ...[...this.#world.used.keys()].filter(({ kind }) => kind === 'deny'),
+      ...late,
+      ...outside,
+    ];
   }
 
   #answer(step: ClientStep): StepAnswer | undefined {
     const at = this.#left.findIndex((act) => isGiven(act) && act.id === step.stepId);
     const [act] = at === -1 ? [] : this.#left.splice(at, 1);
-    let given = act !== undefined && isGiven(act) ? withValue(act, step, this.#scripted) : undefined;
+    let given =
+      act !== undefined && isGiven(act) ? withValue(act, step, this.#scripted) : undefined;
     // An immediate decline comes before the answers that the person gave to another client.
     if (this.#session.client === 'declining' && step.type === 'elicitation')
       given = { id: step.stepId, action: 'decline' };
@@ -79,12 +92,15 @@ export class Person {
     const at = this.#left.findIndex((act) => !isGiven(act));
     const act = this.#left[at];
     const first = at === -1 ? this.#left : this.#left.slice(0, at);
-    const isAnswered = steps.every(({ stepId }) => first.some((each) => 'id' in each && each.id === stepId));
+    const isAnswered = steps.every(({ stepId }) =>
+      first.some((each) => 'id' in each && each.id === stepId),
+    );
     const isNext = steps.length > 0 ? !isAnswered : at === 0;
     if (act !== undefined && !isGiven(act) && isNext && isStop) {
       if (act.action === 'wait') {
         this.#left.splice(at, 1);
-        for (const { stepId } of steps) this.#late.set(stepId, (this.#late.get(stepId) ?? 0) + act.ms);
+        for (const { stepId } of steps)
+          this.#late.set(stepId, (this.#late.get(stepId) ?? 0) + act.ms);
         return act.ms;
       }
       const asked = open.find(({ id }) => id === act.id);
@@ -132,7 +148,10 @@ export function isGiven(act: Act): act is Given {
   return act.action === 'accept' || act.action === 'decline' || act.action === 'cancel';
 }
 
-/** Completes an answer without a value: the initial content of the form, or the simplest answer of a model. */
+/**
+ * Completes an answer without a value: the initial content of the form, or the simplest answer of a
+ * model.
+ */
 export function withValue(given: Given, step: ClientStep, rules: readonly Rule[]): Given {
   if (given.action !== 'accept') return given;
   if (step.type === 'roots' && !Array.isArray(given.content))

@@ -95,17 +95,31 @@ export class SessionPlayer {
     const chosen = given && step && withValue(given, step, script.rules);
     const answers = [
       ...from.answers.filter(({ stepId }) => stepId !== step?.stepId),
-      ...(chosen === undefined || step === undefined ? [] : [answerWith(step, answerValue(chosen))]),
+      ...(chosen === undefined || step === undefined
+        ? []
+        : [answerWith(step, answerValue(chosen))]),
     ];
     const request = { type: 'resume', token: from.token, answers } as const;
     const number = before.before + point + 1;
     const to = chosen?.id ?? `token ${number}`;
     const world = worldAt(before.world, before.world.trace, from, { to, request, id: chosen?.id });
-    const person = new Person(world, chosen === undefined ? acts : others, script.rules, this.#session);
+    const person = new Person(
+      world,
+      chosen === undefined ? acts : others,
+      script.rules,
+      this.#session,
+    );
     person.inherit(before.person, point);
     const { chart, changes = [] } = before.machine ?? {};
     const machine = chart && { chart, changes: changes.filter(({ turn }) => turn <= from.turn) };
-    const start = { world, serving, person, before: number, from: { lane, point, chosen }, machine };
+    const start = {
+      world,
+      serving,
+      person,
+      before: number,
+      from: { lane, point, chosen },
+      machine,
+    };
     await this.#playTo(start, async () => {
       await play(script.saga, world, serving, { first: request });
     });
@@ -134,7 +148,10 @@ export class SessionPlayer {
     const isWaiting =
       error instanceof Paused || (error instanceof SagaTestError && error.code === 'unanswered');
     const found = { isWaiting, error: isWaiting ? undefined : error, machine: trace?.() };
-    const journal = this.#history().map(({ path, ...entry }) => ({ ...entry, id: start.world.idOf(path) }));
+    const journal = this.#history().map(({ path, ...entry }) => ({
+      ...entry,
+      id: start.world.idOf(path),
+    }));
     this.#played.push({ ...start, ...found, journal });
   }
 
@@ -152,7 +169,9 @@ export class SessionPlayer {
       const questions = [...asked.map((step) => toQuestionView(step, rules)), ...outside];
       return { number: before + at + 1, bytes: token.length, questions, acts, traced };
     });
-    const question = world.points.at(-1)?.asked.find(({ stepId }) => stepId === person.question?.stepId);
+    const question = world.points
+      .at(-1)
+      ?.asked.find(({ stepId }) => stepId === person.question?.stepId);
     return {
       status: statusOf(played),
       entries: withReads(Array.from(world.trace, toEntryView), journal),
@@ -168,7 +187,10 @@ export class SessionPlayer {
     };
   }
 
-  /** Prints a test of a lane; undefined if the lane or an earlier lane has not ended, or if a fork needs another script. */
+  /**
+   * Prints a test of a lane; undefined if the lane or an earlier lane has not ended, or if a fork
+   * needs another script.
+   */
   #testOf(lane: Played): string | undefined {
     const path = [lane];
     for (let at = lane.from; at !== undefined; at = path[0]?.from)
@@ -178,7 +200,8 @@ export class SessionPlayer {
     const rules = [...own, ...path.flatMap(({ person }) => person.rules)];
     const isStored = path.some(({ world }) => world.trace.some(({ type }) => type === 'repeated'));
     // A test has one script for all its lanes.
-    const isOwn = isStored || rules.some(({ kind }) => /^(?:outside|late|silent|refuse)$/.test(kind));
+    const isOwn =
+      isStored || rules.some(({ kind }) => /^(?:outside|late|silent|refuse)$/.test(kind));
     if (path.length > 1 && isOwn) return undefined;
     return testOf(this.#playground, path);
   }
@@ -198,7 +221,10 @@ async function tamper(world: World, serving: Serving, token: string): Promise<Le
   try {
     await serving.serve(world, { type: 'resume', token: changed, answers: [] });
   } catch (error) {
-    const { code, message, reason } = error as Error & { readonly code?: string; readonly reason?: string };
+    const { code, message, reason } = error as Error & {
+      readonly code?: string;
+      readonly reason?: string;
+    };
     return { client: `${code ?? 'error'}: ${message}`, operator: reason ?? message };
   }
   throw new Error('The host accepted a changed token.');

@@ -3,7 +3,9 @@ import { lineOf, type Rule, type TraceEntry } from '@mcp-saga/testing';
 import { formOf, simplestContent, type AskedOutside } from '@mcp-saga/testing/internal';
 import type { EntryView, QuestionView } from '../model/view.ts';
 
-type Facts = Partial<EntryView & Record<'saga', string>> & { readonly error?: Pick<EntryView, 'stepId'> };
+type Facts = Partial<EntryView & Record<'saga', string>> & {
+  readonly error?: Pick<EntryView, 'stepId'>;
+};
 
 /** Fields with the value of an event. The first existing field counts. */
 const valued = ['reason', 'message', 'answer', 'result', 'error', 'text', 'input'];
@@ -21,15 +23,24 @@ export function toEntryView(entry: TraceEntry): EntryView {
 
 type Noted = Readonly<Record<'kind' | 'id' | 'outcome', string>> & { readonly value?: unknown };
 
-/** Adds reads and checkpoints to the events before which they ran, and the IDs of sleeps to their waits. */
-export function withReads(entries: readonly EntryView[], journal: readonly Noted[]): readonly EntryView[] {
+/**
+ * Adds reads and checkpoints to the events before which they ran, and the IDs of sleeps to their
+ * waits.
+ */
+export function withReads(
+  entries: readonly EntryView[],
+  journal: readonly Noted[],
+): readonly EntryView[] {
   const sleep = /(^|\/)sleep([#@]|$)/;
   const sleeps = journal.filter(({ kind, id }) => kind === 'checkpoint' && sleep.test(id));
   const waits = entries.filter(({ type }) => type === 'waited');
   // Other waits, and sleeps within a turn, leave no pairs.
-  const idOf = (entry: EntryView): string | undefined => sleeps[waits.indexOf(entry)]?.id ?? entry.id;
+  const idOf = (entry: EntryView): string | undefined =>
+    sleeps[waits.indexOf(entry)]?.id ?? entry.id;
   const all =
-    waits.length === sleeps.length ? entries.map((entry) => ({ ...entry, id: idOf(entry) })) : [...entries];
+    waits.length === sleeps.length
+      ? entries.map((entry) => ({ ...entry, id: idOf(entry) }))
+      : [...entries];
   let at = all.length - 1;
   for (const { kind, id, outcome, value } of journal.toReversed()) {
     const found = all.findIndex((entry) => entry.type !== 'started' && entry.id === id);
@@ -59,7 +70,9 @@ export function toText(value: unknown): string {
 /** Converts a question to plain data. The form starts with the answer in `rules`. */
 export function toQuestionView(step: ClientStep, rules: readonly Rule[]): QuestionView {
   const { stepId: id, type, params, reason } = step;
-  const rule = rules.findLast((each) => (each.kind === 'answer' || each.kind === 'sample') && each.id === id);
+  const rule = rules.findLast(
+    (each) => (each.kind === 'answer' || each.kind === 'sample') && each.id === id,
+  );
   const answer = rule !== undefined && 'answer' in rule ? rule.answer : undefined;
   const { message = '', url = '' } = params as Partial<Record<'message' | 'url', string>>;
   const model = { text: typeof answer === 'string' ? answer : 'Yes' };
@@ -68,7 +81,10 @@ export function toQuestionView(step: ClientStep, rules: readonly Rule[]): Questi
 }
 
 /** Converts an approval or an event to plain data. The form starts with the answer in `rules`. */
-export function toOutsideView({ id, question }: AskedOutside, rules: readonly Rule[]): QuestionView {
+export function toOutsideView(
+  { id, question }: AskedOutside,
+  rules: readonly Rule[],
+): QuestionView {
   const { kind, message, form } = question;
   const rule = rules.findLast((each) => each.kind === 'outside' && each.id === id);
   const given = rule?.kind === 'outside' && typeof rule.given === 'object' ? rule.given : [];
@@ -81,5 +97,9 @@ type FormView = Pick<QuestionView, 'fields' | 'required' | 'content'>;
 function toFormView(params: Parameters<typeof formOf>[0], scripted: unknown): FormView {
   const form = formOf(params);
   const content = scripted ?? (form === undefined ? {} : simplestContent(form));
-  return { fields: form?.properties, required: form?.required, content: content as FormView['content'] };
+  return {
+    fields: form?.properties,
+    required: form?.required,
+    content: content as FormView['content'],
+  };
 }

@@ -9,7 +9,11 @@ import type { Playground } from './playground.ts';
 import { toText } from './to-view.ts';
 
 /** Finds the tokens of the run that other code cannot continue, each with the first difference. */
-export async function upgrade(old: Playground, next: Playground, session: Session): Promise<Misfit[]> {
+export async function upgrade(
+  old: Playground,
+  next: Playground,
+  session: Session,
+): Promise<Misfit[]> {
   const player = new SessionPlayer(old, { ...session, forks: [] });
   await player.play();
   const { world, person } = player.run;

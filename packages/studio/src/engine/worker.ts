@@ -10,6 +10,8 @@ const parts = { '@mcp-saga/core': core, '@mcp-saga/core/program': program };
 const loaded = new Map<string, Exports>();
 const evaluateAll = evaluate.bind(undefined, (files) => {
   const hasMachines = files.some(({ name }) => name === machineFile);
-  return hasMachines ? (loaderOf(files, parts, loaded)(`./${machineFile}`, 'The page') as never) : undefined;
+  return hasMachines
+    ? (loaderOf(files, parts, loaded)(`./${machineFile}`, 'The page') as never)
+    : undefined;
 });
 serveRequests(createEngine(evaluateAll as Evaluate));

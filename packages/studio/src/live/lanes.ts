@@ -26,7 +26,11 @@ export interface LiveLane {
 }
 
 /** Sorts the turns of a saga into the run and the forks, in the order of their start. */
-export function toLanes(turns: readonly SeenTurn[], sent: readonly Sent[], saga: string): LiveLane[] {
+export function toLanes(
+  turns: readonly SeenTurn[],
+  sent: readonly Sent[],
+  saga: string,
+): LiveLane[] {
   const lines: SeenTurn[][] = [];
   for (const turn of turns) {
     const line = lineFor(turn, lines, sent);
@@ -38,7 +42,11 @@ export function toLanes(turns: readonly SeenTurn[], sent: readonly Sent[], saga:
   return lanes;
 }
 
-function lineFor(next: SeenTurn, lines: SeenTurn[][], sent: readonly Sent[]): SeenTurn[] | undefined {
+function lineFor(
+  next: SeenTurn,
+  lines: SeenTurn[][],
+  sent: readonly Sent[],
+): SeenTurn[] | undefined {
   const { turn, request, action } = next;
   if (action === 'repeat') return lines.findLast((line) => line.some((each) => each.turn === turn));
   // A request may take several turns.
@@ -46,7 +54,8 @@ function lineFor(next: SeenTurn, lines: SeenTurn[][], sent: readonly Sent[]): Se
   if (own !== undefined) return own;
   const parent = sent.find(({ id }) => id === request)?.parent;
   if (parent !== undefined) return lines.find((line) => newestOf(line)?.request === parent);
-  // Other clients do not say which token they sent. The turn after a repeated question, without events, has its number.
+  // Other clients do not say which token they sent. The turn after a repeated question, without
+  // events, has its number.
   return lines.findLast((line) => {
     const { turn: newest = 0, events = [], status } = newestOf(line) ?? {};
     return newest < turn || (newest === turn && status === 'suspended' && events.length === 0);
@@ -58,7 +67,12 @@ function newestOf(turns: readonly SeenTurn[]): SeenTurn | undefined {
   return turns.findLast(({ status, action }) => status !== 'rejected' && action !== 'repeat');
 }
 
-function toLane(turns: SeenTurn[], lanes: LiveLane[], sent: readonly Sent[], saga: string): LiveLane {
+function toLane(
+  turns: SeenTurn[],
+  lanes: LiveLane[],
+  sent: readonly Sent[],
+  saga: string,
+): LiveLane {
   const entries: EntryView[] = [];
   const tokens: LiveToken[] = [];
   for (const [at, turn] of turns.entries()) {
@@ -66,7 +80,12 @@ function toLane(turns: SeenTurn[], lanes: LiveLane[], sent: readonly Sent[], sag
     if (turn.status !== 'suspended' || turn.action === 'repeat') continue;
     const isLast = turns[at + 1]?.request !== turn.request;
     const request = isLast ? sent.find(({ id }) => id === turn.request) : undefined;
-    tokens.push({ turn, traced: entries.length, sent: request, isNewest: turn === newestOf(turns) });
+    tokens.push({
+      turn,
+      traced: entries.length,
+      sent: request,
+      isNewest: turn === newestOf(turns),
+    });
   }
   const { turn: first = 0, request } = turns[0] ?? {};
   const { parent } = sent.find(({ id }) => id === request) ?? {};
@@ -92,15 +111,30 @@ export function entriesOf(turn: SeenTurn, saga: string): readonly EntryView[] {
 function beginOf({ action, args }: SeenTurn, saga: string): readonly Facts[] {
   if (action === 'resume') return [];
   if (action === 'start') return [{ type: 'started', id: saga, value: args }];
-  if (action === 'cancel') return [{ type: 'cancelledFromOutside', text: 'The client cancels the saga.' }];
+  if (action === 'cancel')
+    return [{ type: 'cancelledFromOutside', text: 'The client cancels the saga.' }];
   return [{ type: 'told', text: 'The request was sent again, and got the stored response.' }];
 }
 
 function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
-  const { id, kind, type, action, errorType, attempt, key, value, startedAt, durationMs: ms, url } = event;
+  const {
+    id,
+    kind,
+    type,
+    action,
+    errorType,
+    attempt,
+    key,
+    value,
+    startedAt,
+    durationMs: ms,
+    url,
+  } = event;
   const whole = Math.max(turn.durationMs ?? Date.now() - turn.startedAt, 1);
   const isTimed = startedAt !== undefined && ms !== undefined;
-  const time = isTimed ? { start: (startedAt - turn.startedAt) / whole, share: ms / whole, ms } : undefined;
+  const time = isTimed
+    ? { start: (startedAt - turn.startedAt) / whole, share: ms / whole, ms }
+    : undefined;
   const facts = { id, attempt, key, value, time };
   const running = turn.status === 'running' ? 'runs now' : 'unknown outcome';
   switch (type) {
@@ -108,54 +142,92 @@ function eventOf(event: SeenEvent, turn: SeenTurn): Facts {
       if (action === 'decline') return { type: 'declined', id };
       return action === 'cancel' ? { type: 'cancelled', id } : { type, ...facts };
     case 'told':
-      return url === undefined ? { type, id, text: `${id}: ${value}` } : { type: 'ran', id, value, url };
+      return url === undefined
+        ? { type, id, text: `${id}: ${value}` }
+        : { type: 'ran', id, value, url };
     case 'passed':
       return { type, id, text: `${kind} ${id}` };
     case 'failed':
-      return { ...facts, type: kind === 'undo' ? 'undoFailed' : 'failed', value: value ?? errorType };
+      return {
+        ...facts,
+        type: kind === 'undo' ? 'undoFailed' : 'failed',
+        value: value ?? errorType,
+      };
     case 'running':
     case 'succeeded':
-      return { ...facts, type: doneTypes[kind] ?? 'ran', value: type === 'succeeded' ? value : running };
+      return {
+        ...facts,
+        type: doneTypes[kind] ?? 'ran',
+        value: type === 'succeeded' ? value : running,
+      };
   }
 }
 
 const doneTypes: Readonly<Record<string, EntryView['type']>> = { undo: 'undone', poll: 'polled' };
 
 function endOf(turn: SeenTurn): readonly Facts[] {
-  const { status, asked, messages, retryAfterMs, result, error, errorType, uncompensated = [] } = turn;
+  const {
+    status,
+    asked,
+    messages,
+    retryAfterMs,
+    result,
+    error,
+    errorType,
+    uncompensated = [],
+  } = turn;
   switch (status) {
     case 'running':
       return [];
     case 'suspended':
       if (asked.length === 0 && retryAfterMs !== undefined)
         return [{ type: 'waited', text: `waits ${durationOf(retryAfterMs)}` }];
-      return asked.map(({ stepId: id, type }, at) => ({ type: 'asked', id, value: messages?.[at] ?? type }));
+      return asked.map(({ stepId: id, type }, at) => ({
+        type: 'asked',
+        id,
+        value: messages?.[at] ?? type,
+      }));
     case 'completed':
       return [{ type: 'completed', value: result ?? '' }];
     case 'failed':
       return [
-        ...uncompensated.map((id): Facts => ({ type: 'uncompensated', id, text: `${id} is not undone` })),
+        ...uncompensated.map((id): Facts => ({
+          type: 'uncompensated',
+          id,
+          text: `${id} is not undone`,
+        })),
         { type: 'gaveUp', value: error ?? errorType },
       ];
     case 'rejected':
-      if (errorType === 'turn_aborted') return [{ type: 'lost', text: 'Interrupted. Nothing is undone.' }];
+      if (errorType === 'turn_aborted')
+        return [{ type: 'lost', text: 'Interrupted. Nothing is undone.' }];
       return [{ type: 'refused', value: errorType }];
   }
 }
 
-/** Answers of the client in some turns. The playground asks for others: errors, cut values, and decisions of other people. */
+/**
+ * Answers of the client in some turns. The playground asks for others: errors, cut values, and
+ * decisions of other people.
+ */
 export function answersOf(turns: readonly SeenTurn[]): readonly Given[] {
   return turns
     .filter(({ action, status }) => action !== 'repeat' && status !== 'rejected')
     .flatMap(({ events }) => events)
     .filter(({ type, kind }) => type === 'answered' && /^(?:elicit|sample|roots)/.test(kind))
-    .map(({ id, kind, action = 'accept', value }) => ({ id, action, content: toContent(kind, value) }))
+    .map(({ id, kind, action = 'accept', value }) => ({
+      id,
+      action,
+      content: toContent(kind, value),
+    }))
     .filter(({ action, content }) => action !== 'accept' || content !== undefined);
 }
 
 function toContent(kind: string, value: string = ''): unknown {
   try {
-    const content = JSON.parse(value) as { readonly text?: string; readonly roots?: readonly object[] };
+    const content = JSON.parse(value) as {
+      readonly text?: string;
+      readonly roots?: readonly object[];
+    };
     return kind === 'sample' ? content.text : kind === 'roots' ? content.roots : content;
   } catch {
     return undefined;

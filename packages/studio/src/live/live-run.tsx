@@ -31,7 +31,11 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
     <section class="run" aria-label="Run">
       <div class="tabs">
         {lanes.value.map(({ turns }, index) => (
-          <Button key={index} aria-pressed={index === at} onClick={() => (store.lane.value = index)}>
+          <Button
+            key={index}
+            aria-pressed={index === at}
+            onClick={() => (store.lane.value = index)}
+          >
             <span class={`dot ${turns.at(-1)?.status}`} />
             {index === 0 ? 'Run' : `Fork ${index}`}
           </Button>
@@ -74,7 +78,11 @@ function captionOf({ turns }: LiveLane, request: number): string {
 }
 
 /** Runs a saga in the playground, with the arguments and the answers of some turns. */
-async function openPlayground(example: string, input: string, turns: readonly SeenTurn[]): Promise<void> {
+async function openPlayground(
+  example: string,
+  input: string,
+  turns: readonly SeenTurn[],
+): Promise<void> {
   const session = { input, answers: answersOf(turns), forks: [] };
   location.assign(`playground${await toFragment({ example, session } satisfies Shared)}`);
 }

@@ -4,10 +4,24 @@ import type { Sources } from '../model/session.ts';
 import { scrollToRun, watchFocus } from '../parts/controls.tsx';
 import { loadSources } from '../parts/load-sources.ts';
 import { toLanes, type LiveLane } from './lanes.ts';
-import { methodsOf, sendRequest, type SagaReply, type Sent, type Tool, type ToolList } from './mcp-client.ts';
+import {
+  methodsOf,
+  sendRequest,
+  type SagaReply,
+  type Sent,
+  type Tool,
+  type ToolList,
+} from './mcp-client.ts';
 
-/** Creates a signal whose value, or the part that `shorten` returns, outlives a reload. The browser drops it with the tab. */
-export function keptSignal<T>(name: string, initial: T, shorten = (value: T): T => value): Signal<T> {
+/**
+ * Creates a signal whose value, or the part that `shorten` returns, outlives a reload. The browser
+ * drops it with the tab.
+ */
+export function keptSignal<T>(
+  name: string,
+  initial: T,
+  shorten = (value: T): T => value,
+): Signal<T> {
   const key = `mcp-saga studio ${name}`;
   const text = sessionStorage.getItem(key);
   const kept = signal(text === null ? initial : (JSON.parse(text) as T));
@@ -75,13 +89,18 @@ export class LiveStore {
     if (error !== undefined) this.failure.value = `${tool}: ${error}`;
   }
 
-  /** Starts the shown saga again, with the same arguments. Undefined for a saga of another client. */
+  /**
+   * Starts the shown saga again, with the same arguments. Undefined for a saga of another client.
+   */
   get startAgain(): (() => void) | undefined {
     const { tool, args } = this.sent.value.find(({ id }) => id === this.saga.value?.request) ?? {};
     return tool !== undefined && args !== undefined ? () => void this.start(tool, args) : undefined;
   }
 
-  /** Sends the token of a turn, the newest one or an older one. Without answers, the saga waits for nothing but time. */
+  /**
+   * Sends the token of a turn, the newest one or an older one. Without answers, the saga waits for
+   * nothing but time.
+   */
   async resume(from: Sent, completedSteps: readonly object[] = []): Promise<void> {
     const before = this.lanes.value.length;
     await this.#use(from, 'tools/resumeSaga', { completedSteps });
@@ -92,7 +111,11 @@ export class LiveStore {
     await this.#use(from, 'tools/cancelSaga', { reason: 'cancelled in the studio' });
   }
 
-  async #use({ tool, id: parent, reply }: Sent, method: Sent['method'], more: object): Promise<void> {
+  async #use(
+    { tool, id: parent, reply }: Sent,
+    method: Sent['method'],
+    more: object,
+  ): Promise<void> {
     const params = { sagaToken: reply?.sagaToken, ...more };
     const keepFocus = watchFocus();
     await this.#send({ id: crypto.randomUUID(), tool, parent, method, params });
@@ -103,7 +126,10 @@ export class LiveStore {
     const { params = {}, ...facts } = request;
     this.#note(request);
     const path = this.state.value?.mcp ?? '';
-    const sent: Sent = await sendRequest<SagaReply>(path, this.bearer.value, { ...facts, params }).then(
+    const sent: Sent = await sendRequest<SagaReply>(path, this.bearer.value, {
+      ...facts,
+      params,
+    }).then(
       (reply) => ({ ...facts, reply }),
       (error: Error) => ({ ...facts, error: error.message }),
     );
@@ -119,7 +145,10 @@ export class LiveStore {
     this.sent.value = [...this.sent.value.filter(({ id }) => id !== sent.id), sent];
   }
 
-  /** Continues after a reload: sends unanswered requests again, which the guard recognizes, and continues waiting sagas. */
+  /**
+   * Continues after a reload: sends unanswered requests again, which the guard recognizes, and
+   * continues waiting sagas.
+   */
   #continue(): void {
     for (const sent of this.sent.value) {
       if (sent.parent !== undefined && sent.params !== undefined) void this.#send(sent);

@@ -34,8 +34,8 @@ export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
       {sagaToken !== undefined && !token.isNewest && (
         <Fold summary={`Go back to token ${turn}`}>
           <p>
-            A fork sends this token again{steps.length > 0 && ', with another answer'}. The guard decides
-            whether an older token is still valid. Later effects remain.
+            A fork sends this token again{steps.length > 0 && ', with another answer'}. The guard
+            decides whether an older token is still valid. Later effects remain.
           </p>
           <LiveForm store={store} token={token} />
         </Fold>
@@ -44,12 +44,17 @@ export function LiveTokenRow({ store, token }: LiveTokenProps): JSX.Element {
   );
 }
 
-/** Forms to answer with a token of this page: all questions of the newest token, or a fork at the first of an older one. */
+/**
+ * Forms to answer with a token of this page: all questions of the newest token, or a fork at the
+ * first of an older one.
+ */
 export function LiveForm({ store, token: { sent, isNewest } }: LiveTokenProps): JSX.Element | null {
   if (sent?.reply === undefined) return null;
   const { steps = [] } = sent.reply;
   const tool = store.tools.value.find(({ name }) => name === sent.tool) ?? {};
-  const refused = store.sent.value.findLast(({ parent, error }) => parent === sent.id && error !== undefined);
+  const refused = store.sent.value.findLast(
+    ({ parent, error }) => parent === sent.id && error !== undefined,
+  );
   const rejection = store.state.value?.rejections.find(({ request }) => request === refused?.id);
   return (
     <>

@@ -16,7 +16,10 @@ export function methodsOf({ _meta: meta = {} }: Pick<Tool, '_meta'>): readonly s
 }
 
 type RpcRequest = Readonly<Record<'id' | 'method', string>> & { readonly params: object };
-type RpcResponse = { readonly result?: object; readonly error?: Pick<Error, 'message'> & { code: number } };
+type RpcResponse = {
+  readonly result?: object;
+  readonly error?: Pick<Error, 'message'> & { code: number };
+};
 
 const revision = '2026-07-28';
 const prefix = 'io.modelcontextprotocol/';
@@ -26,8 +29,15 @@ const envelope = {
   [`${prefix}clientCapabilities`]: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
 };
 
-/** Sends a request of MCP over HTTP, with an access token unless it is ''. Throws the code and message of an error response. */
-export async function sendRequest<T>(path: string, bearer: string, request: RpcRequest): Promise<T> {
+/**
+ * Sends a request of MCP over HTTP, with an access token unless it is ''. Throws the code and
+ * message of an error response.
+ */
+export async function sendRequest<T>(
+  path: string,
+  bearer: string,
+  request: RpcRequest,
+): Promise<T> {
   const { id, method, params } = request;
   const response = await fetch(path, {
     method: 'POST',
@@ -81,6 +91,7 @@ export interface Sent {
 export function toCompletedStep({ stepId, type }: ClientStep, { action, content }: Answer): object {
   const text = { type: 'text', text: content };
   if (type === 'roots') return { stepId, result: { roots: [] } };
-  if (type === 'sampling') return { stepId, result: { role: 'assistant', model: 'studio', content: text } };
+  if (type === 'sampling')
+    return { stepId, result: { role: 'assistant', model: 'studio', content: text } };
   return { stepId, result: action === 'accept' ? { action, content: content ?? {} } : { action } };
 }

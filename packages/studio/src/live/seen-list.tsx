@@ -16,7 +16,10 @@ export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element 
   const { seen = [] } = store.state.value ?? {};
   const wanted = useSignal('');
   const found = seen.filter(({ saga, sagaId, client, method, status }) =>
-    [saga, sagaId, client, method, statusLabels[status]].join(' ').toLowerCase().includes(wanted.value),
+    [saga, sagaId, client, method, statusLabels[status]]
+      .join(' ')
+      .toLowerCase()
+      .includes(wanted.value),
   );
   return (
     <section class="seen" aria-label="Sagas">
@@ -34,7 +37,10 @@ export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element 
       <ol>
         {found.map(({ sagaId, saga, client, method, startedAt, turn, status }) => (
           <li key={sagaId}>
-            <Button aria-pressed={store.saga.value?.sagaId === sagaId} onClick={() => store.show(sagaId)}>
+            <Button
+              aria-pressed={store.saga.value?.sagaId === sagaId}
+              onClick={() => store.show(sagaId)}
+            >
               <span class={`dot ${status}`} />
               <b>{saga}</b> {sagaId.slice(0, 6)}
               <small>

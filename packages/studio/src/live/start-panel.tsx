@@ -36,8 +36,14 @@ export function StartPanel({ store }: { readonly store: LiveStore }): JSX.Elemen
 
 type ArgumentsFormProps = { readonly store: LiveStore; readonly tool: Tool };
 
-/** Form with a field for each argument, or with all arguments as JSON if one of them is an object or a list. */
-function ArgumentsForm({ store, tool: { name: id, inputSchema } }: ArgumentsFormProps): JSX.Element {
+/**
+ * Form with a field for each argument, or with all arguments as JSON if one of them is an object or
+ * a list.
+ */
+function ArgumentsForm({
+  store,
+  tool: { name: id, inputSchema },
+}: ArgumentsFormProps): JSX.Element {
   const { properties = {}, required = [] } = inputSchema;
   // Clients without forms resume by these arguments.
   const added = 'resumeToken' in properties ? ['resumeToken', 'answers'] : [];
@@ -46,7 +52,10 @@ function ArgumentsForm({ store, tool: { name: id, inputSchema } }: ArgumentsForm
   const form = { properties: Object.fromEntries(own), required };
   const view = isFlat
     ? { fields: form.properties, required, content: simplestContent(form) }
-    : { fields: { json: { type: 'string', title: 'Arguments as JSON' } as const }, content: { json: '{}' } };
+    : {
+        fields: { json: { type: 'string', title: 'Arguments as JSON' } as const },
+        content: { json: '{}' },
+      };
   return (
     <QuestionForm
       question={{ id, type: 'call', message: '', reason: undefined, ...view }}

@@ -25,7 +25,10 @@ export interface Results {
   readonly case: CaseView;
 }
 
-/** Message before the last one: of `explore` a cell, or a mistake in the undisturbed run. `started`: the time of the code begins. */
+/**
+ * Message before the last one: of `explore` a cell, or a mistake in the undisturbed run. `started`:
+ * the time of the code begins.
+ */
 export type Reply =
   | { readonly type: 'started' }
   | { readonly type: 'cell'; readonly cell: Cell }

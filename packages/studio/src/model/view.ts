@@ -26,7 +26,10 @@ export interface EntryView {
   readonly by?: 'server' | undefined;
   /** Reads and checkpoints before the event, with the values of reads, such as `now`. */
   readonly reads?: readonly EntryView[];
-  /** Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined where time stands still. */
+  /**
+   * Start and duration of a step, as parts of its turn from 0 to 1, and the duration; undefined
+   * where time stands still.
+   */
   readonly time?: Readonly<Record<'start' | 'share' | 'ms', number>> | undefined;
 }
 
@@ -64,7 +67,10 @@ export interface TokenView {
   readonly acts: number;
 }
 
-/** Token as the client sees the text, and as the operator knows the contents. Made when the lens opens. */
+/**
+ * Token as the client sees the text, and as the operator knows the contents. Made when the lens
+ * opens.
+ */
 export interface LensView {
   readonly token: string;
   /** Time from the seal to the expiry, in milliseconds. */
@@ -72,14 +78,20 @@ export interface LensView {
   readonly keyId: string;
   readonly parts: SagaInspection['parts'];
   readonly timeline: NonNullable<SagaInspection['timeline']>;
-  /** What the client and the operator see of the token with one changed character; undefined unless it was sent. */
+  /**
+   * What the client and the operator see of the token with one changed character; undefined unless
+   * it was sent.
+   */
   readonly refusal: Readonly<Record<'client' | 'operator', string>> | undefined;
 }
 
 /** Machine of a saga, with its states at the start of each turn, and after each change. */
 export interface MachineTrace {
   readonly chart: Chart;
-  /** `traced`: number of events before. `states`: a name, or JSON for nested states. `active`: the IDs of all active states. */
+  /**
+   * `traced`: number of events before. `states`: a name, or JSON for nested states. `active`: the
+   * IDs of all active states.
+   */
   readonly changes: readonly (Pick<TokenView, 'traced'> & {
     readonly turn: number;
     readonly states: string;

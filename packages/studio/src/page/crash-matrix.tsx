@@ -38,7 +38,10 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
                 : baseline.value && 'fails without a fault'}
         </span>
         {(isBusy || cells.length > 0) && (
-          <Button class="quiet" onClick={() => void (isBusy ? store.stopExploring() : store.explore())}>
+          <Button
+            class="quiet"
+            onClick={() => void (isBusy ? store.stopExploring() : store.explore())}
+          >
             {isBusy ? 'Stop' : 'Explore again'}
           </Button>
         )}
@@ -50,12 +53,16 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
           label="Faults in time"
           count={cells.length + 1}
           at={open === undefined ? 0 : inTime.indexOf(open) + 1}
-          text={open === undefined ? 'No fault' : `${open.when}: ${isBad(open) ? 'broken' : 'holds'}`}
+          text={
+            open === undefined ? 'No fault' : `${open.when}: ${isBad(open) ? 'broken' : 'holds'}`
+          }
           onMove={(to) => void store.openCell(inTime[to - 1])}
         />
       )}
       <table onKeyDown={move}>
-        <caption class="hidden">Each cell is one fault at one place. Move with the arrow keys.</caption>
+        <caption class="hidden">
+          Each cell is one fault at one place. Move with the arrow keys.
+        </caption>
         <tbody>
           {drawn.map(([subject, row]) => (
             <tr key={subject}>
@@ -80,7 +87,10 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         </tbody>
       </table>
       {rows.length > rowsOfPage && (
-        <Button class="more" onClick={() => (limit.value = rest > 0 ? limit.value + rowsOfPage : rowsOfPage)}>
+        <Button
+          class="more"
+          onClick={() => (limit.value = rest > 0 ? limit.value + rowsOfPage : rowsOfPage)}
+        >
           {rest > 0 ? `Show more of ${rest} other rows` : 'Show fewer rows'}
         </Button>
       )}
@@ -92,14 +102,21 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
 function rowsOf(cells: readonly Cell[]): readonly Row[] {
   const rows = Map.groupBy(cells, ({ subject }) => subject);
   if (rows.size <= rowsOfPage) return [...rows];
-  return [...rows].toSorted(([, one], [, other]) => Number(other.some(isBad)) - Number(one.some(isBad)));
+  return [...rows].toSorted(
+    ([, one], [, other]) => Number(other.some(isBad)) - Number(one.some(isBad)),
+  );
 }
 
 const isBad = ({ what }: Cell): boolean => what !== undefined;
 
 /** Moves among the cells by arrow keys. The matrix is one stop of the Tab key. */
 function move(event: KeyboardEvent): void {
-  const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+  const steps: Readonly<Record<string, number>> = {
+    ArrowRight: 1,
+    ArrowDown: 1,
+    ArrowLeft: -1,
+    ArrowUp: -1,
+  };
   const step = steps[event.key];
   if (step === undefined) return;
   event.preventDefault();

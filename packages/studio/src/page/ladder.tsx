@@ -40,7 +40,10 @@ export function ComparedLadder<T extends Pick<TokenView, 'traced'>>({
   );
 }
 
-/** Events of a piece of a turn. The browser draws only visible pieces, and guesses the height of the others. */
+/**
+ * Events of a piece of a turn. The browser draws only visible pieces, and guesses the height of the
+ * others.
+ */
 const longest = 20;
 const eventHeight = 36;
 const longestLine = 160; // a longer value is cut, and opens
@@ -61,7 +64,11 @@ export function Ladder<T extends Pick<TokenView, 'traced'>>({
     if (entry.isFirst || before?.turn !== entry.turn || before.type === 'crashed') process += 1;
     if (last?.process === process && last.entries.length < longest) last.entries.push(entry);
     else pieces.push({ at: index, process, entries: [entry], tokens: [] });
-    for (let each = tokens[next]; each !== undefined && each.traced <= index + 1; each = tokens[next])
+    for (
+      let each = tokens[next];
+      each !== undefined && each.traced <= index + 1;
+      each = tokens[next]
+    )
       pieces.at(-1)?.tokens.push([each, next++]);
   }
   return (
@@ -103,7 +110,13 @@ function isRepeated(entries: readonly EntryView[], at: number): boolean {
   return isPoll && isAlike(entries[at - 2]) && isAlike(entries[at + 2]);
 }
 
-function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater: boolean }): JSX.Element {
+function Event({
+  entry,
+  isLater,
+}: {
+  readonly entry: EntryView;
+  readonly isLater: boolean;
+}): JSX.Element {
   const { type, id, text, value = '', key, attempt = 1, time, reads = [], url } = entry;
   const shown = value !== '' && <span class="value">{value}</span>;
   const { place, verb, isSentence, isBad } = lookOf(entry);
@@ -120,7 +133,8 @@ function Event({ entry, isLater }: { readonly entry: EntryView; readonly isLater
         ) : (
           <>
             {verb !== undefined && <span class="verb">{verb} </span>}
-            {id !== undefined && <b>{id}</b>} {value.length > longestLine ? <Fold summary={shown} /> : shown}
+            {id !== undefined && <b>{id}</b>}{' '}
+            {value.length > longestLine ? <Fold summary={shown} /> : shown}
             {key !== undefined && <code class="key">key {key}</code>}
             {attempt > 1 && <span class="verb"> attempt {attempt}</span>}
             {time !== undefined && (

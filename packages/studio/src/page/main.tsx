@@ -5,5 +5,10 @@ startPage({
   examples: [first],
   engine: import('../engine/worker.ts?worker&inline'),
   loadCompiler: async () =>
-    (await Promise.all([import('#examples/others.js'), import('../parts/drawing.tsx').catch(String)]))[0],
+    (
+      await Promise.all([
+        import('#examples/others.js'),
+        import('../parts/drawing.tsx').catch(String),
+      ])
+    )[0],
 });

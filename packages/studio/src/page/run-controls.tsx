@@ -40,7 +40,13 @@ export function RunSettings({ store }: { readonly store: Store }): JSX.Element {
   );
 }
 
-export function Clock({ store, at }: { readonly store: Store; readonly at: number }): JSX.Element | null {
+export function Clock({
+  store,
+  at,
+}: {
+  readonly store: Store;
+  readonly at: number;
+}): JSX.Element | null {
   const { question, pause } = store.lanes.value[at] ?? {};
   if (pause === undefined) return null;
   const { dueInMs, outside } = pause;

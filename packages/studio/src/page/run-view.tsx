@@ -56,7 +56,13 @@ export function RunView({ store }: { readonly store: Store }): JSX.Element {
   );
 }
 
-function LaneView({ store, at }: { readonly store: Store; readonly at: number }): JSX.Element | null {
+function LaneView({
+  store,
+  at,
+}: {
+  readonly store: Store;
+  readonly at: number;
+}): JSX.Element | null {
   const lane = store.lanes.value[at];
   if (lane === undefined) return null;
   const { question, pause, status, error } = lane;
@@ -67,7 +73,8 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
     <>
       <RunSettings store={store} />
       <p class={`verdict ${status}`} role="status" tabIndex={-1}>
-        {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}: {status === 'waiting' ? 'waits' : status}
+        {at === 0 ? 'The run' : `Fork ${at} of token ${lane.from}`}:{' '}
+        {status === 'waiting' ? 'waits' : status}
         <span> {summaryOf(lane)}</span>
       </p>
       {isRedacted(store.session.value) && (
@@ -100,7 +107,11 @@ function LaneView({ store, at }: { readonly store: Store; readonly at: number })
       {[...(question === undefined ? [] : [question]), ...(pause?.outside ?? [])].map((asked) => (
         <QuestionForm
           // After an answer, the next form is a new one. Time changes no form.
-          key={JSON.stringify([at, asked, acts.filter((act) => 'id' in act && act.id === asked.id).length])}
+          key={JSON.stringify([
+            at,
+            asked,
+            acts.filter((act) => 'id' in act && act.id === asked.id).length,
+          ])}
           question={asked}
           onAnswer={(given) => store.act(at, given)}
         />
@@ -138,7 +149,8 @@ function Case({ cell, run }: ShownCase): JSX.Element {
 
 function summaryOf({ entries }: Lane): string {
   if (entries.at(-1)?.type === 'repeated') return 'the stored response of an earlier request';
-  const of = (type: EntryView['type']): readonly EntryView[] => entries.filter((each) => each.type === type);
+  const of = (type: EntryView['type']): readonly EntryView[] =>
+    entries.filter((each) => each.type === type);
   return [
     counted(entries.at(-1)?.turn ?? 0, 'turn'),
     counted(of('ran').length, 'effect'),
@@ -147,7 +159,8 @@ function summaryOf({ entries }: Lane): string {
   ].join(' · ');
 }
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function misfitsOf(misfits: readonly Misfit[] | undefined): string {
   if (misfits === undefined) return '';

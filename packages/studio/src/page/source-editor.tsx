@@ -7,7 +7,8 @@ import type { Store } from './store.ts';
 export function SourceEditor({ store }: { readonly store: Store }): JSX.Element {
   const chosen = useSignal('');
   const files = store.files.value;
-  const file = files.find(({ name }) => name === chosen.value) ?? fileOf(files, store.example.value);
+  const file =
+    files.find(({ name }) => name === chosen.value) ?? fileOf(files, store.example.value);
   const { name = '', text = '' } = file ?? {};
   return (
     <section class="source" aria-label="Source">

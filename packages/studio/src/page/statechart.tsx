@@ -7,15 +7,24 @@ import { toStates } from '../parts/controls.tsx';
 import { shownEvents } from './panels/time-slider.tsx';
 
 /** Statechart of the machine of a run, with its states after the shown events. */
-export function Statechart({ machine: { chart, changes } }: { readonly machine: MachineTrace }): JSX.Element {
+export function Statechart({
+  machine: { chart, changes },
+}: {
+  readonly machine: MachineTrace;
+}): JSX.Element {
   const drawer = useSignal<typeof Drawer | undefined>(undefined);
   const change = changes.findLast(({ traced }) => traced <= shownEvents.value) ?? changes[0];
-  useEffect(() => void import('../parts/drawing.tsx').then((loaded) => (drawer.value = loaded)), []);
+  useEffect(
+    () => void import('../parts/drawing.tsx').then((loaded) => (drawer.value = loaded)),
+    [],
+  );
   return (
     <details class="states" open>
       <summary>Statechart: {toStates(change?.states ?? '')}</summary>
       <div class="canvas" role="region" aria-label="Statechart" tabIndex={0}>
-        {drawer.value !== undefined && <drawer.value.Drawing chart={chart} active={change?.active ?? []} />}
+        {drawer.value !== undefined && (
+          <drawer.value.Drawing chart={chart} active={change?.active ?? []} />
+        )}
       </div>
     </details>
   );

@@ -15,7 +15,10 @@ export type ShownCase = { readonly cell: Cell; readonly run?: CaseView | undefin
 export interface Home {
   readonly examples: readonly Example[];
   readonly engine: Engine;
-  /** Loads everything that the page needs later, too. Absent if the code is on a disk: the page only reads it, and its steps may have real effects. */
+  /**
+   * Loads everything that the page needs later, too. Absent if the code is on a disk: the page only
+   * reads it, and its steps may have real effects.
+   */
   readonly loadCompiler?: () => Promise<typeof Built | undefined>;
 }
 
@@ -49,7 +52,10 @@ export class Store {
   readonly pinned: Signal<Code | undefined> = signal(undefined);
   /** Tokens that the next version cannot continue; undefined before the comparison. */
   readonly misfits: Signal<readonly Misfit[] | undefined> = signal(undefined);
-  /** Resolves when the page has something to show, and all code but the editor: no action may make a request. */
+  /**
+   * Resolves when the page has something to show, and all code but the editor: no action may make a
+   * request.
+   */
   readonly ready: Promise<unknown>;
   readonly #loadCompiler: NonNullable<Home['loadCompiler']>;
   readonly #player: EngineClient<Request, Reply>;
@@ -60,7 +66,10 @@ export class Store {
   #edit: ReturnType<typeof setTimeout> | undefined;
   #isAllowed = false;
   #opened: object | undefined;
-  /** Case of a link, as text. Opens when the explorers find it, unless the person opens something before. */
+  /**
+   * Case of a link, as text. Opens when the explorers find it, unless the person opens something
+   * before.
+   */
   #case: string | undefined;
 
   constructor({ examples, engine, loadCompiler }: Home) {
@@ -68,12 +77,14 @@ export class Store {
     this.examples = signal(examples);
     this.#loadCompiler = async () => {
       const loaded = await loadCompiler?.().catch(() => Promise.reject(Error(notLoaded)));
-      if (this.examples.value === examples) this.examples.value = [...examples, ...(loaded?.others ?? [])];
+      if (this.examples.value === examples)
+        this.examples.value = [...examples, ...(loaded?.others ?? [])];
       return loaded;
     };
     const shown = new Promise<void>((resolve) => {
       effect(() => {
-        if (this.lanes.value.length > 0 || this.failure.value !== undefined || this.waits.value) resolve();
+        if (this.lanes.value.length > 0 || this.failure.value !== undefined || this.waits.value)
+          resolve();
       });
     });
     this.ready = shown.then(this.#loadCompiler).catch(this.#fail);
@@ -93,7 +104,9 @@ export class Store {
     const name = shared?.example ?? given.get('example') ?? given.get('run');
     const find = (): Example | undefined => this.examples.value.find((each) => each.name === name);
     const problem =
-      name === null || find() ? undefined : await this.#loadCompiler().then(() => undefined, String);
+      name === null || find()
+        ? undefined
+        : await this.#loadCompiler().then(() => undefined, String);
     // Another example was opened meanwhile.
     if (this.#opened !== opened) return;
     const example = find() ?? (name === null || shared?.files ? this.examples.value[0] : undefined);
@@ -104,7 +117,9 @@ export class Store {
     this.#case = shared?.case;
     const { input, answers = [] } = shared?.session ?? {};
     // Of a link, code of a disk takes only what its consent shows. A script has its own arguments.
-    const { files, session } = this.isDev ? { session: { answers } } : { session: undefined, ...shared };
+    const { files, session } = this.isDev
+      ? { session: { answers } }
+      : { session: undefined, ...shared };
     const own = example.input === undefined ? {} : { input: input ?? example.input };
     this.files.value = files ?? example.files;
     this.session.value = { ...nothing, ...own, ...session };
@@ -112,7 +127,10 @@ export class Store {
     if (!this.waits.value) this.runAll();
   }
 
-  /** Changes a file, and runs soon. Answers stay. Forks stay only while the run is of a pinned version. */
+  /**
+   * Changes a file, and runs soon. Answers stay. Forks stay only while the run is of a pinned
+   * version.
+   */
   edit(name: string, text: string): void {
     this.files.value = this.files.value.map((file) => (file.name === name ? { name, text } : file));
     clearTimeout(this.#edit);
@@ -139,17 +157,25 @@ export class Store {
   runAll(change: Partial<Session> = {}): void {
     this.stopExploring();
     this.cells.value = [];
-    void this.#go(change).then(() => (this.failure.value === undefined ? this.explore() : undefined));
+    void this.#go(change).then(() =>
+      this.failure.value === undefined ? this.explore() : undefined,
+    );
   }
 
-  /** Keeps the run of the current code, to compare it with the next version; and again: runs the next version. */
+  /**
+   * Keeps the run of the current code, to compare it with the next version; and again: runs the
+   * next version.
+   */
   async togglePin(): Promise<void> {
     this.pinned.value = this.pinned.value ? undefined : await this.#compiled().catch(this.#fail);
     if (this.pinned.value) void this.#compare();
     else this.runAll({ forks: [] });
   }
 
-  /** Changes the answers, the client, or the clock, and plays again. Forks do not stay, as their tokens differ. */
+  /**
+   * Changes the answers, the client, or the clock, and plays again. Forks do not stay, as their
+   * tokens differ.
+   */
   set(change: Partial<Session>): void {
     void this.#go({ ...change, forks: [] });
   }
@@ -158,7 +184,11 @@ export class Store {
     const { answers, forks } = this.session.value;
     const fork = forks[lane - 1];
     if (fork === undefined) void this.#go({ answers: [...answers, given] });
-    else void this.#go({ forks: forks.with(lane - 1, { ...fork, answers: [...fork.answers, given] }) }, lane);
+    else
+      void this.#go(
+        { forks: forks.with(lane - 1, { ...fork, answers: [...fork.answers, given] }) },
+        lane,
+      );
   }
 
   /** Sends an older token again, with another answer if it has a question. */
@@ -219,7 +249,10 @@ export class Store {
 
   readonly #fail = (error: unknown): undefined => void (this.failure.value = String(error));
 
-  /** Compiles the files. The first example is compiled at build time, so its run does not wait for the compiler. */
+  /**
+   * Compiles the files. The first example is compiled at build time, so its run does not wait for
+   * the compiler.
+   */
   async #compiled(): Promise<Code> {
     const files = this.files.value;
     const example = this.examples.value.find((each) => each.files === files);
@@ -233,7 +266,9 @@ export class Store {
   }
 
   /** Asks the player after its current request. Undefined after a failure. */
-  async #query<Type extends keyof Results>(request: RequestOf<Type>): Promise<Results[Type] | undefined> {
+  async #query<Type extends keyof Results>(
+    request: RequestOf<Type>,
+  ): Promise<Results[Type] | undefined> {
     const answered = this.#asked.then(() => this.#ask<Type>(this.#player, request));
     this.#asked = answered;
     return await answered;

@@ -15,7 +15,8 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
   const { answers: acts } = store.session.value;
   const [question] = token.questions;
   const current = store.lanes.value[lane];
-  const misfit = lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
+  const misfit =
+    lane === 0 ? store.misfits.value?.find(({ point }) => point === number) : undefined;
   const isLast = number === (current?.tokens.length ?? 0) - 1 && current?.status === 'waiting';
   const forms = (accept: string, onAnswer: (given: Answer) => void): readonly JSX.Element[] =>
     token.questions.map((each) => (
@@ -26,20 +27,26 @@ export function TokenRow({ store, lane, number, token }: TokenRowProps): JSX.Ele
       <Fold summary={<TokenTitle number={token.number} bytes={token.bytes} />}>
         <TokenLens store={store} lane={lane} number={number} />
       </Fold>
-      <Failure text={misfit && `The next version cannot continue this token.\n${misfit.lines.join('\n')}`} />
+      <Failure
+        text={misfit && `The next version cannot continue this token.\n${misfit.lines.join('\n')}`}
+      />
       {!isLast && (
         <Fold summary={`Go back to token ${token.number}`}>
           <p>
-            A fork sends this token again{question !== undefined && ', with another answer'}. The guard
-            decides about an older token: the same answers of the client get the stored response. Earlier
-            decisions and later effects remain.
+            A fork sends this token again{question !== undefined && ', with another answer'}. The
+            guard decides about an older token: the same answers of the client get the stored
+            response. Earlier decisions and later effects remain.
           </p>
-          {question === undefined && <Button onClick={() => store.fork(lane, number)}>Send as a fork</Button>}
+          {question === undefined && (
+            <Button onClick={() => store.fork(lane, number)}>Send as a fork</Button>
+          )}
           {forms('Send as a fork', (given) => store.fork(lane, number, given))}
           {question !== undefined && lane === 0 && !/^(?:approval|event)$/.test(question.type) && (
             <Fold summary="Change an answer instead">
               <p>Starts a new run up to this token, and discards the old run.</p>
-              {forms('Run again', (given) => store.set({ answers: [...acts.slice(0, token.acts), given] }))}
+              {forms('Run again', (given) =>
+                store.set({ answers: [...acts.slice(0, token.acts), given] }),
+              )}
             </Fold>
           )}
         </Fold>

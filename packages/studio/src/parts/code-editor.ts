@@ -2,13 +2,21 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { javascript } from '@codemirror/lang-javascript';
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import type { EventLooks } from '@mcp-saga/testing/internal';
 import type { EntryView } from '../model/view.ts';
 import { findMarks, lineMarks, setMarks } from './line-marks.ts';
 
-/** CodeMirror, with an undo history for each file. Tab leaves the editor, as everywhere on the page. */
+/**
+ * CodeMirror, with an undo history for each file. Tab leaves the editor, as everywhere on the page.
+ */
 export class CodeEditor {
   readonly #view: EditorView;
   readonly #states = new Map<string, EditorState>();
@@ -37,7 +45,8 @@ export class CodeEditor {
     const before = this.#newest;
     this.#newest = JSON.stringify(marks.at(-1));
     const { line } = marks.at(-1) ?? {};
-    // The text stays in place while the person types or reads. CodeMirror would scroll the page, too.
+    // The text stays in place while the person types or reads. CodeMirror would scroll the page,
+    // too.
     if (line === undefined || this.#newest === before || hasFocus) return;
     const { top } = this.#view.lineBlockAt(state.doc.line(line).from);
     scrollDOM.scrollTop = top - scrollDOM.clientHeight / 3;

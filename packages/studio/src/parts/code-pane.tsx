@@ -56,6 +56,7 @@ export function CodePane(props: CodePaneProps): JSX.Element {
 
 /** Returns the file that a page shows first: the one that names a saga, or that has steps. */
 export function fileOf(files: readonly SourceFile[], saga: string): SourceFile | undefined {
-  const isNamed = ({ text }: SourceFile): boolean => text.includes(`'${saga}'`) || text.includes(`"${saga}"`);
+  const isNamed = ({ text }: SourceFile): boolean =>
+    text.includes(`'${saga}'`) || text.includes(`"${saga}"`);
   return files.find(isNamed) ?? files.find(({ text }) => text.includes('yield*')) ?? files[0];
 }

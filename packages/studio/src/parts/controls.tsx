@@ -8,7 +8,10 @@ export function Button(props: ButtonHTMLAttributes): JSX.Element {
 /** Shows the run, which is out of view on a phone after a click in a list. */
 export const scrollToRun = (): void => document.querySelector('.run')?.scrollIntoView();
 
-/** Watches the control with the focus. The result moves the focus to the open question, the outcome, or the chart if it has left. */
+/**
+ * Watches the control with the focus. The result moves the focus to the open question, the outcome,
+ * or the chart if it has left.
+ */
 export function watchFocus(): () => void {
   const isUsed = document.activeElement !== document.body;
   const next = '.run > .question, .verdict:not(:has(~ .question)), section.canvas';
@@ -64,12 +67,16 @@ export function Fold({ summary, children }: FoldProps): JSX.Element {
 }
 
 /** Writes nested states, which are JSON, as `on: playing`. */
-export const toStates = (json: string): string => json.replaceAll(/[{}"]/g, '').replaceAll(/[:,]/g, '$& ');
+export const toStates = (json: string): string =>
+  json.replaceAll(/[{}"]/g, '').replaceAll(/[:,]/g, '$& ');
 
 /** Greatest size of a token. */
 export const limitBytes = 65_536;
 
-export function TokenTitle({ number, bytes }: Readonly<Record<'number' | 'bytes', number>>): JSX.Element {
+export function TokenTitle({
+  number,
+  bytes,
+}: Readonly<Record<'number' | 'bytes', number>>): JSX.Element {
   return (
     <>
       Token {number} <span>{bytes} bytes, sealed</span>
@@ -81,7 +88,9 @@ type SliderProps = Readonly<Record<'label' | 'text', string> & Record<'count' | 
   readonly onMove: (at: number) => void;
 };
 
-/** Slider through positions in time. Screen readers read the text of a position instead of a number. */
+/**
+ * Slider through positions in time. Screen readers read the text of a position instead of a number.
+ */
 export function Slider({ label, text, count, at, onMove }: SliderProps): JSX.Element {
   return (
     <div class="slider">
@@ -104,7 +113,11 @@ export function Refusal({ client, operator }: RefusalProps): JSX.Element {
   return (
     <p class="failure" role="status">
       The client gets <b>{client?.replace(/\.$/, '')}</b>
-      {operator !== undefined && [', and the log of the operator says ', <b key="operator">{operator}</b>]}.
+      {operator !== undefined && [
+        ', and the log of the operator says ',
+        <b key="operator">{operator}</b>,
+      ]}
+      .
     </p>
   );
 }

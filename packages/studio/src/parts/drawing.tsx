@@ -3,7 +3,8 @@ import { drawChart, layOutChart, type DrawChartOptions, type SvgElement } from '
 import { cloneElement, h, type JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-type DrawingProps = Pick<DrawChartOptions, 'buttons'> & Readonly<{ chart: Chart; active: readonly string[] }>;
+type DrawingProps = Pick<DrawChartOptions, 'buttons'> &
+  Readonly<{ chart: Chart; active: readonly string[] }>;
 
 /** Draws a chart, and scrolls its canvas to the active state. */
 export function Drawing({ chart, active, buttons }: DrawingProps): JSX.Element {
@@ -12,7 +13,9 @@ export function Drawing({ chart, active, buttons }: DrawingProps): JSX.Element {
   useLayoutEffect(() => {
     const canvas = drawing.current?.parentElement;
     const box = canvas?.getBoundingClientRect();
-    const state = drawing.current?.querySelector('.state.active:not(.group)')?.getBoundingClientRect();
+    const state = drawing.current
+      ?.querySelector('.state.active:not(.group)')
+      ?.getBoundingClientRect();
     if (box === undefined || state === undefined) return;
     const isShown =
       state.x > box.x && state.right < box.right && state.y > box.y && state.bottom < box.bottom;
@@ -24,7 +27,10 @@ export function Drawing({ chart, active, buttons }: DrawingProps): JSX.Element {
       );
   }, [active.join()]);
   const root = toNode(drawChart(layout, { active: new Set(active), ...(buttons && { buttons }) }));
-  return cloneElement(root, { ref: drawing, style: { '--width': layout.width, '--height': layout.height } });
+  return cloneElement(root, {
+    ref: drawing,
+    style: { '--width': layout.width, '--height': layout.height },
+  });
 }
 
 function toNode({ tag, key, attributes, children }: SvgElement): JSX.Element {

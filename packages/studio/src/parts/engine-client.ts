@@ -6,7 +6,10 @@ export type EngineWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage
 /** Module whose default starts a worker, without a request. */
 export type Engine = Promise<{ readonly default: new () => EngineWorker }>;
 
-/** Runs requests in a worker, one at a time. A newer request, or code without a reply in time, terminates the worker. A start has a minute. */
+/**
+ * Runs requests in a worker, one at a time. A newer request, or code without a reply in time,
+ * terminates the worker. A start has a minute.
+ */
 export class EngineClient<Request, Reply extends { readonly type: string }> {
   readonly #engine: Engine;
   readonly #timeoutMs: number;
@@ -26,7 +29,8 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
   /** Resolves with the result; undefined after a failure. A replaced request never resolves. */
   async ask(request: Request, onReply: (reply: Reply | Failed) => void): Promise<unknown> {
     const engine = await this.#engine.catch(() => undefined);
-    if (engine === undefined) return onReply({ type: 'failed', message: 'The engine did not load.' });
+    if (engine === undefined)
+      return onReply({ type: 'failed', message: 'The engine did not load.' });
     this.#abandon?.();
     const worker = (this.#worker ??= new engine.default());
     return await new Promise<unknown>((resolve) => {
@@ -54,7 +58,8 @@ export class EngineClient<Request, Reply extends { readonly type: string }> {
         timer = setTimeout(giveUp, this.#timeoutMs);
       };
       // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the same
-      worker.onerror = ({ message = 'The worker did not start.' }: Partial<ErrorEvent>) => giveUp(message);
+      worker.onerror = ({ message = 'The worker did not start.' }: Partial<ErrorEvent>) =>
+        giveUp(message);
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
       worker.postMessage(request);
     });

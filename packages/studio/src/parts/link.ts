@@ -10,7 +10,10 @@ export interface Shared {
   readonly session: Session;
 }
 
-/** Removes the values of all answers. A link without values still leads to the same questions and forks. */
+/**
+ * Removes the values of all answers. A link without values still leads to the same questions and
+ * forks.
+ */
 export function redactAnswers(session: Session): Session {
   const { input: _, answers, forks, ...bare } = session;
   return {
@@ -33,7 +36,9 @@ function withoutValue(act: Act): Act {
 
 /** Packs a state into the fragment of a link. Browsers do not send fragments to a server. */
 export async function toFragment(shared: object): Promise<string> {
-  const text = new Blob([JSON.stringify(shared)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  const text = new Blob([JSON.stringify(shared)])
+    .stream()
+    .pipeThrough(new CompressionStream('deflate-raw'));
   const bytes = new Uint8Array(await new Response(text).arrayBuffer());
   const encoded = btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''));
   return `#run=${encoded.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;

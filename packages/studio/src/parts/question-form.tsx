@@ -5,16 +5,29 @@ import type { Answer, OutsideAct } from '../model/session.ts';
 import type { QuestionView } from '../model/view.ts';
 import { Failure } from './controls.tsx';
 
-type QuestionFormProps = Readonly<{ question: QuestionView; accept?: string; onAnswer(given: Answer): void }>;
+type QuestionFormProps = Readonly<{
+  question: QuestionView;
+  accept?: string;
+  onAnswer(given: Answer): void;
+}>;
 
-/** Name of the form, and labels of its buttons by action. The first button submits on Enter, and checks the fields. */
-const kinds: Readonly<Record<string, readonly [name: string, buttons: Readonly<Record<string, string>>]>> = {
+/**
+ * Name of the form, and labels of its buttons by action. The first button submits on Enter, and
+ * checks the fields.
+ */
+const kinds: Readonly<
+  Record<string, readonly [name: string, buttons: Readonly<Record<string, string>>]>
+> = {
   elicitation: ['Question', { accept: 'Accept', decline: 'Decline', cancel: 'Dismiss' }],
   approval: ['Approval', { approve: 'Approve', deny: 'Deny' }],
   event: ['Event', { send: 'Send the event' }],
 };
 
-export function QuestionForm({ question, onAnswer, accept = 'Accept' }: QuestionFormProps): JSX.Element {
+export function QuestionForm({
+  question,
+  onAnswer,
+  accept = 'Accept',
+}: QuestionFormProps): JSX.Element {
   const { id, type, message, url, reason, fields = {} } = question;
   const mistake = useSignal<string | undefined>(undefined);
   const [name, buttons] = kinds[type] ?? ['Question', { accept: 'Accept' }];
@@ -59,7 +72,9 @@ export function QuestionForm({ question, onAnswer, accept = 'Accept' }: Question
   );
 }
 
-function OwnField({ question: { type, content } }: Pick<QuestionFormProps, 'question'>): JSX.Element | null {
+function OwnField({
+  question: { type, content },
+}: Pick<QuestionFormProps, 'question'>): JSX.Element | null {
   if (type === 'approval')
     return (
       <label>
@@ -131,5 +146,8 @@ function readForm(
     const isNumber = /^(?:number|integer)$/.test(field.type) && Number.isFinite(Number(value));
     return [[name, isNumber ? Number(value) : value]];
   });
-  return { content: Object.fromEntries(read), ...(type === 'approval' ? { by: textOf('by') } : {}) };
+  return {
+    content: Object.fromEntries(read),
+    ...(type === 'approval' ? { by: textOf('by') } : {}),
+  };
 }

@@ -1,7 +1,10 @@
 import type { JSX } from 'preact';
 import { CopyButton } from './controls.tsx';
 
-/** `all`: what every link contains. `bare`: what a link without values does. `link` makes a link, with or without the values. */
+/**
+ * `all`: what every link contains. `bare`: what a link without values does. `link` makes a link,
+ * with or without the values.
+ */
 type ShareMenuProps = Readonly<Record<'all' | 'bare' | 'values', string>> & {
   readonly link: (hasValues: boolean) => Promise<string>;
 };

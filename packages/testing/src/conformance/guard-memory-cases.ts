@@ -37,7 +37,10 @@ export function guardMemory(make: () => Promise<GuardUnderTest>): readonly Confo
     same(responseOf(await guard.begin({ ...claim, expiresAt })), 'sealed');
   });
 
-  test('stores sealed text unchanged, also long text and text outside of ASCII', async ({ guard, begin }) => {
+  test('stores sealed text unchanged, also long text and text outside of ASCII', async ({
+    guard,
+    begin,
+  }) => {
     const sealed = `${'x'.repeat(1_000_000)} \u0000 € 🙂`;
     await guard.finish(fenceOf(await begin()), sealed);
     same(responseOf(await begin()), sealed);

@@ -78,8 +78,10 @@ class Model {
 
   pass(): void {
     this.#time += step;
-    for (const [id, { begun }] of this.#turns) if (this.#time - begun > lives) this.#turns.delete(id);
-    for (const [key, begun] of this.#claims) if (this.#time - begun > lives) this.#claims.delete(key);
+    for (const [id, { begun }] of this.#turns)
+      if (this.#time - begun > lives) this.#turns.delete(id);
+    for (const [key, begun] of this.#claims)
+      if (this.#time - begun > lives) this.#claims.delete(key);
   }
 
   begin({
@@ -180,7 +182,11 @@ class Model {
 }
 
 /** Compares a guard with the model in random sequences of calls. Throws `violated`. */
-export async function agrees(make: () => Promise<GuardUnderTest>, runs: number, seed: number): Promise<void> {
+export async function agrees(
+  make: () => Promise<GuardUnderTest>,
+  runs: number,
+  seed: number,
+): Promise<void> {
   const random = seeded(seed);
   for (let count = 0; count < runs; count += 1) {
     let commands = drawCommands(random);

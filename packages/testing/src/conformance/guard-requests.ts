@@ -17,7 +17,10 @@ export interface GuardUnderTest {
 /** @throws SagaTestError `violated` if the turn does not run */
 export function fenceOf(verdict: GuardVerdict): Fence {
   if (typeof verdict === 'object' && 'run' in verdict) return verdict.run;
-  throw new SagaTestError('violated', `Expected the turn to run, but the guard returned ${show(verdict)}.`);
+  throw new SagaTestError(
+    'violated',
+    `Expected the turn to run, but the guard returned ${show(verdict)}.`,
+  );
 }
 
 /** Request stored with a turn. */

@@ -158,7 +158,11 @@ export function guardTurns(make: () => Promise<GuardUnderTest>): readonly Confor
     same(await begin(), 'conflict');
   });
 
-  test('only releases an earlier leased turn, because of unknown effects', async ({ guard, begin, pass }) => {
+  test('only releases an earlier leased turn, because of unknown effects', async ({
+    guard,
+    begin,
+    pass,
+  }) => {
     const late = fenceOf(await begin());
     await pass(70_000);
     same(await guard.forget(fenceOf(await begin())), true);

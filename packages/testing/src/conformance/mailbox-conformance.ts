@@ -42,7 +42,9 @@ const names: readonly string[] = [
  * for (const { title, run } of mailboxConformance(make)) it(title, run);
  * ```
  */
-export function mailboxConformance(make: () => Promise<MailboxUnderTest>): readonly ConformanceCase[] {
+export function mailboxConformance(
+  make: () => Promise<MailboxUnderTest>,
+): readonly ConformanceCase[] {
   const { cases, test } = collectCases(async () => {
     const made = await make();
     const bounds = (change: Partial<PutBounds> = {}): PutBounds => ({
@@ -65,7 +67,10 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
     }
     await put('b', 'ada', 'other box');
     same(await elsewhere.list('a'), { answers, isClosed: false });
-    same(await elsewhere.list('b'), { answers: [{ slot: 'ada', sealed: 'other box' }], isClosed: false });
+    same(await elsewhere.list('b'), {
+      answers: [{ slot: 'ada', sealed: 'other box' }],
+      isClosed: false,
+    });
   });
 
   test('keeps the first answer in a slot', async ({ mailbox, elsewhere, bounds, put }) => {
@@ -74,7 +79,11 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
     same(await mailbox.list('a'), { answers: [{ slot: 'ada', sealed: 'yes' }], isClosed: false });
   });
 
-  test('stores one of many concurrent answers for a slot', async ({ mailbox, elsewhere, bounds }) => {
+  test('stores one of many concurrent answers for a slot', async ({
+    mailbox,
+    elsewhere,
+    bounds,
+  }) => {
     const results = await Promise.all(
       Array.from({ length: 40 }, async (_, index) =>
         (index % 2 === 0 ? mailbox : elsewhere).put('a', 'ada', `answer ${index}`, bounds()),
@@ -97,7 +106,11 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
     same(await put('a', 'zoe', 'three', { maxAnswers: Number.MAX_SAFE_INTEGER }), 'stored');
   });
 
-  test('stores exactly the limit of 200 concurrent answers', async ({ mailbox, elsewhere, bounds }) => {
+  test('stores exactly the limit of 200 concurrent answers', async ({
+    mailbox,
+    elsewhere,
+    bounds,
+  }) => {
     const results = await Promise.all(
       Array.from({ length: 200 }, async (_, index) =>
         (index % 2 === 0 ? mailbox : elsewhere).put(
@@ -109,7 +122,9 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
       ),
     );
     same([count(results, 'stored'), count(results, 'full')], [7, 193]);
-    const stored = results.flatMap((result, index) => (result === 'stored' ? [`answer ${index}`] : []));
+    const stored = results.flatMap((result, index) =>
+      result === 'stored' ? [`answer ${index}`] : [],
+    );
     const { answers } = await elsewhere.list('a');
     same(answers.map(({ sealed }) => sealed).toSorted(), stored.toSorted());
     same(await mailbox.list('a'), { answers, isClosed: false });
@@ -137,7 +152,12 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
 
   test('stores no answer after a concurrent close', async ({ mailbox, elsewhere, now, bounds }) => {
     const puts = Array.from({ length: 20 }, async (_, index) =>
-      (index % 2 === 0 ? mailbox : elsewhere).put('a', `slot ${index}`, 'x', bounds({ maxAnswers: 100 })),
+      (index % 2 === 0 ? mailbox : elsewhere).put(
+        'a',
+        `slot ${index}`,
+        'x',
+        bounds({ maxAnswers: 100 }),
+      ),
     );
     await elsewhere.close('a', now() + hour);
     const atClose = await mailbox.list('a');
@@ -185,7 +205,10 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
     await Promise.all(
       names.map(async (name) => {
         same(await put(name, name, `to ${name}`), 'stored');
-        same(await mailbox.list(name), { answers: [{ slot: name, sealed: `to ${name}` }], isClosed: false });
+        same(await mailbox.list(name), {
+          answers: [{ slot: name, sealed: `to ${name}` }],
+          isClosed: false,
+        });
       }),
     );
     const answers = names.map((slot) => ({ slot, sealed: `by ${slot}` }));
@@ -196,7 +219,10 @@ export function mailboxConformance(make: () => Promise<MailboxUnderTest>): reado
     same(await elsewhere.list('every slot'), { answers, isClosed: false });
   });
 
-  test('stores sealed text unchanged: empty, long, or outside of ASCII', async ({ mailbox, put }) => {
+  test('stores sealed text unchanged: empty, long, or outside of ASCII', async ({
+    mailbox,
+    put,
+  }) => {
     const sealed = ['', `${'x'.repeat(1_000_000)} \u0000 € 🙂`, '{"a":1}', '1e3', 'null', 'OK'];
     for (const [index, one] of sealed.entries()) {
       same(await put('a', `slot ${index}`, one), 'stored');

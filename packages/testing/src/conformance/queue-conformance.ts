@@ -4,9 +4,10 @@ import { longToken, messageOf, observeQueue, type QueueUnderTest } from './queue
 import { wakeCases } from './queue-wakes.ts';
 
 /**
- * Returns the guarantees of every queue, as tests for any test runner: the last message of the newest turn of a saga is delivered, at or
- * after its time, until a delivery is accepted. A queue may deliver late, twice, and out of order, and may drop the other messages of the
- * saga. The guarantees of `remove` and `wake` apply only to a queue that has them.
+ * Returns the guarantees of every queue, as tests for any test runner: the last message of the
+ * newest turn of a saga is delivered, at or after its time, until a delivery is accepted. A queue
+ * may deliver late, twice, and out of order, and may drop the other messages of the saga. The
+ * guarantees of `remove` and `wake` apply only to a queue that has them.
  * @param make - makes an empty queue without a consumer; called for each test
  * @example
  * ```ts
@@ -109,11 +110,15 @@ export function queueConformance(make: () => Promise<QueueUnderTest>): readonly 
       await send(message, (5 - index) * minute);
     }
     await Promise.all(
-      racing.map((message, index) => send(message, minute, index % 2 === 0 ? queue.queue : elsewhere)),
+      racing.map((message, index) =>
+        send(message, minute, index % 2 === 0 ? queue.queue : elsewhere),
+      ),
     );
     await observe();
     const newest = [...rising, ...falling, ...racing].filter(({ turn }) => turn === 4);
-    await passUntil('deliver the newest turns', () => newest.every((message) => times(message) > 0));
+    await passUntil('deliver the newest turns', () =>
+      newest.every((message) => times(message) > 0),
+    );
   });
 
   test('delivers a turn that is sent while an earlier turn is being delivered', async (queue) => {
@@ -179,7 +184,13 @@ export function queueConformance(make: () => Promise<QueueUnderTest>): readonly 
     await passUntil('deliver a token of 64 kB', () => times(message) > 0);
   });
 
-  test('keeps messages while no consumer runs', async ({ send, observe, passUntil, pass, times }) => {
+  test('keeps messages while no consumer runs', async ({
+    send,
+    observe,
+    passUntil,
+    pass,
+    times,
+  }) => {
     const [due, later] = [messageOf('due', 1), messageOf('later', 1)];
     const consumer = await observe();
     await consumer.kill();

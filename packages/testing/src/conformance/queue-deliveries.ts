@@ -5,7 +5,10 @@ import { hour, minute } from './conformance-case.ts';
 
 /** A running consumer of a queue. */
 export interface ConsumerUnderTest {
-  /** Ends the consumer as the end of its process would: deliveries in progress are neither accepted nor rejected. */
+  /**
+   * Ends the consumer as the end of its process would: deliveries in progress are neither accepted
+   * nor rejected.
+   */
   readonly kill: () => Promise<void>;
 }
 
@@ -14,13 +17,17 @@ export interface QueueUnderTest {
   readonly queue: SagaQueue;
   /** Same queue, as another process sees it. */
   readonly elsewhere: SagaQueue;
-  /** Starts a consumer that passes messages to `deliver`, in place of `host.deliver`. At most one consumer runs at a time. */
+  /**
+   * Starts a consumer that passes messages to `deliver`, in place of `host.deliver`. At most one
+   * consumer runs at a time.
+   */
   readonly consume: (deliver: QueueConsumer['deliver']) => Promise<ConsumerUnderTest>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /**
-   * Advances the clock of the queue. Resolves when the consumer has received each message that is due by then and all deliveries have
-   * ended, or when the consumer is killed. Called once at a time.
+   * Advances the clock of the queue. Resolves when the consumer has received each message that is
+   * due by then and all deliveries have ended, or when the consumer is killed. Called once at a
+   * time.
    */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -31,11 +38,18 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 /** A token of the greatest length that a host seals by default. */
 export function longToken(): string {
-  return Array.from({ length: longestToken }, (_, index) => alphabet[(index * index + index) % 64]).join('');
+  return Array.from(
+    { length: longestToken },
+    (_, index) => alphabet[(index * index + index) % 64],
+  ).join('');
 }
 
 /** Makes a message. */
-export function messageOf(sagaId: string, turn: number, token = `sealed ${sagaId} ${turn}`): QueueMessage {
+export function messageOf(
+  sagaId: string,
+  turn: number,
+  token = `sealed ${sagaId} ${turn}`,
+): QueueMessage {
   return { sagaId, turn, token };
 }
 
@@ -46,14 +60,21 @@ export interface ObservedQueue extends QueueUnderTest {
   /** Lets messages be delivered from now on. */
   readonly allowEarly: (...messages: readonly QueueMessage[]) => void;
   /** Starts a consumer. `deliver` accepts each message by default. */
-  readonly observe: (deliver?: (message: QueueMessage) => Promise<unknown>) => Promise<ConsumerUnderTest>;
+  readonly observe: (
+    deliver?: (message: QueueMessage) => Promise<unknown>,
+  ) => Promise<ConsumerUnderTest>;
   /** Messages that were delivered, in the order of delivery. */
   readonly delivered: readonly QueueMessage[];
   /** Number of deliveries of a message. */
   readonly times: (message: QueueMessage) => number;
-  /** Lets time pass until a condition holds. Throws `violated` if it does not hold after 10 hours. */
+  /**
+   * Lets time pass until a condition holds. Throws `violated` if it does not hold after 10 hours.
+   */
   readonly passUntil: (what: string, holds: () => boolean) => Promise<void>;
-  /** Lets time pass until a consumer has begun a delivery, which does not end before the consumer is killed. Kills the consumer. */
+  /**
+   * Lets time pass until a consumer has begun a delivery, which does not end before the consumer is
+   * killed. Kills the consumer.
+   */
   readonly killInDelivery: () => Promise<void>;
 }
 
@@ -83,13 +104,16 @@ export async function observeQueue(make: () => Promise<QueueUnderTest>): Promise
       await pass(minute);
     }
   };
-  const observe = (deliver: (message: QueueMessage) => Promise<unknown>): Promise<ConsumerUnderTest> =>
+  const observe = (
+    deliver: (message: QueueMessage) => Promise<unknown>,
+  ): Promise<ConsumerUnderTest> =>
     consume(async (message) => {
       const at = earliest.get(keyOf(message));
       const saga = `turn ${show(message.turn)} of saga ${show(message.sagaId)}`;
       if (at === undefined)
         early.push(`The queue delivered a message for ${saga} that differs from each sent.`);
-      else if (now() < at) early.push(`The queue delivered ${saga} ${at - now()} ms before its time.`);
+      else if (now() < at)
+        early.push(`The queue delivered ${saga} ${at - now()} ms before its time.`);
       delivered.push(message);
       await deliver(message);
       return { status: 'ended', sagaId: message.sagaId };

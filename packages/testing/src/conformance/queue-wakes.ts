@@ -27,7 +27,11 @@ export const wakeCases: readonly (readonly [
     async (queue) => {
       const { send, observe, passUntil, pass, delivered, elsewhere } = queue;
       if (queue.queue.wake === undefined || elsewhere.wake === undefined) return;
-      const [older, woken, other] = [messageOf('woken', 2), messageOf('woken', 3), messageOf('other', 1)];
+      const [older, woken, other] = [
+        messageOf('woken', 2),
+        messageOf('woken', 3),
+        messageOf('other', 1),
+      ];
       await observe();
       await queue.queue.wake('unknown');
       await send(older, 3 * day);

@@ -28,7 +28,9 @@ export interface TaskStoreUnderTest {
  * for (const { title, run } of taskStoreConformance(make)) it(title, run);
  * ```
  */
-export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): readonly ConformanceCase[] {
+export function taskStoreConformance(
+  make: () => Promise<TaskStoreUnderTest>,
+): readonly ConformanceCase[] {
   const { cases, test } = collectCases(make);
 
   test('overwrites only the version of the last read', async ({ store, elsewhere, now }) => {
@@ -54,7 +56,11 @@ export function taskStoreConformance(make: () => Promise<TaskStoreUnderTest>): r
     same(await store.read('a'), { version: 2, sealed: `writer ${written.indexOf(true)}` });
   });
 
-  test('removes expired entries, and each write sets a new expiry', async ({ store, now, pass }) => {
+  test('removes expired entries, and each write sets a new expiry', async ({
+    store,
+    now,
+    pass,
+  }) => {
     await store.write('a', 'one', 0, now() + hour);
     await pass(hour / 2);
     await store.write('a', 'two', 1, now() + hour);

@@ -1,12 +1,21 @@
 import type { TestSaga } from '../run/test-saga.ts';
 import { toSource } from '../script/script-source.ts';
-import { isHarmless, type Case, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
+import {
+  isHarmless,
+  type Case,
+  type Explored,
+  type ExploreOptions,
+  type Violation,
+} from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
 
 /** Ended run of a step. Runs count from 1. */
 type Ran = Readonly<{ id: string; run: number; turn: number }>;
 
-/** Cases: the process dies after a step, and this or the first step fails when the request is sent again. */
+/**
+ * Cases: the process dies after a step, and this or the first step fails when the request is sent
+ * again.
+ */
 export function thenFailing(test: TestSaga, { run }: Explored): readonly Case[] {
   const all = ranIn(run.trace);
   return all.flatMap((last): readonly Case[] => {
@@ -17,7 +26,13 @@ export function thenFailing(test: TestSaga, { run }: Explored): readonly Case[] 
       script: test,
       fault: [
         { kind: 'crash', id: last.id, when: 'after', run: last.run },
-        { kind: 'fail', id: failing.id, error: new Error('down'), times: Infinity, from: failing.run + 1 },
+        {
+          kind: 'fail',
+          id: failing.id,
+          error: new Error('down'),
+          times: Infinity,
+          from: failing.run + 1,
+        },
       ],
       rank: failing === last ? 0 : 1,
     }));

@@ -5,14 +5,22 @@ import type { World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { lineOf, type ByEvent, type TraceEntry, type TraceEvent } from '../report/trace.ts';
 import { baselineOf } from './baseline.ts';
-import { explored, scriptOf, withoutAutoAnswers, type Explored, type ExploreReport } from './exploration.ts';
+import {
+  explored,
+  scriptOf,
+  withoutAutoAnswers,
+  type Explored,
+  type ExploreReport,
+} from './exploration.ts';
 import { perturbations, standStill, type Perturbation } from './perturbation.ts';
 import { shrunk } from './shrink.ts';
 
 /**
- * Runs a script, and then again with another clock, other randomness, another time zone (not in browsers), and another
- * language, with the recorded results, answers, and times. The saga must ask and run the same.
- * @throws SagaTestError `not_deterministic`: the first step that differs, the cause, and the smallest script that shows it
+ * Runs a script, and then again with another clock, other randomness, another time zone (not in
+ * browsers), and another language, with the recorded results, answers, and times. The saga must ask
+ * and run the same.
+ * @throws SagaTestError `not_deterministic`: the first step that differs, the cause, and the
+ * smallest script that shows it
  * @example
  * ```ts
  * import { saga, step } from '@mcp-saga/server';
@@ -76,7 +84,9 @@ async function onAnotherMachine(
   const index = one.findIndex((entry, at) => entry.line !== two[at]?.line);
   const at = index === -1 && two.length > one.length ? one.length : index;
   if (at === -1)
-    return thrown === undefined ? undefined : { id: undefined, what: showError(thrown), cause: thrown };
+    return thrown === undefined
+      ? undefined
+      : { id: undefined, what: showError(thrown), cause: thrown };
   const [here, elsewhere] = [one[at], two[at]];
   const id = here?.id ?? elsewhere?.id;
   const what =
@@ -107,7 +117,8 @@ function tellingOf(trace: readonly TraceEntry[]): readonly Telling[] {
   });
 }
 
-const what = ({ type, id }: { readonly type: string; readonly id: string }): string => `${type} ${id}`;
+const what = ({ type, id }: { readonly type: string; readonly id: string }): string =>
+  `${type} ${id}`;
 
 const told: Partial<ByEvent<string>> = {
   asked: ({ id, params }) => `asked ${id}: ${showAll(params)}`,

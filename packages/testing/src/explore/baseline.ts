@@ -7,8 +7,14 @@ import type { SagaRun } from '../run/saga-run.ts';
 import type { TestSaga } from '../run/test-saga.ts';
 import { explored, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
-/** Runs a script undisturbed, as the baseline of its cases. Throws `script` if a fault never applied, `violated` for a mistake. */
-export async function baselineOf(test: TestSaga, check?: ExploreOptions['check']): Promise<Explored> {
+/**
+ * Runs a script undisturbed, as the baseline of its cases. Throws `script` if a fault never
+ * applied, `violated` for a mistake.
+ */
+export async function baselineOf(
+  test: TestSaga,
+  check?: ExploreOptions['check'],
+): Promise<Explored> {
   const baseline = await explored(test);
   assertApplied(baseline.world);
   const { error: end } = baseline.run;
@@ -38,7 +44,10 @@ function inUndisturbed({ world }: Explored, what: string, cause: unknown): SagaT
 
 const slips = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
 
-/** Reports a saga that fails by a mistake in its code, unless the undisturbed saga fails by one, too. */
+/**
+ * Reports a saga that fails by a mistake in its code, unless the undisturbed saga fails by one,
+ * too.
+ */
 export function programmingError(run: SagaRun, baseline?: SagaRun): Violation | undefined {
   const { error } = run;
   if (run.status !== 'failed' || !(error instanceof Error)) return undefined;

@@ -6,27 +6,42 @@ import { toSource } from '../script/script-source.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import type { NamesOf } from '../values/known-options.ts';
 import { baselineOf, programmingError } from './baseline.ts';
-import { exploreNames, findingsIn, isHarmless, judging, reported, scriptOf } from './exploration.ts';
+import {
+  exploreNames,
+  findingsIn,
+  isHarmless,
+  judging,
+  reported,
+  scriptOf,
+} from './exploration.ts';
 import type { Case, Explored, ExploreOptions, ExploreReport, Violation } from './exploration.ts';
 import { deniedEffect, thenFailing } from './after-crash.ts';
 
 /** Options of `crashEverywhere`. */
 export interface CrashOptions extends ExploreOptions {
-  /** `accept`: first steps may run twice, as a client without its first response starts another saga. @default 'refuse' */
+  /**
+   * `accept`: first steps may run twice, as a client without its first response starts another
+   * saga. @default 'refuse'
+   */
   readonly firstRequest?: 'accept' | 'refuse';
-  /** Outcome of the step when the request is sent again. `fail`: its provider is down. @default 'succeed' */
+  /**
+   * Outcome of the step when the request is sent again. `fail`: its provider is down. @default
+   * 'succeed'
+   */
   readonly afterCrash?: 'fail' | 'succeed';
 }
 
 const crashNames: NamesOf<CrashOptions> = { ...exploreNames, firstRequest: true, afterCrash: true };
 
 /**
- * Kills the process before and after each step and undo, and drops the response of each turn; the client sends its request again. Reports a
- * different result, different effects, an effect that runs twice without its idempotency key, and a step that runs again although the
- * client has a later token.
+ * Kills the process before and after each step and undo, and drops the response of each turn; the
+ * client sends its request again. Reports a different result, different effects, an effect that
+ * runs twice without its idempotency key, and a step that runs again although the client has a
+ * later token.
  *
- * With `afterCrash: 'fail'`, the process dies after each step, and the step fails when the request is sent again. A saga that then fails
- * must undo or name each effect, including those of the interrupted request.
+ * With `afterCrash: 'fail'`, the process dies after each step, and the step fails when the request
+ * is sent again. A saga that then fails must undo or name each effect, including those of the
+ * interrupted request.
  *
  * A first run dies at each place in turn. Only if this run fails, each place gets a separate run.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
@@ -41,7 +56,10 @@ const crashNames: NamesOf<CrashOptions> = { ...exploreNames, firstRequest: true,
  * await crashEverywhere(testSaga(order, { before: () => api.reset() }), { afterCrash: 'fail', harmless: ['ship'] });
  * ```
  */
-export async function crashEverywhere(script: Script, options: CrashOptions = {}): Promise<ExploreReport> {
+export async function crashEverywhere(
+  script: Script,
+  options: CrashOptions = {},
+): Promise<ExploreReport> {
   const test = scriptOf('crashEverywhere', script, options, crashNames);
   const baseline = await baselineOf(test, options.check);
   const fails = options.afterCrash === 'fail';
@@ -82,13 +100,17 @@ function casesOf(script: TestSaga, { world }: Explored): readonly Case[] {
   return [...crashes, ...losses];
 }
 
-/** One run that dies at every place. A step after another in a request dies only afterwards: the place before is the same. */
+/**
+ * One run that dies at every place. A step after another in a request dies only afterwards: the
+ * place before is the same.
+ */
 function sweepOf(test: TestSaga, { world }: Explored): Case {
   const rules: Rule[] = [];
   for (const [id, runs] of world.runs) {
     let died = 0;
     for (let n = 1; n <= runs; n += 1) {
-      if (world.fresh.has(`${id} ${n}`)) rules.push({ kind: 'crash', id, when: 'before', run: (died += 1) });
+      if (world.fresh.has(`${id} ${n}`))
+        rules.push({ kind: 'crash', id, when: 'before', run: (died += 1) });
       rules.push({ kind: 'crash', id, when: 'after', run: (died += 1) });
     }
   }
@@ -101,7 +123,11 @@ function sweepOf(test: TestSaga, { world }: Explored): Case {
   };
 }
 
-function differenceOf(baseline: Explored, crashed: Explored, options: CrashOptions): Violation | undefined {
+function differenceOf(
+  baseline: Explored,
+  crashed: Explored,
+  options: CrashOptions,
+): Violation | undefined {
   return (
     repeatedBeforeToken(baseline, crashed, options) ??
     repeated(baseline, crashed, options) ??
@@ -118,14 +144,19 @@ function differentEnd({ run }: Explored, { run: other, world }: Explored): Viola
     };
   }
   // New idempotency keys and a new saga id may stand in the result.
-  if (run.status === 'completed' && world.restarts === 0 && !isSameValue(other.result, run.result)) {
+  if (
+    run.status === 'completed' &&
+    world.restarts === 0 &&
+    !isSameValue(other.result, run.result)
+  ) {
     return {
       what: `the saga returns ${show(other.result)}; undisturbed, ${show(run.result)}. Check the saga for state in a variable outside of its body.`,
       expects: `expect(run.result).toEqual(${toSource(run.result)});`,
     };
   }
   for (const what of ['compensated', 'uncompensated'] as const) {
-    // A failure in the repetition has an unknown outcome: the step may be undone or named in addition.
+    // A failure in the repetition has an unknown outcome: the step may be undone or named in
+    // addition.
     const known = other[what].filter((id) => run[what].includes(id) || !isUnknown(id, world));
     if (isSameValue(known, run[what])) continue;
     return {
@@ -188,7 +219,11 @@ function differentEffects({ world }: Explored, { world: other }: Explored): Viol
   };
 }
 
-function repeated(baseline: Explored, { world }: Explored, options: CrashOptions): Violation | undefined {
+function repeated(
+  baseline: Explored,
+  { world }: Explored,
+  options: CrashOptions,
+): Violation | undefined {
   const before = new Map(baseline.world.ledger.effects.map((effect) => [effect.key, effect]));
   for (const effect of world.ledger.effects) {
     const known = before.get(effect.key);
@@ -223,7 +258,9 @@ function carelessly({ id, took, standIn, runs }: Effect): Violation | undefined 
   const example = undo
     ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
     : '(step) => bank.charge(amount, step.idempotencyKey)';
-  const once = undo ? '' : 'If the provider has no idempotency keys, use once: true, which needs a guard. ';
+  const once = undo
+    ? ''
+    : 'If the provider has no idempotency keys, use once: true, which needs a guard. ';
   return {
     what:
       `${nameOf(id)} happens ${runs} times, and its code never reads its idempotency key: the provider cannot recognize the ` +

@@ -65,8 +65,17 @@ export interface Case {
 export type Fault = readonly [how: string, rule: Rule];
 
 /** Returns a case for each fault, in the order of their ranks. */
-export function casesOfFaults(script: TestSaga, subject: string, faults: readonly Fault[]): readonly Case[] {
-  return faults.map(([how, rule], rank) => ({ when: `${subject} ${how}`, script, fault: [rule], rank }));
+export function casesOfFaults(
+  script: TestSaga,
+  subject: string,
+  faults: readonly Fault[],
+): readonly Case[] {
+  return faults.map(([how, rule], rank) => ({
+    when: `${subject} ${how}`,
+    script,
+    fault: [rule],
+    rank,
+  }));
 }
 
 /** Runs a case, and returns its finding. `prepare` is set when a case is made smaller. */
@@ -107,7 +116,12 @@ export interface Judgement {
 export const exploreNames: NamesOf<ExploreOptions> = { harmless: true, check: true, onCase: true };
 
 /** Checks the arguments of the explorer `of`, and returns the script. Throws `script`. */
-export function scriptOf(of: string, script: Script, options: object = {}, names: object = {}): TestSaga {
+export function scriptOf(
+  of: string,
+  script: Script,
+  options: object = {},
+  names: object = {},
+): TestSaga {
   const { saga, options: ofTest, rules } = Object(script) as Partial<Script>;
   if (saga === undefined || ofTest === undefined || !Array.isArray(rules)) {
     const what = 'points' in Object(script) ? 'got a run; pass its script' : 'got something else';
@@ -118,7 +132,10 @@ export function scriptOf(of: string, script: Script, options: object = {}, names
 }
 
 /** Runs a script, and auto-answers each question without a rule. */
-export async function explored(test: TestSaga, prepare?: (world: World) => void): Promise<Explored> {
+export async function explored(
+  test: TestSaga,
+  prepare?: (world: World) => void,
+): Promise<Explored> {
   const world = new World(test.options, test.rules);
   autoAnswerOn(world);
   prepare?.(world);
@@ -126,7 +143,14 @@ export async function explored(test: TestSaga, prepare?: (world: World) => void)
 }
 
 /** Makes the function to run and judge a case. */
-export function judging({ test, baseline, check, onCase, judge, revise = (it) => it }: Judgement): Find {
+export function judging({
+  test,
+  baseline,
+  check,
+  onCase,
+  judge,
+  revise = (it) => it,
+}: Judgement): Find {
   return async (each, prepare) => {
     const still = each.sweeps === true ? without(each.script, each.fault) : each.script;
     const before = isSame(still, test) ? baseline : await explored(still);
@@ -182,7 +206,10 @@ function isSame({ rules }: TestSaga, other: TestSaga): boolean {
   return rules.length === other.rules.length && rules.every((rule, at) => rule === other.rules[at]);
 }
 
-/** Runs cases in sequence, as cases may share fakes, and throws `violated` for the smallest failing case. */
+/**
+ * Runs cases in sequence, as cases may share fakes, and throws `violated` for the smallest failing
+ * case.
+ */
 export async function explore<C extends Case>(
   cases: readonly C[],
   find: Find<C>,
@@ -190,7 +217,11 @@ export async function explore<C extends Case>(
 ): Promise<ExploreReport> {
   const first = await findingsIn(cases, find);
   const more = further();
-  return await reported([...first, ...(await findingsIn(more, find))], cases.length + more.length, find);
+  return await reported(
+    [...first, ...(await findingsIn(more, find))],
+    cases.length + more.length,
+    find,
+  );
 }
 
 /** Runs cases in sequence, and returns the failing cases. */
@@ -262,7 +293,10 @@ function toldOnce(findings: readonly Finding[] = []): readonly string[] {
   const [first] = findings;
   if (first === undefined) return [];
   const more = findings.length === 1 ? '' : ` (and ${findings.length - 1} more)`;
-  return [`    ${first.case.when}${more}:`, `        ${oneLine(first.what.split('\n', 1)[0] ?? '')}`];
+  return [
+    `    ${first.case.when}${more}:`,
+    `        ${oneLine(first.what.split('\n', 1)[0] ?? '')}`,
+  ];
 }
 
 /** The finding, with the auto-answers and without unneeded lines. */
@@ -285,6 +319,11 @@ export function withoutAutoAnswers(world: World): void {
 }
 
 /** `true` if a step was declared harmless. */
-export function isHarmless(id: string, { harmless = [] }: Pick<ExploreOptions, 'harmless'>): boolean {
-  return harmless.some((each) => (each.endsWith('*') ? id.startsWith(each.slice(0, -1)) : each === id));
+export function isHarmless(
+  id: string,
+  { harmless = [] }: Pick<ExploreOptions, 'harmless'>,
+): boolean {
+  return harmless.some((each) =>
+    each.endsWith('*') ? id.startsWith(each.slice(0, -1)) : each === id,
+  );
 }

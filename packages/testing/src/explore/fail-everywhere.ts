@@ -3,16 +3,24 @@ import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless, nameOf } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import { casesOfFaults, explore, exploreNames, judging, scriptOf } from './exploration.ts';
-import type { Case, Explored, ExploreOptions, ExploreReport, Fault, Finding } from './exploration.ts';
+import type {
+  Case,
+  Explored,
+  ExploreOptions,
+  ExploreReport,
+  Fault,
+  Finding,
+} from './exploration.ts';
 import { forgotten, keptUndone } from './nothing-forgotten.ts';
 
 /**
- * Makes each step fail, time out, and lose its response after its effect. A saga that then fails must undo every effect in reverse order,
- * or name it as uncompensated.
+ * Makes each step fail, time out, and lose its response after its effect. A saga that then fails
+ * must undo every effect in reverse order, or name it as uncompensated.
  *
- * In the simplest case that calls it, each undo also loses its response once, and must then use the same key again. It also fails each
- * time, and must then be named. If the saga accepts forks, the process also dies once after the undo, and then nothing fails: the saga must
- * not complete without the effect. `check` does not receive runs whose undo fails.
+ * In the simplest case that calls it, each undo also loses its response once, and must then use the
+ * same key again. It also fails each time, and must then be named. If the saga accepts forks, the
+ * process also dies once after the undo, and then nothing fails: the saga must not complete without
+ * the effect. `check` does not receive runs whose undo fails.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  * @example
  * ```ts
@@ -25,7 +33,10 @@ import { forgotten, keptUndone } from './nothing-forgotten.ts';
  * await failEverywhere(testSaga(order));
  * ```
  */
-export async function failEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
+export async function failEverywhere(
+  script: Script,
+  options: ExploreOptions = {},
+): Promise<ExploreReport> {
   const test = scriptOf('failEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
   // Known when a case has run.
@@ -56,7 +67,9 @@ export async function failEverywhere(script: Script, options: ExploreOptions = {
 
 function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
   const steps = run.trace.flatMap(({ ...entry }) =>
-    (entry.type === 'ran' || entry.type === 'polled') && !entry.id.startsWith('~') ? [entry.id] : [],
+    (entry.type === 'ran' || entry.type === 'polled') && !entry.id.startsWith('~')
+      ? [entry.id]
+      : [],
   );
   return [...new Set(steps)].flatMap((id) =>
     casesOfFaults(test, `When '${id}'`, [
@@ -67,7 +80,10 @@ function casesOf(test: TestSaga, { run }: Explored): readonly Case[] {
   );
 }
 
-/** Cases with one failing undo, each in the simplest case that calls the undo. The number grows with the number of steps. */
+/**
+ * Cases with one failing undo, each in the simplest case that calls the undo. The number grows with
+ * the number of steps.
+ */
 function furtherCasesOf(cases: readonly Case[], ran: ReadonlyMap<Case, Explored>): readonly Case[] {
   const first = new Map<string, Case>();
   for (const each of cases.toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0))) {
@@ -82,14 +98,17 @@ function furtherCasesOf(cases: readonly Case[], ran: ReadonlyMap<Case, Explored>
       fault: [...fault, rule],
       rank: 3 + index,
     }));
-    return script.saga.forks === 'refuse' ? further : [...further, onceOnly(id, base, ran.get(base))];
+    return script.saga.forks === 'refuse'
+      ? further
+      : [...further, onceOnly(id, base, ran.get(base))];
   });
 }
 
 /** Case: the process dies after an undo, and the step does not fail again. */
 function onceOnly(undo: string, { when, script, fault }: Case, ran: Explored | undefined): Case {
   const [failing] = fault;
-  const times = (failing !== undefined && 'id' in failing ? ran?.world.runs.get(failing.id) : undefined) ?? 1;
+  const times =
+    (failing !== undefined && 'id' in failing ? ran?.world.runs.get(failing.id) : undefined) ?? 1;
   const crash: Rule = { kind: 'crash', id: undo, when: 'after', run: 1 };
   return {
     when: `${when}, but only until the process dies after ${nameOf(undo)}`,

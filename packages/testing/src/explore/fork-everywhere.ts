@@ -9,7 +9,14 @@ import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless } from './crash-everywhere.ts';
 import { baselineOf, programmingError } from './baseline.ts';
 import { explore, explored, scriptOf } from './exploration.ts';
-import type { Case, ExploreOptions, ExploreReport, Find, Finding, Violation } from './exploration.ts';
+import type {
+  Case,
+  ExploreOptions,
+  ExploreReport,
+  Find,
+  Finding,
+  Violation,
+} from './exploration.ts';
 
 /** An older token, used again, and its outcome. */
 export interface Fork {
@@ -34,11 +41,12 @@ export interface ForkReport extends ExploreReport {
 export type ForkCheck = (fork: SagaRun, first: SagaRun) => unknown;
 
 /**
- * Uses each token of a run again after its end, with the same answers and with others. Under `forks: 'refuse'` the same request must get
- * the same response and run nothing again, and another request must be refused. Without a guard, each repeated effect must use its
- * idempotency key.
+ * Uses each token of a run again after its end, with the same answers and with others. Under
+ * `forks: 'refuse'` the same request must get the same response and run nothing again, and another
+ * request must be refused. Without a guard, each repeated effect must use its idempotency key.
  *
- * The report lists what forks undid after the saga ended. Only `check` can decide if that does harm.
+ * The report lists what forks undid after the saga ended. Only `check` can decide if that does
+ * harm.
  * @throws SagaTestError `violated`: the smallest such fork, as a script to paste
  * @example
  * ```ts
@@ -105,7 +113,9 @@ async function forked(
   const again = effects
     .filter(({ key, runs }) => runs > (before.get(key) ?? runs))
     .map((effect) => effect.id);
-  const undone = fork.compensated.filter((step) => first.status === 'completed' && before.has(`do:${step}`));
+  const undone = fork.compensated.filter(
+    (step) => first.status === 'completed' && before.has(`do:${step}`),
+  );
   const seen: Fork = { id, turn: point.turn, answer, status: fork.status, undone, again };
   const violation =
     test.saga.forks === 'refuse'
@@ -118,11 +128,21 @@ async function forked(
   const paste = (script: TestSaga): string =>
     `const run = ${String(script)}\nconst fork = await run.${place}.fork(${given});\n${found.expects}`;
   const { autoAnswered } = world;
-  const finding = { case: { ...each, paste }, what: found.what, autoAnswered, story: String(fork.trace) };
+  const finding = {
+    case: { ...each, paste },
+    what: found.what,
+    autoAnswered,
+    story: String(fork.trace),
+  };
   return { fork: seen, finding };
 }
 
-function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): Violation | undefined {
+function guarded(
+  first: SagaRun,
+  fork: SagaRun,
+  answer: unknown,
+  runs: number,
+): Violation | undefined {
   if (runs > 0) {
     const done = first.effects.reduce((all, effect) => all + effect.runs, -runs);
     const expects = `expect(fork.effects.reduce((all, { runs }) => all + runs, 0)).toBe(${done});`;
@@ -130,10 +150,13 @@ function guarded(first: SagaRun, fork: SagaRun, answer: unknown, runs: number): 
   }
   if (answer !== undefined) {
     const what = `it is ${fork.status}, though the saga refuses forks.`;
-    return fork.status === 'refused' ? undefined : { what, expects: "expect(fork.status).toBe('refused');" };
+    return fork.status === 'refused'
+      ? undefined
+      : { what, expects: "expect(fork.status).toBe('refused');" };
   }
   const compared = first.status === 'completed' ? 'result' : 'status';
-  if (fork.status === first.status && isSameValue(fork[compared], first[compared])) return undefined;
+  if (fork.status === first.status && isSameValue(fork[compared], first[compared]))
+    return undefined;
   const given = fork.status === 'completed' ? ` with ${show(fork.result)}` : '';
   const what = `the same request gets another response: it is ${fork.status}${given}.`;
   return { what, expects: `expect(fork.${compared}).toEqual(run.${compared});` };
@@ -162,10 +185,16 @@ function othersFor({ asked, answers }: Point): readonly unknown[] {
     case 'elicitation': {
       const form = formOf(step.params);
       const result: unknown = given !== undefined && 'result' in given ? given.result : undefined;
-      const { content, action } = Object(result) as { readonly content?: Content; readonly action?: string };
+      const { content, action } = Object(result) as {
+        readonly content?: Content;
+        readonly action?: string;
+      };
       const edges = form === undefined ? [] : edgesOf(form, content);
       const other = edges.find((edge) => !isSameValue(edge.content, content))?.content;
-      return [...(action === 'decline' ? [] : ['decline']), ...(other === undefined ? [] : [other])];
+      return [
+        ...(action === 'decline' ? [] : ['decline']),
+        ...(other === undefined ? [] : [other]),
+      ];
     }
     case 'sampling':
       return ['Something else'];

@@ -5,8 +5,13 @@ import { isHarmless, type Explored, type ExploreOptions, type Violation } from '
 /** An effect, certain or possible. */
 type Happened = Readonly<{ id: string; sure: boolean }>;
 
-/** Reports an effect of a failed saga, neither undone nor uncompensated, and undos in a wrong order. */
-export function forgotten({ run, world }: Explored, options: ExploreOptions): Violation | undefined {
+/**
+ * Reports an effect of a failed saga, neither undone nor uncompensated, and undos in a wrong order.
+ */
+export function forgotten(
+  { run, world }: Explored,
+  options: ExploreOptions,
+): Violation | undefined {
   if (run.status !== 'failed') return undefined;
   const named = new Set([...run.compensated, ...run.uncompensated]);
   const happened = happenedIn(run.trace);
@@ -27,7 +32,9 @@ export function forgotten({ run, world }: Explored, options: ExploreOptions): Vi
   }
   const order = happened.map(({ id }) => id).toReversed();
   const places = run.compensated.map((id) => order.indexOf(id)).filter((place) => place !== -1);
-  const outOfOrder = places.some((place, index) => index > 0 && place < (places[index - 1] as number));
+  const outOfOrder = places.some(
+    (place, index) => index > 0 && place < (places[index - 1] as number),
+  );
   if (!outOfOrder) return standing(run, options);
   const wanted = order.filter((id) => run.compensated.includes(id));
   return {
@@ -36,12 +43,19 @@ export function forgotten({ run, world }: Explored, options: ExploreOptions): Vi
   };
 }
 
-/** Reports an effect left in a provider although the saga failed and reports the step as undone or not at all. */
-function standing({ trace, ...run }: Explored['run'], options: ExploreOptions): Violation | undefined {
+/**
+ * Reports an effect left in a provider although the saga failed and reports the step as undone or
+ * not at all.
+ */
+function standing(
+  { trace, ...run }: Explored['run'],
+  options: ExploreOptions,
+): Violation | undefined {
   const isPastPivot = trace.some((entry) => entry.type === 'passed' && entry.kind === 'pivot');
   const isUndone = (id: string): boolean => run.compensated.includes(id);
   const left = run.standing.find(
-    (id) => !run.uncompensated.includes(id) && !isHarmless(id, options) && (isUndone(id) || !isPastPivot),
+    (id) =>
+      !run.uncompensated.includes(id) && !isHarmless(id, options) && (isUndone(id) || !isPastPivot),
   );
   if (left === undefined || run.uncompensated.some((id) => /^turn \d+$/.test(id))) return undefined;
   const how = isUndone(left) ? `The undo of '${left}' ran` : 'The saga failed';
@@ -81,8 +95,14 @@ function happenedIn(trace: Explored['run']['trace']): readonly Happened[] {
   return list;
 }
 
-/** Reports a completed saga with an effect undone in a dead request: the repeated request did not fail. */
-export function keptUndone({ run, world }: Explored, options: ExploreOptions): Violation | undefined {
+/**
+ * Reports a completed saga with an effect undone in a dead request: the repeated request did not
+ * fail.
+ */
+export function keptUndone(
+  { run, world }: Explored,
+  options: ExploreOptions,
+): Violation | undefined {
   if (run.status !== 'completed') return undefined;
   const undone = [...world.undoneInVain].find((id) => !isHarmless(id, options));
   if (undone === undefined) return undefined;

@@ -68,7 +68,11 @@ function anotherTime(now: number): () => void {
   const Real = globalThis.Date;
   const Other = new Proxy(Real, {
     construct: (target, args: unknown[], newTarget) =>
-      Reflect.construct(target, args.length === 0 ? [now] : args, newTarget as typeof Date) as object,
+      Reflect.construct(
+        target,
+        args.length === 0 ? [now] : args,
+        newTarget as typeof Date,
+      ) as object,
     apply: () => new Real(now).toString(),
     get: (target, name) => (name === 'now' ? () => now : (Reflect.get(target, name) as unknown)),
   });
@@ -113,18 +117,22 @@ function anotherLocale(): () => void {
     withLocale(text, 'localeCompare', 1),
     withLocale(text, 'toLocaleUpperCase', 0),
     withLocale(text, 'toLocaleLowerCase', 0),
-    ...(['DateTimeFormat', 'NumberFormat', 'Collator', 'PluralRules', 'ListFormat'] as const).map((name) =>
-      withConstructor(name),
+    ...(['DateTimeFormat', 'NumberFormat', 'Collator', 'PluralRules', 'ListFormat'] as const).map(
+      (name) => withConstructor(name),
     ),
   ]);
 }
 
 function withLocale(owner: object, name: string, at: number): () => void {
   const real = Reflect.get(owner, name) as (...args: unknown[]) => unknown;
-  return replaced(owner as Record<string, unknown>, name, function (this: unknown, ...args: unknown[]) {
-    args[at] ??= otherLocale;
-    return real.apply(this, args);
-  });
+  return replaced(
+    owner as Record<string, unknown>,
+    name,
+    function (this: unknown, ...args: unknown[]) {
+      args[at] ??= otherLocale;
+      return real.apply(this, args);
+    },
+  );
 }
 
 const localized = ([locale, ...rest]: unknown[]): unknown[] => [locale ?? otherLocale, ...rest];
@@ -135,14 +143,20 @@ function withConstructor(
   const other = new Proxy(Intl[name], {
     construct: (target, args: unknown[], newTarget) =>
       Reflect.construct(target, localized(args), newTarget as new () => object) as object,
-    apply: (target, self, args: unknown[]) => Reflect.apply(target as () => unknown, self, localized(args)),
+    apply: (target, self, args: unknown[]) =>
+      Reflect.apply(target as () => unknown, self, localized(args)),
   });
   return replaced(Intl as unknown as Record<string, unknown>, name, other);
 }
 
 function replaced<T extends object, K extends keyof T>(owner: T, name: K, by: T[K]): () => void {
   const own = Object.getOwnPropertyDescriptor(owner, name);
-  Object.defineProperty(owner, name, { configurable: true, writable: true, enumerable: false, value: by });
+  Object.defineProperty(owner, name, {
+    configurable: true,
+    writable: true,
+    enumerable: false,
+    value: by,
+  });
   return () => {
     if (own === undefined) Reflect.deleteProperty(owner, name);
     else Object.defineProperty(owner, name, own);

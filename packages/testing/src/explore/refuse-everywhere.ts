@@ -12,12 +12,13 @@ import type { Case, Explored, ExploreOptions, ExploreReport, Fault } from './exp
 import { forgotten } from './nothing-forgotten.ts';
 
 /**
- * Declines and dismisses each question, the first time and each time, and answers it at the edges of its schema: smallest, largest, empty,
- * longest, each choice, left out. A model says nothing, or fails. A question with a deadline is answered after it, and never. An approval
- * is denied, and neither an approval nor an event is answered, or it is answered after its deadline.
+ * Declines and dismisses each question, the first time and each time, and answers it at the edges
+ * of its schema: smallest, largest, empty, longest, each choice, left out. A model says nothing, or
+ * fails. A question with a deadline is answered after it, and never. An approval is denied, and
+ * neither an approval nor an event is answered, or it is answered after its deadline.
  *
- * A saga that then fails must undo every effect or name it as uncompensated, and must never fail because of a mistake in its own code.
- * Answers that the schema rejects are skipped.
+ * A saga that then fails must undo every effect or name it as uncompensated, and must never fail
+ * because of a mistake in its own code. Answers that the schema rejects are skipped.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  * @example
  * ```ts
@@ -30,7 +31,10 @@ import { forgotten } from './nothing-forgotten.ts';
  * await refuseEverywhere(testSaga(order));
  * ```
  */
-export async function refuseEverywhere(script: Script, options: ExploreOptions = {}): Promise<ExploreReport> {
+export async function refuseEverywhere(
+  script: Script,
+  options: ExploreOptions = {},
+): Promise<ExploreReport> {
   const test = scriptOf('refuseEverywhere', script, options, exploreNames);
   const baseline = await baselineOf(test);
   const find = judging({
@@ -38,7 +42,8 @@ export async function refuseEverywhere(script: Script, options: ExploreOptions =
     baseline,
     check: options.check,
     onCase: options.onCase,
-    judge: (refused, before) => forgotten(refused, options) ?? programmingError(refused.run, before.run),
+    judge: (refused, before) =>
+      forgotten(refused, options) ?? programmingError(refused.run, before.run),
     revise: (finding) =>
       finding.cause instanceof SagaTestError && finding.cause.code === 'answer_not_accepted'
         ? undefined
@@ -59,10 +64,12 @@ function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {
       if (canBeDue && point.due !== undefined) deadlines.set(id, point.due - point.time);
       asked.set(id, step);
     }
-    for (const answer of point.answers) if ('result' in answer) answers.set(answer.stepId, answer.result);
+    for (const answer of point.answers)
+      if ('result' in answer) answers.set(answer.stepId, answer.result);
   }
   const faults = [...asked].map(
-    ([id, step]) => [id, [...rulesFor(step, answers.get(id)), ...timesFor(id, deadlines.get(id))]] as const,
+    ([id, step]) =>
+      [id, [...rulesFor(step, answers.get(id)), ...timesFor(id, deadlines.get(id))]] as const,
   );
   for (const question of baseline.world.outside.asked.values())
     faults.push([question.id, [...outsideRules(question)]]);
@@ -85,7 +92,12 @@ function onlyOnce([how, rule]: Fault): Fault {
 }
 
 /** Everybody denies, nobody answers, and the answers come after the deadline. */
-function outsideRules({ id, question: { kind: what }, began, deadline }: AskedOutside): readonly Fault[] {
+function outsideRules({
+  id,
+  question: { kind: what },
+  began,
+  deadline,
+}: AskedOutside): readonly Fault[] {
   const rule = (given: boolean): Rule => ({ kind: 'outside', id, what, given: given ? [] : false });
   return [
     ...(what === 'approval' ? [['denied by everybody', rule(false)] as const] : []),
@@ -98,7 +110,10 @@ function outsideRules({ id, question: { kind: what }, began, deadline }: AskedOu
 function timesFor(id: string, deadline: number | undefined): readonly Fault[] {
   if (deadline === undefined) return [];
   return [
-    ['answered a minute after its deadline', { kind: 'late', id, ms: Math.max(0, deadline) + 60_000 }],
+    [
+      'answered a minute after its deadline',
+      { kind: 'late', id, ms: Math.max(0, deadline) + 60_000 },
+    ],
     ['not answered by its deadline', { kind: 'silent', id, ms: Math.max(1, deadline) }],
   ];
 }
@@ -114,7 +129,8 @@ function rulesFor(step: ClientStep, answer: unknown): readonly Fault[] {
         ['declined', { kind: 'refuse', id, action: 'decline' }],
         ['dismissed', { kind: 'refuse', id, action: 'cancel' }],
         ...edges.map(
-          (edge) => [`answered with ${edge.what}`, { kind: 'answer', id, answer: edge.content }] as const,
+          (edge) =>
+            [`answered with ${edge.what}`, { kind: 'answer', id, answer: edge.content }] as const,
         ),
       ];
     }

@@ -36,9 +36,14 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly providers?: (world: W) => readonly TestProvider[];
   /** Returns the stand-ins for steps. */
   readonly steps?: (world: W) => { readonly [id: string]: StandIn<unknown> };
-  /** Answers by ID: contents of forms, or texts of models. Default: drawn from the schema of the form. */
+  /**
+   * Answers by ID: contents of forms, or texts of models. Default: drawn from the schema of the
+   * form.
+   */
   readonly answers?: { readonly [id: string]: fc.Arbitrary<unknown> };
-  /** Faults: steps that fail, time out, or lose their responses; crashes; refusals. Default: all. */
+  /**
+   * Faults: steps that fail, time out, or lose their responses; crashes; refusals. Default: all.
+   */
   readonly faults?: readonly ('steps' | 'crashes' | 'refusals')[];
   /** Steps that only read, or may run twice or stay done. */
   readonly harmless?: readonly string[];
@@ -57,10 +62,12 @@ const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = {
 type Draw = fc.GeneratorValue;
 
 /**
- * Creates a property for `fc.assert`. With any answers, failures, and crashes, a saga that fails must undo or name its effects, repeated
- * effects must use their keys, no run may fail because of a mistake in the code, and the invariant must hold.
+ * Creates a property for `fc.assert`. With any answers, failures, and crashes, a saga that fails
+ * must undo or name its effects, repeated effects must use their keys, no run may fail because of a
+ * mistake in the code, and the invariant must hold.
  * @param invariant - throws or returns `false` if it does not hold
- * @throws SagaTestError `script` for invalid arguments, and when the property is awaited without `fc.assert`
+ * @throws SagaTestError `script` for invalid arguments, and when the property is awaited without
+ * `fc.assert`
  * @example
  * ```ts
  * import { saga, step } from '@mcp-saga/server';
@@ -135,9 +142,19 @@ export function sagaProperty<W = undefined>(
       // The schema is stricter than the form: skip this draw.
       if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
       // Omits unreached steps: an unused fault fails a pasted test.
-      const heard = drawn.filter((rule) => answeringKinds.has(rule.kind) || wasApplied(simulated, rule));
-      const script = scriptSource(saga.name, test.options, [...stands, ...heard, ...simulated.autoAnswered]);
-      throw told(error, expects === undefined ? script : `const run = ${script}\n${expects}`, simulated);
+      const heard = drawn.filter(
+        (rule) => answeringKinds.has(rule.kind) || wasApplied(simulated, rule),
+      );
+      const script = scriptSource(saga.name, test.options, [
+        ...stands,
+        ...heard,
+        ...simulated.autoAnswered,
+      ]);
+      throw told(
+        error,
+        expects === undefined ? script : `const run = ${script}\n${expects}`,
+        simulated,
+      );
     }
   });
   // A saga without determinism shrinks forever, and the first case is enough.
@@ -156,7 +173,10 @@ export function sagaProperty<W = undefined>(
   return property;
 }
 
-const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>(['not_deterministic', 'floating']);
+const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>([
+  'not_deterministic',
+  'floating',
+]);
 
 function wrong(explored: Explored, harmless: readonly string[]): Violation | undefined {
   const { world: simulated } = explored;
@@ -191,7 +211,10 @@ function stepRules(id: string, faults: boolean, crashes: boolean): fc.Arbitrary<
     times.map((count): Rule => ({ kind: 'lose', id, times: count })),
   );
   const crash: fc.Arbitrary<Rule> = fc
-    .record({ when: fc.constantFrom('before' as const, 'after' as const), run: fc.constantFrom(1, 2) })
+    .record({
+      when: fc.constantFrom('before' as const, 'after' as const),
+      run: fc.constantFrom(1, 2),
+    })
     .map(({ when, run }): Rule => ({ kind: 'crash', id, when, run }));
   const none: fc.Arbitrary<readonly Rule[]> = fc.constant([]);
   return fc.oneof(
@@ -210,7 +233,8 @@ function answerRule(
 ): fc.Arbitrary<AnswerRule> {
   const { stepId: id } = step;
   const answers = wanted ?? answersFor(step);
-  const kind = step.type === 'elicitation' ? 'answer' : step.type === 'sampling' ? 'sample' : 'roots';
+  const kind =
+    step.type === 'elicitation' ? 'answer' : step.type === 'sampling' ? 'sample' : 'roots';
   const accepted = answers.map((answer): AnswerRule =>
     kind === 'roots' ? { kind, id, roots: answer as never } : { kind, id, answer },
   );

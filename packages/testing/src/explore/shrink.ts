@@ -6,7 +6,10 @@ const maxTries = 64;
 /** A script with its finding. */
 export type Shrunk<T> = Readonly<{ script: TestSaga; found: T }>;
 
-/** Drops unneeded lines of a failing script, in a limited number of runs. `again` returns the finding of a smaller script. */
+/**
+ * Drops unneeded lines of a failing script, in a limited number of runs. `again` returns the
+ * finding of a smaller script.
+ */
 export async function shrunk<T>(
   given: Shrunk<T>,
   again: (script: TestSaga) => Promise<T | undefined>,
@@ -31,4 +34,5 @@ export function isSameMessage(one: string, other: string): boolean {
 }
 
 /** First line of a message, without numbers. */
-export const gist = (message: string): string => (message.split('\n', 1)[0] ?? '').replaceAll(/\d+/g, '#');
+export const gist = (message: string): string =>
+  (message.split('\n', 1)[0] ?? '').replaceAll(/\d+/g, '#');

@@ -13,7 +13,13 @@ import { wrapProgram } from '../values/wrap-program.ts';
 import { baselineOf } from './baseline.ts';
 import { explored, scriptOf, withoutAutoAnswers, type ExploreReport } from './exploration.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
-import { cannotGoOn, linesOf, textsIn, type Texts, type UpgradeProblem } from './upgrade-problem.ts';
+import {
+  cannotGoOn,
+  linesOf,
+  textsIn,
+  type Texts,
+  type UpgradeProblem,
+} from './upgrade-problem.ts';
 
 /** Options of `upgradeEverywhere`. */
 export interface UpgradeOptions {
@@ -31,9 +37,11 @@ export interface UpgradeReport extends ExploreReport {
 }
 
 /**
- * Runs a script with the old code up to each of its tokens, and continues with the new code, as a deployment does with sagas in flight.
- * Ignores `until` of the new code unless the script sets a `clock`.
- * @throws SagaTestError `violated`: each token that the new code cannot continue, side by side, and the smallest script for the first one
+ * Runs a script with the old code up to each of its tokens, and continues with the new code, as a
+ * deployment does with sagas in flight. Ignores `until` of the new code unless the script sets a
+ * `clock`.
+ * @throws SagaTestError `violated`: each token that the new code cannot continue, side by side, and
+ * the smallest script for the first one
  * @example
  * ```ts
  * import { elicit, saga } from '@mcp-saga/server';
@@ -107,7 +115,11 @@ async function upgraded(
   world.mayMismatch = true;
   await begin(world, old.saga);
   const before = new Serving(old.saga, world);
-  const to = new Serving(old.options.clock === undefined ? withoutUntil(next) : next, world, before);
+  const to = new Serving(
+    old.options.clock === undefined ? withoutUntil(next) : next,
+    world,
+    before,
+  );
   const handover = { at: index + 1, to };
   const { turn = 0, asked: questions = [] } = baseline.points[index] ?? {};
   const waitedFor = questions.map(({ stepId }) => stepId);
@@ -160,9 +172,14 @@ function unserved(
   return new SagaTestError('violated', `${is}, and does not serve ${what}.`, { cause });
 }
 
-/** Serves older versions at any time: the default clock of a run is later than a date of today's code. */
+/**
+ * Serves older versions at any time: the default clock of a run is later than a date of today's
+ * code.
+ */
 function withoutUntil(next: Program): Program {
-  return wrapProgram(next, ({ previous }) => ({ previous: previous.map(({ saga }) => ({ saga })) }));
+  return wrapProgram(next, ({ previous }) => ({
+    previous: previous.map(({ saga }) => ({ saga })),
+  }));
 }
 
 /** Questions of the new code from its start. */

@@ -33,7 +33,8 @@ export function linesOf(
   texts?: { readonly old: Texts; readonly next: Texts },
 ): readonly string[] {
   const where = `after turn ${turn}, waiting for ${waitedFor.join(', ') || 'nothing'}:`;
-  if (isMachine(error) || error instanceof SagaTestError) return [where, `    ${messageOfError(error)}`];
+  if (isMachine(error) || error instanceof SagaTestError)
+    return [where, `    ${messageOfError(error)}`];
   if (recorded === undefined) return [where, `    ${showError(error)}`];
   const told = ({ kind, path }: StepFacts, of: Texts | undefined): string => {
     const text = of?.get(path);

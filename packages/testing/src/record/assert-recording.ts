@@ -16,7 +16,8 @@ export function assertRecording(value: unknown): asserts value is Recording {
       'Not a recording of a saga: a recording has the fields `recording`, `happened`, and `end`.',
     );
   assertVersion(recording);
-  if (kind === 'journal') assertShape(value, { ...head, input: 'json', happened: each(entry), end: ending });
+  if (kind === 'journal')
+    assertShape(value, { ...head, input: 'json', happened: each(entry), end: ending });
   else if (kind === 'turns') {
     assertShape(value, {
       ...head,
@@ -38,7 +39,10 @@ export function assertRecording(value: unknown): asserts value is Recording {
 export function assertTurn(value: unknown): asserts value is RecordedTurn {
   const { recording, kind } = fieldsOf(value);
   if (recording === undefined || kind !== 'turn')
-    throw new SagaTestError('script', 'Not a recorded turn: pass turns that `recordSagas` gave to `onTurn`.');
+    throw new SagaTestError(
+      'script',
+      'Not a recorded turn: pass turns that `recordSagas` gave to `onTurn`.',
+    );
   assertVersion(recording);
   const { turn: _, ...machine } = turnEvent;
   const { journal } = value as { readonly journal?: unknown };
@@ -59,7 +63,13 @@ export function assertTurn(value: unknown): asserts value is RecordedTurn {
 const head: Shape = { saga: 'string', version: 'string', engine: 'number', redacted: 'array?' };
 const event: Shape = { kind: 'string', id: 'string', outcome: 'string', redacted: 'array?' };
 const entry: Shape = { ...event, letter: 'string', fingerprint: 'number' };
-const turnEvent: Shape = { ...event, turn: 'number', run: 'number?', ms: 'number?', waited: 'number?' };
+const turnEvent: Shape = {
+  ...event,
+  turn: 'number',
+  run: 'number?',
+  ms: 'number?',
+  waited: 'number?',
+};
 const beginning: Shape = {
   time: (time, at) => {
     if (typeof time !== 'string' || Number.isNaN(Date.parse(time)))
@@ -112,7 +122,10 @@ function assertShape(value: unknown, shape: Shape, prefix = ''): void {
     const field = fields[name];
     if (typeof check === 'function') check(field, at);
     else if (!(check.endsWith('?') && field === undefined) && !isA(check.replace('?', ''), field))
-      throw broken(at, check === 'json' ? 'is missing' : `must be of type ${check.replace('?', '')}`);
+      throw broken(
+        at,
+        check === 'json' ? 'is missing' : `must be of type ${check.replace('?', '')}`,
+      );
   }
 }
 

@@ -33,6 +33,8 @@ function field(name: string, value: unknown): string {
 function inLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => inLine(item)).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).map(([name, inner]) => `${JSON.stringify(name)}: ${inLine(inner)}`);
+  const fields = Object.entries(value).map(
+    ([name, inner]) => `${JSON.stringify(name)}: ${inLine(inner)}`,
+  );
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }

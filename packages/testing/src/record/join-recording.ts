@@ -3,8 +3,8 @@ import { assertTurn } from './assert-recording.ts';
 import type { RecordedEvent, RecordedTurn, Recording, TurnBeginning } from './recording.ts';
 
 /**
- * Creates a recording from the turns of one saga, in any order. Drops turns without a path to the last end. The last turn of a generator is
- * enough.
+ * Creates a recording from the turns of one saga, in any order. Drops turns without a path to the
+ * last end. The last turn of a generator is enough.
  * @throws SagaTestError `script` if no turn ends the saga, or a turn on the way is missing
  * @example
  * ```ts

@@ -11,13 +11,15 @@ export interface RecordedSaga {
 /** Options of `recordSagas`. */
 export interface RecordSagasOptions {
   /**
-   * Receives turns before the client is answered: each turn of a machine, and the last turn of a generator. A repeated request
-   * reports its turn again. Store the turns by `sagaId`, for `joinRecording`.
+   * Receives turns before the client is answered: each turn of a machine, and the last turn of a
+   * generator. A repeated request reports its turn again. Store the turns by `sagaId`, for
+   * `joinRecording`.
    */
   readonly onTurn: (turn: RecordedTurn, saga: RecordedSaga) => unknown;
   /**
-   * Returns the part of a value that the recording keeps: of an argument, answer, result, or error; for a machine, also of an input of a
-   * step and a question. If the saga decides by a replaced value, a replay may take another branch, so keep its shape.
+   * Returns the part of a value that the recording keeps: of an argument, answer, result, or error;
+   * for a machine, also of an input of a step and a question. If the saga decides by a replaced
+   * value, a replay may take another branch, so keep its shape.
    */
   readonly redact: Redact;
   /** Receives errors of the other options, which fail no saga. Default: errors are dropped. */
@@ -41,7 +43,10 @@ const names: NamesOf<RecordSagasOptions> = { onTurn: true, redact: true, onError
  * createSagaHost({ sagas: recordSagas([order], { onTurn, redact }), keys, audience: 'shop' });
  * ```
  */
-export function recordSagas(sagas: readonly Program[], options: RecordSagasOptions): readonly Program[] {
+export function recordSagas(
+  sagas: readonly Program[],
+  options: RecordSagasOptions,
+): readonly Program[] {
   assertKnownOptions('recordSagas', options, names);
   const { onTurn, redact, onError = () => undefined } = options;
   return sagas.map((program) =>

@@ -4,7 +4,10 @@ import { toJson } from './recorded-event.ts';
 /** Converts an error to JSON with its plain fields, for retry policies. Never throws. */
 export function thrownToJson(thrown: unknown): Json {
   if (typeof thrown !== 'object' || thrown === null) {
-    return { name: 'Error', message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown` };
+    return {
+      name: 'Error',
+      message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown`,
+    };
   }
   const fields: Record<string, Json> = {};
   for (const key of new Set(['name', 'message', 'code', 'data', ...keysOf(thrown)])) {
@@ -15,7 +18,11 @@ export function thrownToJson(thrown: unknown): Json {
 }
 
 export function thrownFrom(json: Json | undefined): Error {
-  const { name = 'Error', message = '', ...rest } = Object(json) as { readonly [key: string]: unknown };
+  const {
+    name = 'Error',
+    message = '',
+    ...rest
+  } = Object(json) as { readonly [key: string]: unknown };
   const error = new Error(String(message));
   // Not by assignment: a field of that name may have a setter.
   for (const [key, value] of Object.entries({ name, ...rest })) {

@@ -55,13 +55,20 @@ export function endOf(
 export function failure(
   thrown: unknown,
   redact: Redact,
-): { readonly error: { readonly name: string; readonly message: string }; readonly redacted?: true } {
+): {
+  readonly error: { readonly name: string; readonly message: string };
+  readonly redacted?: true;
+} {
   const { name, message } = Object(thrown) as { name?: unknown; message?: unknown };
-  const { kept, redacted } = redactedBy(redact, typeof message === 'string' ? message : encodable(thrown), {
-    kind: 'error',
-    id: '',
-    part: 'value',
-  });
+  const { kept, redacted } = redactedBy(
+    redact,
+    typeof message === 'string' ? message : encodable(thrown),
+    {
+      kind: 'error',
+      id: '',
+      part: 'value',
+    },
+  );
   return {
     error: {
       name: typeof name === 'string' ? name : 'Error',

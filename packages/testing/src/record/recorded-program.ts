@@ -3,7 +3,12 @@ import { keyText } from '@mcp-saga/server/internal';
 import type { HistoryEntry, Outcome, ProgramState, Runtime } from '@mcp-saga/server/internal';
 import { wrapProgram } from '../values/wrap-program.ts';
 import { redactedEvent, endOf, failure, redactedBy } from './recorded-event.ts';
-import { recordingVersion, type RecordedEvent, type RecordedTurn, type Redact } from './recording.ts';
+import {
+  recordingVersion,
+  type RecordedEvent,
+  type RecordedTurn,
+  type Redact,
+} from './recording.ts';
 import { TurnRecorder, type NotedTurn } from './turn-recorder.ts';
 
 /** Receives a turn before its client is answered. Must not throw. */
@@ -26,7 +31,14 @@ export function recordedProgram(recorded: Program, redact: Redact, onTurn: OnTur
           const input = noted.journal?.input ?? begun.get(noted.request.state);
           await onTurn(() => toTurn(program, redact, noted, outcome, input), runtime.saga.id);
         };
-        const recorder = new TurnRecorder({ program, state, answers, runtime, end, onCommit: report });
+        const recorder = new TurnRecorder({
+          program,
+          state,
+          answers,
+          runtime,
+          end,
+          onCommit: report,
+        });
         const outcome = await recorder.take();
         await report(recorder.noted, outcome);
         return outcome;
@@ -62,12 +74,22 @@ async function toTurn(
     time: new Date(began).toISOString(),
     host: { ...host, ...(input !== undefined && hasToken === true ? { hasToken } : {}) },
     ...(ended === undefined ? {} : { ended }),
-    happened: (journal?.entries.map(eventOf) ?? events).map((event) => redactedEvent(event, redact)),
+    happened: (journal?.entries.map(eventOf) ?? events).map((event) =>
+      redactedEvent(event, redact),
+    ),
     ...(outcome.status === 'suspended' ? {} : { end: endOf(outcome, redact) }),
   };
 }
 
-function eventOf({ kind, path: id, outcome, value, by, letter, fingerprint }: HistoryEntry): RecordedEvent {
+function eventOf({
+  kind,
+  path: id,
+  outcome,
+  value,
+  by,
+  letter,
+  fingerprint,
+}: HistoryEntry): RecordedEvent {
   return {
     kind,
     id,
@@ -79,7 +101,8 @@ function eventOf({ kind, path: id, outcome, value, by, letter, fingerprint }: Hi
   };
 }
 
-// Keyed, since a plain digest of a state would reveal redacted values to a reader who tries candidates.
+// Keyed, since a plain digest of a state would reveal redacted values to a reader who tries
+// candidates.
 async function nameOf(state: ProgramState, runtime: Runtime): Promise<string> {
   const { head, structure, client, server } = state;
   const digest = await runtime.questions.digest(JSON.stringify([head, structure, client, server]));

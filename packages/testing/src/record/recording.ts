@@ -18,7 +18,10 @@ export interface RecordedEvent {
   /** Answer, result, or error. Values that JSON lacks are written as `{"$": …}`. */
   readonly value?: Json;
   readonly by?: NonNullable<HistoryEntry['by']>;
-  /** Redacted parts. A redacted `given` is not compared. After a redacted `value`, neither are questions, inputs, and the end. */
+  /**
+   * Redacted parts. A redacted `given` is not compared. After a redacted `value`, neither are
+   * questions, inputs, and the end.
+   */
   readonly redacted?: readonly Recorded['part'][];
   /** Generators: text of the question, if known. */
   readonly asked?: string;
@@ -66,19 +69,26 @@ export type RecordedEnd = (
 
 /** Value for `Redact` to keep or replace. */
 export interface Recorded {
-  /** `input`, `result`, and `error` of the saga, or an effect. `compensate`: name and arguments of a compensator, for replays. */
+  /**
+   * `input`, `result`, and `error` of the saga, or an effect. `compensate`: name and arguments of a
+   * compensator, for replays.
+   */
   readonly kind: string;
   /** ID of the step; empty for a value of the saga. */
   readonly id: string;
-  /** `value`: an argument, answer, result, or error. `given`, machines only: the input of a step, or a question. */
+  /**
+   * `value`: an argument, answer, result, or error. `given`, machines only: the input of a step, or
+   * a question.
+   */
   readonly part: 'given' | 'value';
 }
 
 /**
- * Returns what the recording keeps of a value. IDs, keys of steps, and fingerprints (32 bits of a command) are always kept.
+ * Returns what the recording keeps of a value. IDs, keys of steps, and fingerprints (32 bits of a
+ * command) are always kept.
  *
- * A replay gives the redacted value to the saga. After the first changed `value`, a replay compares only the kind and ID of
- * events, and the kind of the end. Return values without secrets unchanged.
+ * A replay gives the redacted value to the saga. After the first changed `value`, a replay compares
+ * only the kind and ID of events, and the kind of the end. Return values without secrets unchanged.
  */
 export type Redact = (value: Json, of: Recorded) => Json;
 
@@ -116,8 +126,9 @@ export interface TurnBeginning {
 /**
  * A turn, for `joinRecording`.
  *
- * A generator is recorded in its last turn, by the whole journal: only a journal shows if a token in flight replays on new
- * code with `patched`, `now`, and the order of entries. A machine is recorded in each of its turns.
+ * A generator is recorded in its last turn, by the whole journal: only a journal shows if a token
+ * in flight replays on new code with `patched`, `now`, and the order of entries. A machine is
+ * recorded in each of its turns.
  */
 export interface RecordedTurn extends RecordingHead, TurnBeginning {
   readonly kind: 'turn';
@@ -127,7 +138,9 @@ export interface RecordedTurn extends RecordingHead, TurnBeginning {
   readonly journal?: true;
   /** Arguments, in the first turn and with a journal. */
   readonly input?: Json;
-  /** Name of the state at the start, derived with the secret of the saga; absent in the first turn. */
+  /**
+   * Name of the state at the start, derived with the secret of the saga; absent in the first turn.
+   */
   readonly from?: string;
   /** Name of the state at the end; absent in the last turn. */
   readonly to?: string;
@@ -136,8 +149,8 @@ export interface RecordedTurn extends RecordingHead, TurnBeginning {
 }
 
 /**
- * Recording of a saga from arguments to end, as JSON. Contains arguments, answers, and results unless redacted, and no key or
- * token.
+ * Recording of a saga from arguments to end, as JSON. Contains arguments, answers, and results
+ * unless redacted, and no key or token.
  */
 export interface Recording extends RecordingHead {
   /** `journal`: a generator, by its journal (default). `turns`: a machine, by its turns. */
@@ -146,7 +159,9 @@ export interface Recording extends RecordingHead {
   readonly input: Json;
   /** Turns of a machine. */
   readonly turns?: readonly TurnBeginning[];
-  /** Events in order. In a turn: answers, then steps and waits by time of their end, then questions. */
+  /**
+   * Events in order. In a turn: answers, then steps and waits by time of their end, then questions.
+   */
   readonly happened: readonly RecordedEvent[];
   readonly end: RecordedEnd;
   /** Recording of the saga that a generator continued as. */

@@ -24,6 +24,8 @@ export function saveRecording(file: string | URL, recording: Recording): void {
       'No file system. Store the text of formatRecording(recording) instead.',
     );
   const path = process.getBuiltinModule('node:path');
-  fs.mkdirSync(typeof file === 'string' ? path.dirname(file) : new URL('.', file), { recursive: true });
+  fs.mkdirSync(typeof file === 'string' ? path.dirname(file) : new URL('.', file), {
+    recursive: true,
+  });
   fs.writeFileSync(file, formatRecording(recording));
 }

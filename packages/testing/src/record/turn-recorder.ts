@@ -41,7 +41,10 @@ type Commit = NonNullable<Runtime['turn']['commit']>;
 type CommitPoint = Parameters<Commit>[0];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Takes a turn, and records answers, steps, waits, and questions; of a generator only the journal and questions. */
+/**
+ * Takes a turn, and records answers, steps, waits, and questions; of a generator only the journal
+ * and questions.
+ */
 export class TurnRecorder {
   #request: TurnRequest;
   #began: number;
@@ -125,7 +128,9 @@ export class TurnRecorder {
     return program.asked(state).flatMap((id) => {
       const answer = answers.get(id);
       if (answer === undefined) return [];
-      return [{ ...answerEvent(id, answer, this.#kinds.get(id)), ...present({ reason: why.get(id) }) }];
+      return [
+        { ...answerEvent(id, answer, this.#kinds.get(id)), ...present({ reason: why.get(id) }) },
+      ];
     });
   }
 
@@ -137,7 +142,9 @@ export class TurnRecorder {
       ...runtime,
       turn: {
         ...runtime.turn,
-        ...(runtime.turn.commit === undefined ? {} : { commit: (point: CommitPoint) => this.#commit(point) }),
+        ...(runtime.turn.commit === undefined
+          ? {}
+          : { commit: (point: CommitPoint) => this.#commit(point) }),
       },
       time: {
         ...runtime.time,
@@ -167,7 +174,9 @@ export class TurnRecorder {
         },
         sample: (params, step) => {
           const id = this.#paths.get(step.idempotencyKey) ?? '';
-          return this.#noted('sample', id, params, () => runtime.questions.sample(params, step)) as never;
+          return this.#noted('sample', id, params, () =>
+            runtime.questions.sample(params, step),
+          ) as never;
         },
       },
       effects: {
@@ -186,13 +195,16 @@ export class TurnRecorder {
         },
         perform: (call) =>
           this.#noted(call.kind, call.path, call.step.input, () =>
-            runtime.effects.perform === undefined ? call.run(call.step) : runtime.effects.perform(call),
+            runtime.effects.perform === undefined
+              ? call.run(call.step)
+              : runtime.effects.perform(call),
           ),
       },
       observer: {
         ...runtime.observer,
         observe: (event) => {
-          if (event.type === 'answered' || event.type === 'asked') this.#kinds.set(event.path, event.kind);
+          if (event.type === 'answered' || event.type === 'asked')
+            this.#kinds.set(event.path, event.kind);
           runtime.observer.observe(event);
         },
       },
@@ -270,7 +282,10 @@ function cameTo(
   });
   if (asked.length > 0 && deadline === undefined) return asked;
   const latest = deadline === undefined ? undefined : deadline - now;
-  return [...asked, { kind: 'wait', id: '', outcome: 'waits', ...present({ ms: retryAfterMs, latest }) }];
+  return [
+    ...asked,
+    { kind: 'wait', id: '', outcome: 'waits', ...present({ ms: retryAfterMs, latest }) },
+  ];
 }
 
 /** Outcome of code; if the value cannot be encoded, the reason. */

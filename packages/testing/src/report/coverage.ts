@@ -23,7 +23,10 @@ export interface OneSagaCoverage {
 
 interface Counts {
   runs: number;
-  readonly steps: Map<string, { kind: StepCoverage['kind']; readonly seen: Map<CoverageOutcome, number> }>;
+  readonly steps: Map<
+    string,
+    { kind: StepCoverage['kind']; readonly seen: Map<CoverageOutcome, number> }
+  >;
 }
 
 const collecting = new Set<SagaCoverage>();
@@ -34,7 +37,8 @@ export function noteRun(program: Program, run: Pick<ReportedRun, 'trace'>): void
 }
 
 /**
- * Collects all later runs, of explorers too. Call at the top of a test file. Counts only reached steps.
+ * Collects all later runs, of explorers too. Call at the top of a test file. Counts only reached
+ * steps.
  * @example
  * ```ts
  * import { saga, step } from '@mcp-saga/server';
@@ -96,7 +100,9 @@ export class SagaCoverage {
   /** Missing outcomes, such as `order: sure is never declined`. */
   get missing(): readonly string[] {
     return this.sagas.flatMap(({ saga, steps }) =>
-      steps.flatMap(({ id, missing }) => missing.map((outcome) => `${saga}: ${id} ${never[outcome]}`)),
+      steps.flatMap(({ id, missing }) =>
+        missing.map((outcome) => `${saga}: ${id} ${never[outcome]}`),
+      ),
     );
   }
 
@@ -108,7 +114,9 @@ export class SagaCoverage {
         return [
           `${saga}, ${runs} ${runs === 1 ? 'run' : 'runs'}`,
           ...steps.map(({ id, seen, missing }) => {
-            const counted = outcomes.flatMap((each) => (each in seen ? [`${word(each)} ${seen[each]}`] : []));
+            const counted = outcomes.flatMap((each) =>
+              each in seen ? [`${word(each)} ${seen[each]}`] : [],
+            );
             const not = missing.map((outcome) => `never ${word(outcome)}`);
             return `  ${id.padEnd(width)}  ${[...counted, ...not].join(', ')}`;
           }),
@@ -125,7 +133,14 @@ const possible: Readonly<Record<StepCoverage['kind'], readonly CoverageOutcome[]
   poll: ['ran'],
 };
 
-const outcomes: readonly CoverageOutcome[] = ['answered', 'declined', 'cancelled', 'ran', 'failed', 'undone'];
+const outcomes: readonly CoverageOutcome[] = [
+  'answered',
+  'declined',
+  'cancelled',
+  'ran',
+  'failed',
+  'undone',
+];
 
 const never: Readonly<Record<CoverageOutcome, string>> = {
   answered: 'is never answered',
@@ -151,11 +166,13 @@ function outcomeOf(entry: TraceEntry): Found | undefined {
     return { id: entry.id, kind: isForm ? 'form' : 'question' };
   }
   if (type === 'answered') return { id: entry.id, kind: 'question', outcome: type };
-  if (type === 'declined' || type === 'cancelled') return { id: entry.id, kind: 'form', outcome: type };
+  if (type === 'declined' || type === 'cancelled')
+    return { id: entry.id, kind: 'form', outcome: type };
   if (type === 'ran' || type === 'failed' || type === 'undone')
     return { id: entry.id, kind: 'step', outcome: type };
   return type === 'polled' ? { id: entry.id, kind: 'poll', outcome: 'ran' } : undefined;
 }
 
 // A question is dismissed; cancelled is a saga.
-const word = (outcome: CoverageOutcome): string => (outcome === 'cancelled' ? 'dismissed' : outcome);
+const word = (outcome: CoverageOutcome): string =>
+  outcome === 'cancelled' ? 'dismissed' : outcome;

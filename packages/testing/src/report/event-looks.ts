@@ -1,6 +1,9 @@
 import type { TraceEvent } from './trace.ts';
 
-/** Place of an event: between client and server, between server and outside world, or at a single lifeline. */
+/**
+ * Place of an event: between client and server, between server and outside world, or at a single
+ * lifeline.
+ */
 export type Place = 'call' | 'reply' | 'effect' | 'undo' | 'here' | 'between';
 
 /** Look of an event. */
@@ -8,7 +11,10 @@ interface EventLook {
   readonly place: Place;
   /** Word before the ID. Absent: the ID and the value are enough. */
   readonly verb?: string;
-  /** `true` if the kit has a sentence for the event, beside those that are not between two lifelines. */
+  /**
+   * `true` if the kit has a sentence for the event, beside those that are not between two
+   * lifelines.
+   */
   readonly isSentence?: true;
   /** `true` if something went wrong. */
   readonly isBad?: true;
@@ -49,7 +55,9 @@ export const looks: EventLooks = {
   forked: { place: 'call', isSentence: true },
 };
 
-/** Returns the look of an event. The effect before a crash has happened, though nothing recorded it. */
+/**
+ * Returns the look of an event. The effect before a crash has happened, though nothing recorded it.
+ */
 export function lookOf({ type, when, by }: Shown): EventLook {
   if (by !== undefined) return { ...looks[type], place: 'here' };
   return when === 'after' ? { ...looks.crashed, place: 'effect' } : looks[type];

@@ -8,8 +8,14 @@ export interface TraceMatch {
   readonly actual: string;
 }
 
-/** Compares a trace with expected lines: `ran charge` matches `ran charge: {"id":1}`, and `…` matches any number of lines. */
-export function matchTrace(actual: readonly string[], expected: string | readonly string[]): TraceMatch {
+/**
+ * Compares a trace with expected lines: `ran charge` matches `ran charge: {"id":1}`, and `…`
+ * matches any number of lines.
+ */
+export function matchTrace(
+  actual: readonly string[],
+  expected: string | readonly string[],
+): TraceMatch {
   const wanted = linesOf(expected);
   const met = match(actual, wanted, 0, 0, new Map());
   const shown: string[] = [];

@@ -27,7 +27,11 @@ export interface RunsExpected {
 
 /** Matchers for runs: `expect.extend(sagaMatchers)`, or `import '@mcp-saga/testing/vitest'`. */
 export const sagaMatchers = {
-  toMatchSagaTrace(this: Matcher, received: unknown, expected: string | readonly string[]): MatcherResult {
+  toMatchSagaTrace(
+    this: Matcher,
+    received: unknown,
+    expected: string | readonly string[],
+  ): MatcherResult {
     const { pass, ...sides } = matchTrace(runOf(received).trace.lines, expected);
     return {
       pass,
@@ -44,11 +48,17 @@ export const sagaMatchers = {
     const asked = idsOf(run, 'asked');
     const wasAsked = (id: string): boolean => idsMeant(id, asked).length > 0;
     const pass = isNegated(this) ? ids.some(wasAsked) : ids.every(wasAsked);
-    return said(run, pass, `to ask ${quoted(ids)}`, `It asked ${quoted(asked)}.${suggestions(ids, asked)}`, {
-      // Other questions are allowed, and no part of the difference.
-      expected: isNegated(this) ? [] : ids,
-      actual: ids.flatMap((id) => (wasAsked(id) ? [id] : [])),
-    });
+    return said(
+      run,
+      pass,
+      `to ask ${quoted(ids)}`,
+      `It asked ${quoted(asked)}.${suggestions(ids, asked)}`,
+      {
+        // Other questions are allowed, and no part of the difference.
+        expected: isNegated(this) ? [] : ids,
+        actual: ids.flatMap((id) => (wasAsked(id) ? [id] : [])),
+      },
+    );
   },
   toHaveRun(
     this: Matcher,
@@ -69,9 +79,16 @@ export const sagaMatchers = {
       const meant = idsMeant(id, all);
       const runs = ended.filter((entry) => meant.includes(entry.id));
       const ran = runs.some((entry) => entry.type !== 'failed');
-      return { id, attempts: runs.length, ran, pass: times === undefined ? ran : runs.length === times };
+      return {
+        id,
+        attempts: runs.length,
+        ran,
+        pass: times === undefined ? ran : runs.length === times,
+      };
     });
-    const pass = isNegated(this) ? counts.some((each) => each.pass) : counts.every((each) => each.pass);
+    const pass = isNegated(this)
+      ? counts.some((each) => each.pass)
+      : counts.every((each) => each.pass);
     const wanted = `to run ${quoted(ids)}${times === undefined ? '' : ` ${count(times)}`}`;
     const told = counts.find((each) => each.pass === pass);
     const did =
@@ -80,7 +97,12 @@ export const sagaMatchers = {
         : `It ran ${quoted([told.id])} ${count(told.attempts)}${told.ran ? '' : ', and it failed'}.`;
     return said(run, pass, wanted, did, {});
   },
-  toHaveCompensated(this: Matcher, received: unknown, expected: IDs, ...rest: unknown[]): MatcherResult {
+  toHaveCompensated(
+    this: Matcher,
+    received: unknown,
+    expected: IDs,
+    ...rest: unknown[]
+  ): MatcherResult {
     const run = runOf(received);
     const ids = idsIn('toHaveCompensated', expected, rest);
     const actual = [...run.compensated];
@@ -107,8 +129,12 @@ export const sagaMatchers = {
 
 function idsIn(matcher: string, ids: unknown, rest: readonly unknown[]): readonly string[] {
   const list: unknown = typeof ids === 'string' ? [ids] : ids;
-  if (Array.isArray(list) && list.every((id) => typeof id === 'string') && rest.length === 0) return list;
-  throw new SagaTestError('script', `${matcher} takes an ID or a list of IDs: ${matcher}(['one', 'other']).`);
+  if (Array.isArray(list) && list.every((id) => typeof id === 'string') && rest.length === 0)
+    return list;
+  throw new SagaTestError(
+    'script',
+    `${matcher} takes an ID or a list of IDs: ${matcher}(['one', 'other']).`,
+  );
 }
 
 function said(

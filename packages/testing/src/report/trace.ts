@@ -33,8 +33,18 @@ export type TraceEvent =
       readonly result: unknown;
       readonly key: string | undefined;
     }
-  | { readonly type: 'polled'; readonly id: string; readonly attempt: number; readonly result: unknown }
-  | { readonly type: 'failed'; readonly id: string; readonly attempt: number; readonly error: unknown }
+  | {
+      readonly type: 'polled';
+      readonly id: string;
+      readonly attempt: number;
+      readonly result: unknown;
+    }
+  | {
+      readonly type: 'failed';
+      readonly id: string;
+      readonly attempt: number;
+      readonly error: unknown;
+    }
   | { readonly type: 'retried'; readonly id: string; readonly attempt: number }
   | { readonly type: 'waited'; readonly ms: number }
   | { readonly type: 'passed'; readonly id: string; readonly kind: 'pivot' | 'compensate' }
@@ -108,7 +118,8 @@ const lines: ByEvent<string> = {
   failed: ({ id, error }) => `failed ${id}: ${showError(error)}`,
   retried: ({ id }) => `retried ${id}`,
   waited: ({ ms }) => `waited ${ms} ms${ms < 60_000 ? '' : ` (${durationOf(ms)})`}`,
-  passed: ({ id, kind }) => (kind === 'pivot' ? `passed ${id}: no way back` : `registered undo ${id}`),
+  passed: ({ id, kind }) =>
+    kind === 'pivot' ? `passed ${id}: no way back` : `registered undo ${id}`,
   undone: ({ id }) => `undid ${id}`,
   undoFailed: ({ id, error }) => `failed to undo ${id}: ${showError(error)}`,
   uncompensated: ({ id }) => `left ${id}`,

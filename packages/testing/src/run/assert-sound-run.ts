@@ -3,13 +3,20 @@ import { SagaTestError } from '../values/errors.ts';
 import type { Ended } from './run-host.ts';
 import type { World } from '../world/world.ts';
 
-/** Throws for a mistake in the saga of a run, at any end: `not_deterministic`, `floating`, or an error of the kit. */
+/**
+ * Throws for a mistake in the saga of a run, at any end: `not_deterministic`, `floating`, or an
+ * error of the kit.
+ */
 export function assertSound(program: Program, world: World, ended: Ended): void {
   if (world.objection !== undefined) throw world.objection;
   if (ended.status !== 'completed' && ended.error instanceof ReplayMismatch && !world.mayMismatch) {
-    throw new SagaTestError('not_deterministic', explainMismatch(program.name, world.turn, ended.error), {
-      cause: ended.error,
-    });
+    throw new SagaTestError(
+      'not_deterministic',
+      explainMismatch(program.name, world.turn, ended.error),
+      {
+        cause: ended.error,
+      },
+    );
   }
   const floated = world.warnings.find((warning) => warning.includes('never yielded it'));
   if (floated !== undefined) {
@@ -21,7 +28,11 @@ export function assertSound(program: Program, world: World, ended: Ended): void 
 }
 
 /** Explains a mismatch, side by side. */
-export function explainMismatch(saga: string, turn: number, { recorded, asked }: ReplayMismatch): string {
+export function explainMismatch(
+  saga: string,
+  turn: number,
+  { recorded, asked }: ReplayMismatch,
+): string {
   const now = asked.map(({ kind, path }) => `${kind} '${path}'`).join(', ');
   const same = asked.some(({ kind, path }) => kind === recorded.kind && path === recorded.path);
   return (

@@ -5,10 +5,15 @@ import { answeringKinds, type Rule } from '../script/script-rules.ts';
 import { ruleSource } from '../script/script-source.ts';
 import type { World } from '../world/world.ts';
 
-/** Throws `script` if a fault never applied. Without faults, adds a warning for each unused answer or stand-in. */
+/**
+ * Throws `script` if a fault never applied. Without faults, adds a warning for each unused answer
+ * or stand-in.
+ */
 export function assertApplied(world: World): void {
   const { all } = world.rules;
-  const unused = all.filter((rule, at) => !wasApplied(world, rule) && !isOverruled(rule, all.slice(at + 1)));
+  const unused = all.filter(
+    (rule, at) => !wasApplied(world, rule) && !isOverruled(rule, all.slice(at + 1)),
+  );
   const faults = unused.filter(isFault);
   if (faults.length > 0) throw neverApplied(world, faults);
   if (all.some(isFault)) return;
@@ -21,7 +26,13 @@ export function assertApplied(world: World): void {
 
 /** `true` for a fault, `false` for an answer or a stand-in. */
 export function isFault({ kind }: Rule): boolean {
-  return kind !== 'outside' && kind !== 'answer' && kind !== 'sample' && kind !== 'roots' && kind !== 'step';
+  return (
+    kind !== 'outside' &&
+    kind !== 'answer' &&
+    kind !== 'sample' &&
+    kind !== 'roots' &&
+    kind !== 'step'
+  );
 }
 
 /** `true` if a rule was used in a run. */
@@ -54,20 +65,26 @@ function neverApplied(world: World, rules: readonly Rule[]): SagaTestError {
 }
 
 function hintOn(world: World, rule: Rule): string {
-  if (rule.kind === 'loseResponse') return `the responses were those of turns ${world.responses.join(', ')}`;
+  if (rule.kind === 'loseResponse')
+    return `the responses were those of turns ${world.responses.join(', ')}`;
   if (rule.kind === 'deny') return 'no step needed it';
   const { id } = rule;
   const questions = new Map(
-    world.trace.flatMap((entry) => (entry.type === 'asked' ? [[entry.id, entry.kind] as const] : [])),
+    world.trace.flatMap((entry) =>
+      entry.type === 'asked' ? [[entry.id, entry.kind] as const] : [],
+    ),
   );
   const kind = questions.get(id);
   if (kind !== undefined) return `'${id}' is a question: ${kind}`;
   const runs = world.runs.get(id);
   if (runs !== undefined)
     return `'${id}' is a step, and its code ran ${runs === 1 ? 'once' : `${runs} times`}`;
-  const isOfQuestion = answeringKinds.has(rule.kind) || ['end', 'late', 'silent'].includes(rule.kind);
+  const isOfQuestion =
+    answeringKinds.has(rule.kind) || ['end', 'late', 'silent'].includes(rule.kind);
   const outside = [...world.outside.asked.values()].map((asked) => asked.id);
-  const ids = [...(rule.kind === 'outside' ? outside : isOfQuestion ? questions.keys() : world.runs.keys())];
+  const ids = [
+    ...(rule.kind === 'outside' ? outside : isOfQuestion ? questions.keys() : world.runs.keys()),
+  ];
   if (id.startsWith('~') && world.runs.has(id.slice(1))) return `'${id.slice(1)}' was not undone`;
   const near = nearestName(id, ids);
   if (near !== undefined) return `did you mean '${near}'?`;

@@ -80,7 +80,8 @@ async function playTurns(
     const answers = 'answers' in request ? request.answers : [];
     points.splice(-1, 1, { ...point, answers });
     world.turn = turn.turn + 1;
-    if (request.type === 'cancel') world.tell({ type: 'cancelledFromOutside', reason: request.reason });
+    if (request.type === 'cancel')
+      world.tell({ type: 'cancelledFromOutside', reason: request.reason });
     world.asked = new Map(asked.map((step) => [step.stepId, step]));
     world.sent = new Map(answers.map((answer) => [answer.stepId, answer]));
   }
@@ -126,13 +127,19 @@ function isRefusal(error: unknown): boolean {
 
 function losesResponse(world: World): boolean {
   if (world.responses.at(-1) !== world.turn) world.responses.push(world.turn);
-  const rule = world.rules.all.find((each) => each.kind === 'loseResponse' && each.turn === world.turn);
+  const rule = world.rules.all.find(
+    (each) => each.kind === 'loseResponse' && each.turn === world.turn,
+  );
   if (rule === undefined || !world.use(rule, 1)) return false;
   world.tell({ type: 'lost', what: 'response' });
   return true;
 }
 
-async function nextRequest(program: Program, world: World, turn: SuspendedTurn): Promise<TestRequest> {
+async function nextRequest(
+  program: Program,
+  world: World,
+  turn: SuspendedTurn,
+): Promise<TestRequest> {
   const { token, steps } = turn;
   for (const { stepId } of steps) {
     const rule = world.rules.find(['end'], stepId);
@@ -147,10 +154,17 @@ async function nextRequest(program: Program, world: World, turn: SuspendedTurn):
   for (const step of wait === undefined ? answeredNow(world, steps) : []) {
     answers.push(await answerTo(world, program.name, step));
   }
-  return { type: answers.length === 0 && isWoken(program, world, turn) ? 'wake' : 'resume', token, answers };
+  return {
+    type: answers.length === 0 && isWoken(program, world, turn) ? 'wake' : 'resume',
+    token,
+    answers,
+  };
 }
 
-/** Time until the saga can continue without an answer of the client, in milliseconds. Infinity: never. */
+/**
+ * Time until the saga can continue without an answer of the client, in milliseconds. Infinity:
+ * never.
+ */
 function dueIn(
   { clock, outside }: World,
   { steps, due = Infinity, retryAfterMs = 0 }: SuspendedTurn,
@@ -159,7 +173,10 @@ function dueIn(
   return steps.length > 0 ? due - now : Math.max(retryAfterMs, (outside.nextAt ?? now) - now);
 }
 
-/** `true` if a queue continues the saga. A client without a wait after its first turn may not have its token. */
+/**
+ * `true` if a queue continues the saga. A client without a wait after its first turn may not have
+ * its token.
+ */
 function isWoken({ forks }: Program, { options, clock }: World, turn: SuspendedTurn): boolean {
   const { steps, turn: number, retryAfterMs = 0, due = Infinity } = turn;
   const isDue = steps.length === 0 ? number > 1 || retryAfterMs > 0 : due <= clock.now();
@@ -174,7 +191,11 @@ function answeredNow(world: World, steps: readonly ClientStep[]): readonly Clien
     const rule = world.rules.find(['late', 'silent'], step.stepId);
     if (rule === undefined) return { step, rule, at: now };
     const { kind, ms } = rule;
-    return { step, rule, at: kind === 'silent' ? now + ms : (world.askedAt.get(step.stepId) ?? now) + ms };
+    return {
+      step,
+      rule,
+      at: kind === 'silent' ? now + ms : (world.askedAt.get(step.stepId) ?? now) + ms,
+    };
   });
   const next = Math.max(now, Math.min(...timed.map(({ at }) => at)));
   world.clock.pass(next - now);
@@ -200,16 +221,23 @@ function conclude(world: World, ended: Ended): void {
   if (ended.status === 'completed') {
     world.tell({ type: 'completed', result: ended.result });
   } else if (ended.status === 'refused') {
-    const { reason, message } = Object(ended.error) as Partial<Record<'reason' | 'message', string>>;
-    if (world.trace.at(-1)?.type === 'forked') for (const id of world.sent.keys()) answered(world, id);
+    const { reason, message } = Object(ended.error) as Partial<
+      Record<'reason' | 'message', string>
+    >;
+    if (world.trace.at(-1)?.type === 'forked')
+      for (const id of world.sent.keys()) answered(world, id);
     world.tell({ type: 'refused', reason: reason ?? message ?? 'not allowed' });
   } else {
     // Only the end reports undos of several steps.
-    const told = new Set(world.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])));
+    const told = new Set(
+      world.trace.flatMap((entry) => (entry.type === 'undone' ? [entry.id] : [])),
+    );
     for (const { stepId } of ended.compensated) {
       const id = world.idOf(stepId);
       // A stored response undoes nothing again, and leaves no steps.
-      const at = world.trace.findLastIndex((entry) => 'id' in entry && entry.id.startsWith(`~${stepId}/`));
+      const at = world.trace.findLastIndex(
+        (entry) => 'id' in entry && entry.id.startsWith(`~${stepId}/`),
+      );
       const { turn = 0 } = world.trace[at] ?? {};
       if (turn > 0 && !told.has(id))
         world.trace.splice(at + 1, 0, { type: 'undone', id, key: undefined, turn });

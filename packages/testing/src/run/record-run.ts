@@ -64,5 +64,7 @@ function waitedIn(trace: Trace, from: number, to: number): number {
 
 function isAbout(event: TraceEntry, id: string): boolean {
   if (!('id' in event)) return false;
-  return event.type === 'undone' || event.type === 'undoFailed' ? `~${event.id}` === id : event.id === id;
+  return event.type === 'undone' || event.type === 'undoFailed'
+    ? `~${event.id}` === id
+    : event.id === id;
 }

@@ -25,14 +25,20 @@ import type { TestSagaOptions } from '../script/test-options.ts';
 
 export type TestRequest =
   | { readonly type: 'start' }
-  | { readonly type: 'resume' | 'wake'; readonly token: string; readonly answers: readonly StepAnswer[] }
+  | {
+      readonly type: 'resume' | 'wake';
+      readonly token: string;
+      readonly answers: readonly StepAnswer[];
+    }
   | { readonly type: 'cancel'; readonly token: string; readonly reason: string | undefined };
 
 export type Ended =
   | Exclude<SagaTurn, SuspendedTurn>
   | { readonly status: 'refused'; readonly error: unknown };
 
-/** Serves each request of a run with a new host, which shares only key and guard with the others. */
+/**
+ * Serves each request of a run with a new host, which shares only key and guard with the others.
+ */
 export class Serving {
   readonly #program: Program;
   readonly #key: string;
@@ -56,14 +62,16 @@ export class Serving {
     await world.options.restart?.(world.turn);
     const { capabilities } = world;
     const { signal } = controller;
-    const told = (what: 'progress' | 'log', text: string): void => world.tell({ type: 'told', what, text });
+    const told = (what: 'progress' | 'log', text: string): void =>
+      world.tell({ type: 'told', what, text });
     const client: SagaCaller = {
       context: world.options.context,
       progress: ({ value, total, message }) => {
         const of = total === undefined ? '' : `/${total}`;
         told('progress', `${value}${of}${message === undefined ? '' : ` ${message}`}`);
       },
-      log: (level, data) => told('log', `${level} ${typeof data === 'string' ? data : JSON.stringify(data)}`),
+      log: (level, data) =>
+        told('log', `${level} ${typeof data === 'string' ? data : JSON.stringify(data)}`),
     };
     const caller = { ...(request.type === 'wake' ? {} : client), ...present({ capabilities }) };
     try {
@@ -111,7 +119,10 @@ export class Serving {
   }
 }
 
-/** Makes a guard that forgets nothing: a fork goes back in time, and finds each used token with its response. */
+/**
+ * Makes a guard that forgets nothing: a fork goes back in time, and finds each used token with its
+ * response.
+ */
 function lastingGuard({ clock }: World): SagaGuard {
   // A shared guard of production accepts tokens from before its first saga with `forks`.
   const guard = memoryGuard({ clock: () => clock.now(), olderTokens: 'accept' });
@@ -134,7 +145,8 @@ function recordedOn(world: World, program: Program): Program {
       world.turns.push(turn);
       if (turn.end === undefined) return;
       const all = world.turns.filter((each) => each === turn || each.end === undefined); // its own end only
-      for (const at of world.recordings.keys()) if (at > world.generation) world.recordings.delete(at);
+      for (const at of world.recordings.keys())
+        if (at > world.generation) world.recordings.delete(at);
       world.recordings.set(world.generation, () => joinRecording(all));
     },
   );

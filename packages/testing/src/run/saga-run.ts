@@ -23,7 +23,10 @@ type PlayedOn = Readonly<{ program: Program; world: World; serving: Serving }>;
 
 /** Result of `testSaga(…).run()`. */
 export class SagaRun<Steps extends object = Record<string, unknown>, Result = unknown> {
-  /** `refused`: the host rejected a request. The token was used, the client lacks a capability, or the code changed. */
+  /**
+   * `refused`: the host rejected a request. The token was used, the client lacks a capability, or
+   * the code changed.
+   */
   readonly status: 'completed' | 'failed' | 'refused';
   /** Error of the saga, or of the refused request; undefined if the saga completed. */
   readonly error: unknown;
@@ -51,8 +54,10 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
     this.#played = { program, world, serving };
     this.status = ended.status;
     this.error = 'error' in ended ? ended.error : undefined;
-    this.compensated = ended.status === 'failed' ? ended.compensated.map(({ stepId }) => stepId) : [];
-    this.uncompensated = ended.status === 'failed' ? ended.uncompensated.map(({ stepId }) => stepId) : [];
+    this.compensated =
+      ended.status === 'failed' ? ended.compensated.map(({ stepId }) => stepId) : [];
+    this.uncompensated =
+      ended.status === 'failed' ? ended.uncompensated.map(({ stepId }) => stepId) : [];
     this.standing = standingIn(world);
     this.trace = world.trace;
     this.effects = world.ledger.effects;
@@ -64,7 +69,8 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
 
   /**
    * Result of the saga.
-   * @throws SagaTestError `no_result` if the run failed or was refused, with the error of the run as `cause`
+   * @throws SagaTestError `no_result` if the run failed or was refused, with the error of the run
+   * as `cause`
    */
   get result(): Result {
     const { status } = this.#ended;
@@ -85,7 +91,9 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
     return recordingOf(this.#played.world);
   }
 
-  /** Writes the recording to a file. Throws `script` without a file system, such as in a browser. */
+  /**
+   * Writes the recording to a file. Throws `script` without a file system, such as in a browser.
+   */
   async save(file: string | URL): Promise<void> {
     saveRecording(file, this.recording);
   }
@@ -95,7 +103,9 @@ export class SagaRun<Steps extends object = Record<string, unknown>, Result = un
     return mermaidOf(this.trace);
   }
 
-  /** Draws the run as an SVG file: a row for each event, between client, server, and outside world. */
+  /**
+   * Draws the run as an SVG file: a row for each event, between client, server, and outside world.
+   */
   toSvg(): string {
     const entries = Array.from(this.trace, (entry) => ({ ...entry, text: lineOf(entry) }));
     return svgOf(this.#played.program.name, entries);
@@ -147,10 +157,13 @@ export class TimeTravel<Steps extends object, T, Result> {
   }
 
   /**
-   * Uses the token again at its time, with another answer or the same answers, and continues with the script. Effects after the token
-   * remain. If a guard rejects the other answer, the run is `refused`.
+   * Uses the token again at its time, with another answer or the same answers, and continues with
+   * the script. Effects after the token remain. If a guard rejects the other answer, the run is
+   * `refused`.
    */
-  async fork(answer?: ForkAnswer<unknown extends T ? object | string : T>): Promise<SagaRun<Steps, Result>> {
+  async fork(
+    answer?: ForkAnswer<unknown extends T ? object | string : T>,
+  ): Promise<SagaRun<Steps, Result>> {
     const id = this.#id;
     const { answers: first, asked } = this.point;
     const answers = first.map((given) => {
@@ -158,10 +171,17 @@ export class TimeTravel<Steps extends object, T, Result> {
       return step === undefined || given.stepId !== id ? given : answerWith(step, answer);
     });
     const request = { type: 'resume', token: this.point.token, answers } as const;
-    return await this.#go(id ?? `turn ${this.point.turn}`, request, answer === undefined ? undefined : id);
+    return await this.#go(
+      id ?? `turn ${this.point.turn}`,
+      request,
+      answer === undefined ? undefined : id,
+    );
   }
 
-  /** Cancels the saga with the token. Undoes the steps before the token, unless a guard knows a newer token. */
+  /**
+   * Cancels the saga with the token. Undoes the steps before the token, unless a guard knows a
+   * newer token.
+   */
   async cancel(reason?: string): Promise<SagaRun<Steps, Result>> {
     return await this.#go(this.#id ?? `turn ${this.point.turn}`, {
       type: 'cancel',
@@ -173,7 +193,12 @@ export class TimeTravel<Steps extends object, T, Result> {
   async #go(to: string, request: TestRequest, id?: string): Promise<SagaRun<Steps, Result>> {
     const { program, world: before, serving } = this.#played;
     const world = worldAt(before, this.#run.trace, this.point, { to, request, id });
-    return new SagaRun(program, world, serving, await play(program, world, serving, { first: request }));
+    return new SagaRun(
+      program,
+      world,
+      serving,
+      await play(program, world, serving, { first: request }),
+    );
   }
 }
 
@@ -203,7 +228,8 @@ export function worldAt(
   world.trace.push(...[...trace].slice(0, point.traced));
   world.tell({ type: 'forked', id: to });
   world.turn += 1;
-  if (request.type === 'cancel') world.tell({ type: 'cancelledFromOutside', reason: request.reason });
+  if (request.type === 'cancel')
+    world.tell({ type: 'cancelledFromOutside', reason: request.reason });
   world.asked = new Map(point.asked.map((step) => [step.stepId, step]));
   if (request.type === 'resume') {
     world.sent = new Map(request.answers.map((each) => [each.stepId, each]));

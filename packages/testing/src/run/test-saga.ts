@@ -27,7 +27,10 @@ export interface Script {
 
 type Id<Steps> = keyof Steps & string;
 
-/** A saga and its world: answers and faults. Each word returns a new script. The last rule for a step applies. */
+/**
+ * A saga and its world: answers and faults. Each word returns a new script. The last rule for a
+ * step applies.
+ */
 export class TestSaga<P extends Program = Program, Steps extends object = AnySteps> {
   readonly saga: P;
   readonly options: TestSagaOptions;
@@ -56,7 +59,10 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return new TestSaga<P, S>(this.saga, this.options, this.rules);
   }
 
-  /** Answers, and stand-ins for steps. `item` also matches `item#2`, and `item@1` after `continueAs`. `item#1` matches only `item`. */
+  /**
+   * Answers, and stand-ins for steps. `item` also matches `item#2`, and `item@1` after
+   * `continueAs`. `item#1` matches only `item`.
+   */
   get on(): On<P, Steps> {
     return {
       elicit: (id, answer) => this.with({ kind: 'answer', id, answer }),
@@ -84,7 +90,13 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
       step: (id, error, at = {}) => {
         assertKnownOptions('fail.step', at, { times: true, from: true });
         const { times = Infinity, from } = at;
-        return this.with({ kind: 'fail', id, error, times, ...(from === undefined ? {} : { from }) });
+        return this.with({
+          kind: 'fail',
+          id,
+          error,
+          times,
+          ...(from === undefined ? {} : { from }),
+        });
       },
       undo: (id, error, at) =>
         this.with({ kind: 'fail', id: `~${id}`, error, times: timesIn('fail.undo', at) }),
@@ -94,7 +106,9 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
 
   /** Timeouts: the code of the step does not run, and its outcome is unknown. */
   get timeout(): { step(id: Id<Steps>, times?: Times): TestSaga<P, Steps> } {
-    return { step: (id, at) => this.with({ kind: 'timeout', id, times: timesIn('timeout.step', at) }) };
+    return {
+      step: (id, at) => this.with({ kind: 'timeout', id, times: timesIn('timeout.step', at) }),
+    };
   }
 
   /** Dropped responses: of a step after its effect, or of the host. */
@@ -108,14 +122,19 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     };
   }
 
-  /** Crashes of the process. The client sends the request again. `run`: number of the run of the code, from 1. */
+  /**
+   * Crashes of the process. The client sends the request again. `run`: number of the run of the
+   * code, from 1.
+   */
   get crash(): {
     before(id: Id<Steps>, at?: { readonly run?: number }): TestSaga<P, Steps>;
     after(id: Id<Steps>, at?: { readonly run?: number }): TestSaga<P, Steps>;
   } {
     return {
-      before: (id, at) => this.with({ kind: 'crash', id, when: 'before', run: runIn('crash.before', at) }),
-      after: (id, at) => this.with({ kind: 'crash', id, when: 'after', run: runIn('crash.after', at) }),
+      before: (id, at) =>
+        this.with({ kind: 'crash', id, when: 'before', run: runIn('crash.before', at) }),
+      after: (id, at) =>
+        this.with({ kind: 'crash', id, when: 'after', run: runIn('crash.after', at) }),
     };
   }
 
@@ -137,7 +156,10 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return { elicit: late('elicit'), approval: late('approval'), event: late('event') };
   }
 
-  /** Gives no answer. The client returns every `ms` milliseconds to its own questions, and as asked to the others. */
+  /**
+   * Gives no answer. The client returns every `ms` milliseconds to its own questions, and as asked
+   * to the others.
+   */
   get silent(): {
     elicit(id: Id<Steps>, ms: number): TestSaga<P, Steps>;
     approval(id: Id<Steps>): TestSaga<P, Steps>;
@@ -177,9 +199,10 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   }
 
   /**
-   * Runs the saga to its end. Each turn has a new host to open the token, replay, continue, and seal. Waits take no real time.
-   * @throws SagaTestError for a question without an answer, an answer that is not accepted, a replay that differs, a command
-   *   without `yield*`, or a fault that never applied
+   * Runs the saga to its end. Each turn has a new host to open the token, replay, continue, and
+   * seal. Waits take no real time.
+   * @throws SagaTestError for a question without an answer, an answer that is not accepted, a
+   * replay that differs, a command without `yield*`, or a fault that never applied
    */
   async run(): Promise<SagaRun<Steps, ResultOf<P>>> {
     const world = new World(this.options, this.rules);
@@ -216,25 +239,39 @@ export interface On<P extends Program, Steps extends object> {
   sample(id: Id<Steps>, answer: Sample): TestSaga<P, Steps>;
   roots(id: Id<Steps>, roots: readonly Root[]): TestSaga<P, Steps>;
   /**
-   * Replaces the code of a step, a poll, or an undo (`~id`) with a result or a function. Without a stand-in, the code runs.
+   * Replaces the code of a step, a poll, or an undo (`~id`) with a result or a function. Without a
+   * stand-in, the code runs.
    *
-   * `x/deliver`, `x/remind`, and `x/escalate` of an approval `x` replace its `deliver`, and `x/register` the `register` of an event. The
-   * function gets the link, and its result is ignored.
+   * `x/deliver`, `x/remind`, and `x/escalate` of an approval `x` replace its `deliver`, and
+   * `x/register` the `register` of an event. The function gets the link, and its result is ignored.
    */
   step<K extends Id<Steps>>(id: K, result: StandIn<Steps[K]>): TestSaga<P, Steps>;
   /**
-   * Answers an approval. `true` or `false`: everybody approves or denies immediately. A list: these people answer, each after `afterMs`
-   * milliseconds.
+   * Answers an approval. `true` or `false`: everybody approves or denies immediately. A list: these
+   * people answer, each after `afterMs` milliseconds.
    */
-  approval(id: Id<Steps>, answer: boolean | OutsideGiven | readonly OutsideGiven[]): TestSaga<P, Steps>;
-  /** Sends the event that `waitFor` waits for, `afterMs` milliseconds after the start of the wait. @default 0 */
+  approval(
+    id: Id<Steps>,
+    answer: boolean | OutsideGiven | readonly OutsideGiven[],
+  ): TestSaga<P, Steps>;
+  /**
+   * Sends the event that `waitFor` waits for, `afterMs` milliseconds after the start of the wait.
+   * @default 0
+   */
   event(id: Id<Steps>, content: unknown, at?: { readonly afterMs?: number }): TestSaga<P, Steps>;
 }
 
 /** Failures. */
 export interface Fail<P extends Program, Steps extends object> {
-  /** Throws in place of the code, without an effect. `from`: number of the first failing run, from 1. */
-  step(id: Id<Steps>, error: unknown, times?: Times & { readonly from?: number }): TestSaga<P, Steps>;
+  /**
+   * Throws in place of the code, without an effect. `from`: number of the first failing run, from
+   * 1.
+   */
+  step(
+    id: Id<Steps>,
+    error: unknown,
+    times?: Times & { readonly from?: number },
+  ): TestSaga<P, Steps>;
   /** Throws in the undo of a step. */
   undo(id: Id<Steps>, error: unknown, times?: Times): TestSaga<P, Steps>;
   /** Answers a question with an error of the client. */
@@ -255,7 +292,10 @@ export interface Fail<P extends Program, Steps extends object> {
  * console.log(run.status, String(run.trace));
  * ```
  */
-export function testSaga<P extends Program>(saga: P, ...[options]: OptionsParameter<P>): TestSaga<P> {
+export function testSaga<P extends Program>(
+  saga: P,
+  ...[options]: OptionsParameter<P>
+): TestSaga<P> {
   assertSaga('testSaga', saga);
   assertKnownOptions('testSaga', options, testSagaNames, ' The arguments of the saga are `input`.');
   return new TestSaga<P>(saga, options ?? {}, []);

@@ -15,7 +15,10 @@ export function formArbitrary({ properties, required }: Form): fc.Arbitrary<Cont
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, field]) => [name, fieldArbitrary(field)]),
   );
-  return fc.record(fields, { requiredKeys: [...required], noNullPrototype: true }) as fc.Arbitrary<Content>;
+  return fc.record(fields, {
+    requiredKeys: [...required],
+    noNullPrototype: true,
+  }) as fc.Arbitrary<Content>;
 }
 
 function fieldArbitrary(field: Field): fc.Arbitrary<unknown> {

@@ -42,12 +42,17 @@ export function choicesOf({ enum: own, oneOf, items }: Field): readonly string[]
 export function simplestContent({ properties, required }: Form): Content {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, field]) =>
-      hasUsableDefault(field) || required.includes(name) ? [[name, simplestValue(name, field)]] : [],
+      hasUsableDefault(field) || required.includes(name)
+        ? [[name, simplestValue(name, field)]]
+        : [],
     ),
   );
 }
 
-/** `false` for a default that the form itself rejects: a schema does not check the default of a missing field. */
+/**
+ * `false` for a default that the form itself rejects: a schema does not check the default of a
+ * missing field.
+ */
 function hasUsableDefault({ default: value, format, ...field }: Field): boolean {
   if (value === undefined || value === null || (value === '' && format !== undefined)) return false;
   if (typeof value === 'string') return isWithin(value.length, field.minLength, field.maxLength);
@@ -55,7 +60,8 @@ function hasUsableDefault({ default: value, format, ...field }: Field): boolean 
   return isWithin(Number(value), field.minimum, field.maximum);
 }
 
-const isWithin = (size: number, least = -Infinity, most = Infinity): boolean => size >= least && size <= most;
+const isWithin = (size: number, least = -Infinity, most = Infinity): boolean =>
+  size >= least && size <= most;
 
 const formatted = {
   email: 'user@example.com',

@@ -7,7 +7,10 @@ export type Edge = Readonly<{ what: string; content: Content }>;
 // Length for texts without a bound.
 const longText = 5_000;
 
-/** Returns contents at the edges of a form: each field at its bounds, empty, each choice, and absent. `base`: other fields. */
+/**
+ * Returns contents at the edges of a form: each field at its bounds, empty, each choice, and
+ * absent. `base`: other fields.
+ */
 export function edgesOf(form: Form, base: Content = simplestContent(form)): readonly Edge[] {
   const edges: Edge[] = [];
   for (const [name, field] of Object.entries(form.properties)) {
@@ -39,7 +42,8 @@ function edgeValues(field: Field): readonly (readonly [string, Json])[] {
     case 'integer':
       return numbers(field);
     case 'string':
-      if (choices !== undefined) return choices.map((choice) => [JSON.stringify(choice), choice] as const);
+      if (choices !== undefined)
+        return choices.map((choice) => [JSON.stringify(choice), choice] as const);
       return field.format === undefined ? texts(field) : [];
   }
 }
@@ -56,7 +60,10 @@ function numbers({ type, minimum, maximum }: Field): readonly (readonly [string,
   return edges;
 }
 
-function texts({ minLength = 0, maxLength = longText }: Field): readonly (readonly [string, Json])[] {
+function texts({
+  minLength = 0,
+  maxLength = longText,
+}: Field): readonly (readonly [string, Json])[] {
   const shortest = 'x'.repeat(minLength);
   const edges: (readonly [string, Json])[] = [
     [minLength === 0 ? 'empty' : 'shortest', shortest],

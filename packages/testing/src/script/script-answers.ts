@@ -22,7 +22,9 @@ type Fields = { readonly [key: string]: unknown };
 /** Refusal of a question. */
 type Refusal = 'decline' | 'cancel';
 
-/** Content of a form, or a function of the question, which may also refuse. Promises are awaited. */
+/**
+ * Content of a form, or a function of the question, which may also refuse. Promises are awaited.
+ */
 export type Answer<T> = unknown extends T
   ? Fields | ((question: Question) => Fields | Refusal | PromiseLike<Fields | Refusal>)
   : T | ((question: Question) => T | Refusal | PromiseLike<T | Refusal>);

@@ -19,7 +19,12 @@ export type Rule =
     }
   | { readonly kind: 'timeout'; readonly id: string; readonly times: number }
   | { readonly kind: 'lose'; readonly id: string; readonly times: number }
-  | { readonly kind: 'crash'; readonly id: string; readonly when: 'before' | 'after'; readonly run: number }
+  | {
+      readonly kind: 'crash';
+      readonly id: string;
+      readonly when: 'before' | 'after';
+      readonly run: number;
+    }
   | { readonly kind: 'loseResponse'; readonly turn: number }
   | { readonly kind: 'deny'; readonly need: ClientNeed }
   | { readonly kind: 'late' | 'silent'; readonly id: string; readonly ms: number }
@@ -68,7 +73,10 @@ export class Rules {
     }
   }
 
-  /** Finds the last applicable rule of some kinds for a step: by its ID (`item#1`: not for `item#2`), or by the repeated ID. */
+  /**
+   * Finds the last applicable rule of some kinds for a step: by its ID (`item#1`: not for
+   * `item#2`), or by the repeated ID.
+   */
   find<K extends Named['kind']>(
     kinds: readonly K[],
     id: string,

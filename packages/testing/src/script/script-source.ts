@@ -17,7 +17,8 @@ export function toSource(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => toSource(item)).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return showAll(value);
   const fields = Object.entries(value).map(
-    ([name, field]) => `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${toSource(field)}`,
+    ([name, field]) =>
+      `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${toSource(field)}`,
   );
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
@@ -70,14 +71,24 @@ function outsideSource({ id, what, given }: Extract<Rule, { readonly kind: 'outs
 }
 
 /** Formats a script that runs, ready to paste. */
-export function scriptSource(saga: string, options: TestSagaOptions, rules: readonly Rule[]): string {
+export function scriptSource(
+  saga: string,
+  options: TestSagaOptions,
+  rules: readonly Rule[],
+): string {
   return `await ${scriptExpression(saga, options, rules)}\n  .run();`;
 }
 
 /** Formats a script without its run. */
-export function scriptExpression(saga: string, given: TestSagaOptions, rules: readonly Rule[]): string {
+export function scriptExpression(
+  saga: string,
+  given: TestSagaOptions,
+  rules: readonly Rule[],
+): string {
   const { input, ...others } = given;
-  const names = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const names = Object.entries(others).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
   // Not printable: fakes, other sagas, functions.
   const hint = names.length === 0 ? '' : ` /* with your ${names.join(', ')} */`;
   const options = (input === undefined ? '' : `, { input: ${toSource(input)} }`) + hint;

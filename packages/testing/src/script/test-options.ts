@@ -24,22 +24,31 @@ export interface TestSagaOptions {
   readonly input?: unknown;
   /** Start of the clock: a date, or milliseconds since the epoch. Default: 2030-01-15T12:00:00Z. */
   readonly clock?: Date | number;
-  /** Seed of `random()`, `uuid()`, and retry jitter. Part of idempotency keys, for fakes shared by several runs. @default 1 */
+  /**
+   * Seed of `random()`, `uuid()`, and retry jitter. Part of idempotency keys, for fakes shared by
+   * several runs. @default 1
+   */
   readonly seed?: number;
   /** Passed to steps as `context`. */
   readonly context?: Context;
-  /** Lets a queue run each turn that it may run under `forks: 'refuse'`. Its steps get no `context`. @default false */
+  /**
+   * Lets a queue run each turn that it may run under `forks: 'refuse'`. Its steps get no `context`.
+   * @default false
+   */
   readonly queue?: boolean;
   /** Sagas to continue as. */
   readonly sagas?: readonly Program[];
   /**
-   * Fakes of the steps, reset before each run. A run fails if a fake gets a key of no step, or is called after the code of the
-   * step ended. Explorers report effects that stay in them.
+   * Fakes of the steps, reset before each run. A run fails if a fake gets a key of no step, or is
+   * called after the code of the step ended. Explorers report effects that stay in them.
    */
   readonly providers?: readonly TestProvider[];
   /** Called before each run: resets fakes. Explorers run a saga many times. */
   readonly before?: () => unknown;
-  /** Called before each turn, to change the environment of a new process, such as the order of plugins. */
+  /**
+   * Called before each turn, to change the environment of a new process, such as the order of
+   * plugins.
+   */
   readonly restart?: (turn: number) => unknown;
   /** Options of the host. */
   readonly host?: TestHostOptions;

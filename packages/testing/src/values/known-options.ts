@@ -9,7 +9,10 @@ export function assertKnownOptions(of: string, options: unknown, names: object, 
   if (options === undefined) return;
   const known = Object.keys(names);
   if (!isRecord(options))
-    throw new SagaTestError('script', `${of}: the options must be an object of ${known.join(', ')}.`);
+    throw new SagaTestError(
+      'script',
+      `${of}: the options must be an object of ${known.join(', ')}.`,
+    );
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearestName(unknown, known);
@@ -22,8 +25,15 @@ export function assertKnownOptions(of: string, options: unknown, names: object, 
 
 /** Checks that a value is a saga. Throws `script`. */
 export function assertSaga(of: string, value: unknown): void {
-  const { name, advance, rules } = Object(value) as { name?: unknown; advance?: unknown; rules?: unknown };
+  const { name, advance, rules } = Object(value) as {
+    name?: unknown;
+    advance?: unknown;
+    rules?: unknown;
+  };
   if (typeof name === 'string' && typeof advance === 'function') return;
   const script = Array.isArray(rules) ? ' Got a script: pass its saga.' : '';
-  throw new SagaTestError('script', `${of}: expected a saga of saga(…) or machineSaga(…).${script}`);
+  throw new SagaTestError(
+    'script',
+    `${of}: expected a saga of saga(…) or machineSaga(…).${script}`,
+  );
 }

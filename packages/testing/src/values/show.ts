@@ -30,7 +30,10 @@ export function showAll(value: unknown): string {
 
 /** Formats an error on one line, with its whole message. */
 export function showError(error: unknown): string {
-  const { name, message } = Object(error) as { readonly name?: unknown; readonly message?: unknown };
+  const { name, message } = Object(error) as {
+    readonly name?: unknown;
+    readonly message?: unknown;
+  };
   if (typeof name !== 'string') return show(error);
   return message === '' || typeof message !== 'string' ? name : `${name}: ${unbroken(message)}`;
 }
@@ -50,7 +53,8 @@ export function messageOfError(error: unknown): string {
 /** `true` for an input without content. */
 export function isEmpty(input: unknown): boolean {
   return (
-    input === undefined || (typeof input === 'object' && input !== null && Object.keys(input).length === 0)
+    input === undefined ||
+    (typeof input === 'object' && input !== null && Object.keys(input).length === 0)
   );
 }
 

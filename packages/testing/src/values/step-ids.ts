@@ -15,7 +15,9 @@ export function suggestId(id: string, ids: readonly string[]): string {
   return didYouMean(nearestName(id, ids.map(unrepeated)));
 }
 
-/** Sentences about the answer to a misspelled ID; empty if no answer is near. `by`: what answers. */
+/**
+ * Sentences about the answer to a misspelled ID; empty if no answer is near. `by`: what answers.
+ */
 export function misspelledAnswer(asked: string, answered: readonly string[], by: string): string {
   const near = nearestName(unrepeated(asked), answered);
   return near === undefined ? '' : `The ${by} answers '${near}'.${didYouMean(unrepeated(asked))}`;

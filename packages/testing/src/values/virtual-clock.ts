@@ -22,11 +22,15 @@ interface Timer {
   readonly wake: () => void;
 }
 
-// Poll interval for code with real work, and the time after which the clock continues without such code.
+// Poll interval for code with real work, and the time after which the clock continues without such
+// code.
 const lookAfterMs = 2;
 const patienceMs = 2_000;
 
-/** Clock of a run. Stands still while code of a step does real work, and jumps to the next timer when nothing else can run. */
+/**
+ * Clock of a run. Stands still while code of a step does real work, and jumps to the next timer
+ * when nothing else can run.
+ */
 export class VirtualClock {
   /** Called after time passed, with the milliseconds. */
   onPass: (ms: number) => void = () => undefined;

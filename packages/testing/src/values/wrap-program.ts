@@ -4,9 +4,15 @@ import type { Program } from '@mcp-saga/server';
 export type ProgramMembers = Partial<Pick<Program, 'begin' | 'advance' | 'previous'>>;
 
 /** Wraps a program and older versions with other members. A proxy keeps the members of classes. */
-export function wrapProgram(program: Program, membersOf: (program: Program) => ProgramMembers): Program {
+export function wrapProgram(
+  program: Program,
+  membersOf: (program: Program) => ProgramMembers,
+): Program {
   const changed: Partial<Program> = {
-    previous: program.previous.map((older) => ({ ...older, saga: wrapProgram(older.saga, membersOf) })),
+    previous: program.previous.map((older) => ({
+      ...older,
+      saga: wrapProgram(older.saga, membersOf),
+    })),
     ...membersOf(program),
   };
   return new Proxy(program, {

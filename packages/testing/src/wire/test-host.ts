@@ -26,7 +26,10 @@ export interface WireHostOptions extends Omit<Partial<SagaHostOptions>, 'sagas'>
 
 /** Options of the server around the host. */
 export interface WireServerOptions {
-  /** Makes the `McpServer` of `@modelcontextprotocol/server` that serves the sagas, with other tools, prompts, or resources. */
+  /**
+   * Makes the `McpServer` of `@modelcontextprotocol/server` that serves the sagas, with other
+   * tools, prompts, or resources.
+   */
   readonly server?: () => McpServerLike;
   /** Passed to steps as `context`. */
   readonly context?: unknown;
@@ -62,14 +65,20 @@ export class TestHost {
     return this.#world.asked;
   }
 
-  /** Creates a client: the `Client` of `@modelcontextprotocol/client`, in memory. Throws `script` for an unknown option. */
+  /**
+   * Creates a client: the `Client` of `@modelcontextprotocol/client`, in memory. Throws `script`
+   * for an unknown option.
+   */
   client(options: WireClientOptions = {}): WireClient {
     const client = new WireClient(this, options, (call) => this.#during(call));
     this.#clients.push(client);
     return client;
   }
 
-  /** Answers an HTTP request of your own client. `authorization: Bearer NAME` authenticates a user. Throws `WireCut`. */
+  /**
+   * Answers an HTTP request of your own client. `authorization: Bearer NAME` authenticates a user.
+   * Throws `WireCut`.
+   */
   readonly fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
     const sdk = await this.#ready();
     const { cutter } = this.#world;
@@ -90,7 +99,10 @@ export class TestHost {
       throw new WireCut();
     }
     const through = new TransformStream<Uint8Array, Uint8Array>({ flush: closed });
-    return new Response(response.body?.pipeThrough(through, { signal: gone.signal }) ?? null, response);
+    return new Response(
+      response.body?.pipeThrough(through, { signal: gone.signal }) ?? null,
+      response,
+    );
   };
 
   /** Opens a session of MCP 2025-11-25 for your own client. A cut closes the session. */
@@ -115,10 +127,12 @@ export class TestHost {
   }
 
   /**
-   * Cuts open connections after a step with this ID, or drops the answer to the request with this number, from 1, over all
-   * clients. A cut aborts the request at the server; a dropped answer does not. A cut closes a session.
+   * Cuts open connections after a step with this ID, or drops the answer to the request with this
+   * number, from 1, over all clients. A cut aborts the request at the server; a dropped answer does
+   * not. A cut closes a session.
    *
-   * Plan a cut right before the call. A call that ends without the step throws, and so does `close` after too few requests.
+   * Plan a cut right before the call. A call that ends without the step throws, and so does `close`
+   * after too few requests.
    */
   cutAfter(after: string | number, { times = 1 }: { readonly times?: number } = {}): this {
     this.#world.cutter.plan(after, times);
@@ -143,7 +157,10 @@ export class TestHost {
     return call;
   }
 
-  /** Waits for work that continues after earlier responses, to avoid races, and for the end of a wait. */
+  /**
+   * Waits for work that continues after earlier responses, to avoid races, and for the end of a
+   * wait.
+   */
   async #ready(): Promise<typeof sdkModule> {
     while (this.#works.length > 0) await this.#works.shift();
     this.#world.awaitDue();
@@ -161,8 +178,9 @@ export class TestHost {
 }
 
 /**
- * Tests a whole server over the wire, in memory. Each request reaches a host that shares only the key, the guard, and the store
- * of tasks with the others, as in a fleet. An existing host keeps its clock.
+ * Tests a whole server over the wire, in memory. Each request reaches a host that shares only the
+ * key, the guard, and the store of tasks with the others, as in a fleet. An existing host keeps its
+ * clock.
  * @example
  * ```ts
  * import { elicit, saga } from '@mcp-saga/server';
@@ -176,7 +194,10 @@ export class TestHost {
  * await wire.close();
  * ```
  */
-export function testHost(host: SagaHost | WireHostOptions, server: WireServerOptions = {}): TestHost {
+export function testHost(
+  host: SagaHost | WireHostOptions,
+  server: WireServerOptions = {},
+): TestHost {
   return new TestHost(host, server);
 }
 
@@ -221,7 +242,8 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
     },
     keys: options.keys ?? generateKey(),
   };
-  return () => createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, world)) });
+  return () =>
+    createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, world)) });
 }
 
 function userOf(authInfo: unknown): { readonly subject: string; readonly client: string } {

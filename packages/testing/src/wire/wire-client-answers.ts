@@ -9,12 +9,19 @@ import { answerWith } from '../world/world-answers.ts';
 
 type Fields = { readonly [name: string]: unknown };
 
-/** Answer to a question: content of a form, text of a model, or roots. `decline` or `cancel` refuses a form. */
+/**
+ * Answer to a question: content of a form, text of a model, or roots. `decline` or `cancel` refuses
+ * a form.
+ */
 export type WireAnswer = string | Fields | readonly Root[];
 
 /** Answers by ID of the step (also for repetitions), or a function of the question. */
 export type WireAnswers =
-  | { readonly [id: string]: WireAnswer | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>) }
+  | {
+      readonly [id: string]:
+        | WireAnswer
+        | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>);
+    }
   | ((question: Question) => WireAnswer | PromiseLike<WireAnswer>);
 
 const types = {
@@ -31,7 +38,10 @@ export interface WireQuestion {
 }
 
 /** Host whose sagas ask. */
-export type AskingHost = Readonly<{ asked: readonly ClientStep[]; clock: Pick<VirtualClock, 'during'> }>;
+export type AskingHost = Readonly<{
+  asked: readonly ClientStep[];
+  clock: Pick<VirtualClock, 'during'>;
+}>;
 
 export class Answerer {
   readonly #answers: WireAnswers;
@@ -47,14 +57,18 @@ export class Answerer {
   async answer({ id, method, params: given = {} }: WireQuestion): Promise<Fields> {
     const type = types[method as keyof typeof types];
     if (type === undefined)
-      throw new SagaTestError('script', `The test client does not support requests of '${method}'.`);
+      throw new SagaTestError(
+        'script',
+        `The test client does not support requests of '${method}'.`,
+      );
     const params = given as { readonly [name: string]: Json };
     const message = messageOf({ type, params });
     const path = id ?? this.#idOf(type, message);
     const before = this.#before.get(path) ?? 0;
     this.#before.set(path, before + 1);
     const answers = this.#answers;
-    const answer = typeof answers === 'function' ? answers : (answers[path] ?? answers[unrepeated(path)]);
+    const answer =
+      typeof answers === 'function' ? answers : (answers[path] ?? answers[unrepeated(path)]);
     if (answer === undefined) {
       const key = path === '' ? 'id' : JSON.stringify(path);
       const misspelled = misspelledAnswer(path, Object.keys(answers), 'client');

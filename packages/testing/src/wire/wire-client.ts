@@ -1,4 +1,9 @@
-import type { CallToolResult, Client, ClientCapabilities, Transport } from '@modelcontextprotocol/client';
+import type {
+  CallToolResult,
+  Client,
+  ClientCapabilities,
+  Transport,
+} from '@modelcontextprotocol/client';
 import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
 import { WireCut } from './cutter.ts';
 import { Answerer, type AskingHost, type WireAnswers } from './wire-client-answers.ts';
@@ -10,13 +15,19 @@ export type WireEra = '2026-07-28' | '2025-11-25';
 export interface WireClientOptions {
   /** Version of MCP. @default '2026-07-28' */
   readonly era?: WireEra;
-  /** Answers by ID of the step, or a function of the question (required for an existing host). Default: none. */
+  /**
+   * Answers by ID of the step, or a function of the question (required for an existing host).
+   * Default: none.
+   */
   readonly answers?: WireAnswers;
   /** User, from which the host makes a principal. Default: not authenticated. */
   readonly user?: string;
   /** Declared capabilities. Default: elicitation, sampling, and roots. */
   readonly capabilities?: ClientCapabilities;
-  /** `again`: sends the request again after a cut, except in a session. `throw`: fails. @default 'again' */
+  /**
+   * `again`: sends the request again after a cut, except in a session. `throw`: fails. @default
+   * 'again'
+   */
   readonly whenCut?: 'again' | 'throw';
 }
 
@@ -33,7 +44,11 @@ const names: NamesOf<WireClientOptions> = {
   capabilities: true,
   whenCut: true,
 };
-const everything: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const everything: ClientCapabilities = {
+  elicitation: { form: {}, url: {} },
+  sampling: {},
+  roots: {},
+};
 const maxRounds = 1_000;
 
 /** The `Client` of the MCP SDK, in memory, with scripted answers. */
@@ -55,14 +70,18 @@ export class WireClient {
     this.#during = during;
   }
 
-  /** Connects at the first call, and returns the `Client` of the SDK: for `callSaga`, prompts, and resources. */
+  /**
+   * Connects at the first call, and returns the `Client` of the SDK: for `callSaga`, prompts, and
+   * resources.
+   */
   connect(): Promise<Client> {
     return (this.#connected ??= this.#connect());
   }
 
   /**
    * Calls a tool, answers its questions, and returns the result.
-   * @throws SagaTestError `unanswered` for a question without an answer, `script` if the step of a planned cut never ran
+   * @throws SagaTestError `unanswered` for a question without an answer, `script` if the step of a
+   * planned cut never ran
    * @throws WireCut if the connection is cut and the client does not try again
    */
   async call(name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
@@ -100,8 +119,10 @@ export class WireClient {
         throw error;
       }
     };
-    if (capabilities.elicitation !== undefined) client.setRequestHandler('elicitation/create', answer);
-    if (capabilities.sampling !== undefined) client.setRequestHandler('sampling/createMessage', answer);
+    if (capabilities.elicitation !== undefined)
+      client.setRequestHandler('elicitation/create', answer);
+    if (capabilities.sampling !== undefined)
+      client.setRequestHandler('sampling/createMessage', answer);
     if (capabilities.roots !== undefined) client.setRequestHandler('roots/list', answer);
     const headers = user === undefined ? {} : { authorization: `Bearer ${user}` };
     await client.connect(

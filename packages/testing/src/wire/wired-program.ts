@@ -35,7 +35,13 @@ export function wiredProgram(wired: Program, world: WireWorld): Program {
   const { clock, cutter, ledger } = world;
   return wrapProgram(wired, (program) => ({
     advance: async (state, answers, runtime, end): Promise<Outcome> => {
-      const perform: Runtime['effects']['perform'] = async ({ kind, path: id, undoes, step, run }) => {
+      const perform: Runtime['effects']['perform'] = async ({
+        kind,
+        path: id,
+        undoes,
+        step,
+        run,
+      }) => {
         const result: unknown = await clock.during(Promise.resolve().then(() => run(step)));
         const { idempotencyKey: key } = step;
         if (kind === 'step' && key !== undefined)

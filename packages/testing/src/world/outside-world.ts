@@ -1,4 +1,9 @@
-import type { OutsideAnswer, OutsideQuestion, RuntimeOutside, TicketFacts } from '@mcp-saga/server/internal';
+import type {
+  OutsideAnswer,
+  OutsideQuestion,
+  RuntimeOutside,
+  TicketFacts,
+} from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
 import { formOf, simplestContent } from '../script/form-content.ts';
 import type { Rule, Rules } from '../script/script-rules.ts';
@@ -33,7 +38,10 @@ export interface OutsideParts {
 // More people than any approval asks for.
 const everyone = 32;
 
-/** Simulated mailbox: the answers of the script arrive by the clock of the run. Tickets lead nowhere. */
+/**
+ * Simulated mailbox: the answers of the script arrive by the clock of the run. Tickets lead
+ * nowhere.
+ */
 export class OutsideWorld implements RuntimeOutside {
   /** Questions by box. Shared with forks and playbacks, which ask nothing again. */
   readonly asked: Map<string, AskedOutside>;
@@ -49,7 +57,10 @@ export class OutsideWorld implements RuntimeOutside {
     this.asked = asked;
   }
 
-  /** Next time at which a wait of the current turn continues (ms since the epoch). Undefined: no wait is open. */
+  /**
+   * Next time at which a wait of the current turn continues (ms since the epoch). Undefined: no
+   * wait is open.
+   */
   get nextAt(): number | undefined {
     return this.#next.size === 0 ? undefined : Math.min(...this.#next.values());
   }
@@ -59,7 +70,10 @@ export class OutsideWorld implements RuntimeOutside {
     return [...this.#open].flatMap((box) => this.asked.get(box) ?? []);
   }
 
-  /** Notes a poll of the mailbox that waits for an answer, and the time at which the poll ends (ms since the epoch). */
+  /**
+   * Notes a poll of the mailbox that waits for an answer, and the time at which the poll ends (ms
+   * since the epoch).
+   */
   waits(id: string, endsAt: number): void {
     this.#next.set(id, endsAt);
   }
@@ -69,7 +83,10 @@ export class OutsideWorld implements RuntimeOutside {
     this.#next.clear();
   }
 
-  /** `true` for a step or poll of the engine around a question: a delivery, or a read of the mailbox. */
+  /**
+   * `true` for a step or poll of the engine around a question: a delivery, or a read of the
+   * mailbox.
+   */
   owns(id: string): boolean {
     const scope = id.slice(0, id.lastIndexOf('/'));
     return this.#scopes.has(scope) || [...this.asked.values()].some((asked) => asked.id === scope);
@@ -105,7 +122,10 @@ export class OutsideWorld implements RuntimeOutside {
     this.#open.delete(box);
   }
 
-  /** Answers by the script, in the order in which they arrive. The page refuses late ones, and the second one of a person. */
+  /**
+   * Answers by the script, in the order in which they arrive. The page refuses late ones, and the
+   * second one of a person.
+   */
   #scripted({ id, question, began, deadline }: AskedOutside): readonly OutsideAnswer[] {
     const { rules, isAttended } = this.#world;
     // A person answers each repetition of a question.
@@ -133,11 +153,17 @@ export class OutsideWorld implements RuntimeOutside {
       }))
       .filter(({ at }) => at < deadline)
       .toSorted((one, other) => one.at - other.at)
-      .filter(({ by }, at, list) => by === 'link' || list.findIndex((one) => isSameValue(one.by, by)) === at);
+      .filter(
+        ({ by }, at, list) =>
+          by === 'link' || list.findIndex((one) => isSameValue(one.by, by)) === at,
+      );
   }
 
   /** Answers in the simplest way, for explorers. Throws `unanswered` without one. */
-  #simplest(id: string, { kind, message }: OutsideQuestion): Extract<Rule, { readonly kind: 'outside' }> {
+  #simplest(
+    id: string,
+    { kind, message }: OutsideQuestion,
+  ): Extract<Rule, { readonly kind: 'outside' }> {
     const world = this.#world;
     if (world.isAttended) return { kind: 'outside', id, what: kind, given: [] };
     if (kind === 'approval' && world.autoAnswer !== undefined) {

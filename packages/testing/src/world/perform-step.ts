@@ -21,13 +21,19 @@ export async function perform(world: World, call: StepCall): Promise<unknown> {
   }
 }
 
-async function performRun(world: World, call: StepCall, path: string, run: number): Promise<unknown> {
+async function performRun(
+  world: World,
+  call: StepCall,
+  path: string,
+  run: number,
+): Promise<unknown> {
   const { step } = call;
   if (run === 1 && world.foresee !== undefined) world.rules.add(...world.foresee(path));
   if (world.dead) throw new Crash();
   diesAt(world, path, 'before', run);
   const fault = faultOf(world, path, run);
-  // The engine waits for a mailbox that is down. Until then it would ask in vain if the fault has no end.
+  // The engine waits for a mailbox that is down. Until then it would ask in vain if the fault has
+  // no end.
   const isDown = fault?.kind === 'fail' && step.endsAt !== undefined;
   if (isDown && fault.times === Infinity) world.outside.waits(path, step.endsAt);
   if (isDown) return undefined;
@@ -56,7 +62,8 @@ async function taped(world: World, call: StepCall, path: string, run: number): P
   const nth = `${path} ${run}`;
   // The mailbox answers by the clock.
   const played = call.outside === 'mailbox' ? undefined : world.playback?.calls.get(nth);
-  const ended = played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, path, call)))));
+  const ended =
+    played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, path, call)))));
   world.tape.calls.set(nth, ended);
   if ('result' in ended) return ended.result;
   if (ended.thrown instanceof SagaTestError) world.objection ??= ended.thrown;
@@ -84,7 +91,11 @@ function faultOf(world: World, path: string, run: number) {
 }
 
 /** Error of a step timeout, declared or scripted. */
-async function timedOut(world: World, path: string, { step: { signal } }: StepCall): Promise<unknown> {
+async function timedOut(
+  world: World,
+  path: string,
+  { step: { signal } }: StepCall,
+): Promise<unknown> {
   await world.clock.stall(signal);
   if (signal.aborted) return signal.reason;
   return Object.assign(new Error(`Step '${path}' timed out, as the script says.`), {
@@ -117,7 +128,9 @@ async function carryOut(world: World, path: string, call: StepCall): Promise<unk
   if (rule !== undefined) Object.defineProperty(watched, 'sleep', { value: sleep });
   const ended = world.ledger.begin([
     ...(key === undefined ? [] : [[key, path] as const]),
-    ...(stepKey === undefined || undoes === undefined ? [] : [[stepKey, world.idOf(undoes)] as const]),
+    ...(stepKey === undefined || undoes === undefined
+      ? []
+      : [[stepKey, world.idOf(undoes)] as const]),
   ]);
   let result: unknown;
   try {
@@ -133,7 +146,10 @@ async function carryOut(world: World, path: string, call: StepCall): Promise<unk
   return result;
 }
 
-/** Code of a stand-in. In a delivery, it replaces the function of the author: the engine still makes the link. */
+/**
+ * Code of a stand-in. In a delivery, it replaces the function of the author: the engine still makes
+ * the link.
+ */
 function standIn(
   { result }: { readonly result: unknown },
   path: string,
@@ -155,7 +171,9 @@ function standIn(
 export interface Watch {
   /** Real time before the warning, in milliseconds. Default 2000. */
   readonly afterMs?: number;
-  /** Receives the warning. Default: the console, as a timeout of a test runner prints nothing else. */
+  /**
+   * Receives the warning. Default: the console, as a timeout of a test runner prints nothing else.
+   */
   readonly tell?: (warning: string) => void;
 }
 

@@ -4,8 +4,9 @@ import { SagaTestError } from '../values/errors.ts';
 type Kept<T> = { readonly entry: T; standing: boolean };
 
 /**
- * A fake provider that honors idempotency keys, as payment providers do. A repeated call under one key runs once. An undone
- * effect stays undone, even if its request arrives late. Pass it in `providers` of a test, and the kit checks its calls.
+ * A fake provider that honors idempotency keys, as payment providers do. A repeated call under one
+ * key runs once. An undone effect stays undone, even if its request arrives late. Pass it in
+ * `providers` of a test, and the kit checks its calls.
  * @example
  * ```ts
  * import { saga, step } from '@mcp-saga/server';

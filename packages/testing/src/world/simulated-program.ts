@@ -86,7 +86,9 @@ export function observe(world: World, event: StepEvent): void {
   }
 }
 
-function byServer(kind: string): Pick<Extract<TraceEvent, { type: 'answered' }>, 'kind' | 'answer' | 'by'> {
+function byServer(
+  kind: string,
+): Pick<Extract<TraceEvent, { type: 'answered' }>, 'kind' | 'answer' | 'by'> {
   return { kind: kind === 'sample' ? kind : 'elicit', answer: undefined, by: 'server' };
 }
 
@@ -97,7 +99,10 @@ export function answered(world: World, id: string): void {
   if (asked === undefined || answer === undefined) return;
   const kind = kindOfStep(asked);
   const given: unknown = 'error' in answer ? { content: answer.error } : answer.result;
-  const { action, content } = Object(given) as { readonly action?: string; readonly content?: unknown };
+  const { action, content } = Object(given) as {
+    readonly action?: string;
+    readonly content?: unknown;
+  };
   const { text } = Object(kind === 'sample' ? content : undefined) as { readonly text?: string };
   if (action === 'decline') world.tell({ type: 'declined', id });
   else if (action === 'cancel') world.tell({ type: 'cancelled', id });

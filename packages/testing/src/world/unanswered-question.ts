@@ -33,7 +33,10 @@ export function unanswered(saga: string, step: ClientStep, { rules, used }: Worl
 
 function answeredIds(rules: readonly Rule[]): readonly string[] {
   const ids = rules.flatMap((rule) =>
-    rule.kind === 'answer' || rule.kind === 'refuse' || rule.kind === 'sample' || rule.kind === 'roots'
+    rule.kind === 'answer' ||
+    rule.kind === 'refuse' ||
+    rule.kind === 'sample' ||
+    rule.kind === 'roots'
       ? [rule.id]
       : [],
   );

@@ -12,13 +12,17 @@ import { unanswered } from './unanswered-question.ts';
 // A function may correct a rejected answer.
 const maxTries = 5;
 
-/** Answers a question by the script. Throws `unanswered`, `answer_not_accepted`, or `not_deterministic`. */
+/**
+ * Answers a question by the script. Throws `unanswered`, `answer_not_accepted`, or
+ * `not_deterministic`.
+ */
 export async function answerTo(world: World, saga: string, step: ClientStep): Promise<StepAnswer> {
   const { stepId } = step;
   const before = world.answered.get(stepId) ?? 0;
   world.answered.set(stepId, before + 1);
   const nth = `${stepId} ${before}`;
-  const answer = world.playback?.answers.get(nth) ?? (await answerByRule(world, saga, step, before));
+  const answer =
+    world.playback?.answers.get(nth) ?? (await answerByRule(world, saga, step, before));
   world.tape.answers.set(nth, answer);
   return answer;
 }
@@ -34,16 +38,28 @@ async function answerByRule(
   const given = rule === undefined ? undefined : 'answer' in rule ? rule.answer : undefined;
   const isForked = world.forked.has(stepId);
   const mayTryAgain =
-    !isForked && (typeof given === 'function' || (rule === undefined && world.autoAnswer !== undefined));
+    !isForked &&
+    (typeof given === 'function' || (rule === undefined && world.autoAnswer !== undefined));
   if (reason !== undefined && (!mayTryAgain || before >= maxTries) && !isReworded(world, step))
-    throw notAccepted(world, saga, step, isForked ? { fork: sentFor(world, stepId) } : { script: given });
+    throw notAccepted(
+      world,
+      saga,
+      step,
+      isForked ? { fork: sentFor(world, stepId) } : { script: given },
+    );
   if (rule === undefined) {
     const autoAnswered = world.autoAnswer?.(step);
     if (autoAnswered !== undefined) return autoAnswered;
     throw unanswered(saga, step, world);
   }
   world.use(rule);
-  const question: Question = { id: stepId, message: messageOf(step), params: step.params, before, reason };
+  const question: Question = {
+    id: stepId,
+    message: messageOf(step),
+    params: step.params,
+    before,
+    reason,
+  };
   const answer: unknown =
     typeof given === 'function' ? await (given as (q: Question) => unknown)(question) : given;
   const isRefusal = rule.kind === 'answer' && typeof given === 'function' && isRefusing(answer);
@@ -105,7 +121,10 @@ export function answerOf(step: ClientStep, rule: AnsweringRule, given: unknown):
   }
 }
 
-/** Makes the answer to a question: content of a form, or `decline` or `cancel`; what a model says; roots. */
+/**
+ * Makes the answer to a question: content of a form, or `decline` or `cancel`; what a model says;
+ * roots.
+ */
 export function answerWith(step: ClientStep, answer: unknown): StepAnswer {
   const { stepId: id, type } = step;
   if (type === 'sampling') return answerOf(step, { kind: 'sample', id, answer }, answer);
@@ -140,7 +159,8 @@ function notAccepted(
     );
   }
   const form = formOf(step.params);
-  const asks = form === undefined ? '' : `\n\nIt asks for:\n\n${describeForm(form).map(indented).join('\n')}`;
+  const asks =
+    form === undefined ? '' : `\n\nIt asks for:\n\n${describeForm(form).map(indented).join('\n')}`;
   return new SagaTestError(
     'answer_not_accepted',
     `The answer to '${stepId}' was not accepted: ${reason}.\n\n${'fork' in by ? 'The fork' : 'The script'} answers:\n\n` +
@@ -156,7 +176,10 @@ function both(before: ClientStep | undefined, now: ClientStep): string {
   return `First it asked:\n\n${indented(asked)}\n\nNow it asks:\n\n${indented(text)}${unseen}`;
 }
 
-/** Auto-answers questions without a rule in the simplest way, and stores the answers as rules for a pasted script. */
+/**
+ * Auto-answers questions without a rule in the simplest way, and stores the answers as rules for a
+ * pasted script.
+ */
 export function autoAnswerOn(world: World): void {
   world.autoAnswer = (step) => {
     const rule = simplestRule(step);

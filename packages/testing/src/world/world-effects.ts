@@ -7,7 +7,8 @@ export interface Effect {
   /** Number of ended runs under this key. */
   runs: number;
   /**
-   * `true` if the code read its idempotency key (an undo: the key of its step), by which a provider recognizes repetitions.
+   * `true` if the code read its idempotency key (an undo: the key of its step), by which a provider
+   * recognizes repetitions.
    */
   took: boolean;
   /** `true` if a stand-in replaced the code. */

@@ -74,11 +74,15 @@ export class World {
   /** Answers questions without a rule, for explorers. */
   autoAnswer: AutoAnswer | undefined;
   /**
-   * Lets the client return later without an answer, for the studio: after some milliseconds, or undefined to answer at once. Gets the
-   * milliseconds until the saga can continue. May throw to end the run.
+   * Lets the client return later without an answer, for the studio: after some milliseconds, or
+   * undefined to answer at once. Gets the milliseconds until the saga can continue. May throw to
+   * end the run.
    */
   returnAfter: ((turn: SuspendedTurn, dueInMs: number) => number | undefined) | undefined;
-  /** `true` if only rules answer approvals and events, for the studio: without a rule, no answer has arrived yet. */
+  /**
+   * `true` if only rules answer approvals and events, for the studio: without a rule, no answer has
+   * arrived yet.
+   */
   isAttended = false;
   /** Those answers, as rules. Shared with forks. */
   readonly autoAnswered: Rule[];
@@ -87,7 +91,10 @@ export class World {
   readonly used: Map<Rule, number> = new Map();
   turn = 1;
   generation = 0;
-  /** Number of first requests that died after an effect. The client starts again, with new idempotency keys. */
+  /**
+   * Number of first requests that died after an effect. The client starts again, with new
+   * idempotency keys.
+   */
   restarts = 0;
   /** Questions that a fork answers. */
   readonly forked: Set<string> = new Set();
@@ -101,7 +108,10 @@ export class World {
   readonly points: Point[] = [];
   /** Turns whose responses arrived, in order. */
   readonly responses: number[] = [];
-  /** `true` if the host took a turn in the current request, and repeated no response of an earlier one. */
+  /**
+   * `true` if the host took a turn in the current request, and repeated no response of an earlier
+   * one.
+   */
   hasAdvanced = false;
   kill: (reason: Crash) => void = () => undefined;
   /** `true` after the death of the current request: nothing more is recorded. */
@@ -189,7 +199,8 @@ export class World {
 
   /** Uses the rules that deny a capability. */
   needs(need: ClientNeed): void {
-    for (const rule of this.rules.all) if (rule.kind === 'deny' && rule.need === need) this.use(rule);
+    for (const rule of this.rules.all)
+      if (rule.kind === 'deny' && rule.need === need) this.use(rule);
   }
 
   /** `true` if the trace has a step or a registered undo of this ID. */
@@ -197,7 +208,10 @@ export class World {
     return this.trace.some((entry) => 'id' in entry && entry.id === id);
   }
 
-  /** Notes an effect. Those beside the step at which the process dies have happened, though the engine does not report them. */
+  /**
+   * Notes an effect. Those beside the step at which the process dies have happened, though the
+   * engine does not report them.
+   */
   happened(id: string, { attempt, input, idempotencyKey: key }: StepGiven, result: unknown): void {
     const undone = id.replace(/^~/, '');
     // A step inside an undo is reported as a step. The end of the saga reports the undo.
@@ -222,6 +236,8 @@ export class World {
 
   #mark(): string {
     const { seed } = this.options;
-    return (this.restarts === 0 ? '' : `~${this.restarts + 1}`) + (seed === undefined ? '' : `^${seed}`);
+    return (
+      (this.restarts === 0 ? '' : `~${this.restarts + 1}`) + (seed === undefined ? '' : `^${seed}`)
+    );
   }
 }

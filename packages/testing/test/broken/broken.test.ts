@@ -38,7 +38,13 @@ import {
 } from './sagas.ts';
 import { errorOf, messageOf } from '../support/error-of.ts';
 
-const explorers = [crashEverywhere, failEverywhere, refuseEverywhere, forkEverywhere, assertDeterministic];
+const explorers = [
+  crashEverywhere,
+  failEverywhere,
+  refuseEverywhere,
+  forkEverywhere,
+  assertDeterministic,
+];
 
 beforeEach(() => bank.reset());
 
@@ -66,7 +72,9 @@ describe('a saga that is not deterministic', () => {
   });
 
   it('[R3] gets advice to name the time zone or locale if it uses those of the machine', async () => {
-    const day = await messageOf(assertDeterministic(testSaga(localDay).on.elicit('sure', { sure: true })));
+    const day = await messageOf(
+      assertDeterministic(testSaga(localDay).on.elicit('sure', { sure: true })),
+    );
     expect(day).toMatch(/another time zone/);
     expect(day).toContain('UTC');
     const amount = await messageOf(
@@ -91,7 +99,8 @@ describe('a saga that is not deterministic', () => {
   it('[R1] gets advice on outside variables if it returns another result after a crash', async () => {
     const message = await messageOf(crashEverywhere(testSaga(countsOutside)));
     // Other files of the same process run this saga as well, so that the counter begins anywhere.
-    const [, crashed, undisturbed] = /returns "call (\d+)"; undisturbed, "call (\d+)"/.exec(message) ?? [];
+    const [, crashed, undisturbed] =
+      /returns "call (\d+)"; undisturbed, "call (\d+)"/.exec(message) ?? [];
     expect(Number(crashed)).toBeGreaterThan(Number(undisturbed));
     expect(message).toContain('a variable outside of its body');
   });
@@ -131,10 +140,14 @@ describe('a saga that does too much or too little', () => {
     expect(message).toMatch(
       /^When 'hold' has its effect, and its response is lost: expected \[ .* \] to have a length of /,
     );
-    expect(message).toContain("The outcome of 'hold' is unknown: the saga did not call its `compensate`");
+    expect(message).toContain(
+      "The outcome of 'hold' is unknown: the saga did not call its `compensate`",
+    );
     expect(message).toContain('`compensateUnknown: ({ stepKey, idempotencyKey }) => …`');
     const never = (): void => expect.unreachable('never');
-    expect(await messageOf(failEverywhere(script, { check: never }))).not.toContain('compensateUnknown');
+    expect(await messageOf(failEverywhere(script, { check: never }))).not.toContain(
+      'compensateUnknown',
+    );
     const failing = await messageOf(
       failEverywhere(testSaga(failsUnknown, { before: bank.reset }), { check }),
     );
@@ -145,7 +158,9 @@ describe('a saga that does too much or too little', () => {
   it('[E1] gets advice to send the idempotency key if a repeated step does not read the key', async () => {
     const script = testSaga(chargesWithoutKey, { before: bank.reset });
     const message = await messageOf(crashEverywhere(script));
-    expect(message).toMatch(/'charge' happens 2 times, and its code never reads its idempotency key/);
+    expect(message).toMatch(
+      /'charge' happens 2 times, and its code never reads its idempotency key/,
+    );
     expect(message).toContain(
       "const run = await testSaga(yourSaga /* 'chargesWithoutKey' */ /* with your before */)\n      .crash.after('charge')\n      .run();",
     );
@@ -159,7 +174,9 @@ describe('a saga that does too much or too little', () => {
   });
 
   it('[E3] gets advice to send the key of the undo if a repeated undo does not read the key', async () => {
-    const message = await messageOf(crashEverywhere(testSaga(refundsWithoutKey, { before: bank.reset })));
+    const message = await messageOf(
+      crashEverywhere(testSaga(refundsWithoutKey, { before: bank.reset })),
+    );
     expect(message).toMatch(
       /the undo of 'charge' happens 2 times, and its code never reads its idempotency key/,
     );
@@ -197,14 +214,21 @@ describe('a saga that does too much or too little', () => {
   });
 
   it('[W4] gets a programming error at the edge of a schema', async () => {
-    const message = await messageOf(refuseEverywhere(testSaga(overflows).on.elicit('hours', { hours: 1 })));
-    expect(message).toMatch(/^When 'hours' is answered with hours: largest: its body throws a TypeError/);
+    const message = await messageOf(
+      refuseEverywhere(testSaga(overflows).on.elicit('hours', { hours: 1 })),
+    );
+    expect(message).toMatch(
+      /^When 'hours' is answered with hours: largest: its body throws a TypeError/,
+    );
     expect(message).toContain(".on.elicit('hours#1', { hours: 48 })");
   });
 
   it('[W4] gets a programming error of the undisturbed run from every explorer', async () => {
     const script = testSaga(trustsNote).on.elicit('card', { name: 'Ann' });
-    for (const explore of [...explorers, (each: typeof script) => upgradeEverywhere(each, trustsNote)]) {
+    for (const explore of [
+      ...explorers,
+      (each: typeof script) => upgradeEverywhere(each, trustsNote),
+    ]) {
       const message = await messageOf(explore(script));
       expect(message).toMatch(
         /^In the undisturbed run: its body throws a TypeError: .*\(.*sagas\.ts:\d+:\d+\)/,
@@ -220,18 +244,24 @@ describe('a saga that does too much or too little', () => {
     const message = await messageOf(
       crashEverywhere(testSaga(chargesWithoutKey, { before: bank.reset }), { check }),
     );
-    expect(message).toMatch(/^In the undisturbed run: charges: expected .* to have a length of 2 but got 1/);
+    expect(message).toMatch(
+      /^In the undisturbed run: charges: expected .* to have a length of 2 but got 1/,
+    );
     expect(message).toContain('What happened:\n\n    turn 1  started chargesWithoutKey');
   });
 
   it('[E3] gets advice to keep its failure if the repeated request completes after an undo', async () => {
-    const message = await messageOf(failEverywhere(testSaga(forgetsFailure, { before: bank.reset })));
+    const message = await messageOf(
+      failEverywhere(testSaga(forgetsFailure, { before: bank.reset })),
+    );
     expect(message).toMatch(
       /^When 'bake' fails, but only until the process dies after the undo of 'charge': it completed without the effect of 'charge'/,
     );
     expect(message).toContain("With forks: 'refuse', the guard stores the failure");
     expect(message).toContain("new Error('refused'), { times: 1 })\n      .crash.after('~charge')");
-    expect(await failEverywhere(testSaga(keepsFailure, { before: bank.reset }))).toEqual({ cases: 12 });
+    expect(await failEverywhere(testSaga(keepsFailure, { before: bank.reset }))).toEqual({
+      cases: 12,
+    });
     const harmless = { harmless: ['charge', 'bake'] };
     await failEverywhere(testSaga(forgetsFailure, { before: bank.reset }), harmless);
     const property = sagaProperty(forgetsFailure, { faults: ['steps', 'crashes'] });
@@ -244,7 +274,9 @@ describe('a saga that does too much or too little', () => {
   it('[E3] gets advice to use stepKey if an undo uses its own key', async () => {
     const script = testSaga(undoesItself, { before: () => holds.reset() });
     const message = await messageOf(failEverywhere(script, { harmless: ['pay'] }));
-    expect(message).toMatch(/^When 'pay' fails: Provider\.undo\('undo:~hold'\): this is the key of the undo/);
+    expect(message).toMatch(
+      /^When 'pay' fails: Provider\.undo\('undo:~hold'\): this is the key of the undo/,
+    );
     expect(message).toContain('({ stepKey }) => provider.undo(stepKey)');
     // It undoes what may not have happened, by the right key.
     holds.reset();

@@ -35,7 +35,10 @@ export const branchesByTime = saga({ name: 'branchesByTime', version: '1' }, fun
   yield* checkpoint();
   return 'done';
 });
-/** A clock of the module, which a saga must not read. Its first tick is odd, and no other: replay runs at any later one. */
+/**
+ * A clock of the module, which a saga must not read. Its first tick is odd, and no other: replay
+ * runs at any later one.
+ */
 export const clock = { ticks: 0, now: (): number => (clock.ticks += 1) };
 
 /** Draws a number. */
@@ -44,7 +47,9 @@ export const drawsLots = saga({ name: 'drawsLots', version: '1' }, function* () 
   return 'drawn';
 });
 
-function holding(unknown: { readonly compensateUnknown?: () => never }): Saga<undefined, undefined> {
+function holding(unknown: {
+  readonly compensateUnknown?: () => never;
+}): Saga<undefined, undefined> {
   const name = unknown.compensateUnknown === undefined ? 'leavesUnknown' : 'failsUnknown';
   return saga({ name, version: '1', forks: 'refuse', commitFirst: true }, function* () {
     yield* step('hold', ({ idempotencyKey }) => bank.charge(900, idempotencyKey), {
@@ -68,13 +73,19 @@ export const failsUnknown = holding({
 /** Says what day it is at the machine. */
 export const localDay = saga({ name: 'localDay', version: '1' }, function* () {
   const date = new Date('2030-01-15T12:00:00Z');
-  const { sure } = yield* elicit('sure', { message: `Is it the ${date.getDate()}.?`, schema: Sure });
+  const { sure } = yield* elicit('sure', {
+    message: `Is it the ${date.getDate()}.?`,
+    schema: Sure,
+  });
   return String(sure);
 });
 
 /** Writes an amount in the language of the machine. */
 export const localAmount = saga({ name: 'localAmount', version: '1' }, function* () {
-  const { sure } = yield* elicit('sure', { message: `Pay ${(1234.5).toLocaleString()}?`, schema: Sure });
+  const { sure } = yield* elicit('sure', {
+    message: `Pay ${(1234.5).toLocaleString()}?`,
+    schema: Sure,
+  });
   return String(sure);
 });
 
@@ -91,14 +102,17 @@ export const trustsOrder = saga({ name: 'trustsOrder', version: '1' }, function*
 });
 
 /** Forgets to say how a charge is undone. */
-export const forgetsUndo = saga({ name: 'forgetsUndo', version: '1', forks: 'refuse' }, function* () {
-  yield* checkpoint();
-  yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey));
-  const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
-  if (!sure) throw new Error('not sure');
-  yield* step('ship', () => undefined);
-  return 'shipped';
-});
+export const forgetsUndo = saga(
+  { name: 'forgetsUndo', version: '1', forks: 'refuse' },
+  function* () {
+    yield* checkpoint();
+    yield* step('charge', ({ idempotencyKey }) => bank.charge(900, idempotencyKey));
+    const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
+    if (!sure) throw new Error('not sure');
+    yield* step('ship', () => undefined);
+    return 'shipped';
+  },
+);
 
 /** Charges, and reports no unknown outcome. */
 export const forgetsUnknown = saga({ name: 'forgetsUnknown', version: '1' }, function* () {
@@ -154,11 +168,14 @@ export const floatsEffect = saga({ name: 'floatsEffect', version: '1' }, functio
 
 let calls = 0;
 /** Counts in a variable of its module. */
-export const countsOutside = saga({ name: 'countsOutside', version: '1', commitFirst: true }, function* () {
-  calls += 1;
-  yield* step('a', ({ idempotencyKey }) => idempotencyKey);
-  return `call ${calls}`;
-});
+export const countsOutside = saga(
+  { name: 'countsOutside', version: '1', commitFirst: true },
+  function* () {
+    calls += 1;
+    yield* step('a', ({ idempotencyKey }) => idempotencyKey);
+    return `call ${calls}`;
+  },
+);
 
 /** Does not reckon with hours that are too many for a date. */
 export const overflows = saga({ name: 'overflows', version: '1' }, function* () {
@@ -188,7 +205,9 @@ function baking(body: () => Generator<unknown, void>): Saga<undefined, undefined
   });
 }
 const bakes = () =>
-  step('bake', ({ idempotencyKey }) => idempotencyKey, { compensateUnknown: ({ stepKey }) => stepKey });
+  step('bake', ({ idempotencyKey }) => idempotencyKey, {
+    compensateUnknown: ({ stepKey }) => stepKey,
+  });
 
 /** Does not store its failure before the undo. */
 export const forgetsFailure = baking(function* forgetsFailure() {

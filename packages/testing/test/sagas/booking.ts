@@ -19,7 +19,13 @@ export interface Changes {
 
 /** Greets, holds a room, and asks: each step uses the results of earlier steps. */
 export function bookOf(changes: Changes = {}): Program {
-  const { holds = 'hold', asks = 'book', pays = 'pay', hello = 'Hello', onMismatch = 'fail' } = changes;
+  const {
+    holds = 'hold',
+    asks = 'book',
+    pays = 'pay',
+    hello = 'Hello',
+    onMismatch = 'fail',
+  } = changes;
   return saga({ name: 'book', version: '1', input, onMismatch }, function* ({ who }) {
     yield* elicit('greet', { message: `${hello} ${who}?`, schema: z.object({}) });
     const held = yield* step(holds, () => ({ id: 'r-4711' }));

@@ -7,13 +7,21 @@ const Target = z.object({ target: z.enum(['staging', 'production']) });
 export const deploy = saga(
   { name: 'deploy', version: '1', input: z.object({ service: z.string() }) },
   function* ({ service }) {
-    const { target } = yield* elicit('target', { message: `Where shall ${service} go?`, schema: Target });
+    const { target } = yield* elicit('target', {
+      message: `Where shall ${service} go?`,
+      schema: Target,
+    });
     const verdict = yield* sample('safety', {
-      messages: [{ role: 'user', content: { type: 'text', text: `Is deploying to ${target} safe?` } }],
+      messages: [
+        { role: 'user', content: { type: 'text', text: `Is deploying to ${target} safe?` } },
+      ],
       maxTokens: 100,
     });
-    if (verdict.content.type !== 'text' || !verdict.content.text.startsWith('Yes')) return 'Not now.';
-    const release = yield* step('release', async ({ idempotencyKey }) => ({ id: `r-${idempotencyKey}` }));
+    if (verdict.content.type !== 'text' || !verdict.content.text.startsWith('Yes'))
+      return 'Not now.';
+    const release = yield* step('release', async ({ idempotencyKey }) => ({
+      id: `r-${idempotencyKey}`,
+    }));
     return `Released ${release.id} to ${target}.`;
   },
 );

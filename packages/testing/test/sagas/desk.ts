@@ -15,11 +15,18 @@ const until = (name: string): Promise<string> =>
     waiting.set(name, () => resolve(name));
   });
 
-export const cancelOrder = compensator('cancelOrder', z.object({ order: z.string() }), ({ args }) => {
-  acts.push(`cancel ${args.order}`);
-});
+export const cancelOrder = compensator(
+  'cancelOrder',
+  z.object({ order: z.string() }),
+  ({ args }) => {
+    acts.push(`cancel ${args.order}`);
+  },
+);
 
-/** Searches two places at once, asks for the payer and for a text of the model, books once, and reports the first result. */
+/**
+ * Searches two places at once, asks for the payer and for a text of the model, books once, and
+ * reports the first result.
+ */
 const machine = setup({
   types: { context: {} as { first: string; payer: string; text: string }, output: {} as string },
   actors: {
@@ -50,7 +57,8 @@ const machine = setup({
   guards: { yes: ({ event }) => (event as { output?: { yes: boolean } }).output?.yes === true },
   actions: {
     comes: assign({
-      first: ({ context, event }) => context.first || (event as unknown as { output: string }).output,
+      first: ({ context, event }) =>
+        context.first || (event as unknown as { output: string }).output,
     }),
   },
 }).createMachine({
@@ -64,14 +72,18 @@ const machine = setup({
         left: {
           initial: 'runs',
           states: {
-            runs: { invoke: { id: 'left', src: 'left', onDone: { target: 'over', actions: 'comes' } } },
+            runs: {
+              invoke: { id: 'left', src: 'left', onDone: { target: 'over', actions: 'comes' } },
+            },
             over: { type: 'final' },
           },
         },
         right: {
           initial: 'runs',
           states: {
-            runs: { invoke: { id: 'right', src: 'right', onDone: { target: 'over', actions: 'comes' } } },
+            runs: {
+              invoke: { id: 'right', src: 'right', onDone: { target: 'over', actions: 'comes' } },
+            },
             over: { type: 'final' },
           },
         },

@@ -30,5 +30,10 @@ const machine = setup({
   output: 'On its way',
 });
 
-/** Asks, then charges and ships in one turn; where that fails it ends in an error, and is undone. */
-export const orderMachine = machineSaga({ name: 'order_machine', version: '1', forks: 'refuse' }, machine);
+/**
+ * Asks, then charges and ships in one turn; where that fails it ends in an error, and is undone.
+ */
+export const orderMachine = machineSaga(
+  { name: 'order_machine', version: '1', forks: 'refuse' },
+  machine,
+);

@@ -14,12 +14,16 @@ export const order = saga(
     commitFirst: true,
   },
   function* ({ cents }) {
-    const payment = yield* step('charge', ({ idempotencyKey }) => shop.charge(cents, idempotencyKey), {
-      compensate: ({ result, idempotencyKey }) => shop.refund(result.id, idempotencyKey),
-      compensateUnknown: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
-      timeoutMs: 10_000,
-      retry: { attempts: 3, delayMs: 100, jitter: false },
-    });
+    const payment = yield* step(
+      'charge',
+      ({ idempotencyKey }) => shop.charge(cents, idempotencyKey),
+      {
+        compensate: ({ result, idempotencyKey }) => shop.refund(result.id, idempotencyKey),
+        compensateUnknown: ({ stepKey, idempotencyKey }) => shop.refund(stepKey, idempotencyKey),
+        timeoutMs: 10_000,
+        retry: { attempts: 3, delayMs: 100, jitter: false },
+      },
+    );
     const { sure } = yield* elicit('sure', { message: 'Ship it?', schema: Sure });
     if (!sure) throw new Error('not sure');
     yield* step('ship', ({ idempotencyKey }) => shop.ship(payment.id, idempotencyKey), {

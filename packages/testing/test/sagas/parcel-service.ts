@@ -4,7 +4,10 @@ import { shop } from './shop.ts';
 
 const Sure = z.object({ sure: z.boolean() });
 
-/** A saga that does everything a wire has to carry: runs, asks a user, asks a model, waits, and runs again. */
+/**
+ * A saga that does everything a wire has to carry: runs, asks a user, asks a model, waits, and runs
+ * again.
+ */
 export const parcelService: Program = saga(
   {
     name: 'parcel_service',
@@ -14,9 +17,13 @@ export const parcelService: Program = saga(
     task: 'prefer',
   },
   function* ({ cents }) {
-    const payment = yield* step('charge', ({ idempotencyKey }) => shop.charge(cents, idempotencyKey), {
-      compensate: ({ result, idempotencyKey }) => shop.refund(result.id, idempotencyKey),
-    });
+    const payment = yield* step(
+      'charge',
+      ({ idempotencyKey }) => shop.charge(cents, idempotencyKey),
+      {
+        compensate: ({ result, idempotencyKey }) => shop.refund(result.id, idempotencyKey),
+      },
+    );
     yield* elicit('sure', { message: `Ship it for ${cents}?`, schema: Sure });
     yield* sleep(5_000);
     const word = yield* sample('word', {

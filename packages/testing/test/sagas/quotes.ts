@@ -9,7 +9,12 @@ export const quotes = saga({ name: 'quotes', version: '1' }, function* () {
     fast: step('fast', async () => 5, { timeoutMs: 2_000 }),
     slow: step('slow', async () => 3, { timeoutMs: 2_000 }),
   });
-  const offered = [fast, slow].flatMap((quote) => (quote.status === 'fulfilled' ? [quote.value] : []));
-  const { carrier } = yield* elicit('carrier', { message: `Offers: ${offered.join(', ')}`, schema: Pick });
+  const offered = [fast, slow].flatMap((quote) =>
+    quote.status === 'fulfilled' ? [quote.value] : [],
+  );
+  const { carrier } = yield* elicit('carrier', {
+    message: `Offers: ${offered.join(', ')}`,
+    schema: Pick,
+  });
   return carrier;
 });

@@ -34,8 +34,17 @@ export interface ShippingChanges {
 export function shippingOf(changes: ShippingChanges = {}): Program {
   const { commitFirst = false, once = false, forks = 'accept' } = changes;
   const { version = '1', previous = [], question = 'sure', asksFrom = 500, fee = 0 } = changes;
-  const { message = 'Ship it?', field = z.boolean(), patience = 600_000, says = 'On its way' } = changes;
-  const { ships = true, mails = false, input = z.object({ cents: z.number(), card: z.string() }) } = changes;
+  const {
+    message = 'Ship it?',
+    field = z.boolean(),
+    patience = 600_000,
+    says = 'On its way',
+  } = changes;
+  const {
+    ships = true,
+    mails = false,
+    input = z.object({ cents: z.number(), card: z.string() }),
+  } = changes;
   const machine = setup({
     types: {
       input: {} as { cents: number; card: string },
@@ -95,7 +104,10 @@ export function shippingOf(changes: ShippingChanges = {}): Program {
           id: 'charge',
           src: 'charge',
           input: ({ context: { quote, card } }) => ({ cents: quote + fee, card }),
-          onDone: { target: 'charged', actions: assign({ payment: ({ event }) => event.output.id }) },
+          onDone: {
+            target: 'charged',
+            actions: assign({ payment: ({ event }) => event.output.id }),
+          },
         },
       },
       charged: { always: [{ guard: 'isMuch', target: 'asking' }, { target: 'paid' }] },

@@ -30,7 +30,8 @@ export interface QueueMistakes {
 /** Keeps the last message of the newest turn of each saga. */
 function storeNewest(waiting: readonly Waiting[], sent: Waiting): Waiting[] {
   const { sagaId, turn } = sent.message;
-  if (waiting.some(({ message }) => message.sagaId === sagaId && message.turn > turn)) return [...waiting];
+  if (waiting.some(({ message }) => message.sagaId === sagaId && message.turn > turn))
+    return [...waiting];
   return [...waiting.filter(({ message }) => message.sagaId !== sagaId), sent];
 }
 
@@ -38,9 +39,11 @@ function storeNewest(waiting: readonly Waiting[], sent: Waiting): Waiting[] {
 export function referenceQueue(mistakes: QueueMistakes = {}): () => Promise<QueueUnderTest> {
   const { store = storeNewest, due = (all, now) => all.filter(({ at }) => at <= now) } = mistakes;
   const { settle = (_, isAccepted) => (isAccepted ? 'done' : 'waits') } = mistakes;
-  const { remove = (all, sagaId) => all.filter(({ message }) => message.sagaId !== sagaId) } = mistakes;
+  const { remove = (all, sagaId) => all.filter(({ message }) => message.sagaId !== sagaId) } =
+    mistakes;
   const {
-    wake = (all, sagaId) => all.map((one) => (one.message.sagaId === sagaId ? { ...one, at: 0 } : one)),
+    wake = (all, sagaId) =>
+      all.map((one) => (one.message.sagaId === sagaId ? { ...one, at: 0 } : one)),
   } = mistakes;
   const { read = (message) => message } = mistakes;
   return async () => {
@@ -52,7 +55,8 @@ export function referenceQueue(mistakes: QueueMistakes = {}): () => Promise<Queu
     const begun = new Set<Waiting>();
     // Sagas without a delivery that began after they were woken.
     const woken = new Set<string>();
-    const forget = (one: Waiting): void => void (waiting = waiting.filter((other) => other !== one));
+    const forget = (one: Waiting): void =>
+      void (waiting = waiting.filter((other) => other !== one));
     const deliver = async (one: Waiting, consumer: QueueConsumer['deliver']): Promise<void> => {
       begun.add(one);
       woken.delete(one.message.sagaId);

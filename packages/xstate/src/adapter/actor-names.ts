@@ -5,14 +5,20 @@ import type { LiveActor } from '../model/live-actor.ts';
 import { MachineRefused } from '../model/errors.ts';
 import { pathOf } from './survey.ts';
 
-/** Returns the problem of an actor ID as the end of a sentence; undefined if the ID is valid in a path. */
+/**
+ * Returns the problem of an actor ID as the end of a sentence; undefined if the ID is valid in a
+ * path.
+ */
 export function misnomer(id: string): string | undefined {
   return /^$|^[~!]|[/@#]/.test(id)
     ? "has an invalid id. An id must not be empty, start with '~' or '!', or contain '/', '@', or '#'."
     : undefined;
 }
 
-/** Throws MachineRefused unless another process can restore an actor and its parents by ID and name of the logic. */
+/**
+ * Throws MachineRefused unless another process can restore an actor and its parents by ID and name
+ * of the logic.
+ */
 export function assertNamed(actor: LiveActor): void {
   const above = parentOf(actor);
   if (above === undefined) return;
@@ -36,7 +42,10 @@ export function assertNamed(actor: LiveActor): void {
 
 const idsOfInvokes = /* @__PURE__ */ new WeakMap<object, ReadonlySet<string>>();
 
-/** `true` if the definition of a machine does not contain the ID of an actor, or of an actor above it. */
+/**
+ * `true` if the definition of a machine does not contain the ID of an actor, or of an actor above
+ * it.
+ */
 export function isSpawned(actor: LiveActor): boolean {
   const above = parentOf(actor);
   return above !== undefined && (!invokeIdsOf(above).has(actor.id) || isSpawned(above));

@@ -5,7 +5,14 @@ import { outsideOf } from '../author/outside-logic.ts';
 import { askOf } from '../author/step-logic.ts';
 
 /** Kind of actor logic. `alien`: a callback or observable, which cannot be stored. */
-export type LogicKind = 'client' | 'effect' | 'outside' | 'machine' | 'promise' | 'passive' | 'alien';
+export type LogicKind =
+  | 'client'
+  | 'effect'
+  | 'outside'
+  | 'machine'
+  | 'promise'
+  | 'passive'
+  | 'alien';
 
 const kinds = /* @__PURE__ */ new WeakMap<object, LogicKind>();
 
@@ -27,7 +34,8 @@ function findKind(logic: AnyActorLogic): LogicKind {
   // Without a start function, an actor only reacts to events: `fromTransition`, a store.
   if (logic.start === undefined) return 'passive';
   try {
-    // XState does not mark the kinds. This event settles a promise; a callback throws, and an observable stays active.
+    // XState does not mark the kinds. This event settles a promise; a callback throws, and an
+    // observable stays active.
     const active = { status: 'active', output: undefined, error: undefined, input: undefined };
     const probe = { type: 'xstate.promise.resolve', data: undefined };
     const { status } = logic.transition(active, probe, { self: {} } as never) as LiveSnapshot;

@@ -68,7 +68,9 @@ export function completedNodes(nodes: readonly LiveNode[]): readonly LiveNode[] 
   const ended = new Set(nodes.filter(({ type }) => type === 'final').map(({ parent }) => parent));
   const hasCompleted = (node: LiveNode): boolean => {
     if (node.type !== 'parallel') return node.type === 'final' || ended.has(node);
-    return Object.values(node.states).every((region) => region.type === 'history' || hasCompleted(region));
+    return Object.values(node.states).every(
+      (region) => region.type === 'history' || hasCompleted(region),
+    );
   };
   return nodes.filter(hasCompleted);
 }
@@ -83,7 +85,10 @@ export function restoredOrder(machine: AnyStateMachine, value: StateValue): read
   return [...new Set(getStateNodes(machine.root, value))] as unknown as readonly LiveNode[];
 }
 
-/** Returns `true` if two states can be active together: one is inside the other, or both are in parallel regions. */
+/**
+ * Returns `true` if two states can be active together: one is inside the other, or both are in
+ * parallel regions.
+ */
 export function canBeActiveTogether(one: LiveNode, other: LiveNode): boolean {
   const below = pathTo(other);
   const shared = pathTo(one).findLast((node) => below.includes(node));

@@ -12,8 +12,8 @@ export interface PromiseCode {
 }
 
 /**
- * Takes over the start of all promises of a system, except running ones. `begins` returns `false` to defer a promise to another
- * turn; `run` runs its code.
+ * Takes over the start of all promises of a system, except running ones. `begins` returns `false`
+ * to defer a promise to another turn; `run` runs its code.
  */
 export function hostPromises(
   root: LiveActor,
@@ -28,14 +28,19 @@ export function hostPromises(
       run === undefined || typeof config !== 'function'
         ? logic
         : fromPromise((given) =>
-            Promise.resolve(run(actor, { ...given, run: (input) => config({ ...given, input }) as unknown })),
+            Promise.resolve(
+              run(actor, { ...given, run: (input) => config({ ...given, input }) as unknown }),
+            ),
           );
     const start: AnyActorLogic['start'] = (snapshot, scope) => {
       if (begins(actor)) running.start?.(snapshot as never, scope as never);
     };
-    (actor as { logic: AnyActorLogic }).logic = Object.assign(Object.create(running) as AnyActorLogic, {
-      start,
-    });
+    (actor as { logic: AnyActorLogic }).logic = Object.assign(
+      Object.create(running) as AnyActorLogic,
+      {
+        start,
+      },
+    );
   };
   const walk = (actor: LiveActor): void => {
     host(actor);

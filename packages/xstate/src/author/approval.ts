@@ -11,20 +11,35 @@ import { approvalSteps } from '@mcp-saga/core/program';
 import { optionsFor, outsideLogic, type OfInputs, type OutsideLogic } from './outside-logic.ts';
 
 /** Options of {@link approval} that may be functions of the invoke's `input`. */
-type OfInputNames = 'message' | 'of' | 'denials' | 'by' | 'to' | 'remindEveryMs' | 'timeoutMs' | 'escalate';
+type OfInputNames =
+  | 'message'
+  | 'of'
+  | 'denials'
+  | 'by'
+  | 'to'
+  | 'remindEveryMs'
+  | 'timeoutMs'
+  | 'escalate';
 
-/** Options of {@link approval}, as of `approval` in a saga. Values and texts may be functions of the invoke's `input`. */
+/**
+ * Options of {@link approval}, as of `approval` in a saga. Values and texts may be functions of the
+ * invoke's `input`.
+ */
 export interface ApprovalLogicOptions<S extends Schema, I, T extends Json = Json>
   extends
     Pick<ApprovalOptions<S, T>, 'schema' | 'allowCaller' | 'link'>,
     OfInputs<Pick<ApprovalOptions<S, T>, OfInputNames>, I> {
-  /** Sends a link. A server step with three attempts: once for each recipient, reminder, and escalation. */
+  /**
+   * Sends a link. A server step with three attempts: once for each recipient, reminder, and
+   * escalation.
+   */
   readonly deliver: (delivery: Delivery<T> & { readonly input: I }) => unknown;
 }
 
 /**
- * Asks other people than the user of the client to approve or deny, as actor logic. `onDone` receives the decision, also a denial or
- * the end of `timeoutMs`. `onError` receives `StepError` if a delivery fails three times, and `ClientCannot` if the client cannot wait.
+ * Asks other people than the user of the client to approve or deny, as actor logic. `onDone`
+ * receives the decision, also a denial or the end of `timeoutMs`. `onError` receives `StepError` if
+ * a delivery fails three times, and `ClientCannot` if the client cannot wait.
  *
  * If the machine leaves the state, the links are withdrawn: later answers are refused.
  * @throws AuthoringError if an option is invalid

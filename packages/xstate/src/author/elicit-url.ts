@@ -18,8 +18,8 @@ const names = /* @__PURE__ */ optionNames<ElicitUrlLogicOptions<unknown>>({
 });
 
 /**
- * Sends the user to a URL, as actor logic. The step is done when the user agrees to open the URL; check the outcome with a
- * `step`. `onError` receives the same errors as for `elicit`.
+ * Sends the user to a URL, as actor logic. The step is done when the user agrees to open the URL;
+ * check the outcome with a `step`. `onError` receives the same errors as for `elicit`.
  * @example
  * ```ts
  * const sign = elicitUrl({
@@ -28,7 +28,9 @@ const names = /* @__PURE__ */ optionNames<ElicitUrlLogicOptions<unknown>>({
  * });
  * ```
  */
-export function elicitUrl<I = undefined>(options: ElicitUrlLogicOptions<I>): ClientStepLogic<undefined, I> {
+export function elicitUrl<I = undefined>(
+  options: ElicitUrlLogicOptions<I>,
+): ClientStepLogic<undefined, I> {
   assertKnownOptions('elicitUrl', undefined, options, names);
   const { accept } = options;
   return clientStepLogic({

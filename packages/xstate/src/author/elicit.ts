@@ -20,13 +20,19 @@ export interface ElicitLogicOptions<S extends Schema, I> extends Pick<
 /** Type of {@link elicit}. */
 export interface ElicitLogic {
   /**
-   * Asks the user with a form. `onDone` receives the accepted content, parsed by the schema. An invalid answer is asked again.
-   * `onError` receives `ElicitationRefused` if the user declines or dismisses the form, `StepError` if the client answers with
-   * an error, and `ClientCannot` if the client does not support elicitation and there is no fallback: see `stepError`.
+   * Asks the user with a form. `onDone` receives the accepted content, parsed by the schema. An
+   * invalid answer is asked again. `onError` receives `ElicitationRefused` if the user declines or
+   * dismisses the form, `StepError` if the client answers with an error, and `ClientCannot` if the
+   * client does not support elicitation and there is no fallback: see `stepError`.
    * @throws AuthoringError if MCP forms do not support the schema
    */
-  <S extends Schema, I = undefined>(options: ElicitLogicOptions<S, I>): ClientStepLogic<InferOutput<S>, I>;
-  /** Same as `elicit`, except that a refusal is an output: `{action: 'decline'}` or `{action: 'cancel'}`. */
+  <S extends Schema, I = undefined>(
+    options: ElicitLogicOptions<S, I>,
+  ): ClientStepLogic<InferOutput<S>, I>;
+  /**
+   * Same as `elicit`, except that a refusal is an output: `{action: 'decline'}` or
+   * `{action: 'cancel'}`.
+   */
   outcome<S extends Schema, I = undefined>(
     options: ElicitLogicOptions<S, I>,
   ): ClientStepLogic<ElicitOutcome<InferOutput<S>>, I>;
@@ -52,8 +58,18 @@ function ask<S extends Schema, O, I>(
     kind: 'elicit',
     toSpec: (id, input) => {
       const text = ofInput(message, input);
-      if (typeof text !== 'string') throw new AuthoringError(`Step '${id}' needs a string as message.`);
-      return { kind: 'elicit', id, message: text, schema, asOutcome, ttl: undefined, accept, fallback };
+      if (typeof text !== 'string')
+        throw new AuthoringError(`Step '${id}' needs a string as message.`);
+      return {
+        kind: 'elicit',
+        id,
+        message: text,
+        schema,
+        asOutcome,
+        ttl: undefined,
+        accept,
+        fallback,
+      };
     },
   });
 }
@@ -69,8 +85,9 @@ function ask<S extends Schema, O, I>(
  * ```
  */
 export const elicit: ElicitLogic = /* @__PURE__ */ Object.assign(
-  <S extends Schema, I = undefined>(options: ElicitLogicOptions<S, I>): ClientStepLogic<InferOutput<S>, I> =>
-    ask(options, false),
+  <S extends Schema, I = undefined>(
+    options: ElicitLogicOptions<S, I>,
+  ): ClientStepLogic<InferOutput<S>, I> => ask(options, false),
   {
     outcome: <S extends Schema, I = undefined>(
       options: ElicitLogicOptions<S, I>,

@@ -7,7 +7,10 @@ export interface SampleLogicOptions<O, I> extends Omit<SampleParams, 'messages' 
   /** The conversation: a value, or a function of the invoke's `input`. */
   readonly messages: OfInput<SampleParams['messages'], I>;
   readonly systemPrompt?: OfInput<string, I>;
-  /** Converts the model's answer into the output. If it throws, the step fails with the reason `invalid`. */
+  /**
+   * Converts the model's answer into the output. If it throws, the step fails with the reason
+   * `invalid`.
+   */
   readonly parse?: (result: SampleResult) => O;
 }
 
@@ -23,9 +26,9 @@ const names = /* @__PURE__ */ optionNames<SampleLogicOptions<unknown, unknown>>(
 });
 
 /**
- * Asks the client's model, as actor logic. `onDone` receives the `CreateMessageResult`, or the result of `parse`. `onError`
- * receives `ClientCannot` if the client does not support sampling, and `StepError` if the client answers with an error or
- * `parse` throws.
+ * Asks the client's model, as actor logic. `onDone` receives the `CreateMessageResult`, or the
+ * result of `parse`. `onError` receives `ClientCannot` if the client does not support sampling, and
+ * `StepError` if the client answers with an error or `parse` throws.
  * @throws AuthoringError if `maxTokens` is not an integer
  * @example
  * ```ts

@@ -1,10 +1,17 @@
 import { ClientCannot, ElicitationRefused, StepError, StepTimedOut } from '@mcp-saga/core';
 
 /**
- * Reason of a failed step. `declined`, `cancelled`: by the user. `invalid`: `parse` threw. `client`: the client answered with an
- * error, or lacks the capability. `timeout`: no event arrived in time. `failed`: an effect failed.
+ * Reason of a failed step. `declined`, `cancelled`: by the user. `invalid`: `parse` threw.
+ * `client`: the client answered with an error, or lacks the capability. `timeout`: no event arrived
+ * in time. `failed`: an effect failed.
  */
-export type StepFailureReason = 'declined' | 'cancelled' | 'invalid' | 'client' | 'timeout' | 'failed';
+export type StepFailureReason =
+  | 'declined'
+  | 'cancelled'
+  | 'invalid'
+  | 'client'
+  | 'timeout'
+  | 'failed';
 
 /** Failure of a step as plain data, which the context may contain. */
 export interface StepFailure {
@@ -20,7 +27,8 @@ export interface StepFailure {
 export const invalidAnswer = 'invalid_answer';
 
 /**
- * Returns the failure of a step from an `onError` event, or undefined for other errors. XState types `event.error` as unknown.
+ * Returns the failure of a step from an `onError` event, or undefined for other errors. XState
+ * types `event.error` as unknown.
  * @example
  * ```ts
  * import { assign } from 'xstate';
@@ -42,9 +50,12 @@ export function stepError(event: object): StepFailure | undefined {
   return { stepId, reason: reasonOf(error), name, message, code };
 }
 
-function reasonOf(error: StepError | ElicitationRefused | ClientCannot | StepTimedOut): StepFailureReason {
+function reasonOf(
+  error: StepError | ElicitationRefused | ClientCannot | StepTimedOut,
+): StepFailureReason {
   if (error instanceof StepTimedOut) return 'timeout';
-  if (error instanceof ElicitationRefused) return error.action === 'decline' ? 'declined' : 'cancelled';
+  if (error instanceof ElicitationRefused)
+    return error.action === 'decline' ? 'declined' : 'cancelled';
   if (error instanceof ClientCannot || error.name === 'ClientError') return 'client';
   return error.code === invalidAnswer ? 'invalid' : 'failed';
 }

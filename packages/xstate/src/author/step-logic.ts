@@ -29,7 +29,9 @@ export interface Ask<I> {
   readonly parse?: (value: never) => unknown;
 }
 
-/** Client step as actor logic for `setup({ actors })`. Under a live actor, the step waits forever. */
+/**
+ * Client step as actor logic for `setup({ actors })`. Under a live actor, the step waits forever.
+ */
 export interface ClientStepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndEvent, I> {
   readonly [askBrand]: Ask<I>;
 }
@@ -69,7 +71,12 @@ export function stepTransitions<O, I>(): Pick<
         ? { status: 'error', output: undefined, error: end.error, input: undefined }
         : { status: 'done', output: end.output as O, error: undefined, input: undefined };
     },
-    getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
+    getInitialSnapshot: (_, input) => ({
+      status: 'active',
+      output: undefined,
+      error: undefined,
+      input,
+    }),
     getPersistedSnapshot: (snapshot) => snapshot,
     restoreSnapshot: (snapshot) => snapshot as StepSnapshot<O, I>,
   };
@@ -80,5 +87,7 @@ export type OfInput<T, I> = T | ((step: { readonly input: I }) => T);
 
 /** Returns the value for an input. */
 export function ofInput<T, I>(given: OfInput<T, I>, input: I): T {
-  return typeof given === 'function' ? (given as (step: { readonly input: I }) => T)({ input }) : given;
+  return typeof given === 'function'
+    ? (given as (step: { readonly input: I }) => T)({ input })
+    : given;
 }

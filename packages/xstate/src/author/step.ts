@@ -16,10 +16,15 @@ const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
 /** Options of {@link step}. See the options of `step` in a saga. */
 export interface StepLogicOptions<R, I, U = unknown>
-  extends Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>, Compensable<R, I, U> {
+  extends
+    Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>,
+    Compensable<R, I, U> {
   /** Undoes a run of unknown outcome: a timeout, an abort, or a dropped response. */
   readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
-  /** Description for clients and users: a text, or a function of `input`. If the function throws, there is no label. */
+  /**
+   * Description for clients and users: a text, or a function of `input`. If the function throws,
+   * there is no label.
+   */
   readonly label?: string | ((effect: { readonly input: I }) => string);
 }
 
@@ -45,13 +50,15 @@ export interface StepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndE
 }
 
 /**
- * Runs an effect on the server, as actor logic for `setup({ actors })`. Attempts, timeout, and idempotency key are those of a
- * saga's `step`. The key is the same for every repetition and fork of a turn, whatever the input: a provider rejects a second
- * input, or answers as for the first. The step ends before the client is asked. `onDone` receives the result of `run`, encoded
- * and decoded; `onError` receives a `StepError`. Under a live actor, the step runs once, with an idempotency key of its own.
+ * Runs an effect on the server, as actor logic for `setup({ actors })`. Attempts, timeout, and
+ * idempotency key are those of a saga's `step`. The key is the same for every repetition and fork
+ * of a turn, whatever the input: a provider rejects a second input, or answers as for the first.
+ * The step ends before the client is asked. `onDone` receives the result of `run`, encoded and
+ * decoded; `onError` receives a `StepError`. Under a live actor, the step runs once, with an
+ * idempotency key of its own.
  *
- * With `compensate`, the step is undone if the machine ends in an error, is cancelled, or reaches a final state tagged
- * `compensate`. The saga must then declare `forks`.
+ * With `compensate`, the step is undone if the machine ends in an error, is cancelled, or reaches a
+ * final state tagged `compensate`. The saga must then declare `forks`.
  * @example
  * ```ts
  * const charge = step(
@@ -87,7 +94,10 @@ export interface EffectHost {
 
 const hostKey: unique symbol = Symbol('mcp-saga.xstate.host');
 
-/** Lets a host run the effects of a system from now on. A WeakMap would burden each garbage collection. */
+/**
+ * Lets a host run the effects of a system from now on. A WeakMap would burden each garbage
+ * collection.
+ */
 export function hostEffects(system: object, host: EffectHost): void {
   Object.assign(system, { [hostKey]: host });
 }
@@ -125,7 +135,13 @@ async function runAlone(spec: StepSpec, input: unknown, self: Self): Promise<voi
     if (self.getSnapshot().status !== 'active') return;
     const { signal } = new AbortController();
     const idempotencyKey = `${self.id}:${self.sessionId}`;
-    const given: StepContext<unknown> = { input, context: undefined, signal, attempt: 1, idempotencyKey };
+    const given: StepContext<unknown> = {
+      input,
+      context: undefined,
+      signal,
+      attempt: 1,
+      idempotencyKey,
+    };
     end = { output: await spec.run(given as never) };
   } catch (error) {
     end = { error };

@@ -12,9 +12,9 @@ export interface WaitForLogicOptions<S extends Schema, I>
 }
 
 /**
- * Waits for an event of another system, as actor logic. `onDone` receives the first event that fits the schema. `onError` receives
- * `StepTimedOut` if no event arrives in time, `StepError` if the registration fails three times, and `ClientCannot` if the client
- * cannot wait.
+ * Waits for an event of another system, as actor logic. `onDone` receives the first event that fits
+ * the schema. `onError` receives `StepTimedOut` if no event arrives in time, `StepError` if the
+ * registration fails three times, and `ClientCannot` if the client cannot wait.
  *
  * If the machine leaves the state, later events are refused.
  * @throws AuthoringError if an option is invalid

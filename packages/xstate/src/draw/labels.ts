@@ -1,4 +1,11 @@
-import { and, not, or, type AnyStateMachine, type AnyStateNode, type TransitionDefinition } from 'xstate';
+import {
+  and,
+  not,
+  or,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type TransitionDefinition,
+} from 'xstate';
 import { kindOf, type LogicKind } from '../adapter/logic-kind.ts';
 import { logicOf } from '../adapter/xstate-nodes.ts';
 import type { LiveInvoke } from '../model/live-actor.ts';
@@ -46,12 +53,16 @@ const actorNames: { readonly [kind in LogicKind]: string } = {
 /** Returns the actors that a state invokes and spawns, as lines. */
 export function activitiesOf(node: AnyStateNode): readonly string[] {
   const { machine } = node;
-  const invokes = invokesOf(node).map((invoke) => describeActor(machine, invoke.src, nameOfInvoke(invoke)));
+  const invokes = invokesOf(node).map((invoke) =>
+    describeActor(machine, invoke.src, nameOfInvoke(invoke)),
+  );
   const spawns = [
     ...(node === machine.root ? findSourcesInContext(machine) : []),
     ...findSpawnedSources(machine, node.entry),
   ].map((src) => describeSpawn(machine, src));
-  const lastSpawns = findSpawnedSources(machine, node.exit).map((src) => describeSpawn(machine, src));
+  const lastSpawns = findSpawnedSources(machine, node.exit).map((src) =>
+    describeSpawn(machine, src),
+  );
   return [...invokes, ...spawns, ...lastSpawns.map((line) => `${line} on exit`)];
 }
 
@@ -93,7 +104,9 @@ export function transitionsOf(node: AnyStateNode): readonly LabelledTransition[]
       type,
       ...describeEvent(node, type),
       guard: guard === undefined ? undefined : guardName(guard),
-      spawns: findSpawnedSources(node.machine, actions).map((src) => describeSpawn(node.machine, src)),
+      spawns: findSpawnedSources(node.machine, actions).map((src) =>
+        describeSpawn(node.machine, src),
+      ),
       targets: target,
     };
   });
@@ -105,10 +118,16 @@ function defaultsOf(node: AnyStateNode): readonly AnyStateNode[] {
   const parent = node.parent?.id.replaceAll(/[.\\]/g, String.raw`\$&`);
   return [target ?? []]
     .flat()
-    .map((path) => node.machine.getStateNodeById(path.startsWith('#') ? path : `#${parent}.${path}`));
+    .map((path) =>
+      node.machine.getStateNodeById(path.startsWith('#') ? path : `#${parent}.${path}`),
+    );
 }
 
-const dones = { done: 'xstate.done.actor.', error: 'xstate.error.actor.', snapshot: 'xstate.snapshot.' };
+const dones = {
+  done: 'xstate.done.actor.',
+  error: 'xstate.error.actor.',
+  snapshot: 'xstate.snapshot.',
+};
 
 function describeEvent(
   node: AnyStateNode,
@@ -121,11 +140,17 @@ function describeEvent(
     const invoke = invokesOf(node).find(({ id }) => type === prefix + id);
     if (invoke === undefined) continue;
     const name = nameOfInvoke(invoke);
-    return { kind: 'actor', event: node.invoke.length === 1 || name === '' ? word : `${word} ${name}` };
+    return {
+      kind: 'actor',
+      event: node.invoke.length === 1 || name === '' ? word : `${word} ${name}`,
+    };
   }
   const end = `.${node.id}`;
   if (type.startsWith('xstate.after.') && type.endsWith(end)) {
-    return { kind: 'after', event: `after ${duration(type.slice('xstate.after.'.length, -end.length))}` };
+    return {
+      kind: 'after',
+      event: `after ${duration(type.slice('xstate.after.'.length, -end.length))}`,
+    };
   }
   return { kind: 'event', event: type };
 }
@@ -150,14 +175,15 @@ const units = [
 
 function duration(delay: string): string {
   if (!/^\d+$/.test(delay)) return delay;
-  const [size, unit] = units.find(([length]) => Number(delay) > 0 && Number(delay) % length === 0) ?? [
-    1,
-    'ms',
-  ];
+  const [size, unit] = units.find(
+    ([length]) => Number(delay) > 0 && Number(delay) % length === 0,
+  ) ?? [1, 'ms'];
   return `${Number(delay) / size} ${unit}`;
 }
 
-type Composed = { readonly [key in 'check' | 'stateValue']?: unknown } & { readonly guards?: unknown[] };
+type Composed = { readonly [key in 'check' | 'stateValue']?: unknown } & {
+  readonly guards?: unknown[];
+};
 
 /** Names a guard. A list inside another guard has brackets. */
 function guardName(guard: unknown, isInside: boolean = false): string {
@@ -171,7 +197,8 @@ function guardName(guard: unknown, isInside: boolean = false): string {
   if (guards === undefined) return name === '' ? 'guard' : name;
   // A minified XState has other names for its functions.
   const samples: Readonly<Record<string, object>> = { and: and([]), or: or([]), not: not('') };
-  const operator = Object.keys(samples).find((each) => (samples[each] as Composed).check === check) ?? name;
+  const operator =
+    Object.keys(samples).find((each) => (samples[each] as Composed).check === check) ?? name;
   if (operator === 'not') return `not ${guardName(guards[0], true)}`;
   if (guards.length === 1) return guardName(guards[0], isInside);
   const list = guards.map((each) => guardName(each, true)).join(` ${operator} `) || operator;

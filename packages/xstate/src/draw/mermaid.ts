@@ -13,8 +13,9 @@ export interface ToMermaidOptions {
 const names = /* @__PURE__ */ optionNames<ToMermaidOptions>({ value: true });
 
 /**
- * Draws a machine as a Mermaid `stateDiagram-v2`: states with invokes and history (`H`, `H*`), and arrows with events, `done`,
- * `error`, `after 5 min`, `always`, guards in brackets, and spawned actors. Draw invoked machines separately.
+ * Draws a machine as a Mermaid `stateDiagram-v2`: states with invokes and history (`H`, `H*`), and
+ * arrows with events, `done`, `error`, `after 5 min`, `always`, guards in brackets, and spawned
+ * actors. Draw invoked machines separately.
  * @returns lines without a Markdown fence, with a final line break
  * @throws TypeError if the machine has no state for `value`
  * @example
@@ -47,7 +48,8 @@ class Picture {
   text(): string {
     const root = this.#root;
     // A root with transitions or activity is a box around its states.
-    const isBox = root.type !== 'compound' || transitionsOf(root).length > 0 || linesOf(root).length > 0;
+    const isBox =
+      root.type !== 'compound' || transitionsOf(root).length > 0 || linesOf(root).length > 0;
     const body = isBox ? this.#state(root) : this.#inside(root);
     const highlights =
       this.#highlighted.length === 0
@@ -78,19 +80,24 @@ class Picture {
     const children = Object.values(node.states) as readonly AnyStateNode[];
     if (node.type === 'parallel') {
       const histories = children.filter(({ type }) => type === 'history');
-      const regions = children.filter(({ type }) => type !== 'history').map((child) => this.#state(child));
+      const regions = children
+        .filter(({ type }) => type !== 'history')
+        .map((child) => this.#state(child));
       return [
         ...regions.flatMap((lines, index) => (index === 0 ? lines : ['--', ...lines])),
         ...histories.flatMap((child) => this.#state(child)),
       ];
     }
     const [initial] = (node.initial?.target ?? []) as readonly AnyStateNode[];
-    const first = initial === undefined ? undefined : children.find((child) => isIn(child, initial));
+    const first =
+      initial === undefined ? undefined : children.find((child) => isIn(child, initial));
     return [
       ...(first === undefined ? [] : [`[*] --> ${this.#idOf(first)}`]),
       ...children.flatMap((child) => this.#state(child)),
       ...children.flatMap((child) => this.#arrows(child, (target) => target.parent === node)),
-      ...children.filter(({ type }) => type === 'final').map((child) => `${this.#idOf(child)} --> [*]`),
+      ...children
+        .filter(({ type }) => type === 'final')
+        .map((child) => `${this.#idOf(child)} --> [*]`),
     ];
   }
 
@@ -131,7 +138,11 @@ function linesOf(node: AnyStateNode): readonly string[] {
   const stays = transitionsOf(node)
     .filter(({ targets }) => targets.length === 0)
     .map((transition) => `${labelOf(transition)} (stays)`);
-  return [...activitiesOf(node).map(mermaidText), ...stays, ...(isUndone(node) ? ['compensate'] : [])];
+  return [
+    ...activitiesOf(node).map(mermaidText),
+    ...stays,
+    ...(isUndone(node) ? ['compensate'] : []),
+  ];
 }
 
 /** Returns the escaped label of an arrow. */

@@ -34,7 +34,9 @@ export interface ChartTransition {
   readonly label: string;
 }
 
-/** Reads the states and transitions of a machine of XState 5, without the machines that it invokes. */
+/**
+ * Reads the states and transitions of a machine of XState 5, without the machines that it invokes.
+ */
 export function readChart(machine: AnyStateMachine): Chart {
   return { root: readState(machine.root), transitions: readTransitions(machine.root) };
 }

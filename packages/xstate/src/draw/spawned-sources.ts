@@ -13,10 +13,13 @@ interface SpawningAction {
 }
 
 /**
- * Finds the sources of spawned actors. `assign` and `enqueueActions` are code: a source counts if the code mentions `spawn`
- * and contains its name as a string.
+ * Finds the sources of spawned actors. `assign` and `enqueueActions` are code: a source counts if
+ * the code mentions `spawn` and contains its name as a string.
  */
-export function findSpawnedSources(machine: AnyStateMachine, actions: readonly unknown[]): readonly string[] {
+export function findSpawnedSources(
+  machine: AnyStateMachine,
+  actions: readonly unknown[],
+): readonly string[] {
   const { actions: named } = machine.implementations as {
     readonly actions: { readonly [name: string]: unknown };
   };

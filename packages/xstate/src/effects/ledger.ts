@@ -29,7 +29,10 @@ export type Attempts = readonly [attempts: number, notBefore: number, unknown: b
 /** Record of attempts of unknown outcome of an effect with an undo. */
 type OpenEffect = readonly [...Attempts, logic: string, input: unknown];
 
-/** Effects of a saga in the order they ended, in a journal as of a generator, so that the same code undoes both. */
+/**
+ * Effects of a saga in the order they ended, in a journal as of a generator, so that the same code
+ * undoes both.
+ */
 export class Ledger {
   /** First value of the state: arguments, machine, or reason of an undo. */
   readonly first: unknown;
@@ -52,7 +55,11 @@ export class Ledger {
     const { structure } = state;
     const server = values.map((value) => JSON.stringify(value)).join(',');
     this.#engine = engine;
-    this.#journal = new Journal({ ...noTexts, structure, server }, limits.maxJournalEntries, engine);
+    this.#journal = new Journal(
+      { ...noTexts, structure, server },
+      limits.maxJournalEntries,
+      engine,
+    );
     for (const entry of this.#journal.skipTo(Number.POSITIVE_INFINITY)) this.#read(entry);
   }
 
@@ -68,8 +75,8 @@ export class Ledger {
   }
 
   /**
-   * Records the outcome of an effect, with the data for its undo, since a cancellation may have neither machine nor code. Attempts
-   * of unknown outcome are recorded until the effect ends.
+   * Records the outcome of an effect, with the data for its undo, since a cancellation may have
+   * neither machine nor code. Attempts of unknown outcome are recorded until the effect ends.
    */
   add(
     path: string,
@@ -100,7 +107,8 @@ export class Ledger {
         return;
       }
       case 'unknown':
-        if (compensable) this.#append('unknown', path, encode({ name: logic, message: '', data: input }));
+        if (compensable)
+          this.#append('unknown', path, encode({ name: logic, message: '', data: input }));
         else this.#append('failed', path, '{}');
         return;
       case 'failed':
@@ -113,7 +121,10 @@ export class Ledger {
     }
   }
 
-  /** Records the end of a wait for answers from outside: its decision, its failure, or its end before both. */
+  /**
+   * Records the end of a wait for answers from outside: its decision, its failure, or its end
+   * before both.
+   */
   addWait(
     path: string,
     {
@@ -127,7 +138,9 @@ export class Ledger {
     else this.#append('failed', path, '{}');
   }
 
-  /** Records an interrupted turn with unknown effects: an undo reports the turn as uncompensated. */
+  /**
+   * Records an interrupted turn with unknown effects: an undo reports the turn as uncompensated.
+   */
   addInterrupted(turn: number): void {
     const path = `turn ${turn}`;
     if (this.entries.some((entry) => entry.path === path)) return;
@@ -162,14 +175,18 @@ export class Ledger {
     return { structure, client: '', server: server === '' ? first : `${first},${server}` };
   }
 
-  /** Stores a named undo with its arguments, so that the undo can run without the code of the machine. */
+  /**
+   * Stores a named undo with its arguments, so that the undo can run without the code of the
+   * machine.
+   */
   #bind(path: string, { undo }: StepSpec, input: unknown, result: unknown): void {
     const known = undo?.known;
     if (known === undefined || !('bind' in known)) return;
     let text = encode(null);
     try {
       const { name, args } = known.bind({ result: result as never, input: input as never });
-      // Actor IDs can contain parentheses, which mark keys elsewhere: null says that there is no key.
+      // Actor IDs can contain parentheses, which mark keys elsewhere: null says that there is no
+      // key.
       text = encode([name, args, null]);
     } catch {
       // Without valid arguments, an undo reports the effect as uncompensated.

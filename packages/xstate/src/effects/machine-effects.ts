@@ -49,7 +49,10 @@ export interface EffectsOptions {
   readonly defers: () => boolean;
   /** Returns if an interrupted run may have executed an effect that starts now, and the turn. */
   readonly doubt: () => { readonly isUnknown: boolean; readonly turn: number | undefined };
-  /** Called if an effect failed, was withdrawn, or ran `once`, since a repetition of the turn may differ. */
+  /**
+   * Called if an effect failed, was withdrawn, or ran `once`, since a repetition of the turn may
+   * differ.
+   */
   readonly chance: () => void;
   /** Called when an effect has ended. */
   readonly wake: () => void;
@@ -72,7 +75,12 @@ export class Effects implements EffectHost {
   /** Adds the effect of an actor that has started. */
   begin(actor: LiveActor, spec: StepSpec, input: unknown): void {
     const { restored, doubt } = this.#options;
-    const [attempts, notBefore, unknown, run, before] = restored.get(actor)?.e ?? [0, 0, false, undefined];
+    const [attempts, notBefore, unknown, run, before] = restored.get(actor)?.e ?? [
+      0,
+      0,
+      false,
+      undefined,
+    ];
     const { isUnknown, turn } = doubt();
     const work: Work = {
       actor,
@@ -133,7 +141,8 @@ export class Effects implements EffectHost {
     for (const work of this.#work.values()) {
       work.isEarlier = false;
       const { attempts, notBefore, unknown } = work;
-      if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
+      if (unknown)
+        this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
     }
   }
 
@@ -145,7 +154,13 @@ export class Effects implements EffectHost {
 
   /** Returns the stored facts of a deferred effect. */
   factsOf(actor: LiveActor): Pick<ActiveStepRecord, 'e'> {
-    const { attempts = 0, notBefore = 0, unknown = false, run, interrupted } = this.#work.get(actor) ?? {};
+    const {
+      attempts = 0,
+      notBefore = 0,
+      unknown = false,
+      run,
+      interrupted,
+    } = this.#work.get(actor) ?? {};
     if (run === undefined) return {};
     const tried = [attempts, notBefore, unknown, run] as const;
     return { e: interrupted === undefined ? tried : [...tried, interrupted] };
@@ -179,7 +194,8 @@ export class Effects implements EffectHost {
     const base = pathOf(work.actor);
     if (work.run === undefined) {
       const beside = [...this.#work.values()].filter(({ actor }) => pathOf(actor) === base);
-      work.run = 1 + Math.max(this.#options.ledger.lastRun(base), ...beside.map(({ run = 0 }) => run));
+      work.run =
+        1 + Math.max(this.#options.ledger.lastRun(base), ...beside.map(({ run = 0 }) => run));
     }
     return work.run === 1 ? base : `${base}#${work.run}`;
   }
@@ -206,7 +222,9 @@ export class Effects implements EffectHost {
     const body = (step: object): unknown => spec.run(given(step) as never);
     void runStep(run, { ...spec, run: body }, givenTo(runtime, given), controller.signal)
       .catch((error: unknown): StepEnd => ({ type: 'unknown', text: encodeError(error) }))
-      .then((end) => ('aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end)));
+      .then((end) =>
+        'aborts' in end ? this.#abortTurn(work, end.aborts) : this.#end(work, run, end),
+      );
   }
 
   // The effect has not run, and the machine receives no event.

@@ -9,12 +9,17 @@ import {
 } from '@mcp-saga/core/program';
 import { outsideOf, type OutsideWait } from '../author/outside-logic.ts';
 import { stateHead } from './state-head.ts';
-import type { LeftWaitRecord, MachineRecord, SagaRecord, WaitRecord } from '../model/machine-record.ts';
+import type {
+  LeftWaitRecord,
+  MachineRecord,
+  SagaRecord,
+  WaitRecord,
+} from '../model/machine-record.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 
 /**
- * Wait for answers from outside that has not ended. A small generator saga of core waits: its journal is the state, so deliveries,
- * reminders, and the decision are those of generator sagas.
+ * Wait for answers from outside that has not ended. A small generator saga of core waits: its
+ * journal is the state, so deliveries, reminders, and the decision are those of generator sagas.
  */
 export interface OpenWait {
   /** Path of the actor, with the number of the run from the second on. */
@@ -91,7 +96,8 @@ export async function advanceWait(
 ): Promise<{ readonly outcome: Outcome; readonly decision: Decision | undefined }> {
   const program = waitProgram(wait, { kind, toSteps });
   const outcome = await program.advance(wait.state, new Map(), waitRuntime(runtime, turn));
-  if (outcome.status === 'suspended' || outcome.state === undefined) return { outcome, decision: undefined };
+  if (outcome.status === 'suspended' || outcome.state === undefined)
+    return { outcome, decision: undefined };
   const { path = '', value = null } =
     historyOf(outcome.state).entries.findLast(
       ({ kind: of, outcome: how }) => of === 'poll' && how === 'answered',
@@ -119,7 +125,10 @@ export async function withdrawWaits(
 }
 
 /** Wait whose logic the code no longer has. Its boxes are in the journal. */
-const gone: OutsideWait<unknown> = { kind: 'approval', toSteps: () => [][Symbol.iterator]() as never };
+const gone: OutsideWait<unknown> = {
+  kind: 'approval',
+  toSteps: () => [][Symbol.iterator]() as never,
+};
 
 function waitProgram(
   { path, input }: OpenWait,
@@ -139,7 +148,10 @@ function waitProgram(
   });
 }
 
-/** Runtime of a wait: the machine commits, holds the request, and decides when the client cannot wait. */
+/**
+ * Runtime of a wait: the machine commits, holds the request, and decides when the client cannot
+ * wait.
+ */
 function waitRuntime(runtime: Runtime, { defers, isHopeless }: WaitTurn): Runtime {
   const { commit: _, ...turn } = runtime.turn;
   const { deadline = Number.POSITIVE_INFINITY, defersEffects = false } = turn;

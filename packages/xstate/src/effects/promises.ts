@@ -14,7 +14,10 @@ export interface PromisesOptions {
   readonly failed: () => void;
 }
 
-/** Starts plain promises of a machine with their actors, or defers them to the next turn, as effects. */
+/**
+ * Starts plain promises of a machine with their actors, or defers them to the next turn, as
+ * effects.
+ */
 export class Promises {
   /** Number of promises that ended in this turn. */
   ended = 0;
@@ -37,7 +40,11 @@ export class Promises {
         step: { context: request.context, signal: code.signal, attempt: 1, input: code.input },
         run: (step) => code.run(step.input),
       });
-    hostPromises(root, (actor) => this.#begins(actor), effects.perform === undefined ? undefined : run);
+    hostPromises(
+      root,
+      (actor) => this.#begins(actor),
+      effects.perform === undefined ? undefined : run,
+    );
   }
 
   /** Returns `true` unless a promise was deferred. */

@@ -1,7 +1,10 @@
 import { encodeHead, type Head } from '@mcp-saga/core/program';
 
 /** Encodes the head of a state whose first value is in the server stream. */
-export function stateHead(turn: number, facts: Partial<Pick<Head, 'asked' | 'progress'>> = {}): string {
+export function stateHead(
+  turn: number,
+  facts: Partial<Pick<Head, 'asked' | 'progress'>> = {},
+): string {
   const { asked = {}, progress } = facts;
   return encodeHead({ turn, input: 'server', progress, asked, waits: {}, mismatch: undefined });
 }

@@ -1,4 +1,10 @@
-import { ElicitationRefused, SagaAborted, SagaError, StepError, type StepErrorData } from '@mcp-saga/core';
+import {
+  ElicitationRefused,
+  SagaAborted,
+  SagaError,
+  StepError,
+  type StepErrorData,
+} from '@mcp-saga/core';
 import { encodeError, decode, type EndRequest } from '@mcp-saga/core/program';
 import type { OpenWait } from './open-wait.ts';
 import type { UndoRecord } from '../model/machine-record.ts';
@@ -29,7 +35,8 @@ function stepOf(error: unknown): Pick<UndoRecord, 's' | 'a'> {
 /** Restores the error for an undo in a later turn; undefined after an end from outside. */
 export function errorOf({ u, s, a }: UndoRecord): { readonly error: unknown } | undefined {
   if (u === null) return undefined;
-  if (s !== undefined) return { error: a === undefined ? new StepError(s, u) : new ElicitationRefused(s, a) };
+  if (s !== undefined)
+    return { error: a === undefined ? new StepError(s, u) : new ElicitationRefused(s, a) };
   const isAborted = u.code === 'saga_aborted' && u.public === true;
   return { error: isAborted ? new SagaAborted(u.message) : new MachineFailed(u) };
 }

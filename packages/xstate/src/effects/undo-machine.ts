@@ -16,7 +16,13 @@ import {
 } from '@mcp-saga/core/program';
 import { effectOf, type EffectSpec } from '../author/step.ts';
 import type { DoneEffect, Ledger, LedgerEntry } from './ledger.ts';
-import { fromWaitRecord, toLeftRecord, waitsOf, withdrawWaits, type OpenWait } from './open-wait.ts';
+import {
+  fromWaitRecord,
+  toLeftRecord,
+  waitsOf,
+  withdrawWaits,
+  type OpenWait,
+} from './open-wait.ts';
 import type { SagaRecord, UndoRecord } from '../model/machine-record.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import { stateHead } from './state-head.ts';
@@ -27,7 +33,10 @@ export function isUndoing(first: unknown): first is UndoRecord {
   return typeof first === 'object' && first !== null && 'u' in first;
 }
 
-/** Undoes the effects of a saga, last first, with a generator that replays them from the journal and then throws. */
+/**
+ * Undoes the effects of a saga, last first, with a generator that replays them from the journal and
+ * then throws.
+ */
 export async function undoSaga(
   options: MachineProgramOptions,
   ledger: Ledger,
@@ -40,7 +49,10 @@ export async function undoSaga(
   const { waits } = why;
   // Committed before the withdrawal: a repeated request could continue where this one failed.
   if ('error' in why && waits.length > 0 && isPutOff(runtime)) {
-    return later({ head: stateHead(turn + 1), ...ledger.texts({ ...record, w: waits.map(toLeftRecord) }) });
+    return later({
+      head: stateHead(turn + 1),
+      ...ledger.texts({ ...record, w: waits.map(toLeftRecord) }),
+    });
   }
   await withdrawWaits(options, waits, runtime);
   const state = { head: stateHead(turn), ...ledger.texts(record) };
@@ -84,14 +96,25 @@ function isPutOff({ turn, time }: Runtime): boolean {
   return defersEffects === true || time.now() >= deadline;
 }
 
-/** Outcome of a saga that does not fit the code: without an undo, so that the code can be rolled back. */
+/**
+ * Outcome of a saga that does not fit the code: without an undo, so that the code can be rolled
+ * back.
+ */
 export function failedUnfit(error: unknown): Outcome {
   return { status: 'failed', error, compensated: [], uncompensated: [], ignored: [] };
 }
 
 /** Outcome of a turn that leaves the withdrawal of links to the next one. */
 function later(state: ProgramState): Outcome {
-  return { status: 'suspended', state, steps: [], retryAfterMs: 0, undoes: true, accepted: 0, ignored: [] };
+  return {
+    status: 'suspended',
+    state,
+    steps: [],
+    retryAfterMs: 0,
+    undoes: true,
+    accepted: 0,
+    ignored: [],
+  };
 }
 
 function standIn(
@@ -134,7 +157,14 @@ function* replayEffects(
 
 /** Poll that is replayed only, for the decision of a wait. */
 function pollAt(path: string): CommandSpec {
-  return { kind: 'poll', id: path, ask: () => undefined, everyMs: 1, totalTimeoutMs: 1, report: undefined };
+  return {
+    kind: 'poll',
+    id: path,
+    ask: () => undefined,
+    everyMs: 1,
+    totalTimeoutMs: 1,
+    report: undefined,
+  };
 }
 
 function stepOf(options: MachineProgramOptions, entry: LedgerEntry): StepSpec {

@@ -70,7 +70,8 @@ export class Waits {
     this.#options = options;
     const { restored, stored, ledger } = options;
     for (const [actor, { i, w }] of restored) {
-      if (w !== undefined && outsideOf(actor.logic) !== undefined) this.#add(actor, fromWaitRecord(w, i));
+      if (w !== undefined && outsideOf(actor.logic) !== undefined)
+        this.#add(actor, fromWaitRecord(w, i));
     }
     const kept = new Set([...this.#work.values()].map(({ wait }) => wait.path));
     this.#left = stored.filter((wait) => hasBegun(wait) && !kept.has(wait.path));
@@ -109,8 +110,8 @@ export class Waits {
   }
 
   /**
-   * Reads the mailboxes of the waits of earlier turns, before overdue delays fire: as in a generator saga, answers in a mailbox come
-   * before the end of a delay.
+   * Reads the mailboxes of the waits of earlier turns, before overdue delays fire: as in a
+   * generator saga, answers in a mailbox come before the end of a delay.
    */
   async readAll(): Promise<void> {
     const earlier = [...this.#work.values()];
@@ -138,7 +139,10 @@ export class Waits {
     if (this.#left.length > 0 && !isDeferred && !this.#withdrawing) void this.withdraw().then(wake);
   }
 
-  /** Ends the waits that are due first: the client cannot wait until then. Returns `false` if none is due at the time. */
+  /**
+   * Ends the waits that are due first: the client cannot wait until then. Returns `false` if none
+   * is due at the time.
+   */
   cannot(due: number): boolean {
     const hopeless = [...this.#work.values()].filter(({ wait }) => wait.due === due);
     for (const work of hopeless) work.isHopeless = true;
@@ -171,7 +175,14 @@ export class Waits {
   }
 
   #add(actor: LiveActor, wait: OpenWait): void {
-    this.#work.set(actor, { actor, wait, content: [], isRead: false, isRunning: false, isHopeless: false });
+    this.#work.set(actor, {
+      actor,
+      wait,
+      content: [],
+      isRead: false,
+      isRunning: false,
+      isHopeless: false,
+    });
   }
 
   #begin({ actor, path }: SurveyedActor): void {
@@ -202,10 +213,15 @@ export class Waits {
     const { defers, runtime } = this.#options;
     const { number, tokenBytes, deadline } = runtime.turn;
     // Only the first read of the turn repeats that of an interrupted run.
-    const given = work.isRead ? runtimeAfter(runtime, { turn: number, tokenBytes, deadline }) : runtime;
+    const given = work.isRead
+      ? runtimeAfter(runtime, { turn: number, tokenBytes, deadline })
+      : runtime;
     work.isRunning = true;
     try {
-      return await advanceWait(work.wait, outside, given, { defers: defers(), isHopeless: work.isHopeless });
+      return await advanceWait(work.wait, outside, given, {
+        defers: defers(),
+        isHopeless: work.isHopeless,
+      });
     } catch (error) {
       // Programs throw only if their turn was aborted.
       this.aborted ??= error as TurnAborted;
@@ -230,7 +246,9 @@ export class Waits {
     if (outcome.status === 'failed' && outcome.error instanceof ReplayMismatch) {
       const { path } = work.wait;
       const incompatibility = `the question of the wait '${path}' has changed`;
-      this.mismatch ??= new MachineMismatch(program.name, [incompatibility], { cause: outcome.error });
+      this.mismatch ??= new MachineMismatch(program.name, [incompatibility], {
+        cause: outcome.error,
+      });
       return;
     }
     this.#work.delete(work.actor);
@@ -239,7 +257,8 @@ export class Waits {
     if (outcome.status === 'failed') diverged();
     const end = toEnd(outcome);
     this.#record(work, 'error' in end ? 'failed' : decision);
-    if (work.actor.getSnapshot().status === 'active') work.actor.send({ type: 'mcp-saga.end', end });
+    if (work.actor.getSnapshot().status === 'active')
+      work.actor.send({ type: 'mcp-saga.end', end });
   }
 
   #record({ wait, actor }: Work, end: Decision | 'failed' | 'withdrawn' | undefined): void {

@@ -1,13 +1,22 @@
 import { mayHaveRun, type Runtime } from '@mcp-saga/core/program';
 import type { ActiveStepRecord } from '../model/machine-record.ts';
 
-/** Effects that an interrupted run of this turn may have executed. They start with an unknown outcome. */
+/**
+ * Effects that an interrupted run of this turn may have executed. They start with an unknown
+ * outcome.
+ */
 export class InterruptedRun {
-  /** Number of the interrupted turn, if the interrupted run may have executed effects that no later turn starts. */
+  /**
+   * Number of the interrupted turn, if the interrupted run may have executed effects that no later
+   * turn starts.
+   */
   readonly turn: number | undefined;
   readonly #isUnknown: boolean;
 
-  /** `steps`: effects not reached, with the number of the interrupted turn. `isChanged`: the interrupted run may have started others. */
+  /**
+   * `steps`: effects not reached, with the number of the interrupted turn. `isChanged`: the
+   * interrupted run may have started others.
+   */
   constructor(run: Runtime['turn'], steps: Iterable<ActiveStepRecord> = [], isChanged = false) {
     const { number: turn, commitsEach } = run;
     this.#isUnknown = mayHaveRun(run);
@@ -17,7 +26,10 @@ export class InterruptedRun {
     this.turn = turns.length === 0 ? undefined : Math.min(...turns);
   }
 
-  /** `true` if the interrupted run may have executed an effect that starts now. `isStepKept`: an effect ended both runs. */
+  /**
+   * `true` if the interrupted run may have executed an effect that starts now. `isStepKept`: an
+   * effect ended both runs.
+   */
   mayHaveRun(isStepKept: boolean): boolean {
     return this.turn !== undefined || (this.#isUnknown && !isStepKept);
   }

@@ -2,7 +2,13 @@ import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { AuthoringError } from '@mcp-saga/core/program';
 import { misnomer } from '../adapter/actor-names.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
-import { canBeActiveTogether, logicOf, namedLogicsOf, nodesOf, rootOf } from '../adapter/xstate-nodes.ts';
+import {
+  canBeActiveTogether,
+  logicOf,
+  namedLogicsOf,
+  nodesOf,
+  rootOf,
+} from '../adapter/xstate-nodes.ts';
 
 /** Actor logic with a name in a machine or a child machine. */
 export interface NamedLogic {
@@ -11,7 +17,10 @@ export interface NamedLogic {
   readonly logic: AnyActorLogic;
 }
 
-/** Lists all logics of a machine and its child machines. Throws AuthoringError for a missing or unsupported logic, or an invalid ID. */
+/**
+ * Lists all logics of a machine and its child machines. Throws AuthoringError for a missing or
+ * unsupported logic, or an invalid ID.
+ */
 export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
   const found: NamedLogic[] = [];
   const seen = new Set<AnyStateMachine>();
@@ -37,7 +46,8 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
       for (const { src, id } of node.invoke) {
         const where = `The invoke '${id}' of state '${node.id}'`;
         const problem = misnomer(id);
-        if (problem !== undefined) throw new AuthoringError(`${where} ${problem} Rename the invoke.`);
+        if (problem !== undefined)
+          throw new AuthoringError(`${where} ${problem} Rename the invoke.`);
         if (Object.hasOwn(namedLogicsOf(at), src)) continue;
         const logic = logicOf(at, src);
         if (logic === undefined)
@@ -54,7 +64,9 @@ export function logicsOf(machine: AnyStateMachine): readonly NamedLogic[] {
 
 // XState would replace one actor by the other.
 function assertDistinctInvokes(machine: AnyStateMachine): void {
-  const invokes = nodesOf(rootOf(machine)).flatMap((node) => node.invoke.map(({ id }) => ({ id, node })));
+  const invokes = nodesOf(rootOf(machine)).flatMap((node) =>
+    node.invoke.map(({ id }) => ({ id, node })),
+  );
   for (const [index, { id, node }] of invokes.entries()) {
     const other = invokes.find(
       (later, at) => at > index && later.id === id && canBeActiveTogether(node, later.node),

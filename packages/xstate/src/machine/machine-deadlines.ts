@@ -32,12 +32,18 @@ export class Deadlines implements EventScheduler {
     return next;
   }
 
-  /** Delays timers of earlier turns, and timers due at the start, by `grace` ms, so that answers come first. 0 ends the grace. */
+  /**
+   * Delays timers of earlier turns, and timers due at the start, by `grace` ms, so that answers
+   * come first. 0 ends the grace.
+   */
   hold(grace: number): void {
     this.#grace = grace;
   }
 
-  /** Time at which a timer fires, in milliseconds since the epoch. The machine still sees the time of the timer. */
+  /**
+   * Time at which a timer fires, in milliseconds since the epoch. The machine still sees the time
+   * of the timer.
+   */
   dueAt({ at, isNew }: Timer): number {
     return isNew === true && at > this.#turn.began ? at : at + this.#grace;
   }
@@ -74,7 +80,9 @@ export class Deadlines implements EventScheduler {
 
   schedule(source: LiveActor, target: LiveActor, event: object, delay: number, id?: string): void {
     if (!Number.isFinite(delay))
-      throw new AuthoringError(`A delay of actor '${source.id}' is not a finite number of milliseconds.`);
+      throw new AuthoringError(
+        `A delay of actor '${source.id}' is not a finite number of milliseconds.`,
+      );
     if (id !== undefined) this.#loosen(source, id);
     this.#timers.push({
       source,
@@ -93,10 +101,15 @@ export class Deadlines implements EventScheduler {
   }
 
   cancelAll(source: LiveActor): void {
-    this.#timers = this.#timers.filter((timer) => timer.source !== source || looseId.test(timer.id));
+    this.#timers = this.#timers.filter(
+      (timer) => timer.source !== source || looseId.test(timer.id),
+    );
   }
 
-  /** Protects the events of an ID from `cancel`: XState can cancel only the last one, and only until one is sent. */
+  /**
+   * Protects the events of an ID from `cancel`: XState can cancel only the last one, and only until
+   * one is sent.
+   */
   #loosen(source: LiveActor, id: string): void {
     for (const [index, timer] of this.#timers.entries()) {
       if (timer.source !== source || timer.id !== id) continue;
@@ -106,7 +119,9 @@ export class Deadlines implements EventScheduler {
 
   // No action can cancel this event, so any unique ID will do.
   #unusedId(source: LiveActor, toId: (n: number) => string): string {
-    const used = new Set(this.#timers.filter((known) => known.source === source).map(({ id }) => id));
+    const used = new Set(
+      this.#timers.filter((known) => known.source === source).map(({ id }) => id),
+    );
     for (let n = 1; ; n += 1) if (!used.has(toId(n))) return toId(n);
   }
 }

@@ -16,7 +16,10 @@ import { MachineTurn } from './machine-turn.ts';
 import type { MachineProgramOptions } from '../model/machine-options.ts';
 import { continueUndo, isUndoing, openWaits, undoSaga } from '../effects/undo-machine.ts';
 
-/** Creates a program from a machine. Until the machine starts, the arguments are the state, as in `begun`. */
+/**
+ * Creates a program from a machine. Until the machine starts, the arguments are the state, as in
+ * `begun`.
+ */
 export function machineProgram(
   options: MachineProgramOptions,
   begun: Pick<Program, 'timeline'>,

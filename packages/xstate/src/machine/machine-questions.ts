@@ -43,7 +43,12 @@ export class Questions extends AnswerCheck {
 
   constructor(options: QuestionsOptions) {
     const { saga: name, runtime, asked } = options;
-    super({ name, runtime, asked, advice: 'Compute the question from the input of its invoke alone.' });
+    super({
+      name,
+      runtime,
+      asked,
+      advice: 'Compute the question from the input of its invoke alone.',
+    });
     this.#options = options;
   }
 
@@ -57,7 +62,10 @@ export class Questions extends AnswerCheck {
   }
 
   /** Delivers answers to pending steps in the order of the tree, after all answers are checked. */
-  async deliver(asks: readonly SurveyedActor[], answers: ReadonlyMap<string, ClientAnswer>): Promise<void> {
+  async deliver(
+    asks: readonly SurveyedActor[],
+    answers: ReadonlyMap<string, ClientAnswer>,
+  ): Promise<void> {
     const ends: { readonly at: SurveyedActor; readonly ended: StepEnd }[] = [];
     const known = new Set(asks.map((at) => this.#options.idOf(at)));
     for (const stepId of answers.keys()) if (!known.has(stepId)) this.ignore(stepId, 'unknown');
@@ -74,7 +82,8 @@ export class Questions extends AnswerCheck {
   }
 
   /**
-   * Answers questions without the client, by a fallback or the host's model. Returns `true` if anything changed.
+   * Answers questions without the client, by a fallback or the host's model. Returns `true` if
+   * anything changed.
    * @param defers - `true` if work waits for the next turn
    * @param hasTime - `true` if work may still start in this turn
    */
@@ -89,7 +98,8 @@ export class Questions extends AnswerCheck {
       const { spec, stepId } = this.#open(at);
       const need = needOf(spec);
       if (this.#routeOf(at) === 'cannot') end(at.actor, { error: new ClientCannot(stepId, need) });
-      else if (spec.kind === 'elicit' || spec.kind === 'sample') void this.#answerHere(at, spec, stepId);
+      else if (spec.kind === 'elicit' || spec.kind === 'sample')
+        void this.#answerHere(at, spec, stepId);
     }
     return changed;
   }
@@ -103,7 +113,8 @@ export class Questions extends AnswerCheck {
     let route = this.#routes.get(at.actor);
     if (route === undefined) {
       route =
-        routeOf({ spec: this.#open(at).spec, route: undefined }, this.#options.runtime.questions) ?? 'ask';
+        routeOf({ spec: this.#open(at).spec, route: undefined }, this.#options.runtime.questions) ??
+        'ask';
       this.#routes.set(at.actor, route);
     }
     return route;
@@ -165,9 +176,16 @@ export class Questions extends AnswerCheck {
     try {
       return { output: parse(value as never) };
     } catch (error) {
-      this.#options.runtime.observer.observe({ type: 'failed', kind: spec.kind, path: stepId, error });
+      this.#options.runtime.observer.observe({
+        type: 'failed',
+        kind: spec.kind,
+        path: stepId,
+        error,
+      });
       const message = `The parse function of step '${stepId}' rejected the answer.`;
-      return { error: new StepError(stepId, { name: 'InvalidAnswer', message, code: invalidAnswer }) };
+      return {
+        error: new StepError(stepId, { name: 'InvalidAnswer', message, code: invalidAnswer }),
+      };
     }
   }
 
@@ -181,7 +199,12 @@ export class Questions extends AnswerCheck {
     this.#answering.set(actor, controller);
     let ended: StepEnd;
     try {
-      ended = this.#toEnd(actor, spec, stepId, await answerHere(spec, stepId, runtime, controller.signal));
+      ended = this.#toEnd(
+        actor,
+        spec,
+        stepId,
+        await answerHere(spec, stepId, runtime, controller.signal),
+      );
     } catch (error) {
       ended = { error: new StepError(stepId, decode(encodeError(error)) as StepErrorData) };
     }

@@ -25,7 +25,10 @@ export interface MachineRunOptions
   readonly passesTime: boolean;
 }
 
-/** Runs a machine for one turn. After each event, a survey of the actors finds the next thing to wait for. */
+/**
+ * Runs a machine for one turn. After each event, a survey of the actors finds the next thing to
+ * wait for.
+ */
 export class MachineRun {
   readonly root: LiveActor;
   readonly deadlines: Deadlines;
@@ -64,7 +67,17 @@ export class MachineRun {
     // A spread would take a tenth of a turn.
     const { program, ledger, stored, nameOf, defers, doubt, diverged } = options;
     const clock = this.#turn;
-    this.effects = new Effects({ runtime, clock, restored, ledger, nameOf, defers, doubt, chance, wake });
+    this.effects = new Effects({
+      runtime,
+      clock,
+      restored,
+      ledger,
+      nameOf,
+      defers,
+      doubt,
+      chance,
+      wake,
+    });
     hostEffects(root.system, this.effects);
     const failed = (): void => {
       chance();
@@ -72,7 +85,17 @@ export class MachineRun {
     };
     this.promises = new Promises({ runtime, defers, wake, failed });
     this.promises.host(root);
-    this.waits = new Waits({ program, runtime, ledger, restored, stored, defers, chance, diverged, wake });
+    this.waits = new Waits({
+      program,
+      runtime,
+      ledger,
+      restored,
+      stored,
+      defers,
+      chance,
+      diverged,
+      wake,
+    });
   }
 
   /** Starts the machine, from the beginning or from the stored state. */
@@ -121,13 +144,17 @@ export class MachineRun {
     return this.root.getSnapshot().status === 'active';
   }
 
-  /** Runs until only the client or the clock can continue. Awaits stopped effects too, since they may have had an effect. */
+  /**
+   * Runs until only the client or the clock can continue. Awaits stopped effects too, since they
+   * may have had an effect.
+   */
   async settle(isBusy: () => boolean = () => false): Promise<Survey> {
     for (;;) {
       await Promise.resolve();
       this.assertGoing();
       const next = this.#passesTime && this.active ? this.deadlines.next : undefined;
-      // Events of the same time come first, so that an effect whose state is left at once does not run.
+      // Events of the same time come first, so that an effect whose state is left at once does not
+      // run.
       if (next !== undefined && next.at <= this.#clock.now() && this.#isReady(next)) {
         this.#fire(next);
         continue;
@@ -164,7 +191,8 @@ export class MachineRun {
 
   /** Throws if the turn was aborted. */
   assertGoing(): void {
-    if (this.#runtime.request.signal.aborted) throw new TurnAborted(this.#runtime.request.signal.reason);
+    if (this.#runtime.request.signal.aborted)
+      throw new TurnAborted(this.#runtime.request.signal.reason);
     const thrown = this.effects.aborted ?? this.waits.aborted ?? this.waits.mismatch;
     if (thrown !== undefined) throw thrown;
   }
@@ -184,7 +212,10 @@ export class MachineRun {
     );
   }
 
-  /** Waits for an effect or promise, at most until the next delay ends, which may be a timeout of the work. */
+  /**
+   * Waits for an effect or promise, at most until the next delay ends, which may be a timeout of
+   * the work.
+   */
   async #nextEnd(next: Timer | undefined): Promise<void> {
     this.#hasWaited = true;
     const ended = new Promise<void>((resolve) => {

@@ -20,25 +20,32 @@ export interface MachineSagaOptions<
   O extends Schema | undefined,
 > extends SagaOptions<I, O> {
   /**
-   * Treatment of running sagas after a change of the machine without a new version. `compatible`: continue if all stored state
-   * fits. `refuse`: never continue. If a saga cannot continue, `migrate` is called, then `onMismatch` applies.
+   * Treatment of running sagas after a change of the machine without a new version. `compatible`:
+   * continue if all stored state fits. `refuse`: never continue. If a saga cannot continue,
+   * `migrate` is called, then `onMismatch` applies.
    * @default 'compatible'
    */
   readonly drift?: 'compatible' | 'refuse';
   /**
-   * Converts the state of a running saga for the changed machine. Must be pure, since it can be called again. An error, or a
-   * returned state that does not fit, is a mismatch: under `onMismatch: 'fail'`, nothing is undone.
+   * Converts the state of a running saga for the changed machine. Must be pure, since it can be
+   * called again. An error, or a returned state that does not fit, is a mismatch: under
+   * `onMismatch: 'fail'`, nothing is undone.
    */
   readonly migrate?: (state: MigratedState, from: MigrationSource) => MigratedState;
 }
 
 /** Saga made of a machine, for a host. */
-export interface MachineSaga<I extends Schema | undefined, O extends Schema | undefined> extends Program {
+export interface MachineSaga<
+  I extends Schema | undefined,
+  O extends Schema | undefined,
+> extends Program {
   readonly input: I;
   readonly output: O;
 }
 
-/** Compile-time problem of a machine with the schemas of its saga; `unknown` if there is no problem. */
+/**
+ * Compile-time problem of a machine with the schemas of its saga; `unknown` if there is no problem.
+ */
 export type MachineProblem<
   M extends AnyStateMachine,
   I extends Schema | undefined,
@@ -50,22 +57,26 @@ export type MachineProblem<
   : { readonly 'the machine takes another input than the saga gives it': BodyInput<I> };
 
 /**
- * Creates a saga from an XState machine. The machine runs as under a live actor, and the token stores the machine while only
- * the client or a delay can continue. Arguments of the saga are the machine's input; the machine's output is the result.
+ * Creates a saga from an XState machine. The machine runs as under a live actor, and the token
+ * stores the machine while only the client or a delay can continue. Arguments of the saga are the
+ * machine's input; the machine's output is the result.
  *
- * - **Actors** in `setup({ actors })`: client steps (`elicit`, `elicitUrl`, `sample`, `listRoots`), effects (`step`, `fromPromise`),
- *   machines, and transition functions. A spawned actor needs a name in `setup` and an ID. IDs do not start with `~` or `!`, and
- *   do not contain `/`, `@`, or `#`. The output of a step or child machine is in its event only, not in a stored snapshot.
- * - **Context**: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children, but no errors.
+ * - **Actors** in `setup({ actors })`: client steps (`elicit`, `elicitUrl`, `sample`, `listRoots`),
+ *   effects (`step`, `fromPromise`), machines, and transition functions. A spawned actor needs a
+ *   name in `setup` and an ID. IDs do not start with `~` or `!`, and do not contain `/`, `@`, or
+ *   `#`. The output of a step or child machine is in its event only, not in a stored snapshot.
+ * - **Context**: JSON, undefined, bigint, Date, Map, Set, URL, bytes, and references to children,
+ *   but no errors.
  * - **Failure**: an error, or a final state tagged `compensate`, undoes the effects.
- * - **Delays**: the next request fires overdue delays first, each at its due time, then delivers the answers. An answer that
- *   arrives at most 30 s after a deadline still counts. Delays are rounded up to milliseconds. If the client cannot wait, the saga
- *   fails with `ClientCannot`.
- * - **Plain promises** are deferred as effects are (`commitFirst`, tasks, `commitEach`), have no timeout, and run again if the
- *   response was dropped. Use `step` to avoid repetitions.
+ * - **Delays**: the next request fires overdue delays first, each at its due time, then delivers
+ *   the answers. An answer that arrives at most 30 s after a deadline still counts. Delays are
+ *   rounded up to milliseconds. If the client cannot wait, the saga fails with `ClientCannot`.
+ * - **Plain promises** are deferred as effects are (`commitFirst`, tasks, `commitEach`), have no
+ *   timeout, and run again if the response was dropped. Use `step` to avoid repetitions.
  * - **Actions** also run in status requests, so actions must not have external effects.
  *
- * Known limits of XState: a history state targeted from inside its parent, or an ID spawned twice, leaves orphaned actors.
+ * Known limits of XState: a history state targeted from inside its parent, or an ID spawned twice,
+ * leaves orphaned actors.
  * @throws AuthoringError if an option is invalid, or the machine has actors that cannot be stored
  * @example
  * ```ts
@@ -91,7 +102,8 @@ export function machineSaga<
     options,
     new Set([...sagaOptionNames, 'drift', 'migrate']),
   );
-  // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers for a replay.
+  // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers
+  // for a replay.
   const { drift = 'compatible', migrate, ...sagaOptions } = options;
   const {
     body: _,
@@ -101,12 +113,17 @@ export function machineSaga<
   } = saga(sagaOptions as SagaOptions<I, O>, neverRun as never);
   const { name } = base;
   if ((machine as Partial<AnyStateMachine> | undefined)?.root === undefined) {
-    throw new AuthoringError(`Saga '${name}' needs a machine. Pass setup({ … }).createMachine({ … }).`);
+    throw new AuthoringError(
+      `Saga '${name}' needs a machine. Pass setup({ … }).createMachine({ … }).`,
+    );
   }
   const logics = logicsOf(machine);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));
-  const names = new Map(logics.map((named): [object, string] => [named.logic, named.name]).toReversed());
-  const undeclared = options.forks === undefined ? logics.find(({ logic }) => needsForks(logic)) : undefined;
+  const names = new Map(
+    logics.map((named): [object, string] => [named.logic, named.name]).toReversed(),
+  );
+  const undeclared =
+    options.forks === undefined ? logics.find(({ logic }) => needsForks(logic)) : undefined;
   if (undeclared !== undefined) {
     throw new AuthoringError(
       `Saga '${name}' must declare forks, since its step '${undeclared.name}' compensates or runs once: ` +

@@ -75,7 +75,8 @@ export class MachineTurn {
       const { aborted } = this.#run?.effects ?? {};
       this.#run?.effects.giveUp();
       const { mismatch } = this.#run?.waits ?? {};
-      if (mismatch !== undefined && this.#options.onMismatch === 'fail') return failedUnfit(mismatch);
+      if (mismatch !== undefined && this.#options.onMismatch === 'fail')
+        return failedUnfit(mismatch);
       if (mismatch !== undefined || this.#questions.answeredHere > 0) this.#noteDiverged();
       return aborted === undefined ? await this.#fail(error) : await this.#unclaimed(aborted);
     } finally {
@@ -94,7 +95,8 @@ export class MachineTurn {
       return failedUnfit(made.mismatch);
     }
     for (const [actor, { r }] of made.steps) this.#rounds.set(actor, r ?? 1);
-    const isChanged = !isNew && (this.#ledger.first as SagaRecord).d !== definitionOf(this.#options.machine);
+    const isChanged =
+      !isNew && (this.#ledger.first as SagaRecord).d !== definitionOf(this.#options.machine);
     this.#interrupted = new InterruptedRun(this.#runtime.turn, made.steps.values(), isChanged);
     // An answer at the exact end of the grace still counts.
     const isAnswered = Object.keys(this.#head.asked).some((stepId) => answers.has(stepId));
@@ -123,7 +125,10 @@ export class MachineTurn {
     return { root: makeRoot(machine, { input: first }, limit), timers: [], steps: new Map() };
   }
 
-  async #go(run: MachineRun, answers: ReadonlyMap<string, ClientAnswer>): Promise<Outcome | CommitPoint> {
+  async #go(
+    run: MachineRun,
+    answers: ReadonlyMap<string, ClientAnswer>,
+  ): Promise<Outcome | CommitPoint> {
     const busy = (): boolean => this.#questions.busy;
     await run.readMailboxes();
     // Overdue delays fire before the answers are delivered.
@@ -134,7 +139,11 @@ export class MachineTurn {
       const seen = await run.settle(busy);
       if (!run.active) return await this.#ended(run);
       if (
-        this.#questions.route(seen.asks, () => this.#defers(), this.#budget.hasTime(this.#runtime.time.now()))
+        this.#questions.route(
+          seen.asks,
+          () => this.#defers(),
+          this.#budget.hasTime(this.#runtime.time.now()),
+        )
       )
         continue;
       const wait = this.#shortWait(run, seen);
@@ -143,13 +152,18 @@ export class MachineTurn {
     }
   }
 
-  /** Returns the outcome of an ended machine. Throws for an error, or a final state tagged `compensate`. */
+  /**
+   * Returns the outcome of an ended machine. Throws for an error, or a final state tagged
+   * `compensate`.
+   */
   async #ended(run: MachineRun): Promise<Outcome | CommitPoint> {
     const { status, output, error, tags, value } = run.root.getSnapshot();
     if (status !== 'done') throw error;
     if (tags?.has('compensate') === true) {
       throw new SagaAborted(
-        typeof output === 'string' ? output : `'${this.#options.name}' ended in ${inStates(value)}.`,
+        typeof output === 'string'
+          ? output
+          : `'${this.#options.name}' ended in ${inStates(value)}.`,
       );
     }
     await run.waits.withdraw();
@@ -169,11 +183,16 @@ export class MachineTurn {
     const now = this.#runtime.time.now();
     if (this.#questions.answeredHere > 0) this.#noteDiverged();
     const turn = this.#head.turn + 1;
-    const record = save(run.root, definitionOf(this.#options.machine), run.deadlines.timers, (actor) => {
-      const round = this.#rounds.get(actor) ?? turn;
-      const begun = round === 1 ? {} : { r: round };
-      return Object.assign(begun, run.effects.factsOf(actor), run.waits.factsOf(actor));
-    });
+    const record = save(
+      run.root,
+      definitionOf(this.#options.machine),
+      run.deadlines.timers,
+      (actor) => {
+        const round = this.#rounds.get(actor) ?? turn;
+        const begun = round === 1 ? {} : { r: round };
+        return Object.assign(begun, run.effects.factsOf(actor), run.waits.factsOf(actor));
+      },
+    );
     const left = run.waits.left.map(toLeftRecord);
     const { steps, asked } = await this.#questions.toSteps(asks);
     run.assertGoing();
@@ -204,24 +223,37 @@ export class MachineTurn {
     };
   }
 
-  /** Undoes a failed saga. With tokens for one use, commits first: a repeated request could continue where this one failed. */
+  /**
+   * Undoes a failed saga. With tokens for one use, commits first: a repeated request could continue
+   * where this one failed.
+   */
   async #fail(error: unknown): Promise<Outcome | CommitPoint> {
     const { accepted, ignored } = this.#questions;
     const later = this.#runtime.turn.commit !== undefined;
     const turn = { ...this.#runtime.turn, ...(later ? { defersEffects: true } : {}) };
     const runtime = { ...this.#runtime, turn };
     const waits = this.#run?.waits.giveUp() ?? openWaits(this.#head, this.#ledger);
-    const outcome = await undoSaga(this.#options, this.#ledger, runtime, { error, waits }, this.#head.turn);
+    const outcome = await undoSaga(
+      this.#options,
+      this.#ledger,
+      runtime,
+      { error, waits },
+      this.#head.turn,
+    );
     if (outcome.status !== 'suspended') return { ...outcome, ignored };
     return { ...outcome, ...(later ? { reason: 'undo' as const } : {}), accepted, ignored };
   }
 
-  /** Handles an effect that could not be claimed: the token before this turn stays valid. A first turn has none, so it fails. */
+  /**
+   * Handles an effect that could not be claimed: the token before this turn stays valid. A first
+   * turn has none, so it fails.
+   */
   async #unclaimed(aborted: TurnAborted): Promise<Outcome | CommitPoint> {
     if (this.#runtime.turn.number > 1) throw aborted;
     const outcome = await this.#fail(aborted.cause);
     const hadNothing =
-      outcome.status === 'failed' && outcome.compensated.length + outcome.uncompensated.length === 0;
+      outcome.status === 'failed' &&
+      outcome.compensated.length + outcome.uncompensated.length === 0;
     if (hadNothing) throw aborted;
     return outcome;
   }
@@ -240,7 +272,10 @@ export class MachineTurn {
   }
 
   #doubt(): { readonly isUnknown: boolean; readonly turn: number | undefined } {
-    return { isUnknown: this.#interrupted.mayHaveRun(this.#isStepKept), turn: this.#interrupted.turn };
+    return {
+      isUnknown: this.#interrupted.mayHaveRun(this.#isStepKept),
+      turn: this.#interrupted.turn,
+    };
   }
 
   /** Records that an interrupted run may have executed effects that this run cannot name. */
@@ -249,14 +284,22 @@ export class MachineTurn {
     if (turn !== undefined) this.#ledger.addInterrupted(turn);
   }
 
-  /** `true` if this turn ends before another effect runs, since a repetition may continue differently. */
+  /**
+   * `true` if this turn ends before another effect runs, since a repetition may continue
+   * differently.
+   */
   get #isKept(): boolean {
-    return this.#isStepKept || (this.#runtime.turn.commit !== undefined && this.#run?.isByChance === true);
+    return (
+      this.#isStepKept ||
+      (this.#runtime.turn.commit !== undefined && this.#run?.isByChance === true)
+    );
   }
 
   /** `true` if work of this turn must be stored before the next effect. */
   get #isStepKept(): boolean {
-    return this.#runtime.turn.commitsEach && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0;
+    return (
+      this.#runtime.turn.commitsEach && this.#questions.answeredHere + (this.#run?.ended ?? 0) > 0
+    );
   }
 
   /** Time to wait in this request, in milliseconds, if nothing is left to do but wait. */
@@ -267,7 +310,8 @@ export class MachineTurn {
     const wait = this.#budget.waitUntil(due, this.#runtime.time.now(), this.#isStepKept, hasUndos);
     // No step can receive this error, since the machine itself waits.
     if (wait !== 'hopeless') return wait;
-    if (!run.waits.cannot(due)) throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
+    if (!run.waits.cannot(due))
+      throw new ClientCannot(inStates(run.root.getSnapshot().value), 'wait');
     return 0;
   }
 
@@ -280,7 +324,9 @@ export class MachineTurn {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** ID of a step: the path, and the turn if created after the first, so that no ID is used twice. */
+  /**
+   * ID of a step: the path, and the turn if created after the first, so that no ID is used twice.
+   */
   #idOf({ actor, path }: SurveyedActor): string {
     let round = this.#rounds.get(actor);
     if (round === undefined) {

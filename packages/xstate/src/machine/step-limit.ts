@@ -3,7 +3,10 @@ import { inStates } from '../adapter/xstate-nodes.ts';
 import type { StepWatch } from '../model/live-actor.ts';
 import { pathOf } from '../adapter/survey.ts';
 
-/** Limits the steps of a machine and its children in one turn, since XState would run an endless loop. */
+/**
+ * Limits the steps of a machine and its children in one turn, since XState would run an endless
+ * loop.
+ */
 export function stepLimit(saga: string, limit: number): StepWatch {
   let steps = 0;
   return (actor, { value }) => {

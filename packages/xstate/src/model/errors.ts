@@ -1,8 +1,9 @@
 import { ReplayMismatch, SagaError } from '@mcp-saga/core';
 
 /**
- * Thrown for a machine that cannot be stored between two requests: a value is not plain data, or an actor has no stable name or
- * is a callback or observable. The message names the place, never a value.
+ * Thrown for a machine that cannot be stored between two requests: a value is not plain data, or an
+ * actor has no stable name or is a callback or observable. The message names the place, never a
+ * value.
  */
 export class MachineRefused extends SagaError {
   declare readonly code: 'machine_refused';
@@ -33,12 +34,20 @@ export class MachineMismatch extends ReplayMismatch {
   readonly incompatibilities: readonly string[];
 
   /** @param options - `cause`: error of `migrate`, XState, or the code of a question */
-  constructor(saga: string, incompatibilities: readonly string[], options?: { readonly cause: unknown }) {
+  constructor(
+    saga: string,
+    incompatibilities: readonly string[],
+    options?: { readonly cause: unknown },
+  ) {
     super(0, { kind: 'machine', path: '', fingerprint: 0 }, []);
     this.name = 'MachineMismatch';
     this.incompatibilities = incompatibilities;
     if (options !== undefined) {
-      Object.defineProperty(this, 'cause', { value: options.cause, configurable: true, writable: true });
+      Object.defineProperty(this, 'cause', {
+        value: options.cause,
+        configurable: true,
+        writable: true,
+      });
     }
     this.message =
       `The stored state of saga '${saga}' does not fit the changed machine: ${incompatibilities.join('; ')}. ` +

@@ -68,7 +68,11 @@ export interface EventScheduler {
 export interface LiveSystem {
   scheduler: EventScheduler;
   _sendInspectionEvent: (seen: InspectionEvent) => void;
-  _relay: (source: LiveActor | undefined, target: LiveActor, event: { readonly type: string }) => void;
+  _relay: (
+    source: LiveActor | undefined,
+    target: LiveActor,
+    event: { readonly type: string },
+  ) => void;
 }
 
 /** Snapshot as XState persists it. */
@@ -90,7 +94,9 @@ export interface Timer {
   readonly id: string;
   /** Time of the event, in milliseconds since the epoch. */
   readonly at: number;
-  /** `true` if set in an earlier turn, or after such a delay: compared with the time of the answers. */
+  /**
+   * `true` if set in an earlier turn, or after such a delay: compared with the time of the answers.
+   */
   readonly isEarlier?: boolean;
   /** `true` if set in this turn. */
   readonly isNew?: boolean;

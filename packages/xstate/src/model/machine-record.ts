@@ -1,7 +1,10 @@
 import type { StepErrorData } from '@mcp-saga/core';
 import type { StateValue } from './live-actor.ts';
 
-/** Stored machine, without facts that the definition implies. Names are short, since a token contains them. */
+/**
+ * Stored machine, without facts that the definition implies. Names are short, since a token
+ * contains them.
+ */
 export interface MachineRecord {
   /** Active states. */
   readonly v: StateValue;
@@ -9,7 +12,10 @@ export interface MachineRecord {
   readonly c?: unknown;
   /** IDs of the states that history states remember. */
   readonly h?: { readonly [id: string]: readonly string[] };
-  /** Positions of active states in document order, if XState would restore another order. A changed machine uses their ranks. */
+  /**
+   * Positions of active states in document order, if XState would restore another order. A changed
+   * machine uses their ranks.
+   */
   readonly o?: readonly number[];
   /** IDs of active states with an `onDone` that have completed and stayed active. */
   readonly f?: readonly string[];
@@ -19,7 +25,10 @@ export interface MachineRecord {
   readonly s?: string;
 }
 
-/** Source, system ID, and snapshot sync of a spawned child. Omitted for an invoke of an active state. */
+/**
+ * Source, system ID, and snapshot sync of a spawned child. Omitted for an invoke of an active
+ * state.
+ */
 export interface SpawnRecord {
   readonly s?: string;
   readonly y?: string;
@@ -44,8 +53,8 @@ export interface ActiveStepRecord {
   /** Turn that created a client step, if not the first. Part of the step ID. */
   readonly r?: number;
   /**
-   * Attempts of an effect: number, time of the next one, `true` for an unknown outcome, run of the path, and the interrupted
-   * turn that may have continued behind the effect.
+   * Attempts of an effect: number, time of the next one, `true` for an unknown outcome, run of the
+   * path, and the interrupted turn that may have continued behind the effect.
    */
   readonly e?: readonly [
     attempts: number,
@@ -58,7 +67,10 @@ export interface ActiveStepRecord {
   readonly w?: WaitRecord;
 }
 
-/** Wait for answers from outside: its path, the name of its logic, its times (ms since the epoch), and texts of its journal. */
+/**
+ * Wait for answers from outside: its path, the name of its logic, its times (ms since the epoch),
+ * and texts of its journal.
+ */
 export type WaitRecord = readonly [
   path: string,
   logic: string,
@@ -79,7 +91,10 @@ export interface LeftWaitRecord {
 export type TimerRecord = readonly [
   at: number,
   path: string,
-  /** Rest of the event type for a delayed transition, which has no event; otherwise the ID of the event. */
+  /**
+   * Rest of the event type for a delayed transition, which has no event; otherwise the ID of the
+   * event.
+   */
   id: string,
   event?: object,
   target?: string,

@@ -38,7 +38,10 @@ export interface DelayState {
   readonly at: number;
   /** Path of the receiving actor; empty for the machine itself. */
   readonly actor: string;
-  /** Type of a delayed transition without `xstate.after.`, such as `1000.order.waiting`; or the ID of the event. */
+  /**
+   * Type of a delayed transition without `xstate.after.`, such as `1000.order.waiting`; or the ID
+   * of the event.
+   */
   readonly id: string;
   /** Event, unless the delay is of a delayed transition. */
   readonly event?: object;

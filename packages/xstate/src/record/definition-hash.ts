@@ -5,8 +5,9 @@ import { logicOf, namedLogicsOf, nodesOf, rootOf, xstateMajor } from '../adapter
 const hashes = /* @__PURE__ */ new WeakMap<AnyStateMachine, string>();
 
 /**
- * Returns a short hash of a machine's definition: states with types and histories, invokes, delays, child machines, and version.
- * Descriptions, guards, and actions can change while sagas are running.
+ * Returns a short hash of a machine's definition: states with types and histories, invokes, delays,
+ * child machines, and version. Descriptions, guards, and actions can change while sagas are
+ * running.
  */
 export function definitionOf(machine: AnyStateMachine): string {
   let hash = hashes.get(machine);
@@ -39,7 +40,10 @@ function describe(machine: AnyStateMachine, above: readonly AnyStateMachine[]): 
   return [machine.version ?? null, nodes, actors];
 }
 
-/** Returns 53 bits (cyrb53, public domain, by bryc), enough to distinguish definitions of one machine. */
+/**
+ * Returns 53 bits (cyrb53, public domain, by bryc), enough to distinguish definitions of one
+ * machine.
+ */
 function hashOf(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

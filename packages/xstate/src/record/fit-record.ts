@@ -15,11 +15,17 @@ import { survey } from '../adapter/survey.ts';
 export type Fitted = Restored | { readonly mismatch: MachineMismatch };
 
 /**
- * Restores a stored state for a machine that may have changed. A state of another definition continues if everything fits and
- * `drift` allows it, or as `migrate` returns it. Every failure is a mismatch without an undo, since older code may still fit.
+ * Restores a stored state for a machine that may have changed. A state of another definition
+ * continues if everything fits and `drift` allows it, or as `migrate` returns it. Every failure is
+ * a mismatch without an undo, since older code may still fit.
  * @param asked - IDs of the last questions to the client
  */
-export function fit(options: MachineProgramOptions, first: unknown, asked: object, watch: StepWatch): Fitted {
+export function fit(
+  options: MachineProgramOptions,
+  first: unknown,
+  asked: object,
+  watch: StepWatch,
+): Fitted {
   const { machine, name } = options;
   try {
     const restored = restore(machine, fittingRecord(options, first as SagaRecord), watch);
@@ -67,7 +73,9 @@ function assertWaiting(name: string, { root, timers, steps }: Restored, asked: o
     return Object.hasOwn(asked, r === 1 ? path : `${path}@${r}`);
   });
   if (answerless.length > 0) {
-    const incompatibilities = answerless.map(({ path }) => `the actor '${path}' is of another kind now`);
+    const incompatibilities = answerless.map(
+      ({ path }) => `the actor '${path}' is of another kind now`,
+    );
     throw new MachineMismatch(name, incompatibilities);
   }
   for (const { actor, path } of [...asks, ...waits]) {

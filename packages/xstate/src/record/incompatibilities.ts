@@ -11,11 +11,22 @@ import {
 } from '../adapter/xstate-nodes.ts';
 import { isMachine, kindOf, type LogicKind } from '../adapter/logic-kind.ts';
 import type { LiveNode, StateValue } from '../model/live-actor.ts';
-import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from '../model/machine-record.ts';
+import type {
+  ChildRecord,
+  MachineRecord,
+  SagaRecord,
+  TimerRecord,
+} from '../model/machine-record.ts';
 import { fitsOrder } from './stored-state-order.ts';
 
-/** Lists what in a stored state does not fit a machine, one clause each. XState would restore such a state, and hang. */
-export function findIncompatibilities(machine: AnyStateMachine, record: SagaRecord): readonly string[] {
+/**
+ * Lists what in a stored state does not fit a machine, one clause each. XState would restore such a
+ * state, and hang.
+ */
+export function findIncompatibilities(
+  machine: AnyStateMachine,
+  record: SagaRecord,
+): readonly string[] {
   if (record.x !== xstateMajor) return [`the state was stored by XState ${record.x}`];
   const found = [...findInMachine(machine, record.m, record.t ?? [], '')];
   for (const [, path] of record.t ?? []) {
@@ -64,7 +75,8 @@ function findInValue(node: LiveNode, value: StateValue): string[] {
   }
   if (node.type === 'parallel') {
     const active = new Set(nested.map(([key]) => key));
-    for (const key of inside) if (!active.has(key)) found.push(`the region '${node.id}.${key}' is new`);
+    for (const key of inside)
+      if (!active.has(key)) found.push(`the region '${node.id}.${key}' is new`);
   } else if (inside.length > 0 && nested.length === 0) {
     found.push(`the state '${node.id}' has states inside now`);
   } else if (inside.length > 0 && nested.length > 1) {
@@ -82,7 +94,9 @@ function findInCompletion(
 ): readonly string[] {
   const completed = completedNodes(nodes);
   if (completed.includes(root)) {
-    return completed.filter(({ type }) => type === 'final').map(({ id }) => `the state '${id}' is final now`);
+    return completed
+      .filter(({ type }) => type === 'final')
+      .map(({ id }) => `the state '${id}' is final now`);
   }
   return completed
     .filter((node) => hasOnDone(node) && !f.includes(node.id))
@@ -107,8 +121,10 @@ function findInChildren(
     const logic = src === undefined ? undefined : logicOf(machine, src);
     if (src === undefined) found.push(`no active state invokes the actor '${at}' any more`);
     else if (logic === undefined) found.push(`the source '${src}' of the actor '${at}' is gone`);
-    else if ('m' in child && isMachine(logic)) found.push(...findInMachine(logic, child.m, timers, at));
-    else if (!isOfKind(child, kindOf(logic))) found.push(`the actor '${at}' is of another kind now`);
+    else if ('m' in child && isMachine(logic))
+      found.push(...findInMachine(logic, child.m, timers, at));
+    else if (!isOfKind(child, kindOf(logic)))
+      found.push(`the actor '${at}' is of another kind now`);
   }
   return found;
 }
@@ -120,8 +136,14 @@ function isOfKind(child: ChildRecord, kind: LogicKind): boolean {
   return kind === 'client' || kind === 'effect' || kind === 'outside';
 }
 
-/** Kind of a persisted actor that is neither a step nor a machine. An ended one fits both kinds, since it does nothing. */
-function kindOfPersisted(persisted: { readonly [key: string]: unknown }, other: LogicKind): LogicKind {
+/**
+ * Kind of a persisted actor that is neither a step nor a machine. An ended one fits both kinds,
+ * since it does nothing.
+ */
+function kindOfPersisted(
+  persisted: { readonly [key: string]: unknown },
+  other: LogicKind,
+): LogicKind {
   const { status } = persisted;
   if (status === undefined) return 'context' in persisted ? 'passive' : 'promise';
   return status !== 'active' && other === 'promise' ? 'promise' : 'passive';
@@ -133,7 +155,9 @@ function findInDelays(
   path: string,
 ): readonly string[] {
   const set = new Set(
-    timers.filter(([, at, , event]) => at === path && event === undefined).map(([, , id]) => afterMark + id),
+    timers
+      .filter(([, at, , event]) => at === path && event === undefined)
+      .map(([, , id]) => afterMark + id),
   );
   const waited = new Set(nodes.flatMap((node) => node.after.map(({ eventType }) => eventType)));
   return [

@@ -1,6 +1,16 @@
 import { present, isPlainObject, decode, optionError } from '@mcp-saga/core/program';
-import type { ChildRecord, MachineRecord, SagaRecord, TimerRecord } from '../model/machine-record.ts';
-import type { ChildState, DelayState, MachineState, MigratedState } from '../model/machine-state.ts';
+import type {
+  ChildRecord,
+  MachineRecord,
+  SagaRecord,
+  TimerRecord,
+} from '../model/machine-record.ts';
+import type {
+  ChildState,
+  DelayState,
+  MachineState,
+  MigratedState,
+} from '../model/machine-state.ts';
 import { encodeRecord } from './save-record.ts';
 import { xstateMajor } from '../adapter/xstate-nodes.ts';
 
@@ -34,7 +44,8 @@ function checkMachine(state: unknown, place: string): void {
   check(order === undefined || isOrder(order), `${place}.order`, 'the order of the given state');
   check(isOptionalText(ended), `${place}.ended`, 'a status');
   check(isPlainObject(children), `${place}.children`, 'an object');
-  for (const [id, child] of Object.entries(children)) checkChild(child, `${place}.children['${id}']`);
+  for (const [id, child] of Object.entries(children))
+    checkChild(child, `${place}.children['${id}']`);
 }
 
 function checkValue(value: unknown, place: string): void {
@@ -56,7 +67,11 @@ function isKept(kept: unknown): boolean {
   if (!isPlainObject(kept)) return false;
   const { z, p, r, e } = kept;
   const isAttempts =
-    Array.isArray(e) && isTime(e[0]) && isTime(e[1]) && typeof e[2] === 'boolean' && isOptionalTime(e[3]);
+    Array.isArray(e) &&
+    isTime(e[0]) &&
+    isTime(e[1]) &&
+    typeof e[2] === 'boolean' &&
+    isOptionalTime(e[3]);
   return (
     (z === undefined || z === 'd' || z === 'e' || z === 'x') &&
     (p === undefined || isPlainObject(p)) &&
@@ -125,7 +140,9 @@ function machineState(record: MachineRecord): MachineState {
     value: v,
     context: c as MachineState['context'],
     ...present({ history: h, completed: f }),
-    ...(o === undefined ? {} : { order: { of: JSON.stringify(v), positions: o } satisfies StateOrder }),
+    ...(o === undefined
+      ? {}
+      : { order: { of: JSON.stringify(v), positions: o } satisfies StateOrder }),
     children: mapValues(k, childState),
     ...present({ ended: record.s }),
   };
@@ -136,7 +153,11 @@ function childState(record: ChildRecord): ChildState {
   const spawn = { ...present({ src: s, systemId: y }), ...(n === undefined ? {} : { sync: true }) };
   if ('m' in rest) return { ...spawn, machine: machineState(rest.m) };
   const { i, ...kept } = rest as { readonly i?: unknown };
-  return { ...spawn, ...present({ input: i }), ...(Object.keys(kept).length === 0 ? {} : { kept }) };
+  return {
+    ...spawn,
+    ...present({ input: i }),
+    ...(Object.keys(kept).length === 0 ? {} : { kept }),
+  };
 }
 
 /** Converts a migrated state into a record of the new machine. */
@@ -165,7 +186,10 @@ function machineRecord(state: MachineState): MachineRecord {
 }
 
 function childRecord({ src, systemId, sync, input, machine, kept }: ChildState): ChildRecord {
-  const spawn = { ...present({ s: src, y: systemId }), ...(sync === true ? { n: 1 as const } : {}) };
+  const spawn = {
+    ...present({ s: src, y: systemId }),
+    ...(sync === true ? { n: 1 as const } : {}),
+  };
   if (machine !== undefined) return { ...spawn, m: machineRecord(machine) };
   return { ...spawn, ...present({ i: input }), ...(kept as object | undefined) };
 }

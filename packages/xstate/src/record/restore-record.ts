@@ -2,10 +2,21 @@ import { StepError } from '@mcp-saga/core';
 import { activeNodes, afterMark, invokesOf, logicOf, rootOf } from '../adapter/xstate-nodes.ts';
 import { isMachine, kindOf } from '../adapter/logic-kind.ts';
 import { makeRoot, orderedNodes } from '../adapter/xstate-actors.ts';
-import type { LiveActor, LiveNode, PersistedSnapshot, StepWatch, Timer } from '../model/live-actor.ts';
+import type {
+  LiveActor,
+  LiveNode,
+  PersistedSnapshot,
+  StepWatch,
+  Timer,
+} from '../model/live-actor.ts';
 import type { AnyStateMachine } from 'xstate';
 import { MachineRefused } from '../model/errors.ts';
-import type { ActiveStepRecord, ChildRecord, MachineRecord, SagaRecord } from '../model/machine-record.ts';
+import type {
+  ActiveStepRecord,
+  ChildRecord,
+  MachineRecord,
+  SagaRecord,
+} from '../model/machine-record.ts';
 import { inStoredOrder } from './stored-state-order.ts';
 import { actorAt, pathOf } from '../adapter/survey.ts';
 
@@ -18,7 +29,8 @@ export interface Restored {
 }
 
 /**
- * Restores a machine from a record, and checks the result, since XState omits without an error what does not fit.
+ * Restores a machine from a record, and checks the result, since XState omits without an error what
+ * does not fit.
  * @throws MachineRefused with the name of the missing part
  */
 export function restore(machine: AnyStateMachine, record: SagaRecord, watch: StepWatch): Restored {
@@ -81,7 +93,11 @@ function persistedChild(record: ChildRecord, logic: unknown): PersistedSnapshot 
   return { status: 'active', ...settled, input: 'i' in record ? record.i : undefined };
 }
 
-function verify(actor: LiveActor, record: MachineRecord, steps: Map<LiveActor, ActiveStepRecord>): void {
+function verify(
+  actor: LiveActor,
+  record: MachineRecord,
+  steps: Map<LiveActor, ActiveStepRecord>,
+): void {
   const snapshot = actor.getSnapshot();
   const { status, error, children = {} } = snapshot;
   const path = pathOf(actor);
@@ -92,7 +108,9 @@ function verify(actor: LiveActor, record: MachineRecord, steps: Map<LiveActor, A
     const restored = children[id];
     if (restored === undefined) throw notRestored(`the actor '${at}'`);
     if ('m' in child) verify(restored, child.m, steps);
-    else if (restored.getSnapshot().status !== ('z' in child ? statusOf(child.z) : statusOfOther(child))) {
+    else if (
+      restored.getSnapshot().status !== ('z' in child ? statusOf(child.z) : statusOfOther(child))
+    ) {
       throw notRestored(`the actor '${at}'`);
     }
     const kind = kindOf(restored.logic);

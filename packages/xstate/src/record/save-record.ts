@@ -1,4 +1,11 @@
-import { present, formatPlace, isPlainObject, type Place, CodecError, encode } from '@mcp-saga/core/program';
+import {
+  present,
+  formatPlace,
+  isPlainObject,
+  type Place,
+  CodecError,
+  encode,
+} from '@mcp-saga/core/program';
 import {
   afterMark,
   completedNodes,
@@ -37,10 +44,18 @@ export function save(
 ): SagaRecord {
   const records = timers.map((timer) => saveTimer(root, timer));
   const machine = saveMachine(root, factsOf);
-  return { d: definition, x: xstateMajor, m: machine, ...(records.length === 0 ? {} : { t: records }) };
+  return {
+    d: definition,
+    x: xstateMajor,
+    m: machine,
+    ...(records.length === 0 ? {} : { t: records }),
+  };
 }
 
-/** Converts a record into text. @throws MachineRefused with the path of a value that is not plain data */
+/**
+ * Converts a record into text. @throws MachineRefused with the path of a value that is not plain
+ * data
+ */
 export function encodeRecord(record: object): string {
   try {
     return encode(record, { where: 'state' });
@@ -75,7 +90,10 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   // The parent received the outcome. The context may refer to ended actors.
   if (status !== 'active') return { v: value, s: status };
   const context = keepable(actor, snapshot.context, undefined, 0);
-  const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)]);
+  const history = Object.entries(historyValue).map(([id, nodes]) => [
+    id,
+    nodes.map((node) => node.id),
+  ]);
   const order = orderOf(snapshot);
   const nodes = orderedNodes(snapshot);
   // XState takes an `onDone` only at completion.
@@ -90,25 +108,40 @@ function saveMachine(actor: LiveActor, factsOf: StepFacts): MachineRecord {
   return {
     v: value,
     ...(isPlainObject(context) && Object.keys(context).length === 0 ? {} : { c: context }),
-    ...(history.length === 0 ? {} : { h: Object.fromEntries(history) as NonNullable<MachineRecord['h']> }),
+    ...(history.length === 0
+      ? {}
+      : { h: Object.fromEntries(history) as NonNullable<MachineRecord['h']> }),
     ...present({ o: order }),
     ...(completed.length === 0 ? {} : { f: completed }),
-    ...(children.length === 0 ? {} : { k: Object.fromEntries(children) as NonNullable<MachineRecord['k']> }),
+    ...(children.length === 0
+      ? {}
+      : { k: Object.fromEntries(children) as NonNullable<MachineRecord['k']> }),
   };
 }
 
-// XState looks for transitions without an event in this order, which matters in parallel regions only.
+// XState looks for transitions without an event in this order, which matters in parallel regions
+// only.
 function orderOf(snapshot: LiveSnapshot): readonly number[] | undefined {
   const { machine, value } = snapshot;
   const nodes = orderedNodes(snapshot);
-  if (machine === undefined || value === undefined || !nodes.some(({ type }) => type === 'parallel')) {
+  if (
+    machine === undefined ||
+    value === undefined ||
+    !nodes.some(({ type }) => type === 'parallel')
+  ) {
     return undefined;
   }
   const restored = restoredOrder(machine, value);
-  return nodes.every((node, index) => node === restored[index]) ? undefined : nodes.map(({ order }) => order);
+  return nodes.every((node, index) => node === restored[index])
+    ? undefined
+    : nodes.map(({ order }) => order);
 }
 
-function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: StepFacts): ChildRecord {
+function saveChild(
+  actor: LiveActor,
+  invoke: LiveInvoke | undefined,
+  factsOf: StepFacts,
+): ChildRecord {
   const spawn = saveSpawn(actor, invoke);
   const snapshot = actor.getSnapshot();
   const { status } = snapshot;
@@ -120,7 +153,9 @@ function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: St
     case 'outside':
     case 'effect': {
       if (status !== 'active')
-        return Object.assign(spawn, { z: status === 'done' ? 'd' : status === 'error' ? 'e' : 'x' } as const);
+        return Object.assign(spawn, {
+          z: status === 'done' ? 'd' : status === 'error' ? 'e' : 'x',
+        } as const);
       const { input } = snapshot;
       return Object.assign(spawn, present({ i: input }), factsOf(actor));
     }
@@ -131,7 +166,8 @@ function saveChild(actor: LiveActor, invoke: LiveInvoke | undefined, factsOf: St
       const persisted = actor.logic.getPersistedSnapshot(snapshot) as object;
       // The status distinguishes the actor from a promise, which would run after a restore.
       const kept = Object.entries(persisted).filter(
-        ([key, item]) => item !== undefined && !(kind === 'promise' && key === 'status' && item === 'active'),
+        ([key, item]) =>
+          item !== undefined && !(kind === 'promise' && key === 'status' && item === 'active'),
       );
       return Object.assign(spawn, { p: Object.fromEntries(kept) });
     }
@@ -145,7 +181,9 @@ function saveSpawn(actor: LiveActor, invoke: LiveInvoke | undefined): SpawnRecor
   const src = actor.src as string;
   const sync = isSynced(actor);
   const implied =
-    invoke?.src === src && invoke.systemId === systemId && (invoke.onSnapshot !== undefined) === sync;
+    invoke?.src === src &&
+    invoke.systemId === systemId &&
+    (invoke.onSnapshot !== undefined) === sync;
   if (implied) return {};
   return { s: src, ...present({ y: systemId }), ...(sync ? { n: 1 as const } : {}) };
 }
@@ -156,8 +194,16 @@ function alien(actor: LiveActor): MachineRefused {
   );
 }
 
-/** Replaces references to children in a context by markers. Throws MachineRefused for other actors and errors. */
-function keepable(owner: LiveActor, value: unknown, place: Place | undefined, depth: number): unknown {
+/**
+ * Replaces references to children in a context by markers. Throws MachineRefused for other actors
+ * and errors.
+ */
+function keepable(
+  owner: LiveActor,
+  value: unknown,
+  place: Place | undefined,
+  depth: number,
+): unknown {
   // The codec rejects deeper values.
   if (typeof value !== 'object' || value === null || depth > 64) return value;
   const refuse = (problem: string): MachineRefused =>
@@ -172,7 +218,9 @@ function keepable(owner: LiveActor, value: unknown, place: Place | undefined, de
     throw refuse('is an Error. Store plain data, such as stepError(event) or event.error.message.');
   }
   if (Array.isArray(value)) {
-    const items = value.map((item, key) => keepable(owner, item, { parent: place, key }, depth + 1));
+    const items = value.map((item, key) =>
+      keepable(owner, item, { parent: place, key }, depth + 1),
+    );
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   if (!isPlainObject(value)) return value;

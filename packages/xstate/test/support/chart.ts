@@ -69,7 +69,8 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
   const drawNode = (above: readonly string[], depth: number): ChartNode => {
     serial += 1;
     const id = `${name}_${serial}`;
-    const type = depth >= 3 ? 'atomic' : tape.of(['atomic', 'atomic', 'compound', 'parallel'] as const);
+    const type =
+      depth >= 3 ? 'atomic' : tape.of(['atomic', 'atomic', 'compound', 'parallel'] as const);
     const below = [...above, id];
     const nodes: ChartNode[] = [];
     if (type !== 'atomic') {
@@ -97,11 +98,15 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
   for (let at = 0; at < tops; at += 1) top.push(drawNode([], 0));
   if (!isParallel) top.push(special([], 'final'));
   const all = top.flatMap(flatten);
-  const decorate = (node: ChartNode): ((world: WalkWorld, sources: Record<string, unknown>) => object) => {
+  const decorate = (
+    node: ChartNode,
+  ): ((world: WalkWorld, sources: Record<string, unknown>) => object) => {
     const target = (): { readonly target?: string; readonly reenter?: boolean } => {
       // A history target from inside its own parent leaves orphans in XState itself.
       const to = all.filter(
-        (other) => other.type !== 'history' || !node.above.concat(node.id).includes(other.above.at(-1) ?? ''),
+        (other) =>
+          other.type !== 'history' ||
+          !node.above.concat(node.id).includes(other.above.at(-1) ?? ''),
       );
       if (tape.once(12)) return {};
       return { target: `#${tape.of(to).id}`, ...(tape.once(5) ? { reenter: true } : {}) };
@@ -117,10 +122,15 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
         done,
         failed,
         snapshots: src.startsWith('child') && tape.once(2),
-        systemId: src.startsWith('child') && level === 0 && tape.once(3) ? `sys_${node.id}_${at}` : undefined,
+        systemId:
+          src.startsWith('child') && level === 0 && tape.once(3)
+            ? `sys_${node.id}_${at}`
+            : undefined,
       };
     });
-    const after = tape.once(3) ? { delay: seconds(10 + 10 * tape.pick(4)), to: target() } : undefined;
+    const after = tape.once(3)
+      ? { delay: seconds(10 + 10 * tape.pick(4)), to: target() }
+      : undefined;
     const always = tape.once(10) ? target() : undefined;
     const ping = tape.once(4) ? target() : undefined;
     const later = tape.once(5)
@@ -162,11 +172,13 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
       const entry: unknown[] = [note('enter')];
       if (spawns !== undefined) {
         entry.push(
-          assign(({ context, spawn }: Noted & { spawn: (src: string, options: object) => unknown }) => {
-            if (context.fuel <= 0) return {};
-            const id = `${node.id}s${context.n}f${context.fuel}`;
-            return { ref: spawn(spawns, { id }), fuel: context.fuel - 1 };
-          }),
+          assign(
+            ({ context, spawn }: Noted & { spawn: (src: string, options: object) => unknown }) => {
+              if (context.fuel <= 0) return {};
+              const id = `${node.id}s${context.n}f${context.fuel}`;
+              return { ref: spawn(spawns, { id }), fuel: context.fuel - 1 };
+            },
+          ),
         );
       }
       if (tellsParent) entry.push(sendParent({ type: 'PING', from: node.id } as never));
@@ -180,7 +192,9 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
       }
       if (raised) entry.push(raise({ type: 'PING', from: `now ${node.id}` } as never));
       if (tellsChild?.id !== undefined) {
-        entry.push(sendTo(tellsChild.id, { type: 'PING', from: `up ${node.id}` }, { delay: seconds(15) }));
+        entry.push(
+          sendTo(tellsChild.id, { type: 'PING', from: `up ${node.id}` }, { delay: seconds(15) }),
+        );
       }
       const exit: unknown[] = [note('exit')];
       if (later?.name !== undefined && later.cancels) exit.push(cancel(later.name));
@@ -188,12 +202,16 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
         id: node.id,
         entry,
         exit,
-        ...(node.type === 'final' ? { type: 'final', ...(tagged ? { tags: ['compensate'] } : {}) } : {}),
+        ...(node.type === 'final'
+          ? { type: 'final', ...(tagged ? { tags: ['compensate'] } : {}) }
+          : {}),
         ...(node.type === 'parallel' ? { type: 'parallel' } : {}),
         ...(node.type === 'compound' ? { initial } : {}),
         ...(inner.length === 0
           ? {}
-          : { states: Object.fromEntries(inner.map(([key, make]) => [key, make(world, sources)])) }),
+          : {
+              states: Object.fromEntries(inner.map(([key, make]) => [key, make(world, sources)])),
+            }),
         ...(onDone === undefined ? {} : { onDone: [move('done', onDone, true), idle('done')] }),
         ...(invokes.length === 0
           ? {}
@@ -203,7 +221,9 @@ export function drawChart(tape: Tape, level = 0, name = 'm'): Chart {
                 ...(id === undefined ? {} : { id }),
                 ...(systemId === undefined ? {} : { systemId }),
                 input: ({ context }: Noted) => ({ name: node.id, n: context.n }),
-                onDone: asks.has(src) ? move('did', done, false) : [move('did', done, true), idle('did')],
+                onDone: asks.has(src)
+                  ? move('did', done, false)
+                  : [move('did', done, true), idle('did')],
                 ...(failed === undefined
                   ? {}
                   : {
@@ -304,7 +324,13 @@ function textOf(event: { readonly type: string }): string {
   const { output, from } = event as { readonly output?: unknown; readonly from?: string };
   const failure = stepError(event)?.reason;
   const snapshot = (event as { readonly snapshot?: { readonly value?: unknown } }).snapshot?.value;
-  return JSON.stringify([event.type, output, from, failure === 'failed' ? undefined : failure, snapshot]);
+  return JSON.stringify([
+    event.type,
+    output,
+    from,
+    failure === 'failed' ? undefined : failure,
+    snapshot,
+  ]);
 }
 
 function flatten(node: ChartNode): readonly ChartNode[] {

@@ -24,20 +24,29 @@ export class Drive {
   }
 
   /** Continues with answers by step ID, as the contents of results. */
-  async resume(answers: Readonly<Record<string, Json>> = {}, settings: TurnSettings = {}): Promise<Outcome> {
+  async resume(
+    answers: Readonly<Record<string, Json>> = {},
+    settings: TurnSettings = {},
+  ): Promise<Outcome> {
     this.#turn += 1;
     const given = Object.entries(answers).map(([stepId, result]): [string, ClientAnswer] => [
       stepId,
       { result, provenance: 'client' },
     ]);
-    this.outcome = await this.program.advance(this.suspended.state, new Map(given), this.#runtime(settings));
+    this.outcome = await this.program.advance(
+      this.suspended.state,
+      new Map(given),
+      this.#runtime(settings),
+    );
     return this.outcome;
   }
 
   /** Ends it from outside. */
   async end(error: unknown, settings: TurnSettings = {}): Promise<Outcome> {
     this.#turn += 1;
-    return await this.program.advance(this.suspended.state, new Map(), this.#runtime(settings), { error });
+    return await this.program.advance(this.suspended.state, new Map(), this.#runtime(settings), {
+      error,
+    });
   }
 
   /** The outcome of the turn before, which must have been suspended. */

@@ -57,7 +57,8 @@ export function drawEdit(tape: Tape, machines: readonly string[]): ChartEdit {
   const kind = tape.of(kinds);
   const machine = tape.of(machines);
   const picks = Array.from({ length: 4 }, () => tape.pick(60));
-  const isNeutral = kind === 'a description is added' || kind === 'a state is added that nothing reaches';
+  const isNeutral =
+    kind === 'a description is added' || kind === 'a state is added that nothing reaches';
   return {
     kind,
     isNeutral,
@@ -68,14 +69,21 @@ export function drawEdit(tape: Tape, machines: readonly string[]): ChartEdit {
   };
 }
 
-function edit(kind: EditKind, root: Config, [where = 0, which = 0, what = 0]: readonly number[]): void {
+function edit(
+  kind: EditKind,
+  root: Config,
+  [where = 0, which = 0, what = 0]: readonly number[],
+): void {
   const all = statesOf(root);
-  const one = (states: readonly State[]): State | undefined => states[where % Math.max(1, states.length)];
+  const one = (states: readonly State[]): State | undefined =>
+    states[where % Math.max(1, states.length)];
   const node = one(all);
   const withInvoke = one(all.filter(({ config }) => (config.invoke ?? []).length > 0))?.config;
   const invoke = withInvoke?.invoke?.[which % (withInvoke.invoke.length || 1)];
   const withAfter = one(all.filter(({ config }) => config.after !== undefined))?.config;
-  const plain = one(all.filter(({ config }) => config.type !== 'history' && config.type !== 'final'));
+  const plain = one(
+    all.filter(({ config }) => config.type !== 'history' && config.type !== 'final'),
+  );
   const parallel = one(all.filter(({ config }) => config.type === 'parallel'));
   switch (kind) {
     case 'a description is added':
@@ -126,7 +134,10 @@ function edit(kind: EditKind, root: Config, [where = 0, which = 0, what = 0]: re
       }
       return;
     case 'a state is parallel now':
-      if (plain?.config.states !== undefined && Object.values(plain.config.states).every(isRegion)) {
+      if (
+        plain?.config.states !== undefined &&
+        Object.values(plain.config.states).every(isRegion)
+      ) {
         delete plain.config.initial;
         plain.config.type = 'parallel';
       }
@@ -135,11 +146,15 @@ function edit(kind: EditKind, root: Config, [where = 0, which = 0, what = 0]: re
       if (plain !== undefined) {
         const src = ['ask', 'effect', 'works', 'sample'][what % 4];
         const input = { name: 'added', n: 0 };
-        plain.config.invoke = [...(plain.config.invoke ?? []), { src, id: 'added', input: () => input }];
+        plain.config.invoke = [
+          ...(plain.config.invoke ?? []),
+          { src, id: 'added', input: () => input },
+        ];
       }
       return;
     case 'an invoke is removed':
-      if (withInvoke?.invoke !== undefined) withInvoke.invoke.splice(which % withInvoke.invoke.length, 1);
+      if (withInvoke?.invoke !== undefined)
+        withInvoke.invoke.splice(which % withInvoke.invoke.length, 1);
       return;
     case 'an invoke is renamed':
       if (invoke !== undefined) invoke.id = 'renamed';
@@ -212,7 +227,8 @@ function retarget(root: Config, id: string | undefined): void {
   const walk = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     for (const [key, item] of Object.entries(value)) {
-      if (key === 'target' && typeof item === 'string' && !known.has(item)) Reflect.set(value, key, `#${id}`);
+      if (key === 'target' && typeof item === 'string' && !known.has(item))
+        Reflect.set(value, key, `#${id}`);
       else if (key !== 'actions' && key !== 'guard') walk(item);
     }
   };

@@ -11,7 +11,9 @@ interface Waiting {
   readonly target: LiveActor | undefined;
 }
 
-/** A stock live actor that is never suspended, on a clock of its own: what a saga is compared with. */
+/**
+ * A stock live actor that is never suspended, on a clock of its own: what a saga is compared with.
+ */
 export class Live {
   readonly root: LiveActor;
   readonly #world: WalkWorld;
@@ -43,11 +45,16 @@ export class Live {
     actor.start();
   }
 
-  /** Lets time pass: each timer at its own time, and everything that follows from it before the next one. */
+  /**
+   * Lets time pass: each timer at its own time, and everything that follows from it before the next
+   * one.
+   */
   async passTo(time: number): Promise<void> {
     if (!this.#timers.some(({ at }) => at <= this.#world.time)) await this.#world.flush();
     for (;;) {
-      const [next] = this.#timers.filter(({ at }) => at <= time).toSorted((one, other) => one.at - other.at);
+      const [next] = this.#timers
+        .filter(({ at }) => at <= time)
+        .toSorted((one, other) => one.at - other.at);
       if (next === undefined) break;
       this.#timers.splice(this.#timers.indexOf(next), 1);
       this.#world.time = Math.max(this.#world.time, next.at);
@@ -102,11 +109,15 @@ function pictureOf(actor: LiveActor): unknown {
   const { value, context, children = {} } = actor.getSnapshot();
   const machines = Object.entries(children).filter(
     ([, child]) =>
-      child !== undefined && kindOf(child.logic) === 'machine' && child.getSnapshot().status === 'active',
+      child !== undefined &&
+      kindOf(child.logic) === 'machine' &&
+      child.getSnapshot().status === 'active',
   );
   return {
     value,
     context: JSON.parse(JSON.stringify(context)) as unknown,
-    machines: Object.fromEntries(machines.map(([id, child]) => [id, pictureOf(child as LiveActor)])),
+    machines: Object.fromEntries(
+      machines.map(([id, child]) => [id, pictureOf(child as LiveActor)]),
+    ),
   };
 }

@@ -38,7 +38,10 @@ export class Outbox {
 type Options = Partial<ApprovalLogicOptions<typeof Comment, number, string>>;
 const end = { type: 'final' } as const;
 
-/** Saga that reserves, asks a manager, and pays or is undone. `giveUpMs`: the machine leaves the question after this time. */
+/**
+ * Saga that reserves, asks a manager, and pays or is undone. `giveUpMs`: the machine leaves the
+ * question after this time.
+ */
 export function refundSaga(
   outbox: Outbox,
   options: Options & { readonly giveUpMs?: number } = {},
@@ -48,7 +51,9 @@ export function refundSaga(
   const machine = setup({
     types: { context: {} as { cents: number; said: string }, output: {} as string },
     actors: {
-      hold: step(() => void outbox.did.push('hold'), { compensate: () => void outbox.did.push('release') }),
+      hold: step(() => void outbox.did.push('hold'), {
+        compensate: () => void outbox.did.push('release'),
+      }),
       manager: approval({
         message: ({ input }: { input: number }) => `Refund ${input} cents?`,
         schema: Comment,
@@ -77,7 +82,9 @@ export function refundSaga(
             },
             {
               target: 'refused',
-              actions: assign({ said: ({ event }) => (event.output.approved ? '' : event.output.reason) }),
+              actions: assign({
+                said: ({ event }) => (event.output.approved ? '' : event.output.reason),
+              }),
             },
           ],
           onError: {
@@ -87,7 +94,9 @@ export function refundSaga(
         },
         after: { giveUp: 'over' },
       },
-      paying: { invoke: { id: 'pay', src: 'pay', input: ({ context }) => context.cents, onDone: 'over' } },
+      paying: {
+        invoke: { id: 'pay', src: 'pay', input: ({ context }) => context.cents, onDone: 'over' },
+      },
       over: end,
       refused: { type: 'final', tags: 'compensate' },
     },
@@ -159,7 +168,10 @@ export function releaseSaga(outbox: Outbox, settings: object = {}): ReturnType<t
                 invoke: {
                   id: 'payment',
                   src: 'payment',
-                  onDone: { target: 'end', actions: assign({ amount: ({ event }) => event.output.amount }) },
+                  onDone: {
+                    target: 'end',
+                    actions: assign({ amount: ({ event }) => event.output.amount }),
+                  },
                 },
               },
               end,

@@ -1,6 +1,15 @@
 import { assign, createMachine, enqueueActions, fromPromise, not, setup, spawnChild } from 'xstate';
 import type { AnyStateMachine, StateValue } from 'xstate';
-import { approval, elicit, elicitUrl, isDeclined, listRoots, sample, step, waitFor } from '@mcp-saga/xstate';
+import {
+  approval,
+  elicit,
+  elicitUrl,
+  isDeclined,
+  listRoots,
+  sample,
+  step,
+  waitFor,
+} from '@mcp-saga/xstate';
 import { z } from 'zod';
 
 /** A machine to be drawn, and a state of it. */
@@ -116,27 +125,31 @@ const history = createMachine({
   },
 });
 
-const spawning = steps.extend({ actions: { loads: spawnChild('load', { id: 'stock' }) } }).createMachine({
-  id: 'shop',
-  context: ({ spawn }: { spawn: (src: string, options: object) => unknown }) => ({
-    ref: spawn('roots', { id: 'roots' }),
-  }),
-  initial: 'open',
-  states: {
-    open: {
-      entry: spawnChild('target', { id: 'where' }),
-      exit: 'loads',
-      on: {
-        PAY: {
-          target: 'over',
-          actions: assign({ ref: ({ spawn }) => spawn('release', { id: 'pay' }) }),
+const spawning = steps
+  .extend({ actions: { loads: spawnChild('load', { id: 'stock' }) } })
+  .createMachine({
+    id: 'shop',
+    context: ({ spawn }: { spawn: (src: string, options: object) => unknown }) => ({
+      ref: spawn('roots', { id: 'roots' }),
+    }),
+    initial: 'open',
+    states: {
+      open: {
+        entry: spawnChild('target', { id: 'where' }),
+        exit: 'loads',
+        on: {
+          PAY: {
+            target: 'over',
+            actions: assign({ ref: ({ spawn }) => spawn('release', { id: 'pay' }) }),
+          },
+          LOOK: {
+            actions: enqueueActions(({ enqueue }) => enqueue.spawnChild('child', { id: 'kid' })),
+          },
         },
-        LOOK: { actions: enqueueActions(({ enqueue }) => enqueue.spawnChild('child', { id: 'kid' })) },
       },
+      over: { entry: assign({ ref: () => 'release' }), type: 'final' },
     },
-    over: { entry: assign({ ref: () => 'release' }), type: 'final' },
-  },
-} as never);
+  } as never);
 
 /** Names that are grammar, HTML or Markdown somewhere. */
 export const oddNames: readonly string[] = [
@@ -188,7 +201,12 @@ const odd = createMachine({
 const outside = setup({
   actors: {
     manager: approval({ message: 'Refund?', timeoutMs: 1_000, deliver: () => undefined }),
-    money: waitFor({ schema: z.object({}), link: 'accept', timeoutMs: 1_000, register: () => undefined }),
+    money: waitFor({
+      schema: z.object({}),
+      link: 'accept',
+      timeoutMs: 1_000,
+      register: () => undefined,
+    }),
   },
 }).createMachine({
   id: 'refund',

@@ -1,4 +1,7 @@
-/** A strip of numbers that decides everything in a walk: fast-check draws and shrinks it. Past its end it says 0. */
+/**
+ * A strip of numbers that decides everything in a walk: fast-check draws and shrinks it. Past its
+ * end it says 0.
+ */
 export class Tape {
   readonly #numbers: readonly number[];
   #at = 0;

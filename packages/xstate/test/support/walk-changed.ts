@@ -29,8 +29,8 @@ export interface ChangedWalk {
 }
 
 /**
- * Walks through a chart as a saga, changes the chart while the saga waits, and continues. Undefined if there is nothing to change:
- * the saga ends before, or XState refuses the changed chart.
+ * Walks through a chart as a saga, changes the chart while the saga waits, and continues. Undefined
+ * if there is nothing to change: the saga ends before, or XState refuses the changed chart.
  */
 export async function walkChanged(
   numbers: readonly number[],
@@ -68,7 +68,10 @@ export async function walkChanged(
     holds(didNothing, 'it did something');
     // The older code still fits.
     walk.change(undefined, {});
-    holds(isDeepStrictEqual(await walk.toEnd(waiting, moves.slice(at)), live), 'its state is no longer good');
+    holds(
+      isDeepStrictEqual(await walk.toEnd(waiting, moves.slice(at)), live),
+      'its state is no longer good',
+    );
     return { ...told, end: 'mismatch' };
   }
   if (migration !== 'moves it') {
@@ -100,7 +103,10 @@ class SagaWalk {
     this.#world = world;
   }
 
-  change(edit: ChartEdit['apply'] | undefined, options: NonNullable<Parameters<typeof programOf>[3]>): void {
+  change(
+    edit: ChartEdit['apply'] | undefined,
+    options: NonNullable<Parameters<typeof programOf>[3]>,
+  ): void {
     this.#edit = edit;
     this.#options = options;
   }
@@ -147,13 +153,18 @@ class SagaWalk {
   }
 }
 
-/** A turn as text. One region alone is written otherwise than the same state in a state that is not parallel. */
+/**
+ * A turn as text. One region alone is written otherwise than the same state in a state that is not
+ * parallel.
+ */
 function pictureOf(turn: object): string {
   return JSON.stringify(turn).replaceAll(/\{("[^"]+"):\{\}\}/g, '$1');
 }
 
 function machinesOf(chart: Chart, name: string = 'm'): readonly string[] {
-  const below = Object.entries(chart.children).flatMap(([src, child]) => machinesOf(child, `${name}/${src}`));
+  const below = Object.entries(chart.children).flatMap(([src, child]) =>
+    machinesOf(child, `${name}/${src}`),
+  );
   // What runs most is changed most.
   return [name, name, name, ...below];
 }
@@ -208,7 +219,10 @@ function moved(state: Parameters<Migrate>[0], pick: number): ReturnType<Migrate>
     { ...state, delays: [...delays, ...delays] },
     { ...state, delays: [{ at: 1e12, actor: '', id: 'added', event: { type: 'PING' } }] },
     { ...state, value: `m_${1 + (pick % 5)}` },
-    { ...state, value: typeof value === 'string' ? { [value]: {} } : (Object.keys(value)[0] ?? '') },
+    {
+      ...state,
+      value: typeof value === 'string' ? { [value]: {} } : (Object.keys(value)[0] ?? ''),
+    },
     { ...state, value: `m_${1 + (pick % 5)}`, children: {}, delays: [] },
     { ...state, children: { ...children, added: { src: 'ask', input: { name: 'added', n: 1 } } } },
     { ...state, children: { ...children, added: { src: 'gone' } } },

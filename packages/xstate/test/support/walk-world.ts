@@ -1,13 +1,16 @@
 /**
- * A walk that does more than a walk needs. Fuel burns in each machine alone: a chart of children of children may do a
- * thousand times as much as another, and more than a journal holds.
+ * A walk that does more than a walk needs. Fuel burns in each machine alone: a chart of children of
+ * children may do a thousand times as much as another, and more than a journal holds.
  */
 export class WalkTooLong extends Error {}
 
 /** What actions may do in one walk. */
 const longest = 5_000;
 
-/** What the machines of a walk do and wait for. Nothing runs before the walk says so, and time stands still. */
+/**
+ * What the machines of a walk do and wait for. Nothing runs before the walk says so, and time
+ * stands still.
+ */
 export class WalkWorld {
   time = 1_000;
   /** What actions did, in order. */
@@ -16,7 +19,10 @@ export class WalkWorld {
   readonly effects: string[] = [];
   readonly #gates: { readonly label: string; readonly open: () => void }[] = [];
 
-  /** Resolves when its turn comes: of those that wait, the first by its label. Never, when `signal` aborts before. */
+  /**
+   * Resolves when its turn comes: of those that wait, the first by its label. Never, when `signal`
+   * aborts before.
+   */
   gate(label: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const gate = { label, open: resolve };

@@ -59,8 +59,8 @@ export interface Walked {
 }
 
 /**
- * Walks through a chart twice: as a live actor that is never suspended, and as a saga that is nothing but a state.
- * Undefined for a chart that does too much.
+ * Walks through a chart twice: as a live actor that is never suspended, and as a saga that is
+ * nothing but a state. Undefined for a chart that does too much.
  */
 export async function walk(numbers: readonly number[]): Promise<Walked | undefined> {
   const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
@@ -79,8 +79,8 @@ export interface WatchedWalk {
 }
 
 /**
- * A walk as a watched saga: the result of `watch` runs the turns. A saga that would continue after the moves is ended.
- * Undefined for a chart with too many transitions.
+ * A walk as a watched saga: the result of `watch` runs the turns. A saga that would continue after
+ * the moves is ended. Undefined for a chart with too many transitions.
  */
 export async function walkWatched(
   numbers: readonly number[],
@@ -101,7 +101,9 @@ export async function walkWatched(
 /** A walk as a live actor alone: the chart, and the moves that a saga can make as well. */
 export async function planWalk(
   numbers: readonly number[],
-): Promise<{ readonly chart: Chart; readonly moves: readonly Move[]; readonly live: Told } | undefined> {
+): Promise<
+  { readonly chart: Chart; readonly moves: readonly Move[]; readonly live: Told } | undefined
+> {
   const chart = drawChart(new Tape(numbers.slice(0, numbers.length / 2)));
   const moves: Move[] = [];
   const live = await walkBriefly(chart, new Tape(numbers.slice(numbers.length / 2)), moves);
@@ -164,7 +166,10 @@ function drawMove(tape: Tape, live: Live, now: number): Move {
   for (const [index, path] of pending.entries()) {
     if (index !== forced && !tape.once(3)) continue;
     if (index === forced && passes && tape.once(2)) continue;
-    answers.set(path, tape.of(['accept', 'accept', 'accept', 'decline', 'cancel', 'error', 'bad'] as const));
+    answers.set(
+      path,
+      tape.of(['accept', 'accept', 'accept', 'decline', 'cancel', 'error', 'bad'] as const),
+    );
   }
   return { time: passes && pending.length === 0 ? Math.max(time, live.due ?? now) : time, answers };
 }
@@ -178,7 +183,13 @@ function endOf(reply: Reply, path: string, logic: object): StepEnd {
   if (kind === 'roots') return { output: [{ uri: 'file:///x' }] };
   if (kind === 'sample') {
     return reply === 'bad'
-      ? { error: new StepError(step, { name: 'InvalidAnswer', message: '', code: 'invalid_answer' }) }
+      ? {
+          error: new StepError(step, {
+            name: 'InvalidAnswer',
+            message: '',
+            code: 'invalid_answer',
+          }),
+        }
       : { output: 'model' };
   }
   const action = reply === 'decline' ? 'decline' : 'cancel';
@@ -202,7 +213,10 @@ function answerOf(reply: Reply, type: string): ClientAnswer {
   if (type === 'roots') return { result: { roots: [{ uri: 'file:///x' }] }, provenance };
   if (type === 'sampling') {
     const content = { type: 'text', text: '' };
-    return { result: { role: 'assistant', model: reply === 'bad' ? 'bad' : 'model', content }, provenance };
+    return {
+      result: { role: 'assistant', model: reply === 'bad' ? 'bad' : 'model', content },
+      provenance,
+    };
   }
   if (reply === 'decline' || reply === 'cancel') return { result: { action: reply }, provenance };
   return { result: { action: 'accept', content: { answer: 7 } }, provenance };
@@ -225,7 +239,10 @@ export function programOf(
   return machineSaga({ name: 'walk', version: '1', forks: 'accept', ...options }, machine as never);
 }
 
-/** Takes one turn of a saga in the world of its walk. Nothing of the turn before is left but its state. */
+/**
+ * Takes one turn of a saga in the world of its walk. Nothing of the turn before is left but its
+ * state.
+ */
 export async function takeTurn(
   program: Program,
   world: WalkWorld,

@@ -65,7 +65,9 @@ createMachine({
   },
 });
 
-const takes = setup({ types: { input: {} as { topic: string }, output: {} as string } }).createMachine({});
+const takes = setup({
+  types: { input: {} as { topic: string }, output: {} as string },
+}).createMachine({});
 // @ts-expect-error -- the saga gives the machine no input
 machineSaga({ name: 'a', version: '1' }, takes);
 // @ts-expect-error -- the saga gives another input

@@ -15,8 +15,9 @@ import {
   type StepLogic,
 } from '../../src/index.ts';
 
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- how two types are told to be the same
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Same<A, B> =
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the only way to compare two types exactly
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function same<A, B>(yes: Same<A, B>): void {
   void yes;
 }
@@ -70,7 +71,9 @@ const machine = setup({
       invoke: [
         {
           src: 'plain',
-          onDone: { actions: ({ event }) => same<typeof event.output, { name: string; size: number }>(true) },
+          onDone: {
+            actions: ({ event }) => same<typeof event.output, { name: string; size: number }>(true),
+          },
         },
         {
           src: 'outcome',
@@ -81,12 +84,23 @@ const machine = setup({
             },
           },
         },
-        { src: 'url', onDone: { actions: ({ event }) => same<typeof event.output, undefined>(true) } },
-        { src: 'model', onDone: { actions: ({ event }) => same<typeof event.output.model, string>(true) } },
-        { src: 'parsed', onDone: { actions: ({ event }) => same<typeof event.output, number>(true) } },
+        {
+          src: 'url',
+          onDone: { actions: ({ event }) => same<typeof event.output, undefined>(true) },
+        },
+        {
+          src: 'model',
+          onDone: { actions: ({ event }) => same<typeof event.output.model, string>(true) },
+        },
+        {
+          src: 'parsed',
+          onDone: { actions: ({ event }) => same<typeof event.output, number>(true) },
+        },
         {
           src: 'roots',
-          onDone: { actions: ({ event }) => same<(typeof event.output)[number]['uri'], string>(true) },
+          onDone: {
+            actions: ({ event }) => same<(typeof event.output)[number]['uri'], string>(true),
+          },
         },
         {
           src: 'pay',
@@ -95,7 +109,10 @@ const machine = setup({
         },
         {
           src: 'later',
-          onDone: { target: 'end', actions: ({ event }) => same<typeof event.output, number>(true) },
+          onDone: {
+            target: 'end',
+            actions: ({ event }) => same<typeof event.output, number>(true),
+          },
         },
       ],
     },
@@ -106,7 +123,8 @@ const machine = setup({
 
 export const helpers = {
   order: <T>(run: () => Promise<T>): StepLogic<T, undefined> => step(run),
-  items: <T extends { id: string }>(run: () => Promise<T[]>) => step(run, { compensate: async () => {} }),
+  items: <T extends { id: string }>(run: () => Promise<T[]>) =>
+    step(run, { compensate: async () => {} }),
   unsure: step(async (): Promise<unknown> => 5),
 };
 same<(typeof helpers)['unsure'], StepLogic<unknown, undefined>>(true);

@@ -22,6 +22,7 @@ export interface ToolResult {
  */
 export function textIn(result: ToolResult | undefined): string {
   const text = result?.content?.[0]?.text;
-  if (text === undefined || result?.isError === true) throw new Error('A call did not come to its end');
+  if (text === undefined || result?.isError === true)
+    throw new Error('A call did not come to its end');
   return text;
 }

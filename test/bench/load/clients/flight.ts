@@ -1,8 +1,8 @@
 /** One user of the tool, with a pending question at any time. */
 export interface Flight {
   /**
-   * Answers the pending question and waits for the response. If the response is the result, starts the next call, so that a
-   * question is pending again.
+   * Answers the pending question and waits for the response. If the response is the result, starts
+   * the next call, so that a question is pending again.
    */
   next(): Promise<Progress>;
 }

@@ -26,13 +26,17 @@ export async function postCall<R>(url: string, more: object = {}): Promise<R> {
   const params = { ...call, ...more, _meta: meta };
   const response = await post(url, { id: 1, method: 'tools/call', params }, { headers });
   const text = await textOf(response);
-  if (response.statusCode !== 200) throw new Error(`The server answered ${response.statusCode}: ${text}`);
+  if (response.statusCode !== 200)
+    throw new Error(`The server answered ${response.statusCode}: ${text}`);
   const { result } = JSON.parse(text) as { readonly result?: R };
   if (result === undefined) throw new Error('The server refused a request');
   return result;
 }
 
-/** A user whose client speaks MCP 2026-07-28. Between two requests, this object holds the entire state of the call. */
+/**
+ * A user whose client speaks MCP 2026-07-28. Between two requests, this object holds the entire
+ * state of the call.
+ */
 export const inRounds: Board = async (url) => {
   const send = (more: object): Promise<RoundResult> => postCall<RoundResult>(url, more);
   let open = await send({});

@@ -13,7 +13,10 @@ interface Message {
   readonly result?: ToolResult;
 }
 
-/** A user whose client has a session. Its call stays open on a socket of its own, which also carries the questions. */
+/**
+ * A user whose client has a session. Its call stays open on a socket of its own, which also carries
+ * the questions.
+ */
 export const inSession: Board = async (url) => {
   const initialize = {
     id: 0,
@@ -37,7 +40,8 @@ export const inSession: Board = async (url) => {
   let open = await next();
   return {
     next: async (): Promise<Progress> => {
-      const answer = 'target' in (open.params?.requestedSchema?.properties ?? {}) ? 'target' : 'window';
+      const answer =
+        'target' in (open.params?.requestedSchema?.properties ?? {}) ? 'target' : 'window';
       const coming = next();
       await send({ id: open.id, result: answers[answer] });
       open = await coming;

@@ -1,7 +1,8 @@
 import type { DurableObjectNamespaceLike } from '@mcp-saga/cloudflare';
 import type { D1Like } from '@mcp-saga/sql';
 
-// Bindings of a Worker, for a server on Node. Each call is an HTTP request to `load/workers/stores.ts`.
+// Bindings of a Worker, for a server on Node. Each call is an HTTP request to
+// `load/workers/stores.ts`.
 
 /** Returns a D1 binding. */
 export function d1At(url: string): D1Like {
@@ -34,6 +35,7 @@ export async function deliverTo(host: string, url: string): Promise<void> {
 /** @throws Error if the Worker fails */
 async function post(url: URL, body: string, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(url, { method: 'POST', body, ...(signal && { signal }) });
-  if (!response.ok) throw new Error(`workerd answered ${response.status}: ${await response.text()}`);
+  if (!response.ok)
+    throw new Error(`workerd answered ${response.status}: ${await response.text()}`);
   return response;
 }

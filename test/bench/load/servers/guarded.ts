@@ -3,7 +3,8 @@ import { createLoadServer } from './serve-saga.ts';
 import { serveMeasured } from './serve-measured.ts';
 import { openStore } from './stores.ts';
 
-// The tool under the guard of a store, and with `?bare` without it: each call of the guard is then a round trip that does no work.
+// The tool under the guard of a store, and with `?bare` without it: each call of the guard is then
+// a round trip that does no work.
 const { store, ping } = await openStore();
 
 /** Guard in memory that also makes a round trip for each call. */

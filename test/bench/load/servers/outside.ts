@@ -3,8 +3,9 @@ import type { QueueConsumer } from '@mcp-saga/server/stores';
 import { serve } from 'srvx';
 import { openQueue, openStore } from './stores.ts';
 
-// A saga that waits for one answer. For each message of the parent process, the server starts a saga without a client. A POST to
-// `/bare` makes as many round trips to the database, and sends a message through the same queue: the message alone is the effect.
+// A saga that waits for one answer. For each message of the parent process, the server starts a
+// saga without a client. A POST to `/bare` makes as many round trips to the database, and sends a
+// message through the same queue: the message alone is the effect.
 const hour = 3_600_000;
 const { store, ping } = await openStore();
 const { queue, startWorker } = await openQueue();
@@ -60,7 +61,9 @@ const host = createSagaHost({
   keys: generateKey(),
   audience: 'bench',
   store:
-    ping === undefined ? store : { ...store, guard: counting(store.guard), mailbox: counting(store.mailbox) },
+    ping === undefined
+      ? store
+      : { ...store, guard: counting(store.guard), mailbox: counting(store.mailbox) },
   queue: {
     ...queue,
     start: (consumer) => queue.start?.({ ...consumer, deliver: receiving(consumer.deliver) }),

@@ -10,8 +10,8 @@ import {
 import { info, type Input, Target, told, tool, when, where, Window } from '../tool.ts';
 import { serveMeasured } from './serve-measured.ts';
 
-// The tool written by hand with the SDK. Its handler runs again in every round, and the SDK's codec signs the state between
-// rounds.
+// The tool written by hand with the SDK. Its handler runs again in every round, and the SDK's codec
+// signs the state between rounds.
 interface State {
   readonly target?: string;
 }
@@ -32,17 +32,22 @@ function createServer(input: typeof Input): McpServer {
     async ({ service }, ctx) => {
       const { inputResponses } = ctx.mcpReq;
       const target =
-        ctx.mcpReq.requestState<State>()?.target ?? acceptedContent(inputResponses, 'target', Target)?.target;
+        ctx.mcpReq.requestState<State>()?.target ??
+        acceptedContent(inputResponses, 'target', Target)?.target;
       if (target === undefined) {
         return inputRequired({
-          inputRequests: { target: inputRequired.elicit({ message: where, requestedSchema: Target }) },
+          inputRequests: {
+            target: inputRequired.elicit({ message: where, requestedSchema: Target }),
+          },
           requestState: await codec.mint({}, ctx),
         });
       }
       const window = acceptedContent(inputResponses, 'window', Window);
       if (window === undefined) {
         return inputRequired({
-          inputRequests: { window: inputRequired.elicit({ message: when, requestedSchema: Window }) },
+          inputRequests: {
+            window: inputRequired.elicit({ message: when, requestedSchema: Window }),
+          },
           requestState: await codec.mint({ target }, ctx),
         });
       }

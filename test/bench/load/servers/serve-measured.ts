@@ -23,7 +23,10 @@ export async function serveMeasured(fetch: (request: Request) => Promise<Respons
 
 /** Tells the parent process the URL of the server, and answers its questions. */
 export function reportUsage(url: string): void {
-  process.on('message', (question: Question) => void usage(question).then((told) => process.send?.(told)));
+  process.on(
+    'message',
+    (question: Question) => void usage(question).then((told) => process.send?.(told)),
+  );
   // The parent process has ended.
   process.on('disconnect', () => process.exit());
   process.send?.({ url });

@@ -2,7 +2,8 @@ import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelconte
 import { info, Input, Target, told, tool, when, where, Window } from '../tool.ts';
 import { serveMeasured } from './serve-measured.ts';
 
-// The tool written for sessions: its handler waits for each answer while the call stays open, on the server of its session.
+// The tool written for sessions: its handler waits for each answer while the call stays open, on
+// the server of its session.
 function createServer(): McpServer {
   const server = new McpServer(info);
   server.registerTool(
@@ -12,10 +13,12 @@ function createServer(): McpServer {
       // Asks on the stream of the call, with a timeout of an hour.
       const options = { relatedRequestId: ctx.mcpReq.id, timeout: 3_600_000 };
       const target = Target.safeParse(
-        (await ctx.mcpReq.elicitInput({ message: where, requestedSchema: targetForm }, options)).content,
+        (await ctx.mcpReq.elicitInput({ message: where, requestedSchema: targetForm }, options))
+          .content,
       );
       const window = Window.safeParse(
-        (await ctx.mcpReq.elicitInput({ message: when, requestedSchema: windowForm }, options)).content,
+        (await ctx.mcpReq.elicitInput({ message: when, requestedSchema: windowForm }, options))
+          .content,
       );
       if (!target.success || !window.success)
         return { isError: true, content: [{ type: 'text', text: 'Refused.' }] };

@@ -5,9 +5,13 @@ import { serveMeasured } from './serve-measured.ts';
 // Minimal tool on the SDK: asks no question, and returns a text.
 const handler = createMcpHandler(() => {
   const server = new McpServer(info);
-  server.registerTool(tool.name, { description: tool.description, inputSchema: Input }, ({ service }) => ({
-    content: [{ type: 'text', text: service }],
-  }));
+  server.registerTool(
+    tool.name,
+    { description: tool.description, inputSchema: Input },
+    ({ service }) => ({
+      content: [{ type: 'text', text: service }],
+    }),
+  );
   return server;
 });
 await serveMeasured((request) => handler.fetch(request));

@@ -1,7 +1,8 @@
 import { createSagaObject, type DurableObjectNamespaceLike } from '@mcp-saga/cloudflare';
 import type { D1Like, SqlValue } from '@mcp-saga/sql';
 
-// D1 and Durable Objects in workerd, for a server on Node: each HTTP request is one statement, or one call of an object.
+// D1 and Durable Objects in workerd, for a server on Node: each HTTP request is one statement, or
+// one call of an object.
 interface Env {
   readonly DB: D1Like;
   readonly SAGAS: DurableObjectNamespaceLike & {

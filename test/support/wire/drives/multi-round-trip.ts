@@ -42,6 +42,8 @@ export async function responsesTo({ answerer }: Driving, requests: InputRequests
 
 /** Delay before the next round, in milliseconds. */
 export function retryAfter({ _meta: meta }: Fields): number {
-  const hints = Object(Object(meta)['io.github.mcp-saga/saga']) as { readonly retryAfterMs?: number };
+  const hints = Object(Object(meta)['io.github.mcp-saga/saga']) as {
+    readonly retryAfterMs?: number;
+  };
   return hints.retryAfterMs ?? 0;
 }

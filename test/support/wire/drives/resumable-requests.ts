@@ -32,7 +32,10 @@ export const resumableRequests: Drive = (driving, call) =>
     throw endless(call);
   });
 
-/** Input that a resumed request needs. It arrives as an error, and the call is sent again with the input. */
+/**
+ * Input that a resumed request needs. It arrives as an error, and the call is sent again with the
+ * input.
+ */
 function neededIn(error: unknown): Fields | undefined {
   if (!(error instanceof WireError)) return undefined;
   const { reason, ...needed } = Object(error.data) as { readonly reason?: string };

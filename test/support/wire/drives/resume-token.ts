@@ -25,7 +25,10 @@ export const toTheEnd =
         answers[id] = await driving.answerer.answer({ id, method: methods[type] ?? type, params });
       }
       if (steps.length === 0) await driving.wait(retryAfter(result));
-      const more = { resumeToken: driving.holds(token), ...(steps.length === 0 ? {} : { answers }) };
+      const more = {
+        resumeToken: driving.holds(token),
+        ...(steps.length === 0 ? {} : { answers }),
+      };
       result = await drive(driving, { ...call, arguments: { ...call.arguments, ...more } });
     }
     throw endless(call);

@@ -4,7 +4,11 @@ import { endless, maxRounds, methods, type Drive } from './drive.ts';
 interface Suspended {
   readonly state?: string;
   readonly sagaToken: unknown;
-  readonly steps: readonly { readonly type: string; readonly stepId: string; readonly params: Fields }[];
+  readonly steps: readonly {
+    readonly type: string;
+    readonly stepId: string;
+    readonly params: Fields;
+  }[];
   readonly retryAfterMs?: number;
 }
 
@@ -18,7 +22,11 @@ export const sagaMethods: Drive = async (driving, call) => {
     for (const { type, stepId, params } of steps) {
       completedSteps.push({
         stepId,
-        result: await driving.answerer.answer({ id: stepId, method: methods[type] ?? type, params }),
+        result: await driving.answerer.answer({
+          id: stepId,
+          method: methods[type] ?? type,
+          params,
+        }),
       });
     }
     if (steps.length === 0) await driving.wait(retryAfterMs);

@@ -22,9 +22,13 @@ export const tasks: Drive = async (driving, call) => {
     const task = (await driving.send('tasks/get', { taskId })) as unknown as Task;
     const { status, inputRequests = {}, result = {}, error, pollIntervalMs = 1_000 } = task;
     if (status === 'completed') return result;
-    if (status === 'failed') throw new WireError(error ?? { code: -32_603, message: 'The task failed.' });
-    if (status === 'cancelled') throw new WireError({ code: -32_800, message: 'The task was cancelled.' });
-    const open = Object.fromEntries(Object.entries(inputRequests).filter(([key]) => !answered.has(key)));
+    if (status === 'failed')
+      throw new WireError(error ?? { code: -32_603, message: 'The task failed.' });
+    if (status === 'cancelled')
+      throw new WireError({ code: -32_800, message: 'The task was cancelled.' });
+    const open = Object.fromEntries(
+      Object.entries(inputRequests).filter(([key]) => !answered.has(key)),
+    );
     if (Object.keys(open).length === 0) {
       await driving.wait(pollIntervalMs);
       continue;

@@ -1,7 +1,11 @@
 import type { Command } from '../../model/command.ts';
 
-/** Body with yields `Y` and result `R`, if `W` is expected. Inferred and checked here for shorter compiler errors. */
-export type CheckedBody<A, Y, R, W> = ((input: A) => Generator<Y, R | W, unknown>) & Verdict<Y, R, W>;
+/**
+ * Body with yields `Y` and result `R`, if `W` is expected. Inferred and checked here for shorter
+ * compiler errors.
+ */
+export type CheckedBody<A, Y, R, W> = ((input: A) => Generator<Y, R | W, unknown>) &
+  Verdict<Y, R, W>;
 
 type Verdict<Y, R, W> = [Y] extends [Command<unknown>]
   ? [R] extends [Readable<W>]
@@ -15,7 +19,8 @@ type Verdict<Y, R, W> = [Y] extends [Command<unknown>]
         : ['A saga yields commands: yield* elicit(…), yield* step(…)', V]
     : never;
 
-// Infers `R` as a constant: `return { state: 'ok' }` is not widened to a string. Constants are readonly.
+// Infers `R` as a constant: `return { state: 'ok' }` is not widened to a string. Constants are
+// readonly.
 type Readable<T> = unknown extends T
   ? T
   : T extends readonly unknown[]

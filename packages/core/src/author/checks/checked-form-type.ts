@@ -1,4 +1,7 @@
-/** Checks that a form can have the fields of `T`; else the type holds the error text. `unknown` and type parameters pass. */
+/**
+ * Checks that a form can have the fields of `T`; else the type holds the error text. `unknown` and
+ * type parameters pass.
+ */
 export type CheckedForm<T> = [0] extends [1 & T]
   ? unknown
   : // In this order for type parameters: see CheckedResult.

@@ -1,8 +1,9 @@
 /**
- * Checks that the codec supports `R`: otherwise the step would fail after the effect. A rejected `R` becomes the error text.
- * `Who` is the subject of the text, such as `A step`.
+ * Checks that the codec supports `R`: otherwise the step would fail after the effect. A rejected
+ * `R` becomes the error text. `Who` is the subject of the text, such as `A step`.
  *
- * Rejects functions, symbols, objects with methods, and lists and objects of them. `unknown`, `any`, and type parameters pass.
+ * Rejects functions, symbols, objects with methods, and lists and objects of them. `unknown`,
+ * `any`, and type parameters pass.
  */
 export type CheckedResult<R, Who extends string> = [0] extends [1 & R]
   ? unknown

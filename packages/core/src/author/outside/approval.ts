@@ -37,25 +37,37 @@ export interface Escalation<T extends Json = Json> {
 export interface ApprovalOptions<S extends Schema, T extends Json = Json> {
   /** Text of the question. */
   readonly message: string;
-  /** Fields of the form above the two buttons: a flat object schema, as for `elicit`. Default: no fields. */
+  /**
+   * Fields of the form above the two buttons: a flat object schema, as for `elicit`. Default: no
+   * fields.
+   */
   readonly schema?: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /** Number of approvals needed, up to 256. @default 1 */
   readonly of?: number;
   /** Number of denials that end the approval, up to 256. @default 1 */
   readonly denials?: number;
-  /** People who may answer, as JSON, passed to `auth.mayAnswer` of the host. Default: any authenticated user except the caller. */
+  /**
+   * People who may answer, as JSON, passed to `auth.mayAnswer` of the host. Default: any
+   * authenticated user except the caller.
+   */
   readonly by?: Json;
   /** `true` lets the caller of the saga answer, too. @default false */
   readonly allowCaller?: boolean;
-  /** `accept` lets anyone who has the link answer without authentication, once per link. Default: authenticated users only. */
+  /**
+   * `accept` lets anyone who has the link answer without authentication, once per link. Default:
+   * authenticated users only.
+   */
   readonly link?: 'accept';
   /** Recipients, each with their own delivery and link. Default: one delivery. */
   readonly to?: readonly T[];
-  /** Sends a link. A server step with three attempts: once for each recipient, reminder, and escalation. */
+  /**
+   * Sends a link. A server step with three attempts: once for each recipient, reminder, and
+   * escalation.
+   */
   readonly deliver: (delivery: Delivery<T>) => unknown;
   /**
-   * Interval of reminders, in milliseconds. Recipients in `to` who have answered get no reminder. Reminders end after 400 to all
-   * recipients, so that they fit the token. Default: no reminders.
+   * Interval of reminders, in milliseconds. Recipients in `to` who have answered get no reminder.
+   * Reminders end after 400 to all recipients, so that they fit the token. Default: no reminders.
    */
   readonly remindEveryMs?: number;
   /** Time for answers, in milliseconds from the start of the approval. */
@@ -78,17 +90,23 @@ const names = /* @__PURE__ */ optionNames<ApprovalOptions<Schema>>({
   timeoutMs: true,
   escalate: true,
 });
-const escalationNames = /* @__PURE__ */ optionNames<Escalation>({ afterMs: true, by: true, to: true });
+const escalationNames = /* @__PURE__ */ optionNames<Escalation>({
+  afterMs: true,
+  by: true,
+  to: true,
+});
 
 /** Form without fields. */
 export type NoFields = Schema<Record<string, never>>;
 
 /**
- * Asks people other than the user of the client to approve or deny, on a page that the host serves. Waits until enough people have
- * answered, or the time is over. The journal records the decision with a receipt for each answer that counted.
+ * Asks people other than the user of the client to approve or deny, on a page that the host serves.
+ * Waits until enough people have answered, or the time is over. The journal records the decision
+ * with a receipt for each answer that counted.
  *
- * The first answer of a person counts. The decision depends only on the order of the answers, never on when the client returns. Without a
- * queue, reminders and escalations are sent when the client calls.
+ * The first answer of a person counts. The decision depends only on the order of the answers, never
+ * on when the client returns. Without a queue, reminders and escalations are sent when the client
+ * calls.
  * @throws StepError (in the body) if a delivery fails three times
  * @throws ClientCannot (in the body) if the client cannot wait
  * @example
@@ -120,7 +138,8 @@ export function approvalSteps<S extends Schema, T extends Json>(
   const { message, of = 1, denials = 1, by = null, allowCaller = false, link, to } = options;
   const { deliver, remindEveryMs, timeoutMs, escalate = [] } = options;
   const schema = options.schema as S | undefined;
-  if (typeof message !== 'string') throw new AuthoringError(`approval('${id}') needs a message, a string.`);
+  if (typeof message !== 'string')
+    throw new AuthoringError(`approval('${id}') needs a message, a string.`);
   if (typeof deliver !== 'function')
     throw new AuthoringError(`approval('${id}') needs a function \`deliver\`.`);
   assertCount(`\`of\` of approval('${id}')`, of);
@@ -136,7 +155,13 @@ export function approvalSteps<S extends Schema, T extends Json>(
   const form: FormSchema =
     schema === undefined ? { type: 'object', properties: {} } : formOf(id, schema, 'approval');
   const wait = {
-    question: { kind: 'approval', message, form, allowsCaller: allowCaller, acceptsLink: link === 'accept' },
+    question: {
+      kind: 'approval',
+      message,
+      form,
+      allowsCaller: allowCaller,
+      acceptsLink: link === 'accept',
+    },
     deliverId: 'deliver',
     deliver: (delivery) => deliver(delivery as Delivery<T>),
     levels,
@@ -152,9 +177,15 @@ function toLevels(id: string, by: Json, escalate: readonly Escalation[]): readon
   return escalate.map((escalation, index) => {
     const { afterMs, by: others = by, to } = escalation;
     assertKnownOptions('escalate of approval', id, escalation, escalationNames);
-    checkedDuration(`\`afterMs\` of escalate[${index}] of approval('${id}')`, afterMs, 'more than 0');
+    checkedDuration(
+      `\`afterMs\` of escalate[${index}] of approval('${id}')`,
+      afterMs,
+      'more than 0',
+    );
     if (afterMs <= (escalate[index - 1]?.afterMs ?? 0))
-      throw new AuthoringError(`\`escalate\` of approval('${id}') must be in the order of \`afterMs\`.`);
+      throw new AuthoringError(
+        `\`escalate\` of approval('${id}') must be in the order of \`afterMs\`.`,
+      );
     assertJson([others, to ?? []], { where: `escalate[${index}] of approval('${id}')` });
     return { afterMs, by: others, to };
   });

@@ -3,9 +3,15 @@ import type { Json } from '../../values/json.ts';
 import { validate, type Schema } from '../../values/standard-schema.ts';
 import { askAgain, type Asked } from './wait-outside.ts';
 
-/** Answer of one person: an approval with the content of the form, or a denial with the fields that were filled in. */
+/**
+ * Answer of one person: an approval with the content of the form, or a denial with the fields that
+ * were filled in.
+ */
 export type ApprovalAnswer<T> = Receipt &
-  ({ readonly approved: true; readonly content: T } | { readonly approved: false; readonly content: Json });
+  (
+    | { readonly approved: true; readonly content: T }
+    | { readonly approved: false; readonly content: Json }
+  );
 
 /** Result of `approval`, with all answers that counted. */
 export type Approval<T> =
@@ -31,8 +37,9 @@ export interface ReceivedEvent extends Receipt {
 }
 
 /**
- * Decides by the first answers that suffice, so that later answers change nothing. Without enough answers, returns undefined, or
- * `timeout` if `isOver`. Asks again if the schema refused all answers: the form of the page knows less than the schema.
+ * Decides by the first answers that suffice, so that later answers change nothing. Without enough
+ * answers, returns undefined, or `timeout` if `isOver`. Asks again if the schema refused all
+ * answers: the form of the page knows less than the schema.
  */
 export async function decide(
   answers: readonly OutsideAnswer[],
@@ -46,9 +53,16 @@ export async function decide(
       answer.approved && schema ? await parse(schema, answer, onError) : { value: answer.content };
     if (parsed === undefined) continue;
     const { approved } = answer;
-    counted.push({ ...toReceipt(answer), approved, content: parsed.value } as ApprovalAnswer<unknown>);
-    if (counted.filter((one) => one.approved === approved).length < (approved ? of : denials)) continue;
-    return approved ? { approved, answers: counted } : { approved, reason: 'denied', answers: counted };
+    counted.push({
+      ...toReceipt(answer),
+      approved,
+      content: parsed.value,
+    } as ApprovalAnswer<unknown>);
+    if (counted.filter((one) => one.approved === approved).length < (approved ? of : denials))
+      continue;
+    return approved
+      ? { approved, answers: counted }
+      : { approved, reason: 'denied', answers: counted };
   }
   if (isOver) return { approved: false, reason: 'timeout', answers: counted };
   return counted.length === 0 && answers.length > 0 ? askAgain : undefined;
@@ -68,8 +82,8 @@ export async function firstEvent(
 }
 
 /**
- * Drops later answers that came by the link of an earlier answer, if either answer needed only the link. Otherwise a person could
- * answer twice: as a user, and as the holder of the link.
+ * Drops later answers that came by the link of an earlier answer, if either answer needed only the
+ * link. Otherwise a person could answer twice: as a user, and as the holder of the link.
  */
 export function withoutSharedTickets<A extends Pick<OutsideAnswer, 'by' | 'level' | 'recipient'>>(
   answers: readonly A[],
@@ -84,7 +98,10 @@ export function withoutSharedTickets<A extends Pick<OutsideAnswer, 'by' | 'level
   });
 }
 
-/** Parses the content of an answer. Returns undefined if the schema refuses it, or throws: an answer must not fail the saga. */
+/**
+ * Parses the content of an answer. Returns undefined if the schema refuses it, or throws: an answer
+ * must not fail the saga.
+ */
 async function parse(
   schema: Schema,
   { content }: OutsideAnswer,

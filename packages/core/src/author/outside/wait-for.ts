@@ -15,11 +15,17 @@ export interface Registration extends DeliveryStep {
 
 /** Options of {@link waitFor}. */
 export interface WaitForOptions<S extends Schema> {
-  /** Schema of the event, as JSON. The first event that matches is the result. Other events are ignored. */
+  /**
+   * Schema of the event, as JSON. The first event that matches is the result. Other events are
+   * ignored.
+   */
   readonly schema: S;
   /** Registers the URL at the other system. A server step with three attempts. */
   readonly register: (registration: Registration) => unknown;
-  /** Name of the check of the request in `outside.webhooks` of the host, which runs where the event arrives. */
+  /**
+   * Name of the check of the request in `outside.webhooks` of the host, which runs where the event
+   * arrives.
+   */
   readonly verify?: string;
   /** `accept` needs no check: the URL alone authorizes an event. */
   readonly link?: 'accept';
@@ -36,9 +42,11 @@ const names = /* @__PURE__ */ optionNames<WaitForOptions<Schema>>({
 });
 
 /**
- * Waits for an event that another system posts to a URL of the host. Returns the first event that matches the schema.
+ * Waits for an event that another system posts to a URL of the host. Returns the first event that
+ * matches the schema.
  *
- * The process that receives an event does not run the saga, so the check of its signature is an option of the host: `verify` names it.
+ * The process that receives an event does not run the saga, so the check of its signature is an
+ * option of the host: `verify` names it.
  * @throws StepTimedOut (in the body) if no event arrives in time
  * @throws StepError (in the body) if the registration fails three times
  * @throws ClientCannot (in the body) if the client cannot wait
@@ -56,7 +64,10 @@ const names = /* @__PURE__ */ optionNames<WaitForOptions<Schema>>({
  * }
  * ```
  */
-export function waitFor<S extends Schema>(id: string, options: WaitForOptions<S>): Command<InferOutput<S>> {
+export function waitFor<S extends Schema>(
+  id: string,
+  options: WaitForOptions<S>,
+): Command<InferOutput<S>> {
   return scope(id, waitForSteps(id, options));
 }
 
@@ -68,7 +79,9 @@ export function waitForSteps<S extends Schema>(
   assertKnownOptions('waitFor', id, options, names);
   const { schema, register, verify, link, timeoutMs } = options;
   if (schema?.['~standard'] === undefined)
-    throw new AuthoringError(`waitFor('${id}') needs a schema: z.object({…}), or another Standard Schema.`);
+    throw new AuthoringError(
+      `waitFor('${id}') needs a schema: z.object({…}), or another Standard Schema.`,
+    );
   if (typeof register !== 'function')
     throw new AuthoringError(`waitFor('${id}') needs a function \`register\`.`);
   assertOneOf(`\`link\` of waitFor('${id}')`, link, ['accept']);

@@ -3,7 +3,12 @@ import { outsideCode, type OutsideAccess } from '../../effects/parts/outside-cod
 import type { PollSpec } from '../../effects/kinds/poll.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import type { StepGiven } from '../../model/step-context.ts';
-import type { OutsideAnswer, OutsideQuestion, RuntimeOutside, TicketFacts } from '../../model/outside.ts';
+import type {
+  OutsideAnswer,
+  OutsideQuestion,
+  RuntimeOutside,
+  TicketFacts,
+} from '../../model/outside.ts';
 import { AuthoringError, StepError, StepTimedOut } from '../../values/errors.ts';
 import type { Json } from '../../values/json.ts';
 import { all } from '../all-race-scope.ts';
@@ -39,11 +44,17 @@ export interface OutsideWait<R> {
   /** In the order of `afterMs`. */
   readonly levels: readonly [Level, ...Level[]];
   readonly timeoutMs: number;
-  /** `everyMs` is infinite without reminders. Each reminder takes some 80 bytes of the token, so that `most` limits them. */
+  /**
+   * `everyMs` is infinite without reminders. Each reminder takes some 80 bytes of the token, so
+   * that `most` limits them.
+   */
   readonly reminders: { readonly everyMs: number; readonly most: number };
   /** Text for the user of the client. */
   readonly report: string;
-  /** Returns the result of the answers so far; undefined to wait on. `isOver`: no further answers arrive. */
+  /**
+   * Returns the result of the answers so far; undefined to wait on. `isOver`: no further answers
+   * arrive.
+   */
   readonly decide: (
     answers: readonly OutsideAnswer[],
     isOver: boolean,
@@ -51,7 +62,10 @@ export interface OutsideWait<R> {
   ) => Promise<Asked<R> | undefined>;
 }
 
-/** Result of a poll after a change of the code, or if no answer counts: the tickets are void, and people are asked again. */
+/**
+ * Result of a poll after a change of the code, or if no answer counts: the tickets are void, and
+ * people are asked again.
+ */
 export const askAgain = 'changed';
 export type Asked<R> = R | typeof askAgain;
 
@@ -61,14 +75,17 @@ const mostRounds = 8;
 /** Result of a reminder for a person who has answered. */
 const nothingSent = null;
 
-const redelivery = { attempts: 3, when: (error: unknown): boolean => !(error instanceof AuthoringError) };
+const redelivery = {
+  attempts: 3,
+  when: (error: unknown): boolean => !(error instanceof AuthoringError),
+};
 
 // A mailbox that is down longer fails the saga.
 const longestOutageMs = 24 * 60 * 60 * 1000;
 
 /**
- * Delivers tickets, and waits until the answers suffice or the time is over. Sends reminders and escalates meanwhile. Returns undefined
- * if the time is over and `decide` has no result.
+ * Delivers tickets, and waits until the answers suffice or the time is over. Sends reminders and
+ * escalates meanwhile. Returns undefined if the time is over and `decide` has no result.
  */
 export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
   let wait = given;
@@ -90,7 +107,9 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
       }
       const before = at;
       at = yield* now();
-      const levels = wait.levels.flatMap(({ afterMs }, index) => (began + afterMs <= at ? [index] : []));
+      const levels = wait.levels.flatMap(({ afterMs }, index) =>
+        began + afterMs <= at ? [index] : [],
+      );
       if (at >= deadline) {
         const last = yield* closeBoxes(wait, boxes);
         isOver = true;
@@ -110,7 +129,8 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
       level += added.length;
     }
   } finally {
-    // The saga was cancelled or failed, or a sibling has ended this branch: a late answer must not be recorded.
+    // The saga was cancelled or failed, or a sibling has ended this branch: a late answer must not
+    // be recorded.
     if (!isOver) yield* withdraw(wait, boxes);
   }
 }
@@ -126,7 +146,10 @@ function nextEvent(
   return Math.min(timeoutMs, reminder, levels[level + 1]?.afterMs ?? timeoutMs);
 }
 
-/** Number of the last reminder whose time passed between two times. Several missed reminders are sent as one. */
+/**
+ * Number of the last reminder whose time passed between two times. Several missed reminders are
+ * sent as one.
+ */
 function reminderBetween(
   { reminders: { everyMs, most } }: OutsideWait<unknown>,
   before: number,
@@ -154,35 +177,45 @@ function* deliveries<R>(
   const id = isReminder ? 'remind' : indexes.includes(0) ? deliverId : 'escalate';
   const tickets = indexes.flatMap((index) => {
     const { by, to = [undefined] } = wait.levels[index] as Level;
-    return to.map((recipient, position) => ({ by, to: recipient, level: index, recipient: position }));
+    return to.map((recipient, position) => ({
+      by,
+      to: recipient,
+      level: index,
+      recipient: position,
+    }));
   });
   const boxes = yield* all(
     tickets.map(({ by, to, level, recipient }) =>
       step(
         id,
-        outsideCode('delivery', async (given: DeliveryStep & Pick<StepGiven, 'standIn'>, { host, scope }) => {
-          const question = toQuestion(wait, scope);
-          const box = await host.box(question);
-          // Tickets without a recipient may be shared by several people.
-          const mayStop = isReminder && wait.levels[level]?.to !== undefined;
-          // While the mailbox is down, recipients are reminded once too often.
-          const answers = mayStop ? await host.answers(box).catch(() => []) : [];
-          if (answers.some((one) => one.level === level && one.recipient === recipient)) return nothingSent;
-          const url = await host.ticket(question, { ...facts, level, recipient, needsQueue });
-          const { context, signal, attempt, standIn = wait.deliver } = given;
-          const ticket = { context, signal, attempt, url, by: by ?? undefined, to, isReminder };
-          await standIn({
-            ...ticket,
-            // Tests see if the author reads the key.
-            get idempotencyKey() {
-              return given.idempotencyKey;
-            },
-          });
-          return box;
-        }) as (given: DeliveryStep) => Promise<string | null>,
+        outsideCode(
+          'delivery',
+          async (given: DeliveryStep & Pick<StepGiven, 'standIn'>, { host, scope }) => {
+            const question = toQuestion(wait, scope);
+            const box = await host.box(question);
+            // Tickets without a recipient may be shared by several people.
+            const mayStop = isReminder && wait.levels[level]?.to !== undefined;
+            // While the mailbox is down, recipients are reminded once too often.
+            const answers = mayStop ? await host.answers(box).catch(() => []) : [];
+            if (answers.some((one) => one.level === level && one.recipient === recipient))
+              return nothingSent;
+            const url = await host.ticket(question, { ...facts, level, recipient, needsQueue });
+            const { context, signal, attempt, standIn = wait.deliver } = given;
+            const ticket = { context, signal, attempt, url, by: by ?? undefined, to, isReminder };
+            await standIn({
+              ...ticket,
+              // Tests see if the author reads the key.
+              get idempotencyKey() {
+                return given.idempotencyKey;
+              },
+            });
+            return box;
+          },
+        ) as (given: DeliveryStep) => Promise<string | null>,
         {
           retry: redelivery,
-          // As for questions to the client, a change of the message is a mismatch. Events have no message.
+          // As for questions to the client, a change of the message is a mismatch. Events have no
+          // message.
           ...(message === '' ? {} : { input: [message, to ?? null] }),
           ...(key === undefined ? {} : { key }),
         },
@@ -193,7 +226,11 @@ function* deliveries<R>(
 }
 
 /** Sends reminders. A reminder that fails does not fail the saga. */
-function* remind<R>(wait: OutsideWait<R>, indexes: readonly number[], facts: DeliveryFacts): Steps<void> {
+function* remind<R>(
+  wait: OutsideWait<R>,
+  indexes: readonly number[],
+  facts: DeliveryFacts,
+): Steps<void> {
   try {
     yield* deliveries(wait, indexes, facts, true);
   } catch (error) {
@@ -207,7 +244,10 @@ interface PollTime {
   readonly lastsMs: number;
 }
 
-/** Reads the mailbox in each turn until the answers suffice. Returns undefined when its time is over. */
+/**
+ * Reads the mailbox in each turn until the answers suffice. Returns undefined when its time is
+ * over.
+ */
 function* readAnswers<R>(
   wait: OutsideWait<R>,
   boxes: readonly string[],
@@ -237,8 +277,9 @@ function* readAnswers<R>(
 }
 
 /**
- * Closes the boxes, and reads them for the last time: no answer arrives after the decision. Recorded answers count although their time
- * is past the deadline: their links may be of a repeated turn whose clock was ahead, and their people were told that they answered.
+ * Closes the boxes, and reads them for the last time: no answer arrives after the decision.
+ * Recorded answers count although their time is past the deadline: their links may be of a repeated
+ * turn whose clock was ahead, and their people were told that they answered.
  */
 function* closeBoxes<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<R | undefined> {
   const close = async (
@@ -248,9 +289,14 @@ function* closeBoxes<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<R
     // Of the question as the code asks it now.
     const box = await host.box(toQuestion(wait, scope));
     await closeAll(host, [...boxes, box]);
-    return { last: (await wait.decide(await host.answers(box), true, host.failed)) as R | undefined };
+    return {
+      last: (await wait.decide(await host.answers(box), true, host.failed)) as R | undefined,
+    };
   };
-  return (yield* pollOutside(wait, 'close', close, { ms: longestOutageMs, lastsMs: longestOutageMs })).last;
+  return (yield* pollOutside(wait, 'close', close, {
+    ms: longestOutageMs,
+    lastsMs: longestOutageMs,
+  })).last;
 }
 
 function* withdraw<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<void> {
@@ -281,7 +327,9 @@ function pollOutside<T>(
   const spec: PollSpec = {
     kind: 'poll',
     id,
-    ask: outsideCode('mailbox', (given: unknown, outside) => ask(given, outside).catch(unlessMistake)),
+    ask: outsideCode('mailbox', (given: unknown, outside) =>
+      ask(given, outside).catch(unlessMistake),
+    ),
     everyMs: Math.min(30_000, Math.max(2_000, Math.ceil(timeoutMs / 1_000))),
     totalTimeoutMs: Math.max(1, ms),
     outside: { lastsMs },

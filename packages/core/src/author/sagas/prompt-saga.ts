@@ -26,8 +26,8 @@ export interface PromptArguments {
 }
 
 /**
- * Options of a prompt saga. `input` parses an object of texts. `completable(schema, complete)` of the MCP SDK adds completions
- * to a field.
+ * Options of a prompt saga. `input` parses an object of texts. `completable(schema, complete)` of
+ * the MCP SDK adds completions to a field.
  */
 export type PromptOptions<I extends Schema<PromptArguments, unknown> | undefined> = Omit<
   SagaOptions<I, undefined>,
@@ -35,19 +35,26 @@ export type PromptOptions<I extends Schema<PromptArguments, unknown> | undefined
 >;
 
 /** A saga that answers `prompts/get`. Pass it to a host. */
-export interface PromptSaga<I extends Schema<PromptArguments, unknown> | undefined> extends Program {
+export interface PromptSaga<
+  I extends Schema<PromptArguments, unknown> | undefined,
+> extends Program {
   readonly serves: 'prompt';
   readonly input: I;
   readonly output: undefined;
   readonly body: SagaBody<BodyInput<I>, string | PromptResult>;
 }
 
-const names = /* @__PURE__ */ optionNames<PromptOptions<undefined>>({ ...sharedNames, input: true });
+const names = /* @__PURE__ */ optionNames<PromptOptions<undefined>>({
+  ...sharedNames,
+  input: true,
+});
 
 /**
- * Defines a prompt of several steps. The body returns the text of one user message, or a list of messages.
+ * Defines a prompt of several steps. The body returns the text of one user message, or a list of
+ * messages.
  *
- * The body can ask the client like a tool, but the model cannot answer. Failures become errors of `prompts/get`.
+ * The body can ask the client like a tool, but the model cannot answer. Failures become errors of
+ * `prompts/get`.
  * @throws AuthoringError for options that contradict each other or do not exist
  * @example
  * ```ts

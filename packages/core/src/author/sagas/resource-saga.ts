@@ -50,15 +50,16 @@ export interface ResourceOptions<T extends string> extends Omit<
   'input' | 'output' | keyof ToolFields | 'modelAnswers' | 'task'
 > {
   /**
-   * URIs of the resource, such as `orders://{id}`: variables without operators (RFC 6570, level 1). A variable is not empty
-   * and ends at the next `/`, `?`, or `#`. The decoded value comes from the client and may be any text.
+   * URIs of the resource, such as `orders://{id}`: variables without operators (RFC 6570, level 1).
+   * A variable is not empty and ends at the next `/`, `?`, or `#`. The decoded value comes from the
+   * client and may be any text.
    */
   readonly uriTemplate: T;
   /** MIME type of the contents. */
   readonly mimeType?: string;
   /**
-   * Completions of the variables by name, as for `ResourceTemplate` of the MCP SDK. Every client that may list the template
-   * gets the completions: `authorize` of the host is not called.
+   * Completions of the variables by name, as for `ResourceTemplate` of the MCP SDK. Every client
+   * that may list the template gets the completions: `authorize` of the host is not called.
    * @default none
    * @example
    * ```ts
@@ -87,8 +88,10 @@ const names = /* @__PURE__ */ optionNames<ResourceOptions<string>>({
 /**
  * Defines a resource of several steps. The body returns a text, or the contents.
  *
- * The body can ask the client like a tool, but the model cannot answer. Failures become errors of `resources/read`.
- * @throws AuthoringError for options that contradict each other or do not exist, or if the template is not of level 1
+ * The body can ask the client like a tool, but the model cannot answer. Failures become errors of
+ * `resources/read`.
+ * @throws AuthoringError for options that contradict each other or do not exist, or if the template
+ * is not of level 1
  * @example
  * ```ts
  * const options = { name: 'note', version: '1', uriTemplate: 'note://{id}' } as const;
@@ -97,7 +100,11 @@ const names = /* @__PURE__ */ optionNames<ResourceOptions<string>>({
  * });
  * ```
  */
-export function resourceSaga<const T extends string, Y = Command<unknown>, const R = string | ResourceResult>(
+export function resourceSaga<
+  const T extends string,
+  Y = Command<unknown>,
+  const R = string | ResourceResult,
+>(
   options: ResourceOptions<T> & NeedsForks<Y>,
   body: CheckedBody<ResourceInput<T>, Y, R, string | ResourceResult>,
 ): ResourceSaga<T> {
@@ -130,8 +137,13 @@ function listed(): Record<string, unknown> {
   return { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] };
 }
 
-/** Input schema: parses a URI once, at the start. The variables are sealed like the arguments of a tool. */
-function inputOf<T extends string>(template: UriTemplate): Schema<ResourceArguments, ResourceInput<T>> {
+/**
+ * Input schema: parses a URI once, at the start. The variables are sealed like the arguments of a
+ * tool.
+ */
+function inputOf<T extends string>(
+  template: UriTemplate,
+): Schema<ResourceArguments, ResourceInput<T>> {
   return {
     '~standard': {
       version: 1,
@@ -140,7 +152,9 @@ function inputOf<T extends string>(template: UriTemplate): Schema<ResourceArgume
         const { uri } = Object(value) as Partial<ResourceArguments>;
         const variables = typeof uri === 'string' ? template.match(uri) : undefined;
         if (uri === undefined || variables === undefined)
-          return { issues: [{ message: `expected a URI of the form ${template.text}`, path: ['uri'] }] };
+          return {
+            issues: [{ message: `expected a URI of the form ${template.text}`, path: ['uri'] }],
+          };
         // Contains every variable of the template.
         return { value: { uri, ...variables } as unknown as ResourceInput<T> };
       },

@@ -31,13 +31,21 @@ export type BodyInput<I extends Schema | undefined> = I extends Schema
   : Record<string, never>;
 
 /** Result of a body: the structured value of `output`, or else a text or a tool result. */
-export type BodyResult<O extends Schema | undefined> = O extends Schema ? InferInput<O> : string | ToolResult;
+export type BodyResult<O extends Schema | undefined> = O extends Schema
+  ? InferInput<O>
+  : string | ToolResult;
 
 /** Options of a saga. */
-export interface SagaOptions<I extends Schema | undefined, O extends Schema | undefined> extends ToolFields {
+export interface SagaOptions<
+  I extends Schema | undefined,
+  O extends Schema | undefined,
+> extends ToolFields {
   /** Name of the tool. Tokens are bound to it, so two sagas of a host cannot share a name. */
   readonly name: string;
-  /** Version of the code. Raise the version when the order or content of steps changes. A token names the version of its saga. */
+  /**
+   * Version of the code. Raise the version when the order or content of steps changes. A token
+   * names the version of its saga.
+   */
   readonly version: string;
   readonly title?: string;
   readonly description?: string;
@@ -46,26 +54,41 @@ export interface SagaOptions<I extends Schema | undefined, O extends Schema | un
   /** The schema of the result, if it is structured. */
   readonly output?: O | LooseFields;
   /**
-   * A token is like a saved game: without a guard, an older token can be used again. `refuse` needs a guard on the host. `accept`: older
-   * tokens may be reused safely; cannot `continueAs` a saga that refuses. Required for a saga that compensates.
+   * A token is like a saved game: without a guard, an older token can be used again. `refuse` needs
+   * a guard on the host. `accept`: older tokens may be reused safely; cannot `continueAs` a saga
+   * that refuses. Required for a saga that compensates.
    */
   readonly forks?: 'refuse' | 'accept';
-  /** Rejects the call before anything runs if the client lacks one of these, unless the model or the host may answer. */
+  /**
+   * Rejects the call before anything runs if the client lacks one of these, unless the model or the
+   * host may answer.
+   */
   readonly needs?: readonly ClientNeed[];
-  /** `accept`: the model that calls the tool may answer if the client cannot be asked. `accept` of a question wins. Default: host's. */
+  /**
+   * `accept`: the model that calls the tool may answer if the client cannot be asked. `accept` of a
+   * question wins. Default: host's.
+   */
   readonly modelAnswers?: 'accept';
-  /** `prefer`: clients with MCP tasks get one. `require`: other clients are refused. Default: no task. */
+  /**
+   * `prefer`: clients with MCP tasks get one. `require`: other clients are refused. Default: no
+   * task.
+   */
   readonly task?: 'prefer' | 'require';
-  /** Commits before the first server step: a lost answer cannot repeat the step. Costs one round trip. Default `false`. */
+  /**
+   * Commits before the first server step: a lost answer cannot repeat the step. Costs one round
+   * trip. Default `false`.
+   */
   readonly commitFirst?: boolean;
   /**
-   * Commits after each step: a repeated request continues after the last finished step. Needs `forks: 'refuse'` and a guard,
-   * which stores a token for each step. Implies `commitFirst`. Default `false`.
+   * Commits after each step: a repeated request continues after the last finished step. Needs
+   * `forks: 'refuse'` and a guard, which stores a token for each step. Implies `commitFirst`.
+   * Default `false`.
    */
   readonly commitEach?: boolean;
   /**
-   * Treatment of a running saga that no longer matches the code. `fail` keeps the saga unchanged, for a rollback of the code. `compensate`
-   * undoes the steps that still fit or have a named compensator. Default `fail`.
+   * Treatment of a running saga that no longer matches the code. `fail` keeps the saga unchanged,
+   * for a rollback of the code. `compensate` undoes the steps that still fit or have a named
+   * compensator. Default `fail`.
    */
   readonly onMismatch?: 'fail' | 'compensate';
   /** Older versions of the saga. Each continues the running sagas of that version, until a date. */
@@ -111,8 +134,9 @@ export const sagaOptionNames: ReadonlySet<string> = /* @__PURE__ */ optionNames<
 /**
  * Defines a saga: a tool of several steps, written as a generator.
  *
- * Whenever the saga continues, a replay runs the body again with the recorded results, so the body must be deterministic between its steps.
- * Read the time with `now()`, create random values with `random()` and `uuid()`, and access other systems only in a `step`.
+ * Whenever the saga continues, a replay runs the body again with the recorded results, so the body
+ * must be deterministic between its steps. Read the time with `now()`, create random values with
+ * `random()` and `uuid()`, and access other systems only in a `step`.
  * @throws AuthoringError for options that contradict each other or do not exist
  * @example
  * ```ts
@@ -143,7 +167,9 @@ export function saga<
     throw new AuthoringError(`Saga '${name}' needs a version, a string such as '1'.`);
   }
   if (typeof body !== 'function') {
-    throw new AuthoringError(`Saga '${name}' needs a body: a generator function, function* (input) { … }.`);
+    throw new AuthoringError(
+      `Saga '${name}' needs a body: a generator function, function* (input) { … }.`,
+    );
   }
   assertSyncBody(name, body);
   assertServing(options);
@@ -210,8 +236,13 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   } = options;
   assertOneOf(`forks of saga '${name}'`, forks, ['refuse', 'accept']);
   assertOneOf(`onMismatch of saga '${name}'`, onMismatch, ['fail', 'compensate']);
-  if (!Array.isArray(previous) || !previous.every((older) => typeof older?.saga?.advance === 'function')) {
-    throw new AuthoringError(`previous of saga '${name}' must be a list of older versions: [{ saga: old }].`);
+  if (
+    !Array.isArray(previous) ||
+    !previous.every((older) => typeof older?.saga?.advance === 'function')
+  ) {
+    throw new AuthoringError(
+      `previous of saga '${name}' must be a list of older versions: [{ saga: old }].`,
+    );
   }
   if (commitEach && forks !== 'refuse') {
     throw new AuthoringError(
@@ -219,7 +250,9 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
     );
   }
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
-    throw new AuthoringError(`The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`);
+    throw new AuthoringError(
+      `The needs of saga '${name}' must be a list of ${clientNeeds.join(', ')}.`,
+    );
   }
   assertOneOf(`modelAnswers of saga '${name}'`, modelAnswers, ['accept']);
   assertOneOf(`task of saga '${name}'`, task, ['prefer', 'require']);
@@ -232,5 +265,7 @@ function assertSchema(
   schema: Schema | LooseFields | undefined,
 ): void {
   if (schema === undefined || schema?.['~standard'] !== undefined) return;
-  throw new AuthoringError(`Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`);
+  throw new AuthoringError(
+    `Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`,
+  );
 }

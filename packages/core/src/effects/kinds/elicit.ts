@@ -85,11 +85,15 @@ async function acceptElicitation(
   if (!isJsonObject(content)) return { reason: 'content: expected an object' };
   const parsed = await validate(schema, content);
   if (!parsed.ok) return { reason: parsed.issues };
-  // A value changed by the schema may contain data that the client does not know, and is not compressed.
+  // A value changed by the schema may contain data that the client does not know, and is not
+  // compressed.
   return accepted(isSameJson(parsed.value, content) ? 'accepted' : 'parsed', parsed.value, answer);
 }
 
-/** Form of a question, made once per schema. `of`: function that takes the schema. Throws AuthoringError with the question and the path of a bad field. */
+/**
+ * Form of a question, made once per schema. `of`: function that takes the schema. Throws
+ * AuthoringError with the question and the path of a bad field.
+ */
 export function formOf(id: string, schema: Schema, of: string = 'elicit'): FormSchema {
   try {
     return toForm(schema);

@@ -10,7 +10,10 @@ export interface PollSpec extends Spec {
   readonly everyMs: number;
   /** For answers from outside: asks in each turn, also before the next question is due. */
   readonly outside?: {
-    /** Milliseconds from the first question to the end of the last of several polls. The token lives as long. */
+    /**
+     * Milliseconds from the first question to the end of the last of several polls. The token lives
+     * as long.
+     */
     readonly lastsMs: number;
   };
   readonly totalTimeoutMs: number;
@@ -26,7 +29,12 @@ export const poll: Effect<PollSpec> = {
   entries: ['polled', 'failed', 'timedOut', 'withdrawn', 'stopped', 'cannot'],
   run: async ({ spec, path, asked, since = 0 }, runtime, signal) => {
     const endsAt = spec.outside && since + spec.totalTimeoutMs;
-    const step = { context: runtime.request.context, signal, attempt: asked + 1, ...present({ endsAt }) };
+    const step = {
+      context: runtime.request.context,
+      signal,
+      attempt: asked + 1,
+      ...present({ endsAt }),
+    };
     const answer = await performed(runtime, 'poll', path, spec.ask, step);
     return answer === undefined
       ? { entry: undefined, value: undefined }

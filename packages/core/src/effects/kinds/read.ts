@@ -32,7 +32,8 @@ export const random: Effect<ReadSpec<'random'>> = {
 
 export const uuid: Effect<ReadSpec<'uuid'>> = {
   entries: ['uuid', 'failed', 'withdrawn'],
-  run: async ({ path }, runtime) => ended('uuid', encode(uuidOf(await runtime.effects.randomBytes(path)))),
+  run: async ({ path }, runtime) =>
+    ended('uuid', encode(uuidOf(await runtime.effects.randomBytes(path)))),
 };
 
 export const stepKey: Effect<StepKeySpec> = {

@@ -16,7 +16,9 @@ export const roots: Effect<RootsSpec> = {
     params: () => ({}),
     accept: (_, { roots: listed }, given) => {
       if (!Array.isArray(listed)) return { reason: 'roots: expected an array' };
-      const bad = listed.findIndex((root) => !isJsonObject(root) || typeof root['uri'] !== 'string');
+      const bad = listed.findIndex(
+        (root) => !isJsonObject(root) || typeof root['uri'] !== 'string',
+      );
       return bad === -1
         ? accepted('listed', listed, given)
         : { reason: `roots[${bad}].uri: expected a string` };

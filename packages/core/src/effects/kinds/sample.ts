@@ -41,7 +41,8 @@ export const sample: Effect<SampleSpec> = {
 
 function acceptSample(_: SampleSpec, result: Fields, answer: Given): Acceptance {
   const { role, content, model } = result;
-  if (role !== 'assistant' && role !== 'user') return { reason: "role: expected 'assistant' or 'user'" };
+  if (role !== 'assistant' && role !== 'user')
+    return { reason: "role: expected 'assistant' or 'user'" };
   if (typeof model !== 'string') return { reason: 'model: expected a string' };
   if (!isJsonObject(content)) return { reason: 'content: expected an object' };
   const { type } = content;

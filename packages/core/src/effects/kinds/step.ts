@@ -35,7 +35,9 @@ export const step: Effect<StepSpec> = {
   run: async (task, runtime, signal) => {
     const done = await runStep(task, task.spec, runtime, signal);
     if ('aborts' in done) return { entry: undefined, value: undefined, ...done };
-    return 'text' in done ? ended(done.type, done.text) : { entry: { type: done.type }, value: undefined };
+    return 'text' in done
+      ? ended(done.type, done.text)
+      : { entry: { type: done.type }, value: undefined };
   },
   needsForks: ({ undo, once }) => undo !== undefined || once,
 };
@@ -54,12 +56,14 @@ export interface StepUnclaimed {
   readonly aborts: TurnAborted;
 }
 
-/** Run of a server step: the task, and the state after earlier attempts. The run updates `unknown`. */
+/**
+ * Run of a server step: the task, and the state after earlier attempts. The run updates `unknown`.
+ */
 export type StepRun = Omit<EffectTask<StepSpec>, 'spec' | 'asked' | 'since'>;
 
 /**
- * Runs a server step with its attempts, backoff, and timeout. Never rejects. A backoff beyond the turn ends the run with the
- * time of the next attempt.
+ * Runs a server step with its attempts, backoff, and timeout. Never rejects. A backoff beyond the
+ * turn ends the run with the time of the next attempt.
  */
 export async function runStep(
   task: StepRun,
@@ -68,10 +72,16 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepEnd | StepUnclaimed> {
   const undoes = task.path.startsWith(undoMark);
-  const idempotencyKey = await runtime.effects.idempotencyKey(task.path, spec.key, undoes ? 'undo' : 'do');
+  const idempotencyKey = await runtime.effects.idempotencyKey(
+    task.path,
+    spec.key,
+    undoes ? 'undo' : 'do',
+  );
   const { of } = spec;
   const stepKey =
-    of === undefined ? {} : { stepKey: keyText(await runtime.effects.idempotencyKey(of.path, of.key, 'do')) };
+    of === undefined
+      ? {}
+      : { stepKey: keyText(await runtime.effects.idempotencyKey(of.path, of.key, 'do')) };
   // Before the claim: a claimed step that never ran would have an unknown outcome.
   if (signal.aborted) return later(task, task.attempts, 0);
   const refused = await claimOnce(task, spec, runtime, idempotencyKey);
@@ -84,7 +94,8 @@ export async function runStep(
     runtime.observer.observe({ type: 'started', ...facts });
     const tried = await tryOnce(task, spec, given, idempotencyKey, runtime, signal);
     if ('result' in tried) {
-      // The effect has happened: if the result cannot be recorded, a retry would only repeat the effect.
+      // The effect has happened: if the result cannot be recorded, a retry would only repeat the
+      // effect.
       const end = endOf(task.path, spec, tried.result);
       const type = 'error' in end ? 'failed' : 'succeeded';
       runtime.observer.observe({ type, ...facts, ...('error' in end ? { error: end.error } : {}) });
@@ -98,7 +109,8 @@ export async function runStep(
       : again(spec.retry ?? task.retry, attempt, tried.thrown, runtime);
     const notBefore = delay === undefined ? Number.POSITIVE_INFINITY : runtime.time.now() + delay;
     // The token expires before the retry. An undo may take longer than the saga lives.
-    const isLast = delay === undefined || (!undoes && notBefore > (runtime.saga.lifeEndsAt ?? notBefore));
+    const isLast =
+      delay === undefined || (!undoes && notBefore > (runtime.saga.lifeEndsAt ?? notBefore));
     runtime.observer.observe({ type: isLast ? 'failed' : 'retrying', error, ...facts });
     if (isLast) return failed(task, error, runtime);
     if (isForLater(notBefore, delay, runtime)) return later(task, attempt, notBefore);
@@ -125,7 +137,10 @@ function again(
 /** `true` if another turn waits for the backoff. */
 function isForLater(notBefore: number, delay: number, runtime: Runtime): boolean {
   const { deadline, commitsEach } = runtime.turn;
-  return commitsEach || (deadline !== undefined && (notBefore > deadline || delay > runtime.time.maxHold));
+  return (
+    commitsEach ||
+    (deadline !== undefined && (notBefore > deadline || delay > runtime.time.maxHold))
+  );
 }
 
 /** Entry of a step for a retry in another turn. */
@@ -135,7 +150,10 @@ export function later(
   notBefore: number,
 ): Extract<StepEnd, { readonly type: 'retry' }> {
   const entry = [attempts, notBefore, unknown];
-  return { type: 'retry', text: encode(interruptedTurn === undefined ? entry : [...entry, interruptedTurn]) };
+  return {
+    type: 'retry',
+    text: encode(interruptedTurn === undefined ? entry : [...entry, interruptedTurn]),
+  };
 }
 
 function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
@@ -146,7 +164,12 @@ function failed(task: StepRun, error: unknown, runtime: Runtime): StepEnd {
 /** `true` if the effect of a failed attempt may have happened. */
 export function isUnknownOutcome(error: unknown): boolean {
   const { name, code } = toStepErrorData(error);
-  return code === 'timeout' || code === 'outcome_unknown' || name === 'AbortError' || name === 'TimeoutError';
+  return (
+    code === 'timeout' ||
+    code === 'outcome_unknown' ||
+    name === 'AbortError' ||
+    name === 'TimeoutError'
+  );
 }
 
 /** Claims the key of a `once` step. An existing claim makes the outcome unknown. */
@@ -203,7 +226,8 @@ async function tryOnce(...parameters: Parameters<typeof runOnce>): Promise<Tried
 
 const keyOf = Symbol('idempotencyKey');
 
-// Shared by all steps: V8 keeps the getter of a literal, and what it refers to, until a full garbage collection.
+// Shared by all steps: V8 keeps the getter of a literal, and what it refers to, until a full
+// garbage collection.
 const derivedKey: PropertyDescriptor & ThisType<{ readonly [keyOf]: StepKey }> = {
   get() {
     return keyText(this[keyOf]);
@@ -228,7 +252,8 @@ async function runOnce(
     return performed(runtime, 'step', task.path, spec.run, made);
   };
   const { timeoutMs } = spec;
-  // Without a timeout, the attempt shares the outer signal: a second signal would cost more than the rest.
+  // Without a timeout, the attempt shares the outer signal: a second signal would cost more than
+  // the rest.
   if (timeoutMs === undefined) return await work(outer);
   const attempt = new AbortController();
   const settled = new AbortController();

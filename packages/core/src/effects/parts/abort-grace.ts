@@ -1,10 +1,16 @@
 import { OutcomeUnknown } from '../../values/errors.ts';
 import type { Runtime } from '../../model/runtime.ts';
 
-/** Time for running code to settle after the abort of its request (ms). The request then ends without the code. */
+/**
+ * Time for running code to settle after the abort of its request (ms). The request then ends
+ * without the code.
+ */
 export const abortGraceMs = 5_000;
 
-/** Waits for `what` at most `abortGraceMs` after the abort of the request. Throws OutcomeUnknown if it did not settle. */
+/**
+ * Waits for `what` at most `abortGraceMs` after the abort of the request. Throws OutcomeUnknown if
+ * it did not settle.
+ */
 export async function withinGrace(
   what: string,
   working: PromiseLike<unknown>,
@@ -29,7 +35,10 @@ export async function withinGrace(
   }
 }
 
-/** Calls many listeners by one: a signal compares each new listener with all others, and Node warns about more than ten. */
+/**
+ * Calls many listeners by one: a signal compares each new listener with all others, and Node warns
+ * about more than ten.
+ */
 class AbortListeners {
   readonly all: Set<() => void> = new Set();
 

@@ -16,7 +16,13 @@ export function ended(type: EntryType, text: string): TaskEnd {
   return { entry: { type, text }, value: decode(text) };
 }
 
-/** Deadline of a question. Times are rounded up: tokens hold whole milliseconds, and nothing is due early. */
-export function untilTtl({ ttl }: { readonly ttl: number | undefined }, since: number): number | undefined {
+/**
+ * Deadline of a question. Times are rounded up: tokens hold whole milliseconds, and nothing is due
+ * early.
+ */
+export function untilTtl(
+  { ttl }: { readonly ttl: number | undefined },
+  since: number,
+): number | undefined {
   return ttl === undefined ? undefined : Math.ceil(since + ttl);
 }

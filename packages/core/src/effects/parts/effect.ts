@@ -13,23 +13,38 @@ export interface Spec {
   readonly id: string;
 }
 
-/** Descriptor of an effect: a command whose outcome becomes a journal entry. `S` is its specification. */
+/**
+ * Descriptor of an effect: a command whose outcome becomes a journal entry. `S` is its
+ * specification.
+ */
 export interface Effect<S extends Spec> {
-  /** `client`: waits for the client. `server`: runs server code, and counts as a server step. Default: neither. */
+  /**
+   * `client`: waits for the client. `server`: runs server code, and counts as a server step.
+   * Default: neither.
+   */
   readonly place?: 'client' | 'server';
   /** Types of the entries that replay accepts as its outcome. */
   readonly entries: readonly [EntryType, ...EntryType[]];
-  /** Parts of the request to fingerprint. Schemas do not count: they may change while sagas run. Default: none. */
+  /**
+   * Parts of the request to fingerprint. Schemas do not count: they may change while sagas run.
+   * Default: none.
+   */
   readonly request?: (spec: S) => readonly unknown[];
   /** Part of the request that older releases did not hash. */
   readonly newRequest?: (spec: S) => unknown;
   /** Question to the client. */
   readonly question?: Question<S>;
-  /** Reads a value as soon as the body reaches the command. The entry has the first type of `entries`. */
+  /**
+   * Reads a value as soon as the body reaches the command. The entry has the first type of
+   * `entries`.
+   */
   readonly read?: (turn: TurnFacts) => unknown;
   /** Runs the effect on the server. May reject. */
   readonly run?: (task: EffectTask<S>, runtime: Runtime, signal: AbortSignal) => Promise<TaskEnd>;
-  /** Converts an entry to a value for the body. `undefined`: the recorded value, or an error by the type of the entry. */
+  /**
+   * Converts an entry to a value for the body. `undefined`: the recorded value, or an error by the
+   * type of the entry.
+   */
   readonly toValue?: (spec: S, type: EntryType, value: unknown) => object | undefined;
   /** Adds functions to a decoded value: the journal contains only data. */
   readonly revive?: (value: unknown, scope: Scope, journal: Journal) => unknown;
@@ -54,10 +69,18 @@ export interface Question<S extends Spec> {
   readonly params: (spec: S) => Fields;
   /** Checks the result of the request. May throw what a schema throws. */
   readonly accept: (spec: S, result: Fields, given: Given) => Acceptance | Promise<Acceptance>;
-  /** Answers in place of the client. `accept` checks the answer. An entry of `type` has its value in the server stream. */
+  /**
+   * Answers in place of the client. `accept` checks the answer. An entry of `type` has its value in
+   * the server stream.
+   */
   readonly answerHere?: {
     readonly type: EntryType;
-    readonly run: (spec: S, path: string, runtime: Runtime, given: HostSampling) => Promise<unknown>;
+    readonly run: (
+      spec: S,
+      path: string,
+      runtime: Runtime,
+      given: HostSampling,
+    ) => Promise<unknown>;
   };
 }
 
@@ -96,7 +119,9 @@ export interface TaskEnd {
 }
 
 /** Journal entry and body value of an accepted answer, or the reason for a rejection. */
-export type Acceptance = { readonly entry: TaskEntry; readonly value: unknown } | { readonly reason: string };
+export type Acceptance =
+  | { readonly entry: TaskEntry; readonly value: unknown }
+  | { readonly reason: string };
 
 /** Provenance and digest of an answer. */
 export type Given = NonNullable<NewEntry['answer']>;

@@ -12,7 +12,10 @@ export interface OutsideAccess {
 
 const codes = new WeakMap<object, OutsideWork>();
 
-/** Makes code of a step or poll that reaches the mailbox of the host. The contexts of other steps do not contain it. */
+/**
+ * Makes code of a step or poll that reaches the mailbox of the host. The contexts of other steps do
+ * not contain it.
+ */
 export function outsideCode<S>(
   work: OutsideWork,
   run: (step: S, outside: OutsideAccess) => unknown,
@@ -36,7 +39,12 @@ export function outsideWorkOf(code: object): OutsideWork | undefined {
 }
 
 /** Adds the mailbox to the context of code that needs it. */
-export function withOutside(host: RuntimeOutside, path: string, code: object, step: StepGiven): StepGiven {
+export function withOutside(
+  host: RuntimeOutside,
+  path: string,
+  code: object,
+  step: StepGiven,
+): StepGiven {
   if (!codes.has(code)) return step;
   const access: OutsideAccess = { host, scope: path.slice(0, path.lastIndexOf('/')) };
   // Enumerable: a runtime may copy the context.

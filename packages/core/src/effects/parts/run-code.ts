@@ -12,7 +12,10 @@ export function keyText(key: StepKey): string {
   return typeof key === 'string' ? key : key();
 }
 
-/** Runs the code of a step, poll, or fallback, or lets the runtime run it. Throws OutcomeUnknown if aborted code never settles. */
+/**
+ * Runs the code of a step, poll, or fallback, or lets the runtime run it. Throws OutcomeUnknown if
+ * aborted code never settles.
+ */
 export function performed(
   runtime: Pick<Runtime, 'effects' | 'request' | 'time'>,
   kind: StepCall['kind'],

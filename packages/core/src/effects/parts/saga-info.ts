@@ -4,9 +4,13 @@ import { receiptsIn } from '../../journal/receipts.ts';
 import type { Scope } from '../../values/path.ts';
 import type { Runtime } from '../../model/runtime.ts';
 
-/** Adds `answeredBy` and `receipts`, which read the journal, to the facts of a saga. Not enumerable: the facts stay JSON. */
+/**
+ * Adds `answeredBy` and `receipts`, which read the journal, to the facts of a saga. Not enumerable:
+ * the facts stay JSON.
+ */
 export function toSagaInfo(facts: unknown, scope: Scope, journal: Journal): unknown {
-  const answeredBy = (id: string): unknown => journal.answeredBy(scope.prefix + id) ?? journal.answeredBy(id);
+  const answeredBy = (id: string): unknown =>
+    journal.answeredBy(scope.prefix + id) ?? journal.answeredBy(id);
   // As of now: later entries of the journal must not appear, on no replay.
   const { count } = journal;
   const receipts = (): unknown => receiptsIn(historyOf(journal.state).entries.slice(0, count));
@@ -16,11 +20,15 @@ export function toSagaInfo(facts: unknown, scope: Scope, journal: Journal): unkn
   });
 }
 
-/** Facts about the current turn, as the journal stores them. `entries`: length of the journal so far. */
+/**
+ * Facts about the current turn, as the journal stores them. `entries`: length of the journal so
+ * far.
+ */
 export function infoIn({ saga, turn, request, limits }: Runtime, entries: number): unknown {
   const { number, tokenBytes } = turn;
   const { suggestedTokenBytes, suggestedJournalEntries } = limits;
-  const continueAsSuggested = tokenBytes >= suggestedTokenBytes || entries >= suggestedJournalEntries;
+  const continueAsSuggested =
+    tokenBytes >= suggestedTokenBytes || entries >= suggestedJournalEntries;
   const { capabilities } = request;
   return { sagaId: saga.id, turn: number, tokenBytes, capabilities, continueAsSuggested };
 }

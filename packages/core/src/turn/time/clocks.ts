@@ -7,13 +7,17 @@ import { deadlineOf, dueAt, startClock, timingOf } from './waits.ts';
 
 /** A task with times. */
 export interface Timed {
-  /** `true` if the times belong to an earlier turn: compared with the time of the answers, not with now. */
+  /**
+   * `true` if the times belong to an earlier turn: compared with the time of the answers, not with
+   * now.
+   */
   readonly isEarlier?: boolean;
 }
 
 /**
- * Clock of one turn. If the turn repeats an interrupted run, earlier waits and clock reads of the body use the time when the
- * answers were first received, so the repetition takes the same branch. New waits use the current time.
+ * Clock of one turn. If the turn repeats an interrupted run, earlier waits and clock reads of the
+ * body use the time when the answers were first received, so the repetition takes the same branch.
+ * New waits use the current time.
  */
 export class TurnClock {
   readonly #runtime: Pick<Runtime, 'time'>;
@@ -85,7 +89,10 @@ export class Clocks {
     startClock(task, this.#head, now);
   }
 
-  /** Starts the clocks of all tasks except questions, whose time begins with the request to the client. */
+  /**
+   * Starts the clocks of all tasks except questions, whose time begins with the request to the
+   * client.
+   */
   startAll(): void {
     for (const task of this.#pending.values())
       if (!isAskedOfClient(task.spec.kind)) this.start(task, this.#turn.began);
@@ -109,8 +116,9 @@ export class Clocks {
   }
 
   /**
-   * Starts the clocks of sleeps after the end of a wait. Such a sleep begins when the wait was due, even with a late client or an
-   * awaited sibling: two consecutive sleeps take as long as their sum.
+   * Starts the clocks of sleeps after the end of a wait. Such a sleep begins when the wait was due,
+   * even with a late client or an awaited sibling: two consecutive sleeps take as long as their
+   * sum.
    */
   ended(task: Task, type: EntryType): void {
     if (!task.discarded) this.#waited = isEndedByTime(task, type) ? task : undefined;
@@ -132,7 +140,10 @@ function isEndedByTime({ spec }: Task, type: EntryType): boolean {
 
 /** Limits of {@link runOverdue}. */
 export interface OverdueOptions {
-  /** Time by which a task must be due to be overdue (ms since the epoch, compared with the time of the answers). */
+  /**
+   * Time by which a task must be due to be overdue (ms since the epoch, compared with the time of
+   * the answers).
+   */
   readonly until: number;
   /** `true` to run overdue polls and retries also if no wait ends after them. */
   readonly works: boolean;
@@ -149,8 +160,8 @@ export interface OverdueHost {
 }
 
 /**
- * Runs overdue events, each at the due time: waits end in due order, and the consequences of one wait happen before the next wait
- * ends. Undefined without overdue events.
+ * Runs overdue events, each at the due time: waits end in due order, and the consequences of one
+ * wait happen before the next wait ends. Undefined without overdue events.
  */
 export function runOverdue(host: OverdueHost, options: OverdueOptions): Promise<void> | undefined {
   const overdue = new Overdue(host, options);
@@ -166,7 +177,8 @@ async function inOrder(host: OverdueHost, overdue: Overdue): Promise<void> {
       for (const task of ends)
         if (pending.get(task.path) === task)
           host.end(task, task.spec.kind === 'sleep' ? 'passed' : 'timedOut');
-      // Waits with the same due time end before the work that follows. Without answers, so do all overdue waits.
+      // Waits with the same due time end before the work that follows. Without answers, so do all
+      // overdue waits.
       if (overdue.isAt(ends) || (!overdue.works && overdue.isOver)) continue;
     }
     await host.run(overdue);

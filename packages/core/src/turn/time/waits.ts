@@ -4,7 +4,10 @@ import type { EntryType } from '../../journal/entry-types.ts';
 import type { Head, Wait } from '../../journal/head.ts';
 import type { Runtime } from '../../model/runtime.ts';
 
-/** Grace for network delay, in milliseconds: an answer that arrives this long after a deadline still counts. */
+/**
+ * Grace for network delay, in milliseconds: an answer that arrives this long after a deadline still
+ * counts.
+ */
 export const answerGraceMs: number = 30_000;
 
 /** State of a task at a time: due, out of time, or neither. */
@@ -22,15 +25,19 @@ export function startClock(task: Task, head: Pick<Head, 'waits'>, now: number): 
   task.asked = known?.[2] ?? 0;
 }
 
-/** Makes a poll of answers from outside due in this turn: an answer may have arrived since the last question. */
+/**
+ * Makes a poll of answers from outside due in this turn: an answer may have arrived since the last
+ * question.
+ */
 export function askInTurn(task: Task, receivedAt: number): void {
-  if (task.spec.kind !== 'poll' || task.spec.outside === undefined || task.until === undefined) return;
+  if (task.spec.kind !== 'poll' || task.spec.outside === undefined || task.until === undefined)
+    return;
   task.until = Math.min(task.until, receivedAt);
 }
 
 /**
- * Entry type of a task that ends without running: the wait is over or would outlive the saga, or the client cannot be asked.
- * Undefined for a task that waits or runs.
+ * Entry type of a task that ends without running: the wait is over or would outlive the saga, or
+ * the client cannot be asked. Undefined for a task that waits or runs.
  * @param time - now, by the clock of the task (ms since the epoch)
  */
 export function endAtOnce(
@@ -45,7 +52,9 @@ export function endAtOnce(
   return task.route === 'cannot' ? 'cannot' : undefined;
 }
 
-/** `true` for a sleep that ends, or a poll that asks again, after the end of the saga's lifetime. */
+/**
+ * `true` for a sleep that ends, or a poll that asks again, after the end of the saga's lifetime.
+ */
 export function outlives(task: Task, lifeEndsAt: number = Number.POSITIVE_INFINITY): boolean {
   if (effectOf(task.spec).due === undefined || task.until === undefined) return false;
   return Math.min(task.until, deadlineOf(task) ?? Number.POSITIVE_INFINITY) > lifeEndsAt;
@@ -56,22 +65,26 @@ export function deadlineOf({ spec, since }: Task): number | undefined {
   return since === undefined ? undefined : effectOf(spec).deadline?.(spec, since);
 }
 
-/** End of all waits of a task (ms since the epoch), until which the token lives: 0 without an end. */
+/**
+ * End of all waits of a task (ms since the epoch), until which the token lives: 0 without an end.
+ */
 export function lastsUntil(task: Task): number {
   const { spec, since = 0 } = task;
-  const last = spec.kind === 'poll' && spec.outside !== undefined ? since + spec.outside.lastsMs : 0;
+  const last =
+    spec.kind === 'poll' && spec.outside !== undefined ? since + spec.outside.lastsMs : 0;
   return Math.ceil(Math.max(last, deadlineOf(task) ?? 0));
 }
 
 export function timingOf(task: Task, time: number): Timing {
   const deadline = deadlineOf(task);
-  if (deadline !== undefined && time >= deadline) return asksOnceMore(task, deadline, time) ? 'due' : 'over';
+  if (deadline !== undefined && time >= deadline)
+    return asksOnceMore(task, deadline, time) ? 'due' : 'over';
   return task.until !== undefined && time < task.until ? 'waiting' : 'due';
 }
 
 /**
- * `true` for a poll that asks once more before the timeout, because the client is late. A client at exactly the deadline is
- * late only if the next question was due earlier.
+ * `true` for a poll that asks once more before the timeout, because the client is late. A client at
+ * exactly the deadline is late only if the next question was due earlier.
  */
 function asksOnceMore({ spec, until = 0, asked }: Task, deadline: number, time: number): boolean {
   if (spec.kind !== 'poll' || (time === deadline && until >= deadline)) return false;
@@ -84,7 +97,10 @@ export function askAgainAfter(task: Task, time: number): void {
   if (task.spec.kind === 'poll') task.until = Math.ceil(time + task.spec.everyMs);
 }
 
-/** Due time of a task that does not wait for the client (ms since the epoch, by the clock of the task): 0 for at once. */
+/**
+ * Due time of a task that does not wait for the client (ms since the epoch, by the clock of the
+ * task): 0 for at once.
+ */
 export function dueAt(task: Task): number {
   if (task.spec.kind === 'step') return task.notBefore;
   if (task.until === undefined) return 0;
@@ -105,9 +121,11 @@ export function reportOf({ spec, since = 0, asked }: Task, now: number): string 
 }
 
 /**
- * `true` if a repetition of the turn may record another outcome for a task: a timer passes or not, a failed step or poll
- * succeeds, the claim of a `once` step exists already. Any other successful step succeeds again.
- * @param began - start of the turn, by the clock of the task (ms since the epoch): earlier timers are due in a repetition, too
+ * `true` if a repetition of the turn may record another outcome for a task: a timer passes or not,
+ * a failed step or poll succeeds, the claim of a `once` step exists already. Any other successful
+ * step succeeds again.
+ * @param began - start of the turn, by the clock of the task (ms since the epoch): earlier timers
+ * are due in a repetition, too
  */
 export function isChance(task: Task, type: EntryType, began: number): boolean {
   const { spec } = task;
@@ -116,17 +134,22 @@ export function isChance(task: Task, type: EntryType, began: number): boolean {
   // A repetition cannot claim the step again, and gets an unknown outcome.
   if (spec.kind === 'step' && spec.once && type !== 'retry') return true;
   // The events after the undo of a step do not depend on the outcome.
-  if (spec.kind === 'step') return (type === 'failed' || type === 'unknown') && spec.of === undefined;
+  if (spec.kind === 'step')
+    return (type === 'failed' || type === 'unknown') && spec.of === undefined;
   return spec.kind === 'poll' && type !== 'cannot' && type !== 'withdrawn';
 }
 
 /** Warns the author about a wait beyond the lifetime of the saga. */
-export function warnOfLifetime(task: Task, { saga, observer }: Pick<Runtime, 'saga' | 'observer'>): void {
+export function warnOfLifetime(
+  task: Task,
+  { saga, observer }: Pick<Runtime, 'saga' | 'observer'>,
+): void {
   const { warn } = observer;
   const { lifeEndsAt } = saga;
   const { spec, path, until } = task;
   const end = spec.kind === 'sleep' ? until : deadlineOf(task);
-  if (warn === undefined || lifeEndsAt === undefined || end === undefined || end <= lifeEndsAt) return;
+  if (warn === undefined || lifeEndsAt === undefined || end === undefined || end <= lifeEndsAt)
+    return;
   const becomes =
     spec.kind === 'sleep'
       ? 'It fails with ClientCannot'

@@ -18,7 +18,10 @@ export const resumeTokenRefused: FrozenAnswer = {
   reason: 'invalid_resume_token',
 };
 
-/** Begins a call under a sealed `method`: starts the saga, or continues it from the resume token of the call. */
+/**
+ * Begins a call under a sealed `method`: starts the saga, or continues it from the resume token of
+ * the call.
+ */
 export async function beginCall(
   host: SagaHostCore,
   call: ClientCall,
@@ -44,7 +47,10 @@ export async function beginCall(
   }
 }
 
-/** Reads the resume token of a call. Throws `invalid_params` for two different tokens, and for answers without a token. */
+/**
+ * Reads the resume token of a call. Throws `invalid_params` for two different tokens, and for
+ * answers without a token.
+ */
 export function resumeTokenOf(call: ClientCall): string | undefined {
   if (call.method !== 'tools/call') return undefined;
   const [first, ...others] = tokensOf(call);
@@ -56,7 +62,8 @@ export function resumeTokenOf(call: ClientCall): string | undefined {
   const [field, token] = first;
   if (typeof token !== 'string') throw frozenError(resumeTokenRefused);
   const other = others.find(([, another]) => another !== token);
-  if (other !== undefined) throw invalidField(`${field}: differs from ${other[0]}. Send a single token`);
+  if (other !== undefined)
+    throw invalidField(`${field}: differs from ${other[0]}. Send a single token`);
   return token;
 }
 
@@ -73,11 +80,18 @@ function tokensOf(call: ClientCall): readonly (readonly [field: string, token: u
   ].filter(([, token]) => token !== undefined);
 }
 
-/** Reads the answers of the calling model. Throws for answers to questions that the client asks the user. */
+/**
+ * Reads the answers of the calling model. Throws for answers to questions that the client asks the
+ * user.
+ */
 function answersOf(call: ClientCall, dialect: DialectCapabilities): readonly StepAnswer[] {
   // Without an error, the model would be asked the same questions again.
-  for (const [where, { answers }] of [['_meta', call.meta] as const, ['params', call.params ?? {}] as const])
-    if (answers !== undefined) throw invalidField(`${where}.answers: send answers in arguments.answers`);
+  for (const [where, { answers }] of [
+    ['_meta', call.meta] as const,
+    ['params', call.params ?? {}] as const,
+  ])
+    if (answers !== undefined)
+      throw invalidField(`${where}.answers: send answers in arguments.answers`);
   const answers = toModelAnswers(argumentsOf(call).answers, 'arguments.answers');
   if (answers.some((answer) => isForUser(answer, dialect))) {
     throw invalidField(
@@ -87,32 +101,44 @@ function answersOf(call: ClientCall, dialect: DialectCapabilities): readonly Ste
   return answers;
 }
 
-/** `true` if an answer only fits questions that the client asks the user. An answer without content may be for a URL. */
+/**
+ * `true` if an answer only fits questions that the client asks the user. An answer without content
+ * may be for a URL.
+ */
 function isForUser(answer: StepAnswer, { asks = [] }: DialectCapabilities): boolean {
   const { action, content } = Object('result' in answer ? answer.result : undefined) as Record<
     string,
     unknown
   >;
   if (action === undefined) return false;
-  return asks.includes('elicitation') && (content !== undefined || asks.includes('elicitation.url'));
+  return (
+    asks.includes('elicitation') && (content !== undefined || asks.includes('elicitation.url'))
+  );
 }
 
-function argumentsOf({ args }: ClientCall): { readonly resumeToken?: unknown; readonly answers?: unknown } {
+function argumentsOf({ args }: ClientCall): {
+  readonly resumeToken?: unknown;
+  readonly answers?: unknown;
+} {
   return Object(args) as { readonly resumeToken?: unknown; readonly answers?: unknown };
 }
 
 /**
- * Reads the argument `answers` of a tool: results of MCP by step ID, as an object or its JSON text. Throws `invalid_params` for
- * other values.
+ * Reads the argument `answers` of a tool: results of MCP by step ID, as an object or its JSON text.
+ * Throws `invalid_params` for other values.
  *
- * Also accepts the usual shortcuts of models: a string for a sampling step, and the bare content of a form.
+ * Also accepts the usual shortcuts of models: a string for a sampling step, and the bare content of
+ * a form.
  */
 function toModelAnswers(answers: unknown, where: string): readonly StepAnswer[] {
   if (answers === undefined) return [];
   const given = typeof answers === 'string' ? parsed(answers) : answers;
   if (!isRecord(given)) throw invalidField(`${where}: expected an object by step ID`);
   // The host checks the results.
-  return Object.entries(given).map(([stepId, answer]) => ({ stepId, result: toResult(answer) as Json }));
+  return Object.entries(given).map(([stepId, answer]) => ({
+    stepId,
+    result: toResult(answer) as Json,
+  }));
 }
 
 function parsed(text: string): unknown {
@@ -132,6 +158,7 @@ function toResult(answer: unknown): unknown {
     };
   }
   // Forms are flat, so an object as content belongs to a result.
-  if (!isRecord(answer) || Object.hasOwn(answer, 'action') || isRecord(answer['content'])) return answer;
+  if (!isRecord(answer) || Object.hasOwn(answer, 'action') || isRecord(answer['content']))
+    return answer;
   return { action: 'accept', content: answer };
 }

@@ -3,7 +3,10 @@ import type { SagaHostCore } from '../../requests/host.ts';
 import type { FrozenAnswer } from '../../wire/wire-error.ts';
 import type { ClientFacts, ClientCall } from '../../model/call-types.ts';
 
-/** Serves sagas to clients that know only MCP: decodes a request to a call of the host, and encodes the turn. */
+/**
+ * Serves sagas to clients that know only MCP: decodes a request to a call of the host, and encodes
+ * the turn.
+ */
 export interface Dialect {
   readonly name: string;
   /** `true` if a request has a token of this dialect only. */
@@ -24,7 +27,10 @@ export function unaskedOf({ era, isSession }: ClientFacts): Pick<DialectCapabili
   return { unasked };
 }
 
-/** `true` if the client can answer questions of the saga. Roots alone count only if the saga needs roots. */
+/**
+ * `true` if the client can answer questions of the saga. Roots alone count only if the saga needs
+ * roots.
+ */
 export function canBeAsked({ client, saga }: Pick<ClientCall, 'saga' | 'client'>): boolean {
   return client.asks.some((need) => need !== 'roots' || saga.needs.includes('roots'));
 }

@@ -17,10 +17,11 @@ interface OneRequest {
 }
 
 /**
- * Runs all turns of a saga within one request. The client gets a token only if the request ends before the saga.
+ * Runs all turns of a saga within one request. The client gets a token only if the request ends
+ * before the saga.
  *
- * If the client aborts, disconnects, or times out, the current turn ends before its next step. A saga with `forks` is undone at
- * once or, with `onSuspended`, by the queue of the operator.
+ * If the client aborts, disconnects, or times out, the current turn ends before its next step. A
+ * saga with `forks` is undone at once or, with `onSuspended`, by the queue of the operator.
  */
 export async function inOneRequest(
   host: SagaHostCore,
@@ -43,7 +44,10 @@ export async function inOneRequest(
         return withToken;
       }
       const answers = await answersTo(turn);
-      turn = await host.resume(turn.token, answers, caller, { methods: [method], dialect: dialect() });
+      turn = await host.resume(turn.token, answers, caller, {
+        methods: [method],
+        dialect: dialect(),
+      });
     }
     return call.toResult(turn);
   } catch (error) {
@@ -59,7 +63,10 @@ async function received(made: Promise<object>, { signal }: Caller): Promise<obje
   return result;
 }
 
-/** Cancels a saga whose token is lost with this request. A repeated resume token returns the turn `first` again. */
+/**
+ * Cancels a saga whose token is lost with this request. A repeated resume token returns the turn
+ * `first` again.
+ */
 async function undoAbandoned(
   host: SagaHostCore,
   call: ClientCall,

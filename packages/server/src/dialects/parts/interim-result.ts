@@ -1,5 +1,12 @@
 import { present } from '@mcp-saga/core/program';
-import type { ClientStep, ContentBlock, Json, SamplingMessage, ToolResult, ClientNeed } from '@mcp-saga/core';
+import type {
+  ClientStep,
+  ContentBlock,
+  Json,
+  SamplingMessage,
+  ToolResult,
+  ClientNeed,
+} from '@mcp-saga/core';
 import { toHandle } from '../../token/handles.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
@@ -11,14 +18,21 @@ import { sealedFor } from '../../token/sealed-saga.ts';
 import { resumeTokenMethod } from './begin-call.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 
-/** Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the form of the saga methods. */
+/**
+ * Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the
+ * form of the saga methods.
+ */
 export async function toInterimResult(
   host: HostParts,
   suspended: SuspendedTurn,
 ): Promise<ToolResult & { readonly nextResumeToken: string }> {
   const turn = { ...suspended, token: await toHandle(host, suspended.token) };
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
-  const texts = [...content, ...onUnknown(turn), steps.length === 0 ? onWaiting(turn) : onAnswering(turn)];
+  const texts = [
+    ...content,
+    ...onUnknown(turn),
+    steps.length === 0 ? onWaiting(turn) : onAnswering(turn),
+  ];
   const hints = {
     expiresAt: formatExpiry(turn),
     ...present({ retryAfterMs }),
@@ -54,7 +68,9 @@ function onWaiting(turn: SuspendedTurn): string {
 function onAnswering(turn: SuspendedTurn): string {
   const { token, steps } = turn;
   const isForUser = steps.some(({ type }) => type === 'elicitation');
-  const answers = steps.map((step) => `${JSON.stringify(step.stepId)}: ${patternOf(step)}`).join(', ');
+  const answers = steps
+    .map((step) => `${JSON.stringify(step.stepId)}: ${patternOf(step)}`)
+    .join(', ');
   return [
     'This call is not finished: it needs answers.',
     ...steps.map(questionOf),
@@ -94,7 +110,11 @@ function onElicitation(params: ClientStep['params']): readonly string[] {
   ];
 }
 
-function onSampling({ messages, maxTokens, systemPrompt }: ClientStep['params']): readonly string[] {
+function onSampling({
+  messages,
+  maxTokens,
+  systemPrompt,
+}: ClientStep['params']): readonly string[] {
   return [
     `Write the next message of this conversation, in at most ${JSON.stringify(maxTokens)} tokens.`,
     ...(typeof systemPrompt === 'string' ? [`system: ${systemPrompt}`] : []),
@@ -153,7 +173,10 @@ export function stepsForClient(
   return steps.filter((step) => asks.includes(needOf(step)));
 }
 
-/** `true` if a call ends before the saga: only a page or the model can answer, or the wait is longer than `maxWait` ms. */
+/**
+ * `true` if a call ends before the saga: only a page or the model can answer, or the wait is longer
+ * than `maxWait` ms.
+ */
 export function endsBeforeSaga(
   host: SagaHostCore,
   call: Pick<ClientCall, 'method' | 'client'>,
@@ -166,7 +189,10 @@ export function endsBeforeSaga(
   return hasPage || stepsForClient(host, call, turn).length === 0;
 }
 
-/** Ends a call with an interim result and a resume token. The result leaves out the steps for the client. */
+/**
+ * Ends a call with an interim result and a resume token. The result leaves out the steps for the
+ * client.
+ */
 export async function endWithToken(
   host: SagaHostCore,
   call: Pick<ClientCall, 'client'>,

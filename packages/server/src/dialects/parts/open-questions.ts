@@ -39,7 +39,10 @@ export class OpenQuestions {
     this.#signal = call.caller.signal ?? neverAborted();
   }
 
-  /** Asks the questions of a turn. Returns all answers, or only the answers before the saga continued. Throws TurnAborted. */
+  /**
+   * Asks the questions of a turn. Returns all answers, or only the answers before the saga
+   * continued. Throws TurnAborted.
+   */
   async answersTo({
     steps,
     retryAfterMs = 0,
@@ -72,7 +75,10 @@ export class OpenQuestions {
     withdrawn.abort();
   }
 
-  /** Waits until all questions are answered, the saga continues without the client, or the call aborts. */
+  /**
+   * Waits until all questions are answered, the saga continues without the client, or the call
+   * aborts.
+   */
   async #answered(questions: readonly OpenQuestion[], due: number | undefined): Promise<void> {
     const waiting = new AbortController();
     const stop = (): void => waiting.abort();
@@ -141,7 +147,10 @@ function isJson(value: unknown): value is Json {
 
 /** Converts an error of the client. Throws TurnAborted if the connection is closed. */
 function toStepFailure(error: unknown): { readonly code: number; readonly message: string } {
-  const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
+  const { code, message } = Object(error) as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+  };
   if (code === 'REQUEST_TIMEOUT')
     return { code: requestTimedOut, message: 'The client did not answer in time.' };
   if (typeof code !== 'number' || code === connectionClosed) throw new TurnAborted(error);

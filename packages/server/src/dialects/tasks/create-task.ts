@@ -11,12 +11,21 @@ import type { ClientCall } from '../../model/call-types.ts';
 import { drive } from './drive-task.ts';
 import { elapse } from './elapse-task.ts';
 import type { TaskSettings } from '../../settings/task-settings.ts';
-import { createRecord, readTask, type StoredTaskRef, type TaskRecord, askedNow } from './task-record.ts';
+import {
+  createRecord,
+  readTask,
+  type StoredTaskRef,
+  type TaskRecord,
+  askedNow,
+} from './task-record.ts';
 import { toWireTask } from './task-status.ts';
 import type { TaskStore } from '../../model/task-store-types.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
 
-/** Makes a task of a call without questions. Returns undefined if there is no store, and steps remain or the ID would be too long. */
+/**
+ * Makes a task of a call without questions. Returns undefined if there is no store, and steps
+ * remain or the ID would be too long.
+ */
 export async function createTask(
   host: HostParts,
   tasks: TaskSettings,
@@ -111,9 +120,19 @@ async function withoutStore(
   const expiresAt = lifeOf(host.limits, tasks, saga.claims, createdAt, elapsed.at);
   // The ID would expire before the task ends.
   if (expiresAt <= elapsed.at) return undefined;
-  const taskId = await sealedTaskId(host, tasks, { ...saga, claims: { ...saga.claims, exp: expiresAt } });
+  const taskId = await sealedTaskId(host, tasks, {
+    ...saga,
+    claims: { ...saga.claims, exp: expiresAt },
+  });
   if (taskId === undefined) return undefined;
-  return { taskId, status: 'working', createdAt, lastUpdatedAt: createdAt, expiresAt, due: elapsed.at };
+  return {
+    taskId,
+    status: 'working',
+    createdAt,
+    lastUpdatedAt: createdAt,
+    expiresAt,
+    due: elapsed.at,
+  };
 }
 
 /** Returns the expiry of a task: `ttl` after its creation, or after its end if known. */

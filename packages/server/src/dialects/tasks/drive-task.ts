@@ -15,8 +15,9 @@ import { failure } from './task-status.ts';
 import { ended, takeTurn, type TaskChange } from './task-turn.ts';
 
 /**
- * Advances a task without its client, turn by turn under a lease, until a question or a long wait. Never rejects. If the process
- * dies, the lease expires, and the next request for the task continues it.
+ * Advances a task without its client, turn by turn under a lease, until a question or a long wait.
+ * Never rejects. If the process dies, the lease expires, and the next request for the task
+ * continues it.
  */
 export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> {
   const { host } = task;
@@ -27,7 +28,8 @@ export async function drive(task: StoredTaskRef, caller: Caller): Promise<void> 
       else if (!(await waited(task))) return;
     }
   } catch (error) {
-    // Another process runs the task, the task was cancelled, or its turn has reported an incompatibility.
+    // Another process runs the task, the task was cancelled, or its turn has reported an
+    // incompatibility.
     if (error instanceof TurnAborted || cannotContinue(error)) return;
     // The turn is retried after the lease expires.
     host.observer.hooks.onError(error);
@@ -63,17 +65,18 @@ async function run(task: StoredTaskRef, record: TaskRecord, caller: Caller): Pro
   const keep = async (kept: TaskChange): Promise<void> => {
     await changeRecord(task, (now) => (now.lease?.id === lease ? kept(now) : undefined));
   };
-  const change = await renewing(task, lease, (signal) => takeTurn(task, record, { ...caller, signal })).catch(
-    async (error: unknown) => {
-      // Nothing ran. The next request for the task tries again at once, perhaps in another process.
-      if (cannotContinue(error)) await keep(({ lease: _lease, ...left }) => left);
-      throw error;
-    },
-  );
+  const change = await renewing(task, lease, (signal) =>
+    takeTurn(task, record, { ...caller, signal }),
+  ).catch(async (error: unknown) => {
+    // Nothing ran. The next request for the task tries again at once, perhaps in another process.
+    if (cannotContinue(error)) await keep(({ lease: _lease, ...left }) => left);
+    throw error;
+  });
   try {
     await keep(change);
   } catch (error) {
-    // The result cannot be stored. A repeated turn would have the same result, and repeat its effects.
+    // The result cannot be stored. A repeated turn would have the same result, and repeat its
+    // effects.
     if (!(error instanceof TokenTooLarge)) throw error;
     task.host.observer.hooks.onError(error);
     await keep(ended(failure('The result of the task is too large to store.')));
@@ -112,7 +115,10 @@ async function renewing<T>(
   }
 }
 
-/** Waits for a task that continues soon. Returns `false` for other tasks, and for tasks of other processes. */
+/**
+ * Waits for a task that continues soon. Returns `false` for other tasks, and for tasks of other
+ * processes.
+ */
 async function waited(task: StoredTaskRef): Promise<boolean> {
   const { clock } = task.host.timing;
   const { maxHoldMs } = task.host.limits;

@@ -1,6 +1,11 @@
 import { TurnAborted, type ReplayMismatch } from '@mcp-saga/core';
 import type { Outcome } from '@mcp-saga/core/program';
-import { isUntouchedMismatch, versionGone, type OpenSaga, advanceFrom } from '../../token/resolve-program.ts';
+import {
+  isUntouchedMismatch,
+  versionGone,
+  type OpenSaga,
+  advanceFrom,
+} from '../../token/resolve-program.ts';
 import type { SagaHostError } from '../../wire/errors.ts';
 import { silentAt, type HostParts } from '../../settings/host-parts.ts';
 import { turnRuntime } from '../../turn/turn-runtime.ts';
@@ -17,7 +22,10 @@ export type Elapsed =
 // Each look repeats all waits, so a saga with more waits needs a store.
 const maxWaits = 100;
 
-/** Lets time pass for a saga until `until` (ms since the epoch), and runs nothing. Deterministic for a state. */
+/**
+ * Lets time pass for a saga until `until` (ms since the epoch), and runs nothing. Deterministic for
+ * a state.
+ */
 export async function elapse(
   host: HostParts,
   { saga, program, current }: OpenSaga,
@@ -32,7 +40,11 @@ export async function elapse(
   let { state } = saga;
   for (let waits = 0; waits < maxWaits; waits += 1) {
     const now = at;
-    const runtime = turnRuntime(silentAt(host, now), { ...quiet, program, saga }, Number.POSITIVE_INFINITY);
+    const runtime = turnRuntime(
+      silentAt(host, now),
+      { ...quiet, program, saga },
+      Number.POSITIVE_INFINITY,
+    );
     const outcome = await advanceFrom(program, state.program, new Map(), runtime);
     const end = overBy(outcome, saga);
     if (end !== undefined && isUntouchedMismatch(end, program))
@@ -66,7 +78,8 @@ function overBy(
   { claims, sagaId }: OpenSaga['saga'],
 ): CompletedTurn | FailedTurn | undefined {
   const facts = { saga: claims.saga.name, sagaId, turn: claims.turn + 1 };
-  if (outcome.status === 'completed') return { status: 'completed', result: outcome.result, ...facts };
+  if (outcome.status === 'completed')
+    return { status: 'completed', result: outcome.result, ...facts };
   if (outcome.status !== 'failed' || outcome.error instanceof TurnAborted) return undefined;
   const { error, compensated, uncompensated } = outcome;
   return { status: 'failed', error, compensated, uncompensated, ...facts };

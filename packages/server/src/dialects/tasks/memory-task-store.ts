@@ -2,8 +2,9 @@ import { ExpiringMap, type MemoryStoreOptions } from '../../settings/expiring-ma
 import type { StoredTask, TaskStore } from '../../model/task-store-types.ts';
 
 /**
- * Creates a task store in the memory of one process: for tests, stdio, and single-process servers. Removes expired tasks when
- * tasks are written, at most once a second. A restart of the process drops all tasks.
+ * Creates a task store in the memory of one process: for tests, stdio, and single-process servers.
+ * Removes expired tasks when tasks are written, at most once a second. A restart of the process
+ * drops all tasks.
  * @throws TypeError for an unknown option, or a `clock` that is not a function
  * @example
  * ```ts
@@ -14,8 +15,13 @@ import type { StoredTask, TaskStore } from '../../model/task-store-types.ts';
  * });
  * ```
  */
-export function memoryTaskStore(options: MemoryStoreOptions = {}): TaskStore & { readonly size: number } {
-  const tasks = new ExpiringMap<StoredTask & { readonly expiresAt: number }>('memoryTaskStore', options);
+export function memoryTaskStore(
+  options: MemoryStoreOptions = {},
+): TaskStore & { readonly size: number } {
+  const tasks = new ExpiringMap<StoredTask & { readonly expiresAt: number }>(
+    'memoryTaskStore',
+    options,
+  );
   return {
     get size() {
       return tasks.size;

@@ -15,7 +15,10 @@ import { sealSagaAs } from '../../token/sealed-saga.ts';
 import type { SealedSaga } from '../../model/sealed-saga.ts';
 import { maxTaskIdLength, type TaskSettings } from '../../settings/task-settings.ts';
 
-/** Form of the ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has this form. */
+/**
+ * Form of the ID of a stored task: the saga's ID and a secret, both 16 random bytes. No token has
+ * this form.
+ */
 const storedForm = /^([\w-]{22})\.([\w-]{22})$/;
 
 /** Content of a task ID: the identity of a stored task or, without a store, its entire state. */
@@ -23,12 +26,18 @@ export type OpenTaskId =
   | { readonly sagaId: string; readonly claims: Claims; readonly saga?: undefined }
   | { readonly sagaId: string; readonly claims: Claims; readonly saga: OpenSaga };
 
-/** Makes the ID of a stored task. Claude Code rejects IDs over 128 characters, so the store holds the state. */
+/**
+ * Makes the ID of a stored task. Claude Code rejects IDs over 128 characters, so the store holds
+ * the state.
+ */
 export function storedTaskId(sagaId: string, { jti }: Claims): string {
   return `${sagaId}.${jti}`;
 }
 
-/** Makes the ID of a task without a store, which seals the entire state. Returns undefined if the ID would be too long. */
+/**
+ * Makes the ID of a task without a store, which seals the entire state. Returns undefined if the ID
+ * would be too long.
+ */
 export async function sealedTaskId(
   { keys: { sealer } }: Pick<HostParts, 'keys'>,
   { maxIdLength }: TaskSettings,
@@ -52,7 +61,8 @@ export async function openTaskId(
     caller,
   }: { readonly tasks: TaskSettings; readonly taskId: unknown; readonly caller: Caller },
 ): Promise<OpenTaskId> {
-  if (typeof taskId !== 'string' || taskId.length > maxTaskIdLength) throw new TokenRefused('malformed');
+  if (typeof taskId !== 'string' || taskId.length > maxTaskIdLength)
+    throw new TokenRefused('malformed');
   const principal = await principalOf(caller, host.gate.principal);
   const { rejectIssuedBefore } = host.gate;
   const expect = {
@@ -76,7 +86,8 @@ export async function openTaskId(
     throw new TokenRefused('forbidden');
   assertBegun(host, claims);
   const identity = { sagaId: sid, claims };
-  // An ID without a stream holds no saga. Older releases sealed the IDs of stored tasks in this form.
+  // An ID without a stream holds no saga. Older releases sealed the IDs of stored tasks in this
+  // form.
   const isStored = sagaId !== undefined || streams.length === 0;
   return isStored ? identity : { ...identity, saga: found(host, sealed) };
 }
@@ -90,13 +101,19 @@ async function openStored(
 ): Promise<Sealed> {
   const stored = await store?.read(sagaId);
   if (stored === undefined) throw new TokenRefused('used');
-  const sealed = await openSealed(observer, keys.responses, stored.sealed, { ...expect, sid: sagaId });
+  const sealed = await openSealed(observer, keys.responses, stored.sealed, {
+    ...expect,
+    sid: sagaId,
+  });
   // Digests are compared, to keep the secret out of the timing.
-  if ((await digestText(sealed.claims.jti)) !== (await digestText(secret))) throw new TokenRefused('used');
+  if ((await digestText(sealed.claims.jti)) !== (await digestText(secret)))
+    throw new TokenRefused('used');
   return sealed;
 }
 
-/** `true` if a caller may use tasks. IDs appear in headers and logs, so an ID alone is not enough. */
+/**
+ * `true` if a caller may use tasks. IDs appear in headers and logs, so an ID alone is not enough.
+ */
 export function mayHaveTasks({ bearer }: TaskSettings, principal: string | null): boolean {
   return principal !== null || bearer === 'accept';
 }

@@ -52,7 +52,9 @@ export async function getTask(request: TaskRequest): Promise<object> {
   return { ...toWireTask(taskId, record, facts), ...detailsOf(record) };
 }
 
-/** `tasks/update`: takes answers to questions of a task. Other answers are ignored, as MCP requires. */
+/**
+ * `tasks/update`: takes answers to questions of a task. Other answers are ignored, as MCP requires.
+ */
 export async function updateTask(request: TaskRequest): Promise<object> {
   const { host, inputResponses } = request;
   const opened = await openTaskId(host, request);
@@ -65,7 +67,8 @@ export async function updateTask(request: TaskRequest): Promise<object> {
   const task = stored(request, opened);
   const unknown = new Set<string>();
   const changed = await changeRecord(task, (record) => {
-    const open = record.isCancelled === true ? [] : record.questions.filter(isOpen).map(({ key }) => key);
+    const open =
+      record.isCancelled === true ? [] : record.questions.filter(isOpen).map(({ key }) => key);
     unknown.clear();
     for (const key of sent.keys()) if (!open.includes(key)) unknown.add(key);
     if (isOver(record) || unknown.size === sent.size) return undefined;
@@ -144,9 +147,17 @@ async function recordOf(host: HostParts, opened: OpenSaga, now: number): Promise
 }
 
 /** Reports progress since the last report, under the progress token of the call. */
-async function tellProgress(request: TaskRequest, task: StoredTaskRef, record: TaskRecord): Promise<void> {
+async function tellProgress(
+  request: TaskRequest,
+  task: StoredTaskRef,
+  record: TaskRecord,
+): Promise<void> {
   const { progress } = record;
-  if (progress?.value === undefined || progress.value <= (progress.told ?? Number.NEGATIVE_INFINITY)) return;
+  if (
+    progress?.value === undefined ||
+    progress.value <= (progress.told ?? Number.NEGATIVE_INFINITY)
+  )
+    return;
   const { token, value, total, message } = progress;
   // Of two requests at once, one reports.
   const told = await changeRecord(task, (now) =>
@@ -164,11 +175,16 @@ async function tellProgress(request: TaskRequest, task: StoredTaskRef, record: T
 function toResponses(inputResponses: unknown, maxAnswers: number): ReadonlyMap<string, Json> {
   if (!isRecord(inputResponses)) throw invalidField('inputResponses: expected an object');
   const entries = Object.entries(inputResponses);
-  if (entries.length > maxAnswers) throw invalidField(`inputResponses: more than ${maxAnswers} step results`);
+  if (entries.length > maxAnswers)
+    throw invalidField(`inputResponses: more than ${maxAnswers} step results`);
   return new Map(entries.map(([key, value]) => [key, toJson(value, 'inputResponses')]));
 }
 
-function reportUnknown({ hooks }: Observer, { claims, sagaId }: OpenTaskId, keys: readonly string[]): void {
+function reportUnknown(
+  { hooks }: Observer,
+  { claims, sagaId }: OpenTaskId,
+  keys: readonly string[],
+): void {
   for (const stepId of keys)
     hooks.onIgnoredAnswer({ stepId, why: 'unknown', saga: claims.saga.name, sagaId });
 }

@@ -17,13 +17,18 @@ export interface TaskQuestion {
   readonly answer?: { readonly result: Json };
 }
 
-/** State of a task between two requests, sealed before it is stored. Times are ms since the epoch. */
+/**
+ * State of a task between two requests, sealed before it is stored. Times are ms since the epoch.
+ */
 export interface TaskRecord {
   readonly createdAt: number;
   readonly lastUpdatedAt: number;
   readonly expiresAt: number;
   readonly status: TaskStatus;
-  /** Digest of the request that created the task. Other requests of the same saga do not get the task. */
+  /**
+   * Digest of the request that created the task. Other requests of the same saga do not get the
+   * task.
+   */
   readonly origin: string;
   /** Capabilities that the client declared with the call. */
   readonly client: { readonly asks: readonly ClientNeed[]; readonly capabilities?: Json };
@@ -36,9 +41,15 @@ export interface TaskRecord {
   readonly due?: number;
   /** Lease of the process that runs the turn. */
   readonly lease?: { readonly id: string; readonly until: number };
-  /** Turn that began and may not have finished. Repeated unchanged, since a guard would reject another request. */
+  /**
+   * Turn that began and may not have finished. Repeated unchanged, since a guard would reject
+   * another request.
+   */
   readonly turn?: { readonly action: 'resume' | 'cancel'; readonly keys: readonly string[] };
-  /** `true` if the saga continued as one with possible steps to undo, perhaps in the unfinished turn. */
+  /**
+   * `true` if the saga continued as one with possible steps to undo, perhaps in the unfinished
+   * turn.
+   */
   readonly undoes?: boolean;
   readonly isCancelled?: boolean;
   readonly result?: { readonly [key: string]: unknown };
@@ -83,7 +94,12 @@ export function isOpen({ answer }: TaskQuestion): boolean {
 
 /** Stores a new task. Returns `false` if the saga is a task already. */
 export async function createRecord(task: StoredTaskRef, record: TaskRecord): Promise<boolean> {
-  return await task.store.write(task.sagaId, await seal(task, record), 0, record.expiresAt + margin);
+  return await task.store.write(
+    task.sagaId,
+    await seal(task, record),
+    0,
+    record.expiresAt + margin,
+  );
 }
 
 /** Reads the record of a task. */
@@ -102,7 +118,10 @@ interface OpenTask {
   readonly claims: Claims;
 }
 
-/** Changes a task atomically, and returns the new record. Writes nothing if `change` returns undefined. Throws TokenRefused. */
+/**
+ * Changes a task atomically, and returns the new record. Writes nothing if `change` returns
+ * undefined. Throws TokenRefused.
+ */
 export async function changeRecord(
   task: StoredTaskRef,
   change: (record: TaskRecord) => TaskRecord | undefined,
@@ -114,17 +133,21 @@ export async function changeRecord(
     const changed = change(before);
     if (changed === undefined) return undefined;
     const status = statusOf(changed);
-    const lastUpdatedAt = status === before.status ? before.lastUpdatedAt : task.host.timing.clock();
+    const lastUpdatedAt =
+      status === before.status ? before.lastUpdatedAt : task.host.timing.clock();
     const after = { ...changed, status, lastUpdatedAt };
     const sealed = await seal(task, after);
-    if (await task.store.write(task.sagaId, sealed, stored.version, after.expiresAt + margin)) return after;
+    if (await task.store.write(task.sagaId, sealed, stored.version, after.expiresAt + margin))
+      return after;
   }
   throw new Error(`The task store rejected ${maxTries} writes in a row as outdated.`);
 }
 
 function statusOf(record: TaskRecord): TaskStatus {
   if (isOver(record)) return record.status;
-  return record.isCancelled !== true && record.questions.some(isOpen) ? 'input_required' : 'working';
+  return record.isCancelled !== true && record.questions.some(isOpen)
+    ? 'input_required'
+    : 'working';
 }
 
 async function seal({ host, sagaId, claims }: StoredTaskRef, record: TaskRecord): Promise<string> {
@@ -132,14 +155,20 @@ async function seal({ host, sagaId, claims }: StoredTaskRef, record: TaskRecord)
   return await host.keys.responses.seal('blob', sagaId, claims, [{ bytes, compress: false }]);
 }
 
-async function open({ host, sagaId, claims: known }: StoredTaskRef, sealed: string): Promise<OpenTask> {
+async function open(
+  { host, sagaId, claims: known }: StoredTaskRef,
+  sealed: string,
+): Promise<OpenTask> {
   const { principal } = known;
   const expect = { purpose: 'blob', sid: sagaId, principal, ignoreExpiry: true } as const;
   const { streams, claims } = await host.keys.responses.open(sealed, expect);
   return { record: readSealedJson(streams[0]) as TaskRecord, claims };
 }
 
-/** Returns the questions of a task after a turn. An unchanged question keeps its key and answer. Others get a new key: `target~2`. */
+/**
+ * Returns the questions of a task after a turn. An unchanged question keeps its key and answer.
+ * Others get a new key: `target~2`.
+ */
 export function askedNow(
   record: Pick<TaskRecord, 'questions' | 'keys'>,
   used: readonly string[],

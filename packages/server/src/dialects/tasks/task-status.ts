@@ -46,7 +46,9 @@ export function detailsOf({ status, questions, result, error }: TaskRecord): {
   switch (status) {
     case 'input_required':
       return {
-        inputRequests: Object.fromEntries(questions.filter(isOpen).map(({ key, request }) => [key, request])),
+        inputRequests: Object.fromEntries(
+          questions.filter(isOpen).map(({ key, request }) => [key, request]),
+        ),
       };
     case 'completed':
       return { result };
@@ -58,7 +60,9 @@ export function detailsOf({ status, questions, result, error }: TaskRecord): {
   }
 }
 
-/** Ends a task with its last turn. A failed tool has a result; `failed` is for errors of the server. */
+/**
+ * Ends a task with its last turn. A failed tool has a result; `failed` is for errors of the server.
+ */
 export function endOf(
   saga: string,
   turn: CompletedTurn | FailedTurn,

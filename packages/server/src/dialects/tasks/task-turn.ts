@@ -23,9 +23,14 @@ import { endOf, failure } from './task-status.ts';
 export type TaskChange = (record: TaskRecord) => TaskRecord;
 
 /** Runs the turn that a task began, and returns the change of the task. */
-export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: Caller): Promise<TaskChange> {
+export async function takeTurn(
+  task: StoredTaskRef,
+  record: TaskRecord,
+  caller: Caller,
+): Promise<TaskChange> {
   const { token, turn } = record;
-  if (token === undefined || turn === undefined) throw new TypeError('This task has no turn to run.');
+  if (token === undefined || turn === undefined)
+    throw new TypeError('This task has no turn to run.');
   const { tasks } = task.host.offers;
   // The token never leaves the server, and stays valid as long as the task.
   const { limits } = task.host;
@@ -56,16 +61,22 @@ export async function takeTurn(task: StoredTaskRef, record: TaskRecord, caller: 
     });
     return gone(taken, turn.keys, progress, host.timing.clock);
   } catch (error) {
-    if (error instanceof SagaHostError && error.code === 'cancel_not_offered') return cancelled(undefined);
+    if (error instanceof SagaHostError && error.code === 'cancel_not_offered')
+      return cancelled(undefined);
     // The token expired or was revoked, or another request continued the saga.
     if (error instanceof TokenRefused) return ended(failure(cannotContinue));
     const fails = isLasting(error);
     // Temporary errors are retried after the lease, unless the client cancelled the task.
-    if (!fails && (isPassing(error) || turn.action === 'cancel' || record.isCancelled !== true)) throw error;
+    if (!fails && (isPassing(error) || turn.action === 'cancel' || record.isCancelled !== true))
+      throw error;
     host.observer.hooks.onError(error);
     if (turn.action === 'cancel') return ended(failure(cannotContinue));
     // A repeated turn would fail again. The steps before it are undone.
-    const undone = await takeTurn(task, { ...record, turn: { action: 'cancel', keys: [] } }, caller);
+    const undone = await takeTurn(
+      task,
+      { ...record, turn: { action: 'cancel', keys: [] } },
+      caller,
+    );
     return fails ? (now) => ({ ...undone(now), ...failure(cannotContinue) }) : undone;
   }
 }
@@ -80,11 +91,17 @@ function isPassing(error: unknown): boolean {
 /** `true` for a lasting error: the input cannot be used, or the result cannot be stored. */
 function isLasting(error: unknown): boolean {
   if (isPassing(error)) return false;
-  return [SagaHostError, AnswerConflict, SealError, CodecError].some((lasting) => error instanceof lasting);
+  return [SagaHostError, AnswerConflict, SealError, CodecError].some(
+    (lasting) => error instanceof lasting,
+  );
 }
 
 /** Records that the next saga may have steps to undo. A cancellation then waits for the turn. */
-async function noteUndoes(task: StoredTaskRef, { lease }: TaskRecord, { forks }: Program): Promise<void> {
+async function noteUndoes(
+  task: StoredTaskRef,
+  { lease }: TaskRecord,
+  { forks }: Program,
+): Promise<void> {
   if (forks === undefined) return;
   const noted = await changeRecord(task, (now) =>
     now.lease?.id === lease?.id ? { ...now, undoes: true } : undefined,
@@ -116,7 +133,14 @@ function gone(
     const hasNews = record.isCancelled === true || !asked.questions.every(isOpen);
     const due = hasNews ? now : steps.length > 0 ? turn.due : now + (retryAfterMs ?? 0);
     const message = content?.join('\n') ?? progress?.message ?? before;
-    return { ...rest, ...asked, token, ...present({ due }), ...told(record), ...present({ message }) };
+    return {
+      ...rest,
+      ...asked,
+      token,
+      ...present({ due }),
+      ...told(record),
+      ...present({ message }),
+    };
   };
 }
 
@@ -127,7 +151,9 @@ function cancelled(turn: SagaTurn | undefined): TaskChange {
 }
 
 /** Ends a task. Keeps only the fields that clients read. */
-export function ended(end: Pick<TaskRecord, 'status' | 'result' | 'error' | 'message'>): TaskChange {
+export function ended(
+  end: Pick<TaskRecord, 'status' | 'result' | 'error' | 'message'>,
+): TaskChange {
   return ({ createdAt, lastUpdatedAt, expiresAt, origin, client, keys, progress }) => ({
     createdAt,
     lastUpdatedAt,

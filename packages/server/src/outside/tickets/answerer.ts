@@ -3,7 +3,10 @@ import { isRecord, present } from '@mcp-saga/core/program';
 import { digestText } from '@mcp-saga/seal';
 import type { CallerDigest } from './ticket.ts';
 
-/** Reads the user of a sealed principal. Undefined for anonymous callers, and for principals without a subject. */
+/**
+ * Reads the user of a sealed principal. Undefined for anonymous callers, and for principals without
+ * a subject.
+ */
 export function toUser(principal: string | null): OutsideUser | undefined {
   const read: unknown = principal === null ? undefined : JSON.parse(principal);
   if (!isRecord(read) || typeof read['subject'] !== 'string') return undefined;
@@ -17,8 +20,8 @@ export async function digestUser({ issuer, subject }: OutsideUser): Promise<Call
 }
 
 /**
- * `true` if a user may be the caller of a saga. A missing issuer fits any issuer: sessions of browsers and access tokens of clients may
- * name the same person in different ways.
+ * `true` if a user may be the caller of a saga. A missing issuer fits any issuer: sessions of
+ * browsers and access tokens of clients may name the same person in different ways.
  */
 export async function isCaller(caller: CallerDigest, user: OutsideUser): Promise<boolean> {
   const [issuer, subject] = await digestUser(user);

@@ -17,7 +17,11 @@ import { sealTicket, ticketClaims } from './ticket.ts';
 const idBytes = 16;
 
 /** Tickets and mailbox of a saga, for its turns. */
-export function runtimeOutside(host: HostParts, outside: OutsideAccess, saga: SealedSaga): RuntimeOutside {
+export function runtimeOutside(
+  host: HostParts,
+  outside: OutsideAccess,
+  saga: SealedSaga,
+): RuntimeOutside {
   const { sagaId, claims, state } = saga;
   const derive = async (label: string, parts: readonly string[]): Promise<string> => {
     const bytes = await deriveFromSecret(state.secret, label, parts);
@@ -46,7 +50,17 @@ export function runtimeOutside(host: HostParts, outside: OutsideAccess, saga: Se
       const user = question.allowsCaller ? undefined : toUser(claims.principal);
       const caller = user === undefined ? undefined : await digestUser(user);
       const expiresAt = Math.min(deadline, endOfLife(host.limits, claims));
-      const ticket = { kind, box, salt: await saltOf(box), level, recipient, message, form, by, acceptsLink };
+      const ticket = {
+        kind,
+        box,
+        salt: await saltOf(box),
+        level,
+        recipient,
+        message,
+        form,
+        by,
+        acceptsLink,
+      };
       const text = await sealTicket(host, sagaId, ticketClaims(claims, began, expiresAt), {
         ...ticket,
         ...present({ caller, verify }),
@@ -54,11 +68,16 @@ export function runtimeOutside(host: HostParts, outside: OutsideAccess, saga: Se
       return `${outside.url()}/saga/${kind === 'approval' ? 'answer' : 'event'}/${text}`;
     },
     answers: async (box) => {
-      const { answers } = await readBox(host, outside, { id: box, salt: await saltOf(box), sagaId });
+      const { answers } = await readBox(host, outside, {
+        id: box,
+        salt: await saltOf(box),
+        sagaId,
+      });
       return answers;
     },
     // Changed code takes boxes from the journal, where another step may look like a delivery.
-    close: async (box) => (/^[\w-]{22}$/.test(box) ? await closeBox(host, outside, box, claims) : undefined),
+    close: async (box) =>
+      /^[\w-]{22}$/.test(box) ? await closeBox(host, outside, box, claims) : undefined,
     failed: host.observer.hooks.onError,
   };
 }
@@ -66,8 +85,16 @@ export function runtimeOutside(host: HostParts, outside: OutsideAccess, saga: Se
 /** Names of the sagas that a host has warned of. */
 const advised = new WeakMap<OutsideAccess, Set<string>>();
 
-/** Warns of reminders that wait for the client. The code of a body is opaque, so the first such step is the first sign of it. */
-function adviseOnQueue({ observer }: HostParts, outside: OutsideAccess, name: string, path: string): void {
+/**
+ * Warns of reminders that wait for the client. The code of a body is opaque, so the first such step
+ * is the first sign of it.
+ */
+function adviseOnQueue(
+  { observer }: HostParts,
+  outside: OutsideAccess,
+  name: string,
+  path: string,
+): void {
   const known = advised.get(outside) ?? new Set();
   advised.set(outside, known);
   // An operator with `onSuspended` may have a queue of their own.

@@ -32,10 +32,14 @@ export type NewAnswer = Omit<OutsideAnswer, 'level' | 'recipient'> & {
   readonly event?: string;
 };
 
-// Users: more people than any approval needs. Events: several, since those that do not fit the schema are skipped.
+// Users: more people than any approval needs. Events: several, since those that do not fit the
+// schema are skipped.
 const mostAnswers = { approval: 256, event: 64 } as const;
 
-/** Time at which a mailbox may forget the boxes of a saga (ms since the epoch): a day after the saga. */
+/**
+ * Time at which a mailbox may forget the boxes of a saga (ms since the epoch): a day after the
+ * saga.
+ */
 export function forgottenAt({ limits }: HostParts, claims: Claims): number {
   return Math.max(endOfLife(limits, claims), claims.exp) + 24 * 60 * 60 * 1000;
 }
@@ -90,8 +94,8 @@ export interface ReadBox {
 }
 
 /**
- * Reads a box. Answers that were altered, moved from another box or slot, or repeated, count for nothing: the store need not be trusted.
- * Throws `store_down`.
+ * Reads a box. Answers that were altered, moved from another box or slot, or repeated, count for
+ * nothing: the store need not be trusted. Throws `store_down`.
  */
 export async function readBox(
   host: Pick<HostParts, 'keys' | 'observer'>,
@@ -129,7 +133,15 @@ async function openAnswer(
     const { u, t, a, c, d, n, e } = readSealedJson(streams[0]) as SealedAnswer;
     const by: OutsideUser | 'link' =
       u === 0 ? 'link' : { subject: u[1], ...present({ issuer: u[0] ?? undefined }) };
-    const answer = { by, at: t, approved: a === 1, content: c, shown: d, level: n[0], recipient: n[1] };
+    const answer = {
+      by,
+      at: t,
+      approved: a === 1,
+      content: c,
+      shown: d,
+      level: n[0],
+      recipient: n[1],
+    };
     // Derived from the secret of the box: an answer of another box has another slot.
     const own = await slotOf(box, { ...answer, ...present({ event: e }) });
     return own === slot ? answer : undefined;
@@ -149,7 +161,10 @@ export async function closeBox(
   await askMailbox(host, () => mailbox.close(box, forgottenAt(host, claims)));
 }
 
-async function askMailbox<T>({ observer }: Pick<HostParts, 'observer'>, ask: () => Awaitable<T>): Promise<T> {
+async function askMailbox<T>(
+  { observer }: Pick<HostParts, 'observer'>,
+  ask: () => Awaitable<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (error) {

@@ -21,7 +21,10 @@ export interface Ticket {
   readonly by: Json;
   /** `true` if possession of the link is enough. */
   readonly acceptsLink: boolean;
-  /** Digests of the issuer and the subject of the caller, who may not answer. Undefined: the caller may, or is unknown. */
+  /**
+   * Digests of the issuer and the subject of the caller, who may not answer. Undefined: the caller
+   * may, or is unknown.
+   */
   readonly caller?: CallerDigest;
   /** Name of the check of a webhook. */
   readonly verify?: string;
@@ -50,7 +53,10 @@ interface Sealed {
   readonly v?: string;
 }
 
-/** Seals a ticket. Never compressed: the length of a link must not depend on who asks. Equal tickets have equal texts. */
+/**
+ * Seals a ticket. Never compressed: the length of a link must not depend on who asks. Equal tickets
+ * have equal texts.
+ */
 export async function sealTicket(
   { keys }: Pick<HostParts, 'keys'>,
   sagaId: string,
@@ -116,6 +122,9 @@ export function ticketClaims(of: Claims, began: number, expiresAt: number): Clai
 }
 
 /** Digest of what a page shows: SHA-256 of the canonical JSON of message and form, in base64url. */
-export async function digestShown({ message, form }: Pick<Ticket, 'message' | 'form'>): Promise<string> {
+export async function digestShown({
+  message,
+  form,
+}: Pick<Ticket, 'message' | 'form'>): Promise<string> {
   return await digestText(canonicalize({ message, form }));
 }

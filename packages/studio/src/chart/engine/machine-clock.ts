@@ -21,10 +21,17 @@ export class MachineClock {
     this.#pending = this.#pending.filter((each) => each !== timer);
   };
 
-  /** Moves the clock forward, runs what is due, the earliest first, and returns the time that passed. */
+  /**
+   * Moves the clock forward, runs what is due, the earliest first, and returns the time that
+   * passed.
+   */
   skip(toMs: number): number {
     const { nowMs } = this;
-    for (let [next] = this.#pending; next !== undefined && next.dueMs <= toMs; [next] = this.#pending) {
+    for (
+      let [next] = this.#pending;
+      next !== undefined && next.dueMs <= toMs;
+      [next] = this.#pending
+    ) {
       this.nowMs = next.dueMs;
       this.remove(next);
       next.run();

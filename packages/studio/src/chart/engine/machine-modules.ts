@@ -10,8 +10,14 @@ import type { WaitingActors } from './waiting-actors.ts';
 const helpers = { isCancelled, isDeclined, isInvalid, isRefused, stepError };
 const logics = { approval, elicit, elicitUrl, listRoots, sample, step, waitFor };
 
-/** Returns modules whose promises, observables, and steps wait for the person at the page. `made` gets each machine of the code. */
-export function machineModules(actors: WaitingActors, made: AnyStateMachine[]): Record<string, Exports> {
+/**
+ * Returns modules whose promises, observables, and steps wait for the person at the page. `made`
+ * gets each machine of the code.
+ */
+export function machineModules(
+  actors: WaitingActors,
+  made: AnyStateMachine[],
+): Record<string, Exports> {
   const get = (known: Exports, src: string): unknown => known[src] ?? promise();
   const record = (machine: AnyStateMachine): AnyStateMachine => {
     const { implementations } = machine;
@@ -21,14 +27,17 @@ export function machineModules(actors: WaitingActors, made: AnyStateMachine[]): 
     made.push(Object.assign(machine, { provide: (given: object) => record(provide(given)) }));
     return machine;
   };
-  const recorded = (ready: Record<'createMachine' | 'extend', (config: unknown) => never>): object => ({
+  const recorded = (
+    ready: Record<'createMachine' | 'extend', (config: unknown) => never>,
+  ): object => ({
     ...ready,
     createMachine: (config: unknown) => record(ready.createMachine(config)),
     extend: (config: unknown) => recorded(ready.extend(config)),
   });
   const promise = (): unknown =>
     xstate.fromPromise(
-      ({ self }) => new Promise((resolve, reject) => void actors.waiting.push({ self, resolve, reject })),
+      ({ self }) =>
+        new Promise((resolve, reject) => void actors.waiting.push({ self, resolve, reject })),
     );
   const observable = (): unknown =>
     xstate.fromObservable(({ self }) => {
@@ -54,7 +63,9 @@ export function machineModules(actors: WaitingActors, made: AnyStateMachine[]): 
     },
     '@mcp-saga/xstate': {
       ...helpers,
-      ...Object.fromEntries(Object.entries(logics).map(([name, make]) => [name, waitingLogic(make, actors)])),
+      ...Object.fromEntries(
+        Object.entries(logics).map(([name, make]) => [name, waitingLogic(make, actors)]),
+      ),
       // The page runs the machine, and not its saga.
       machineSaga: () => ({}),
     },
@@ -65,7 +76,10 @@ export function machineModules(actors: WaitingActors, made: AnyStateMachine[]): 
 /** Returns the named and the invoked actors of a machine. */
 export function logicsOf(machine: AnyStateMachine): readonly unknown[] {
   const invoked = nodesOf(rootOf(machine)).flatMap(({ invoke }) => invoke.map(({ src }) => src));
-  return [...Object.values(machine.implementations.actors), ...invoked.map((src) => logicOf(machine, src))];
+  return [
+    ...Object.values(machine.implementations.actors),
+    ...invoked.map((src) => logicOf(machine, src)),
+  ];
 }
 
 /** Replaces the start of the logics that a function makes. */
@@ -74,7 +88,11 @@ function waitingLogic(make: unknown, { waiting }: WaitingActors): unknown {
     ...(make as (...given: readonly unknown[]) => object)(...args),
     start: (_: unknown, { self }: { readonly self: xstate.AnyActorRef }) => {
       const end = (how: object): void => self.send({ type: 'mcp-saga.end', end: how });
-      waiting.push({ self, resolve: (output) => end({ output }), reject: (error) => end({ error }) });
+      waiting.push({
+        self,
+        resolve: (output) => end({ output }),
+        reject: (error) => end({ error }),
+      });
     },
   });
 }

@@ -3,7 +3,12 @@ import { createActor } from 'xstate';
 import type { AnyActor, AnyMachineSnapshot, AnyStateMachine, InspectionEvent } from 'xstate';
 import { loaderOf } from '../../engine/load-files.ts';
 import type { CompiledFile } from '../../model/session.ts';
-import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
+import type {
+  MachineRequest,
+  MachineStep,
+  MachineView,
+  RunningMachine,
+} from '../model/machine-view.ts';
 import { MachineClock } from './machine-clock.ts';
 import { machineModules, logicsOf } from './machine-modules.ts';
 import { nameOf, WaitingActors } from './waiting-actors.ts';
@@ -51,7 +56,10 @@ export async function runMachine({ files, input, steps }: MachineRequest): Promi
   };
 }
 
-/** Returns the machine of an actor, unless it is another actor, or has ended. The machine of the page stays. */
+/**
+ * Returns the machine of an actor, unless it is another actor, or has ended. The machine of the
+ * page stays.
+ */
 function toMachine(actor: AnyActor, key: string): readonly RunningMachine[] {
   const chart = chartOf(actor);
   const snapshot = actor.getSnapshot();
@@ -66,11 +74,16 @@ function chartOf(actor: AnyActor | undefined): RunningMachine['chart'] | undefin
   return isMachine(actor?.logic) ? readChart(actor.logic) : undefined;
 }
 
-/** Finds the first exported machine that no other exported machine uses, or the newest machine of the code. */
+/**
+ * Finds the first exported machine that no other exported machine uses, or the newest machine of
+ * the code.
+ */
 function findMachine(files: readonly CompiledFile[], waiting: WaitingActors): AnyStateMachine {
   const made: AnyStateMachine[] = [];
   const load = loaderOf(files, machineModules(waiting, made));
-  const exported = files.flatMap(({ name }) => Object.values(load(`./${name}`, name))).filter(isMachine);
+  const exported = files
+    .flatMap(({ name }) => Object.values(load(`./${name}`, name)))
+    .filter(isMachine);
   const isInside = (inner: AnyStateMachine): boolean =>
     exported.some((outer) => outer !== inner && logicsOf(outer).includes(inner));
   const machine = exported.find((each) => !isInside(each)) ?? exported[0] ?? made.at(-1);
@@ -81,7 +94,8 @@ function findMachine(files: readonly CompiledFile[], waiting: WaitingActors): An
 
 function take(step: MachineStep, clock: MachineClock, waiting: WaitingActors): string {
   if (step.type === 'skip') return `clock +${clock.skip(step.toMs) / 1000} s`;
-  if (step.type !== 'send') return `${step.type} ${waiting.settle(step.actor, step.type, step.value)}`;
+  if (step.type !== 'send')
+    return `${step.type} ${waiting.settle(step.actor, step.type, step.value)}`;
   waiting.started[Number(step.to)]?.send(step.event);
   return step.event.type;
 }

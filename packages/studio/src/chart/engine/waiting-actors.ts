@@ -1,7 +1,9 @@
 import type { AnyActor, AnyActorRef } from 'xstate';
 import type { WaitingActor } from '../model/machine-view.ts';
 
-type Waiting = Readonly<{ self: AnyActorRef } & Record<'resolve' | 'reject', (value: unknown) => void>>;
+type Waiting = Readonly<
+  { self: AnyActorRef } & Record<'resolve' | 'reject', (value: unknown) => void>
+>;
 
 /** Actors that wait for a result of the person at the page. */
 export class WaitingActors {
@@ -12,7 +14,8 @@ export class WaitingActors {
   /** Lists active actors of the page. The code can start other actors. */
   list(): readonly WaitingActor[] {
     return this.waiting.flatMap(({ self }, index) => {
-      const isActive = this.started.includes(self as AnyActor) && self.getSnapshot().status === 'active';
+      const isActive =
+        this.started.includes(self as AnyActor) && self.getSnapshot().status === 'active';
       return isActive ? [{ id: String(index), name: nameOf(self) }] : [];
     });
   }

@@ -13,7 +13,9 @@ export interface MachineRequest {
   readonly steps: readonly MachineStep[];
 }
 
-export type Timer = Readonly<Record<'machine' | 'type' | 'name', string>> & { readonly dueMs: number };
+export type Timer = Readonly<Record<'machine' | 'type' | 'name', string>> & {
+  readonly dueMs: number;
+};
 
 export type WaitingActor = Readonly<Record<'id' | 'name', string>>;
 
@@ -31,7 +33,10 @@ export interface RunningMachine {
 }
 
 export interface MachineView {
-  /** The machine of the page, and active machines that it invoked or spawned, in the order of their start. */
+  /**
+   * The machine of the page, and active machines that it invoked or spawned, in the order of their
+   * start.
+   */
   readonly machines: readonly RunningMachine[];
   readonly nowMs: number;
   readonly timers: readonly Timer[];

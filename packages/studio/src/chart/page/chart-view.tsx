@@ -8,7 +8,9 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
   const { machines = [] } = store.view.value ?? {};
   const buttons = buttonsOf(store);
   const press = (target: EventTarget | null): void => {
-    const number = (target as Element | null)?.closest('[role=button]')?.getAttribute('data-transition');
+    const number = (target as Element | null)
+      ?.closest('[role=button]')
+      ?.getAttribute('data-transition');
     buttons.get(Number(number ?? -1))?.act();
   };
   return (
@@ -26,13 +28,19 @@ export function ChartView({ store }: { readonly store: MachineStore }): JSX.Elem
       {machines.length > 1 && (
         <div class="tabs">
           {machines.map(({ key, name }) => (
-            <Button key={key} aria-pressed={key === machine?.key} onClick={() => (store.shown.value = key)}>
+            <Button
+              key={key}
+              aria-pressed={key === machine?.key}
+              onClick={() => (store.shown.value = key)}
+            >
               {name}
             </Button>
           ))}
         </div>
       )}
-      {machine !== undefined && <Drawing chart={machine.chart} active={machine.active} buttons={buttons} />}
+      {machine !== undefined && (
+        <Drawing chart={machine.chart} active={machine.active} buttons={buttons} />
+      )}
     </section>
   );
 }
@@ -43,7 +51,9 @@ function buttonsOf(store: MachineStore): Map<number, { readonly label: string; a
   if (machine?.status !== 'active') return buttons;
   const { key, chart, active } = machine;
   for (const [index, { source, kind, type, label }] of chart.transitions.entries()) {
-    const timer = store.view.value?.timers.find((each) => each.machine === key && each.type === type);
+    const timer = store.view.value?.timers.find(
+      (each) => each.machine === key && each.type === type,
+    );
     if (!active.includes(source)) continue;
     if (kind === 'event' && !type.includes('*'))
       buttons.set(index, { label: `Send ${label}`, act: () => store.send(type) });

@@ -86,8 +86,12 @@ function ActorForm({ store, actor }: Part & { readonly actor: WaitingActor }): J
   return (
     <div class="actor">
       <TextField label={`Result of ${actor.name}, as JSON`} text={result} />
-      <Button onClick={() => store.settle('resolve', actor.id, result.value)}>Resolve {actor.name}</Button>
-      <Button onClick={() => store.settle('reject', actor.id, result.value)}>Reject {actor.name}</Button>
+      <Button onClick={() => store.settle('resolve', actor.id, result.value)}>
+        Resolve {actor.name}
+      </Button>
+      <Button onClick={() => store.settle('reject', actor.id, result.value)}>
+        Reject {actor.name}
+      </Button>
     </div>
   );
 }
@@ -116,13 +120,20 @@ function Clock({ store, view }: Part & { readonly view: MachineView }): JSX.Elem
   );
 }
 
-type TextFieldProps = InputHTMLAttributes & { readonly label: string; readonly text: Signal<string> };
+type TextFieldProps = InputHTMLAttributes & {
+  readonly label: string;
+  readonly text: Signal<string>;
+};
 
 function TextField({ label, text, ...input }: TextFieldProps): JSX.Element {
   return (
     <label>
       {label}
-      <input {...input} value={text} onInput={({ currentTarget }) => (text.value = currentTarget.value)} />
+      <input
+        {...input}
+        value={text}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+      />
     </label>
   );
 }

@@ -4,7 +4,12 @@ import { EngineClient } from '../../parts/engine-client.ts';
 import type { Failed } from '../../model/messages.ts';
 import { watchFocus } from '../../parts/controls.tsx';
 import { fromFragment, toFragment } from '../../parts/link.ts';
-import type { MachineRequest, MachineStep, MachineView, RunningMachine } from '../model/machine-view.ts';
+import type {
+  MachineRequest,
+  MachineStep,
+  MachineView,
+  RunningMachine,
+} from '../model/machine-view.ts';
 
 const engine = import('../engine/machine-worker.ts?worker&inline');
 declare const MACHINES: Readonly<Record<string, string>>;
@@ -53,8 +58,13 @@ export class MachineStore {
   }
 
   async link(hasValues: boolean): Promise<string> {
-    const run = hasValues ? { input: this.input.value, steps: this.steps.value } : { input: '', steps: [] };
-    return new URL(await toFragment({ code: this.code.value, ...run } satisfies Shared), location.href).href;
+    const run = hasValues
+      ? { input: this.input.value, steps: this.steps.value }
+      : { input: '', steps: [] };
+    return new URL(
+      await toFragment({ code: this.code.value, ...run } satisfies Shared),
+      location.href,
+    ).href;
   }
 
   open(name: string): void {
@@ -73,13 +83,16 @@ export class MachineStore {
 
   /** Takes a step. A double-click takes a step once, but sends an event twice. */
   take(step: MachineStep): void {
-    if (step.type !== 'send' && JSON.stringify(step) === JSON.stringify(this.#wanted.at(-1))) return;
+    if (step.type !== 'send' && JSON.stringify(step) === JSON.stringify(this.#wanted.at(-1)))
+      return;
     void this.run([...this.#wanted, step]).then(watchFocus());
   }
 
   send(type: string): void {
     const isObject = /^\s*(?:\{|$)/.test(this.data.value);
-    const data = isObject ? this.#read('data', this.data.value) : this.#fail('The data must be an object.');
+    const data = isObject
+      ? this.#read('data', this.data.value)
+      : this.#fail('The data must be an object.');
     const to = this.machine.value?.key ?? '';
     if (data !== undefined) this.take({ type: 'send', to, event: { ...Object(data.value), type } });
   }

@@ -9,7 +9,12 @@ type ExportMenuProps = RenderableProps<
 >;
 
 /** Saves a run as files, by other buttons, too, and shows its test. */
-export function ExportMenu({ name, title, run: { entries, test }, children }: ExportMenuProps): JSX.Element {
+export function ExportMenu({
+  name,
+  title,
+  run: { entries, test },
+  children,
+}: ExportMenuProps): JSX.Element {
   return (
     <details class="test">
       <summary>Export</summary>

@@ -4,11 +4,17 @@ import { useEffect } from 'preact/hooks';
 import type { Lane } from '../../model/view.ts';
 import { Slider } from '../../parts/controls.tsx';
 
-/** Number of events up to which the ladder, the source, and the statechart show the run. Infinity: all, also those to come. */
+/**
+ * Number of events up to which the ladder, the source, and the statechart show the run. Infinity:
+ * all, also those to come.
+ */
 export const shownEvents: Signal<number> = signal(Infinity);
 
 /** Moves through the events of a run. Another `run` moves to the end. */
-export function TimeSlider({ entries, run }: Pick<Lane, 'entries'> & { readonly run: unknown }): JSX.Element {
+export function TimeSlider({
+  entries,
+  run,
+}: Pick<Lane, 'entries'> & { readonly run: unknown }): JSX.Element {
   useEffect(() => void (shownEvents.value = Infinity), [run]);
   const at = Math.min(shownEvents.value, entries.length);
   const { turn, text } = entries[at - 1] ?? {};

@@ -15,7 +15,8 @@ export function endText(end: RecordedEnd): string {
 }
 
 /**
- * `true` if a saga ends as recorded. A result or message that is redacted, or may depend on a redacted value, is not compared.
+ * `true` if a saga ends as recorded. A result or message that is redacted, or may depend on a
+ * redacted value, is not compared.
  */
 export function isSameEnd(
   { end, isMadeOfRedacted }: { readonly end: RecordedEnd; readonly isMadeOfRedacted: boolean },

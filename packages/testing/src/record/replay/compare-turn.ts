@@ -4,7 +4,13 @@ import { messageOf } from '../../report/trace-questions.ts';
 import type { Row } from '../../report/side-by-side.ts';
 import { isSameValue } from '../../values/same-value.ts';
 import { show } from '../../values/show.ts';
-import { isLeft, isPassed, type RecordedEnd, type RecordedEvent, type Recording } from '../recording.ts';
+import {
+  isLeft,
+  isPassed,
+  type RecordedEnd,
+  type RecordedEvent,
+  type Recording,
+} from '../recording.ts';
 import { endText, isSameEnd } from './compare-ends.ts';
 import { madeOfRedactedFrom } from './redactions.ts';
 
@@ -18,7 +24,9 @@ export interface TurnNow {
   readonly end?: RecordedEnd;
 }
 
-/** Compares a recorded turn, or a whole journal, with the current code, up to the first difference. */
+/**
+ * Compares a recorded turn, or a whole journal, with the current code, up to the first difference.
+ */
 export function turnRows(
   recording: Recording,
   turn: number | undefined,
@@ -30,7 +38,8 @@ export function turnRows(
   const rows: Row[] = [];
   const events = [...now.events];
   const ended = now.end === undefined ? [] : [endText(now.end)];
-  const elseNow = [...(now.does === undefined ? [] : [now.does]), ...ended].join('; ') || '(nothing more)';
+  const elseNow =
+    [...(now.does === undefined ? [] : [now.does]), ...ended].join('; ') || '(nothing more)';
   let parted = false;
   const add = (recorded: string, nowText: string, differs: boolean): void => {
     rows.push({ recorded, now: parted ? '' : nowText, differs: differs && !parted });
@@ -39,7 +48,8 @@ export function turnRows(
   for (const [index, event] of happened.entries()) {
     if (turn !== undefined && event.turn !== turn) continue;
     const text = eventText(event);
-    const today = parted || now.unheard?.includes(event) === true ? undefined : taken(events, event);
+    const today =
+      parted || now.unheard?.includes(event) === true ? undefined : taken(events, event);
     if (parted || now.unheard?.includes(event) === true) add(text, '', false);
     else if (today === undefined) add(askedText(event) ?? text, elseNow, true);
     else if (isSameEvent(event, today, index >= from)) add(text, text, false);
@@ -71,16 +81,28 @@ function isSameRun(one: RecordedEvent, other: RecordedEvent): boolean {
   return one.kind === other.kind && one.id === other.id && one.run === other.run;
 }
 
-/** `true` if an event equals the recorded event. Redacted values and dependent values are not compared. */
-function isSameEvent(recorded: RecordedEvent, now: RecordedEvent, isMadeOfRedacted: boolean): boolean {
+/**
+ * `true` if an event equals the recorded event. Redacted values and dependent values are not
+ * compared.
+ */
+function isSameEvent(
+  recorded: RecordedEvent,
+  now: RecordedEvent,
+  isMadeOfRedacted: boolean,
+): boolean {
   if (recorded === now) return true;
-  if (!isSameRun(recorded, now) || recorded.outcome !== now.outcome || recorded.reason !== now.reason)
+  if (
+    !isSameRun(recorded, now) ||
+    recorded.outcome !== now.outcome ||
+    recorded.reason !== now.reason
+  )
     return false;
   if (isMadeOfRedacted) return true;
   return (
     recorded.ms === now.ms &&
     recorded.latest === now.latest &&
-    (recorded.redacted?.includes('given') === true || isSameValue(recorded.given ?? null, now.given ?? null))
+    (recorded.redacted?.includes('given') === true ||
+      isSameValue(recorded.given ?? null, now.given ?? null))
   );
 }
 
@@ -102,12 +124,16 @@ export function eventText(event: RecordedEvent): string {
 }
 
 /** Formats two events with a visible difference. */
-function eventTexts(recorded: RecordedEvent, now: RecordedEvent): readonly [recorded: string, now: string] {
+function eventTexts(
+  recorded: RecordedEvent,
+  now: RecordedEvent,
+): readonly [recorded: string, now: string] {
   const texts = [askedText(recorded) ?? eventText(recorded), eventText(now)] as const;
   if (texts[0] !== texts[1] || recorded.letter !== undefined) return texts;
   const { value: _, ...valueless } = recorded;
   const text = eventText(valueless);
-  if (recorded.kind !== now.kind) return [`${text}, as ${recorded.kind}`, `${text}, as ${now.kind}`];
+  if (recorded.kind !== now.kind)
+    return [`${text}, as ${recorded.kind}`, `${text}, as ${now.kind}`];
   const place = differenceIn(recorded.given ?? null, now.given ?? null);
   const at = (given: Json | undefined): string => {
     const what = [recorded.outcome === 'asked' ? 'params' : 'input', ...place].join('.');
@@ -122,8 +148,12 @@ function askedText({ id, asked }: RecordedEvent): string | undefined {
 }
 
 function differenceIn(one: Json, other: Json): readonly string[] {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return [];
-  const [a, b] = [one, other] as unknown as readonly [{ [key: string]: Json }, { [key: string]: Json }];
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return [];
+  const [a, b] = [one, other] as unknown as readonly [
+    { [key: string]: Json },
+    { [key: string]: Json },
+  ];
   const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
   const key = keys.find((each) => !isSameValue(a[each] ?? null, b[each] ?? null));
   if (key === undefined) return [];

@@ -21,10 +21,10 @@ export interface RecordingFile {
 }
 
 /**
- * Finds recordings, and makes a test of each. A file `*.jsonl` contains the turns of a saga, a turn per line, as `onTurn` of
- * `recordSagas` gets.
- * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for folders; relative to the working
- *   directory
+ * Finds recordings, and makes a test of each. A file `*.jsonl` contains the turns of a saga, a turn
+ * per line, as `onTurn` of `recordSagas` gets.
+ * @param pattern - a file, a folder, or a path with `*` for part of a name and `**` for folders;
+ * relative to the working directory
  * @throws SagaTestError `script` if no file is found
  * @example
  * ```ts
@@ -67,13 +67,19 @@ function filesOf(pattern: string): readonly string[] {
   const fixed = normal.split('/').findIndex((part) => part.includes('*'));
   if (fixed === -1) {
     if (!existsSync(pattern)) return [];
-    return statSync(pattern).isDirectory() ? filesOf(join(pattern, '**/*.json')) : [resolve(pattern)];
+    return statSync(pattern).isDirectory()
+      ? filesOf(join(pattern, '**/*.json'))
+      : [resolve(pattern)];
   }
-  const root = resolve(normal.split('/').slice(0, fixed).join('/') || (normal.startsWith('/') ? '/' : '.'));
+  const root = resolve(
+    normal.split('/').slice(0, fixed).join('/') || (normal.startsWith('/') ? '/' : '.'),
+  );
   if (!existsSync(root)) return [];
   const wanted = toRegExp(normal.split('/').slice(fixed).join('/'));
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((path) => wanted.test(path.replaceAll('\\', '/')) && statSync(join(root, path)).isFile())
+    .filter(
+      (path) => wanted.test(path.replaceAll('\\', '/')) && statSync(join(root, path)).isFile(),
+    )
     .toSorted()
     .map((path) => join(root, path));
 }

@@ -23,11 +23,11 @@ export interface ReplayOptions {
 }
 
 /**
- * Replays a recording on the current code. Asks and runs nothing: answers and results are the recorded ones. Shows before a deploy if sagas in flight can
- * continue.
+ * Replays a recording on the current code. Asks and runs nothing: answers and results are the
+ * recorded ones. Shows before a deploy if sagas in flight can continue.
  *
- * A generator is resumed from its journal, as from a token. A machine repeats its turns from its arguments, at the recorded
- * times.
+ * A generator is resumed from its journal, as from a token. A machine repeats its turns from its
+ * arguments, at the recorded times.
  * @param recording - a recording, or the turns of a saga from `recordSagas`
  * @param sagas - sagas that the host serves, with older versions in `previous`
  * @throws SagaTestError `replay_mismatch`, with the recording and the current code side by side
@@ -47,7 +47,9 @@ export async function replayRecording(
   sagas: readonly Program[],
   options: ReplayOptions = {},
 ): Promise<void> {
-  const whole: unknown = Array.isArray(recording) ? joinRecording(recording as RecordedTurn[]) : recording;
+  const whole: unknown = Array.isArray(recording)
+    ? joinRecording(recording as RecordedTurn[])
+    : recording;
   assertRecording(whole);
   const { name = `the recording of '${whole.saga}'`, ends = 'compare' } = options;
   const replay: Replay = { recording: whole, program: programOf(whole, sagas, name), name, ends };
@@ -61,7 +63,8 @@ type Replay = Required<ReplayOptions> & Readonly<{ recording: Recording; program
 /** Finds the current program of a recorded saga. Throws `replay_mismatch` if missing. */
 function programOf({ saga, version }: Recording, sagas: readonly Program[], name: string): Program {
   const current = sagas.find((program) => program.name === saga);
-  const versions = current === undefined ? [] : [current, ...current.previous.map((older) => older.saga)];
+  const versions =
+    current === undefined ? [] : [current, ...current.previous.map((older) => older.saga)];
   const program = versions.find((each) => each.version === version);
   if (program !== undefined) return program;
   const served = versions.map((each) => `'${each.version}'`).join(', ') || 'none';
@@ -106,7 +109,10 @@ async function replayJournal(replay: Replay): Promise<void> {
   );
 }
 
-/** Replays a journal. An entry that may depend on a redacted value takes the fingerprint of the current code. */
+/**
+ * Replays a journal. An entry that may depend on a redacted value takes the fingerprint of the
+ * current code.
+ */
 async function compared(
   program: Program,
   recording: Recording,
@@ -119,7 +125,8 @@ async function compared(
     const entry = happened[position];
     const today = asked.find(({ path }) => path === entry?.id);
     // A body that asks differently each time would stay at the same entry.
-    if (position < at || entry === undefined || today === undefined) return { ...replayed, asToday };
+    if (position < at || entry === undefined || today === undefined)
+      return { ...replayed, asToday };
     happened[position] = { ...entry, fingerprint: today.fingerprint };
     at = position;
   }
@@ -200,10 +207,19 @@ interface Turn {
 }
 
 /** Replays one turn with its recorded events. */
-async function replayedTurn({ program, state, began, events, engine, turn }: Turn): Promise<TurnReplayed> {
+async function replayedTurn({
+  program,
+  state,
+  began,
+  events,
+  engine,
+  turn,
+}: Turn): Promise<TurnReplayed> {
   const script = new TurnScript(began, events);
   const { ended } = began;
-  const answers = events.filter(isAnswer).map((event): [string, ClientAnswer] => [event.id, toAnswer(event)]);
+  const answers = events
+    .filter(isAnswer)
+    .map((event): [string, ClientAnswer] => [event.id, toAnswer(event)]);
   const recorder = new TurnRecorder({
     program,
     state,
@@ -214,7 +230,9 @@ async function replayedTurn({ program, state, began, events, engine, turn }: Tur
   script.onHalt = () => recorder.close();
   const outcome = await script.play(() => recorder.take()).catch(aborted);
   const { unheard, does } = script;
-  const heard = recorder.events.filter((event) => does === undefined || event.outcome !== 'not ended');
+  const heard = recorder.events.filter(
+    (event) => does === undefined || event.outcome !== 'not ended',
+  );
   const now = { events: heard, unheard, does };
   if (outcome === undefined) return now;
   if (outcome.status === 'suspended') return { ...now, state: outcome.state };

@@ -2,7 +2,13 @@ import type { Program } from '@mcp-saga/server';
 import { decode, validate, type Runtime, type StepCall } from '@mcp-saga/server/internal';
 import { show } from '../../values/show.ts';
 import { nextTick, VirtualClock } from '../../values/virtual-clock.ts';
-import { isLeft, isPassed, questionKey, type RecordedEvent, type TurnBeginning } from '../recording.ts';
+import {
+  isLeft,
+  isPassed,
+  questionKey,
+  type RecordedEvent,
+  type TurnBeginning,
+} from '../recording.ts';
 import { thrownFrom } from '../recorded-errors.ts';
 import { isAnswer } from '../recorded-answers.ts';
 
@@ -13,9 +19,16 @@ const { setTimeout: realTimeout } = globalThis;
 const lookAfterMs = 2;
 const patience = 250;
 
-type Pending = Readonly<{ id: string; settle: (event: RecordedEvent) => void; fail: (why: unknown) => void }>;
+type Pending = Readonly<{
+  id: string;
+  settle: (event: RecordedEvent) => void;
+  fail: (why: unknown) => void;
+}>;
 
-/** Replays the times and outcomes of a recorded turn. A step without a recording stops the turn; an undo without one fails. */
+/**
+ * Replays the times and outcomes of a recorded turn. A step without a recording stops the turn; an
+ * undo without one fails.
+ */
 export class TurnScript {
   /** First effect that is not recorded. */
   does: string | undefined;
@@ -71,7 +84,10 @@ export class TurnScript {
     });
   }
 
-  runtime(program: Program, { engine, turn }: { readonly engine: number; readonly turn: number }): Runtime {
+  runtime(
+    program: Program,
+    { engine, turn }: { readonly engine: number; readonly turn: number },
+  ): Runtime {
     const { host } = this.#began;
     const { budget, random = [], claims = [], routes = {}, refused = [] } = host;
     const unlimited = Number.POSITIVE_INFINITY;
@@ -98,7 +114,8 @@ export class TurnScript {
       },
       questions: {
         route: (question) => routes[questionKey(question)] ?? 'ask',
-        accepts: (provenance, question) => !refused.includes(`${provenance} ${questionKey(question)}`),
+        accepts: (provenance, question) =>
+          !refused.includes(`${provenance} ${questionKey(question)}`),
         sample: (params, { idempotencyKey: path }) => this.#ends('sample', path, params) as never,
         digest: (text) => text,
       },
@@ -224,6 +241,7 @@ function unreadable(why: RecordedEvent['value']): object {
 async function checkOutput({ output }: Program, result: unknown): Promise<unknown> {
   if (output === undefined) return result;
   const parsed = await validate(output, result);
-  if (!parsed.ok) throw new TypeError(`The result does not match the output schema: ${parsed.issues}`);
+  if (!parsed.ok)
+    throw new TypeError(`The result does not match the output schema: ${parsed.issues}`);
   return parsed.value;
 }
