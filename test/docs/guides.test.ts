@@ -432,14 +432,14 @@ describe('renamed IDs', () => {
     expect(await resume(gift, answered, 'express')).toMatchObject(done);
   });
 
-  it('are asked again behind `patched`, and kept for a question that was answered', async () => {
-    const token = await begin(gift);
-    const again = await resume(renamed, token, 'address');
-    expect(again).toMatchObject({ status: 'suspended', steps: [{ stepId: 'destination' }] });
-    const next = tokenOf(await resume(renamed, tokenOf(again), 'destination'));
-    expect(await resume(renamed, next, 'express')).toMatchObject(done);
-    const answered = tokenOf(await resume(gift, token, 'address'));
-    expect(await resume(renamed, answered, 'express')).toMatchObject(done);
+  it('apply behind `patched` to new sagas, and to no saga that was asked under the old ID', async () => {
+    const fresh = await resume(renamed, await begin(renamed), 'destination');
+    expect(await resume(renamed, tokenOf(fresh), 'express')).toMatchObject(done);
+    const begun = await begin(gift);
+    for (const code of [gift, renamed]) {
+      const answered = tokenOf(await resume(code, begun, 'address'));
+      expect(await resume(renamed, answered, 'express')).toMatchObject(done);
+    }
   });
 
   it('leave begun sagas their old IDs with a new version', async () => {

@@ -541,7 +541,7 @@ describe('a removed question', () => {
     });
   });
 
-  it('[R5] may be skipped with `patched`', async () => {
+  it('[R5] is still asked, and its refusal counts, behind a new `patched` that skips it', async () => {
     const did: string[] = [];
     const { state } = suspended(await start(make(true, did)));
     const after = saga({ name: 'order', version: '1', forks: 'accept' }, function* () {
@@ -552,7 +552,15 @@ describe('a removed question', () => {
       yield* step('delete', () => void did.push('delete'));
       return 'deleted';
     });
-    expect(completed(await turn(after, state, {}))).toBe('deleted');
+    expect(Object.keys(suspended(await turn(after, state, {})).steps)).toHaveLength(1);
+    expect(await turn(after, state, { sure: refusedTo })).toMatchObject({
+      error: { code: 'elicitation_refused' },
+      compensated: [{ stepId: 'charge' }],
+    });
+    expect(did).toEqual(['charge', 'refund']);
+    expect(
+      completed(await turn(after, suspended(await start(make(true, []))).state, { sure: word })),
+    ).toBe('deleted');
   });
 
   it('[E6] does not prevent a cancellation', async () => {

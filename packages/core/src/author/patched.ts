@@ -19,7 +19,8 @@ const names = /* @__PURE__ */ optionNames<PatchOptions>({ enabled: true });
 
 /**
  * Changes code under running sagas: `true` if the saga reaches the change after the deploy, `false`
- * if the saga was already past the change. The decision stays the same for the rest of the saga.
+ * if the saga was already past the change, or waits for an answer or a time behind it. The decision
+ * stays the same for the rest of the saga.
  * @example
  * ```ts
  * function* order(): Steps<void> {

@@ -19,7 +19,7 @@ import {
 } from './entry-types.ts';
 import type { Provenance } from '../model/client-step.ts';
 import { engineVersion, type ProgramState } from '../model/program-state.ts';
-import { endMark, undoMark } from '../values/path.ts';
+import { endMark } from '../values/path.ts';
 import { RecordedValues } from './journal-values.ts';
 import { fingerprintIn, isOpen, reveal, withhold } from './withheld-entry.ts';
 
@@ -135,11 +135,6 @@ export class Journal {
   /** `true` if the next entry records that a limit halted the body. */
   get isHaltedHere(): boolean {
     return this.replaying && this.path === `${endMark}limit`;
-  }
-
-  /** `true` if the journal is frozen and its saga is being undone. */
-  get isFrozenUndo(): boolean {
-    return this.#awaited?.path.startsWith(undoMark) === true;
   }
 
   thaw(): void {

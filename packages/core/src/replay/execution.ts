@@ -57,7 +57,9 @@ export class Execution implements BranchHost, FiberHost {
     const { limits, observer } = events.runtime;
     this.#fibers = new Scheduler(this, limits, this.#stack);
     if (observer.isStrict === true) this.#repeated = new RepeatedSteps();
-    this.markers = new Markers(journal, this.#stack, events.runtime, this.uncommitted);
+    const { uncommitted, phase } = this;
+    const { runtime } = events;
+    this.markers = new Markers({ journal, stack: this.#stack, runtime, uncommitted, phase });
     this.ending = new Ending(this.phase, journal, this.#stack, observer, this.uncommitted);
     const parts = {
       fibers: this.#fibers,

@@ -11,6 +11,7 @@ import { entryTypes, isDone, type EntryType } from '../journal/entry-types.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import { toBoundUndo, type SealedUndo, type UndoStack } from '../undo/undo-stack.ts';
 import type { CommitReason } from '../model/outcome.ts';
+import type { Phase } from '../undo/ending.ts';
 
 /** Recorded reasons for the next commit. */
 export class Uncommitted {
@@ -39,6 +40,15 @@ export class Uncommitted {
   }
 }
 
+/** What the markers of a body read and write. */
+interface MarkersOptions {
+  readonly journal: Journal;
+  readonly stack: UndoStack;
+  readonly runtime: Runtime;
+  readonly uncommitted: Uncommitted;
+  readonly phase: Phase;
+}
+
 /**
  * Entries that mark the progress of a body, made and replayed at once: patches, pivots, registered
  * undos.
@@ -48,22 +58,24 @@ export class Markers {
   readonly #stack: UndoStack;
   readonly #runtime: Runtime;
   readonly #uncommitted: Uncommitted;
+  readonly #phase: Phase;
   /** Number of steps, polls, and sleeps that were withdrawn or aborted. */
   discards = 0;
-  /** `true` if a change of the code was first applied in this turn. */
-  patchedNow = false;
   readonly #patches = new Map<string, boolean>();
 
-  constructor(journal: Journal, stack: UndoStack, runtime: Runtime, uncommitted: Uncommitted) {
-    this.#journal = journal;
-    this.#stack = stack;
-    this.#runtime = runtime;
-    this.#uncommitted = uncommitted;
+  constructor(parts: MarkersOptions) {
+    this.#journal = parts.journal;
+    this.#stack = parts.stack;
+    this.#runtime = parts.runtime;
+    this.#uncommitted = parts.uncommitted;
+    this.#phase = parts.phase;
   }
 
   /**
-   * `true` if a change of the code applies: not to a saga that was further or is undone, nor while
-   * disabled. An interrupted run of the turn may have been further on older code.
+   * Decides once for the life of the saga if a change of the code applies. A live body that gets
+   * here for the first time applies the change, and records that it did. During replay only the
+   * record counts, so a saga that passed this place without the change never applies it later: a
+   * pending question or wait behind this place has been passed, too.
    */
   patched(id: string, enabled: boolean): boolean {
     let decided = this.#patches.get(id);
@@ -71,14 +83,11 @@ export class Markers {
       const path = `${undoMark}patched:${id}`;
       // The body was halted here: the limit was met before the marker could be recorded.
       if (enabled && this.#journal.isHaltedHere) throw mismatchOf(this.#journal, []);
-      const isFurther = this.#journal.replaying || this.#runtime.turn.isInterrupted === true;
-      const isNew = enabled && !isFurther && !this.#journal.isFrozenUndo;
+      // If this turn was interrupted, its first run may have passed this place on older code.
+      const isFirstPass = !this.#phase.isReplaying && this.#runtime.turn.isInterrupted !== true;
+      const isNew = enabled && isFirstPass;
       decided = isNew || this.#journal.isAbout(path);
-      if (isNew) {
-        this.patchedNow = true;
-        this.#uncommitted.note('chance');
-        this.#journal.thaw();
-      }
+      if (isNew) this.#uncommitted.note('chance');
       if (decided) this.#mark('patched', path);
       this.#patches.set(id, decided);
     }

@@ -31,13 +31,12 @@ function nameOf(path: string): string {
 /**
  * Checks at the end of replay that the code waits for the same tasks as the sealed state. Changed
  * code may have failed, returned, dropped a question, or added a branch to a finished group.
- * `patched` allows the change.
  * @throws ReplayMismatch if the pending tasks or the registered undos differ
  */
 export function assertAwaited(head: Head, execution: Execution, journal: Journal): void {
-  const { markers, pending } = execution;
+  const { pending } = execution;
   // A recorded mismatch stays, even if the whole journal fits now.
-  if (head.mismatch === undefined && (markers.patchedNow || isAwaited(head, execution))) return;
+  if (head.mismatch === undefined && isAwaited(head, execution)) return;
   const names = new Set([...pending.keys()].flatMap((path) => [path, nameOf(path)]));
   throw mismatchOf(
     journal,
@@ -48,16 +47,15 @@ export function assertAwaited(head: Head, execution: Execution, journal: Journal
 
 /**
  * Converts an error thrown during replay to a mismatch with the error as cause: unchanged code did
- * not throw. Errors after a new `patched` are returned unchanged.
+ * not throw.
  */
 export function toMismatch(
   error: unknown,
   head: Head,
   execution: Execution,
   journal: Journal,
-): unknown {
-  const { phase, markers, pending } = execution;
-  if (markers.patchedNow) return error;
+): ReplayMismatch {
+  const { phase, pending } = execution;
   const isMismatch = error instanceof ReplayMismatch;
   const recorded = journal.replaying ? journal.facts() : awaitedFacts(head);
   const mismatch = isMismatch ? error : mismatchOf(journal, pending.values(), recorded);

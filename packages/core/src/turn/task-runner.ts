@@ -61,9 +61,7 @@ export class TaskRunner {
 
   /** Starts the live phase, after replay. */
   goLive(): void {
-    const { uncommitted, markers } = this.#execution;
-    uncommitted.clear();
-    if (markers.patchedNow) uncommitted.note('chance');
+    this.#execution.uncommitted.clear();
     this.#interrupted.goLive(this.#execution.pending.values());
   }
 

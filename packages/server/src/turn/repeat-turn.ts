@@ -74,8 +74,5 @@ async function renderQuestions(
     const question = asked.get(step.stepId);
     return question === undefined ? [] : [{ ...question, ...step }];
   });
-  // Code that `patched` has changed asks something else, or nothing: the next turn does, from the
-  // same token.
-  const isChanged = kept.length > 0 && steps.length === 0;
-  return { ...turn, steps, ...(isChanged ? { retryAfterMs: 0 } : {}), ...present({ content }) };
+  return { ...turn, steps, ...present({ content }) };
 }
