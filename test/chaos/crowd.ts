@@ -21,7 +21,17 @@ export interface CrowdFigures {
 const mostRestarts = 25;
 // All client timeouts are shorter: a call without an ending by then hangs.
 const longestEnd = 240_000;
-const tools: readonly Tool[] = ['buy', 'buy', 'trip', 'errand', 'dash', 'dash', 'tour'];
+const tools: readonly Tool[] = [
+  'buy',
+  'buy',
+  'trip',
+  'errand',
+  'dash',
+  'dash',
+  'gift',
+  'gift',
+  'tour',
+];
 
 /**
  * A fixed number of clients. Each client makes its next call as soon as the previous one has ended.
@@ -106,7 +116,8 @@ export class Crowd {
       this.#users.delete(user);
       if (ending === 'completed') this.#took.push(performance.now() - began);
       const isHonest = user.habit !== 'goes back';
-      this.reports.push({ dialect: way.dialect, ending, asked: user.asked, text, isHonest });
+      const { asked, refused } = user;
+      this.reports.push({ dialect: way.dialect, ending, asked, refused, text, isHonest });
       const { dialects } = this.figures();
       if (
         this.reports.length >= this.#slots.length &&

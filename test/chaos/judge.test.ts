@@ -22,6 +22,7 @@ const call = (ending: CallReport['ending'], text: string): CallReport => ({
   dialect: 'push',
   ending,
   asked: [],
+  refused: [],
   text,
   isHonest: true,
 });
@@ -112,6 +113,11 @@ describe('the judge', () => {
       'errand:7 is half done: ship stands without charge',
     ],
     [
+      'a refusal of its user that did not count',
+      { calls: [...sound.calls, { ...call('vanished', ''), refused: ['buy:1'] }] },
+      'The user refused buy:1, and it was done',
+    ],
+    [
       'a refusal without a reason',
       { calls: [...sound.calls, { ...call('refused', ''), isHonest: false }] },
       'nobody says why',
@@ -195,8 +201,8 @@ describe('the judge', () => {
     ],
     [
       'something that is not sold',
-      { effects: [...sound.effects, effect('gift:1', 'charge')] },
-      'gift:1, which nobody sells',
+      { effects: [...sound.effects, effect('loan:1', 'charge')] },
+      'loan:1, which nobody sells',
     ],
     [
       'a charge that was denied and is neither undone nor named',

@@ -13,6 +13,8 @@ export interface CallReport {
   readonly ending: Ending;
   /** Purchases named in its questions, in order. */
   readonly asked: readonly string[];
+  /** Purchases that its user refused in a question. */
+  readonly refused: readonly string[];
   /** Text of the result, the failure, or the refusal. */
   readonly text: string;
   /**
@@ -64,6 +66,7 @@ const plans: Readonly<Record<Tool | 'grant' | 'bill', Plan>> = {
     ],
     extras: ['room'],
   },
+  gift: { ways: [['charge', 'ship', 'thank']], extras: [] },
   tour: { ways: [['room', 'charge', 'thank']], extras: [] },
   grant: { ways: [['charge', 'thank']], extras: [] },
   bill: { ways: [['room', 'thank']], extras: [] },
@@ -100,6 +103,7 @@ export function judge(evidence: Evidence): readonly string[] {
       ...halfDone(purchase, named),
     ]),
     ...calls.flatMap((call) => untrue(call, purchases)),
+    ...calls.flatMap(({ refused }) => refused.flatMap((name) => doneThough(name, purchases))),
     ...cancelled.flatMap(({ compensated }) =>
       compensated.flatMap((label) => notUndone(label, purchases)),
     ),
@@ -212,6 +216,13 @@ function untrue(
   }
   if (ending !== 'failed') return [];
   return undoneIn(text).flatMap((label) => notUndone(label, purchases));
+}
+
+/** Finds a purchase that continued to its end although its user had refused it. */
+function doneThough(name: string, purchases: ReadonlyMap<string, Purchase>): readonly string[] {
+  const purchase = purchases.get(name);
+  if (purchase === undefined || !standingOf(purchase).includes('thank')) return [];
+  return [`The user refused ${name}, and it was done.`];
 }
 
 /** Finds effects that are reported as undone, but are still in place. */

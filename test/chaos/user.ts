@@ -47,6 +47,8 @@ export class User {
   readonly habit: Habit;
   /** Purchases named in the questions, newest last. */
   readonly asked: string[] = [];
+  /** Purchases of the questions that the user declined or cancelled. */
+  readonly refused: string[] = [];
   readonly #draw: Draw;
   readonly #leaving = new AbortController();
   #hasErred = false;
@@ -70,9 +72,9 @@ export class User {
     await this.#thinks();
     switch (this.habit) {
       case 'declines':
-        return { action: 'decline' };
       case 'cancels':
-        return { action: 'cancel' };
+        this.refused.push(purchaseIn(message) ?? message);
+        return { action: this.habit === 'declines' ? 'decline' : 'cancel' };
       case 'vanishes before':
         this.leaves();
         throw new Gone();
@@ -119,5 +121,5 @@ export class User {
 
 /** Finds the purchase named in a text. */
 export function purchaseIn(text: string): string | undefined {
-  return /\b(?:buy|trip|errand|dash|tour|grant|bill):[\w-]+/.exec(text)?.[0];
+  return /\b(?:buy|trip|errand|dash|gift|tour|grant|bill):[\w-]+/.exec(text)?.[0];
 }

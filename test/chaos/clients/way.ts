@@ -2,7 +2,7 @@ import type { Draw } from '../seeded.ts';
 import type { User } from '../user.ts';
 
 /** Called tools. */
-export type Tool = 'buy' | 'trip' | 'errand' | 'dash' | 'tour';
+export type Tool = 'buy' | 'trip' | 'errand' | 'dash' | 'gift' | 'tour';
 
 /** One call of a tool by a user. */
 export interface Calling {

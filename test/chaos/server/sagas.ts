@@ -80,6 +80,20 @@ const dash = saga({ name: 'dash', ...options }, function* () {
   return `done ${purchase}`;
 });
 
+/**
+ * Charges, and asks only if a turn was interrupted, as then its patch does not apply. A patch that
+ * applied in a later turn would withdraw the question, together with the answer.
+ */
+const gift = saga({ name: 'gift', ...options }, function* () {
+  const purchase = yield* purchaseOf('gift');
+  yield* order('charge', purchase);
+  if (!(yield* patched('without-asking'))) yield* askCount(purchase);
+  yield* order('ship', purchase);
+  yield* pivot('shipped');
+  yield* tell('thank', purchase);
+  return `done ${purchase}`;
+});
+
 /** Second half of a tour. The room is already booked, so this saga only runs forward. */
 const tickets = saga(
   { name: 'tickets', ...options, input: Purchase, commitFirst: false },
@@ -108,7 +122,7 @@ const tour = saga({ name: 'tour', ...options }, function* () {
  */
 export function sagasOf(release: Release): readonly Program[] {
   const [newest, other] = release === 'new' ? (['2', '1'] as const) : (['1', '2'] as const);
-  return [buy(newest, [buy(other)]), trip(release), dash, tour, tickets];
+  return [buy(newest, [buy(other)]), trip(release), dash, gift, tour, tickets];
 }
 
 function* askCount(purchase: string): Steps<void> {
