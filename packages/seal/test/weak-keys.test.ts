@@ -13,6 +13,12 @@ const weak: readonly (readonly [string, Uint8Array])[] = [
     Uint8Array.from({ length: 32 }, (_, index) => (index % 2 === 0 ? 0xde : 0xad)),
   ],
   ['a pattern of eight bytes', Uint8Array.from({ length: 32 }, (_, index) => 0xf0 + (index % 8))],
+  ['bytes that count down', Uint8Array.from({ length: 32 }, (_, index) => 200 - index)],
+  ['bytes that count in threes', Uint8Array.from({ length: 32 }, (_, index) => index * 3 + 180)],
+  [
+    'half a key twice',
+    Uint8Array.from({ length: 32 }, (_, index) => ((index % 16) ** 3 + 7) % 251),
+  ],
   ['a phrase', bytesOf('correct horse battery staple now')],
   ['a name with a number', bytesOf('my-super-secret-saga-key-2024-01')],
   ['half a key in hex', bytesOf('0f1e2d3c4b5a69788796a5b4c3d2e1f0')],

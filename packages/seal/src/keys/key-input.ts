@@ -123,16 +123,25 @@ const patternBytes = 8;
 const phraseCharacters = 18;
 
 /**
- * `true` if a 32-byte key is evidently not random: a byte or a short pattern repeated, or printable
- * ASCII text with few distinct characters.
+ * `true` if a 32-byte key is evidently not random: few distinct bytes, two equal halves, bytes that
+ * count up or down in equal steps, or printable ASCII text with few distinct characters.
  *
  * A random key is never refused in practice. The probability of at most 8 distinct bytes is below
- * C(256, 8) (8/256)^32 < 2^-111. The probability of printable text with at most 18 distinct
- * characters is below C(95, 18) (18/256)^32 < 2^-59.
+ * C(256, 8) (8/256)^32 < 2^-111. Equal halves have a probability of 2^-128, equal steps of 2^-240.
+ * The probability of printable text with at most 18 distinct characters is below
+ * C(95, 18) (18/256)^32 < 2^-59.
  */
 export function isWeakKey(key: Uint8Array): boolean {
   const distinct = new Set(key).size;
-  return distinct <= patternBytes || (distinct <= phraseCharacters && key.every(isPrintable));
+  if (distinct <= patternBytes || (distinct <= phraseCharacters && key.every(isPrintable)))
+    return true;
+  const half = key.length / 2;
+  return key.every((byte, at) => byte === key[at % half]) || hasEqualSteps(key);
+}
+
+function hasEqualSteps(key: Uint8Array): boolean {
+  const stepTo = (at: number): number => ((key[at] ?? 0) - (key[at - 1] ?? 0)) & 0xff;
+  return key.every((_, at) => at === 0 || stepTo(at) === stepTo(1));
 }
 
 function isPrintable(byte: number): boolean {
