@@ -75,8 +75,7 @@ export function pivot(id: string): ForkSensitiveCommand<void> {
 
 /**
  * Ends the saga and undoes its steps. The client receives the reason. A `catch` block cannot stop
- * an abort, and `finally` blocks run first. If a helper is called with `yield*`, its `finally`
- * block runs only up to its first command: call it with `scope(id, helper())` to run more.
+ * an abort, and `finally` blocks run first, in helpers, too.
  * @throws AuthoringError without a reason
  * @example
  * ```ts
