@@ -2,6 +2,7 @@ import { clockless } from '../../sql/test/support/clockless.ts';
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
 import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
+import { lateCopiesSuite } from '../../server/test/guards/late-copies-suite.ts';
 import { alarmQueue, durableObjectStore } from '@mcp-saga/cloudflare';
 import {
   guardConformance,
@@ -32,6 +33,7 @@ describe('the conformance of stores and queues in Durable Objects', () => {
   guardedHostsSuite('by Durable Objects', makeGuard);
   absentClientsSuite('by Durable Objects', makeGuard);
   interruptedTurnsSuite('by Durable Objects', makeGuard);
+  lateCopiesSuite('by Durable Objects', makeGuard, { runs: 5 });
 
   const makeTasks = async () => {
     const { one, other, ...time } = fresh();

@@ -10,6 +10,7 @@ import {
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
 import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
+import { lateCopiesSuite } from '../../server/test/guards/late-copies-suite.ts';
 import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
 import {
@@ -69,6 +70,7 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       absentClientsSuite(`by ${name}`, makeGuard);
       repeatedTurnsSuite(`by ${name}`, makeGuard);
       wokenSagasSuite(`by ${name}`, makeGuard);
+      lateCopiesSuite(`by ${name}`, makeGuard);
       lostClientsSuite(`by ${name}`, makeGuard);
       interruptedTurnsSuite(`by ${name}`, makeGuard);
       const makeStore = async () => {

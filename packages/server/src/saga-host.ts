@@ -43,8 +43,8 @@ export interface SagaHost {
   resume(token: string, answers?: readonly StepAnswer[], request?: HostRequest): Promise<SagaTurn>;
   /**
    * Ends a saga and undoes its steps within this request. Requires a saga with `forks`. A guard
-   * rejects all tokens but the newest. A cancel token of `onSuspended` needs no caller. Hosts with
-   * a `queue` need neither.
+   * rejects tokens that the client has used with answers. A cancel token of `onSuspended` needs no
+   * caller. Hosts with a `queue` need neither.
    *
    * With a cancel token, a saga past its pivot continues instead: through retries, waits, and
    * polls, until the saga ends or only the client could continue it. If that takes longer than
@@ -57,7 +57,7 @@ export interface SagaHost {
    * `retryAfterMs`
    * @throws ReplayMismatch if the code does not match the journal: deliver the message again after
    * a rollback
-   * @throws TokenRefused if the token is invalid, or older than the newest token
+   * @throws TokenRefused if the token is invalid, or was used with answers
    */
   cancel(token: string, request?: CancelHostRequest): Promise<SagaTurn>;
   /**

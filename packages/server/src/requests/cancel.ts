@@ -57,10 +57,7 @@ export async function cancelOpened(
   }
 }
 
-/**
- * Takes a turn of a cancelled saga. If the queue has continued the saga meanwhile, finds its newest
- * turn.
- */
+/** Takes a turn of a cancelled saga. If time has moved the saga on, finds its newest turn. */
 async function takenAt(
   host: HostParts,
   opened: Cancelled,
@@ -70,7 +67,7 @@ async function takenAt(
   try {
     return await taken(host, opened, caller, request);
   } catch (error) {
-    if (!isUsed(error) || host.guard?.queue === undefined || opened.isAbandoned) throw error;
+    if (!isUsed(error) || opened.isAbandoned) throw error;
     const repeated = { ...withoutAnswers(host, opened, opened.tokenBytes), isBehindCommit: true };
     const { turn } = await takeNewest(host, repeated, caller);
     return { turn, ran: false };

@@ -2,7 +2,7 @@ import { decodeHead } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Caller } from '../model/caller.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
-import type { SuspendedTurn } from '../model/turn.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { openCommitted } from '../token/resolve-program.ts';
 import type { GuardedTurn } from '../turn/turn-lease.ts';
@@ -10,10 +10,17 @@ import { stepIdsOf } from '../wire/step-answers.ts';
 import { take, withoutAnswers, type Resumption } from './resumption.ts';
 
 /**
- * Takes the turn of a request. If the queue has continued the saga meanwhile, the request continues
- * from the newest turn: with its answers to questions that are still open there, or with the
- * response of that turn. Throws TokenRefused `used` if the client has used the token with other
- * answers.
+ * Takes the turn of a request, wherever the saga is by now.
+ *
+ * A token that only time has moved on was used by a request without answers: by the queue, by a
+ * poll whose response was lost, or by a late copy of a poll. The client has decided nothing with
+ * it. Its request continues from the newest turn: with its answers to questions that are still open
+ * there, or with the response of that turn. A token that was used with answers is used up, and
+ * other answers are refused as a fork.
+ *
+ * Each turn on the way is taken by its own claim at the guard, without answers first if the answers
+ * are refused: only the request that used the token gets its response.
+ * @throws TokenRefused `used` if the client has used the token with other answers
  */
 export async function takeNewest(
   host: HostParts,
@@ -33,7 +40,7 @@ export async function takeNewest(
       // The client itself has used the token of the newest turn.
       if (current.news.size === 0 && newest !== undefined) return withUnused(newest, unused);
       if (current.news.size === 0) throw error;
-      // A queue sends no answers. This throws if the client has sent others.
+      // Time sends no answers. This throws if the client has sent others.
       taken = await take(host, { ...current, answers: nothing, news: nothing }, caller);
       isMoved = true;
     }
@@ -43,7 +50,8 @@ export async function takeNewest(
     if (turn.status === 'suspended' && (isMoved || !isNewest))
       next = await behind(host, current, turn);
     if (isMoved) unused.push(...reportUnused(host, current, next?.news));
-    if (next === undefined || (isNewest && next.news.size === 0) || (!isMoved && isCommitted))
+    const endsHere = isNewest && (next?.news.size === 0 || hasPage(turn));
+    if (next === undefined || endsHere || (!isMoved && isCommitted))
       return withUnused(await withRest(host, taken), unused);
     current = isMoved ? next : { ...next, answers: nothing, news: nothing };
     newest = taken;
@@ -57,12 +65,17 @@ export function isUsed(error: unknown): boolean {
   return error instanceof TokenRefused && error.reason === 'used';
 }
 
-/**
- * `true` if a kept turn leads to a newer turn. A client must get each page, which no later turn
- * repeats.
- */
+/** `true` if a kept turn leads to a newer turn, and has no page. */
 function leadsOn({ turn, wentOn = false }: GuardedTurn): boolean {
-  return turn.status === 'suspended' && wentOn && turn.hasPage !== true;
+  return turn.status === 'suspended' && wentOn && !hasPage(turn);
+}
+
+/**
+ * `true` if a turn has a page, which no later turn repeats: the client must get it, even if its
+ * answer waits. The turn asks the question again.
+ */
+function hasPage(turn: SagaTurn): boolean {
+  return turn.status === 'suspended' && turn.hasPage === true;
 }
 
 /**

@@ -10,7 +10,7 @@ import { acceptsModel } from '../turn/answer-routes.ts';
 import { openCommitted, standIn } from '../token/resolve-program.ts';
 import { takeNewest } from './newest-resumption.ts';
 import { openSaga, type TokenExpectations } from './open-for-caller.ts';
-import { reportInstantRefusals, take, withoutAnswers, type Resumption } from './resumption.ts';
+import { reportInstantRefusals, withoutAnswers, type Resumption } from './resumption.ts';
 import { sealedFor } from '../token/sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn } from '../model/turn.ts';
@@ -26,9 +26,8 @@ export async function resume(
   try {
     let current = await opened(host, token, sent, caller, request);
     let unknown: SagaTurn['unknown'];
-    const takes = host.guard?.queue === undefined ? take : takeNewest;
     for (;;) {
-      const { turn, isCommitted } = await takes(host, current, caller);
+      const { turn, isCommitted } = await takeNewest(host, current, caller);
       unknown ??= turn.unknown;
       if (!isCommitted || turn.status !== 'suspended') {
         return await sealedAs(

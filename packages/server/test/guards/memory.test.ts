@@ -6,6 +6,7 @@ import { absentClientsSuite } from './absent-clients-suite.ts';
 import { guardedHostsSuite } from './guarded-hosts-suite.ts';
 import type { GuardUnderTest } from './guard-under-test.ts';
 import { interruptedTurnsSuite } from './interrupted-turns-suite.ts';
+import { lateCopiesSuite } from './late-copies-suite.ts';
 import { lostClientsSuite } from './lost-clients-suite.ts';
 import { repeatedTurnsSuite } from './repeated-turns-suite.ts';
 import { wokenSagasSuite } from './woken-sagas-suite.ts';
@@ -25,6 +26,7 @@ absentClientsSuite('in memory', memory);
 repeatedTurnsSuite('in memory', memory);
 wokenSagasSuite('in memory', memory);
 lostClientsSuite('in memory', memory);
+lateCopiesSuite('in memory', memory, { runs: 60 });
 interruptedTurnsSuite('in memory', memory);
 describe('a store of tasks in memory', () => {
   const make = async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { absentClientsSuite } from '../../../server/test/guards/absent-clients-suite.ts';
 import { guardedHostsSuite } from '../../../server/test/guards/guarded-hosts-suite.ts';
 import { interruptedTurnsSuite } from '../../../server/test/guards/interrupted-turns-suite.ts';
+import { lateCopiesSuite } from '../../../server/test/guards/late-copies-suite.ts';
 import { lostClientsSuite } from '../../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../../server/test/guards/repeated-turns-suite.ts';
 import {
@@ -49,6 +50,7 @@ export function storeSuites(
       guardedHostsSuite(`by ${name}`, makeGuard);
       absentClientsSuite(`by ${name}`, makeGuard);
       repeatedTurnsSuite(`by ${name}`, makeGuard);
+      lateCopiesSuite(`by ${name}`, makeGuard);
       lostClientsSuite(`by ${name}`, makeGuard);
       interruptedTurnsSuite(`by ${name}`, makeGuard);
     }
