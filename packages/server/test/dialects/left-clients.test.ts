@@ -4,6 +4,7 @@ import {
   elicit,
   memoryGuard,
   memoryTaskStore,
+  pivot,
   promptSaga,
   saga,
   sleep,
@@ -264,20 +265,27 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     await connection.close();
   });
 
-  test('[E8] leaves its saga to the queue of the operator if a queue exists', async () => {
+  test.each([
+    ['is undone at once, though', false],
+    ['continues past its pivot, if', true],
+  ])('[E3] [E8] has a saga that %s the operator has a queue', async (_, hasPivot) => {
     const world = new World();
     const clock = testClock(Date.now());
     const told: SuspendedSagaFacts[] = [];
+    const settled = deferred<undefined>();
     const hooks: SagaHostOptions['hooks'] = {
       ...hooksInto(nothingTold()),
       onSuspended: (facts) => told.push(facts),
-      onSettled: () => undefined,
+      onSettled: () => settled.resolve(undefined),
     };
-    const { host } = hostOf(holding(world, 'refuse'), {
-      clock,
-      guard: { store: memoryGuard({ clock }) },
-      hooks,
+    const paying = saga({ name: 'holding', version: '1', forks: 'refuse' }, function* () {
+      yield* step('hold', () => world.do('held'), { compensate: world.undo });
+      if (hasPivot) yield* pivot('paid');
+      yield* elicit('sure', { message: 'Sure?', schema: Empty, fallback: {} });
+      yield* step('ship', () => world.do('shipped'));
+      return 'shipped';
     });
+    const { host } = hostOf(paying, { clock, guard: { store: memoryGuard({ clock }) }, hooks });
     const connection = await connect(host);
     const asked = deferred<undefined>();
     answerBy(connection.client, {
@@ -293,11 +301,13 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     await call;
     // The abort has reached the server.
     await connection.client.listTools();
-    expect(world.log).toEqual(['held']);
-    const [{ cancelToken, cancelAfter }] = told as [SuspendedSagaFacts];
+    if (!hasPivot) await settled.promise;
+    const end = hasPivot ? ['held'] : ['held', 'released'];
+    expect(world.log).toEqual(end);
+    const { cancelToken, cancelAfter } = told.at(-1) as SuspendedSagaFacts;
     clock.now = cancelAfter;
     await host.cancel(cancelToken);
-    expect(world.log).toEqual(['held', 'released']);
+    expect(world.log).toEqual(end);
     await connection.close();
   });
 

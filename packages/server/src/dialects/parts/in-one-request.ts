@@ -5,6 +5,8 @@ import type { DialectCapabilities } from '../../model/dialect-capabilities.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import { beginCall, isResumed } from './begin-call.ts';
+import { isPastPivot } from '../../requests/cancel.ts';
+import { openCommitted } from '../../token/resolve-program.ts';
 import { sendWakeOf } from '../../turn/settle.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 
@@ -20,8 +22,9 @@ interface OneRequest {
  * Runs all turns of a saga within one request. The client gets a token only if the request ends
  * before the saga.
  *
- * If the client aborts, disconnects, or times out, the current turn ends before its next step. A
- * saga with `forks` is undone at once or, with `onSuspended`, by the queue of the operator.
+ * If the client aborts, disconnects, or times out, the current turn ends before its next step, and a
+ * saga with `forks` is undone at once: nobody has its token. A queue that knows the saga finishes
+ * the undo if this process dies, and continues a saga past its pivot.
  */
 export async function inOneRequest(
   host: SagaHostCore,
@@ -73,14 +76,14 @@ async function undoAbandoned(
   { token, turn, saga }: SuspendedTurn,
   first: number,
 ): Promise<void> {
-  const { registry } = host;
   const { notifiesSuspended, hooks } = host.observer;
   // The saga may have continued as another one.
-  const forks = registry.named(saga)?.forks;
-  const isQueued = notifiesSuspended && forks === 'refuse';
+  const forks = host.registry.named(saga)?.forks;
   const isRepeated = isResumed(call) && (forks === 'accept' || turn === first);
-  if (forks === undefined || isQueued || isRepeated) return;
+  if (forks === undefined || isRepeated) return;
   try {
+    const isQueued = notifiesSuspended && forks === 'refuse';
+    if (isQueued && isPastPivot(await openCommitted(host, token))) return;
     const request = { methods: [call.method], reason: 'The client disconnected.' };
     const { signal: _, ...caller } = call.caller;
     await host.cancel(token, caller, request);
