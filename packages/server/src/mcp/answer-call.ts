@@ -4,6 +4,7 @@ import { resumable } from '../dialects/resumable-requests.ts';
 import { hostFor, type SagaHostCore } from '../requests/host.ts';
 import { toWireError } from '../wire/wire-error.ts';
 import type { Caller } from '../model/caller.ts';
+import { callConnectionOf } from './call-connection.ts';
 import { limitedProgress } from './limited-progress.ts';
 import {
   toCaller,
@@ -103,6 +104,7 @@ export function toClientCall(
     id: mcpReq?.id ?? context.requestId ?? '',
     client: clientFactsOf(client, context),
     caller,
+    connection: callConnectionOf(client, context),
     requestState: mcpReq?.requestState?.(),
     inputResponses: inputResponsesOf(mcpReq),
     send: senderOf(context),

@@ -16,11 +16,13 @@ export interface ProtocolServerLike {
   setRequestHandler(...args: never): void;
   registerCapabilities(capabilities: never): void;
   getClientCapabilities(): unknown;
+  /** Undefined before the connection, and after its end. */
+  readonly transport?: unknown;
 }
 
 /** Part of a server that knows the client of a session. */
 export interface ClientSource {
-  readonly server: Pick<ProtocolServerLike, 'getClientCapabilities'>;
+  readonly server: Pick<ProtocolServerLike, 'getClientCapabilities' | 'transport'>;
 }
 
 /** Context of a request handler, in version 2 (`mcpReq`) or version 1. */

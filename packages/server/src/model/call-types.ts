@@ -40,6 +40,7 @@ export interface ClientCall {
   readonly id: string | number;
   readonly client: ClientFacts;
   readonly caller: Caller;
+  readonly connection: CallConnection;
   /** `true` if the client receives tokens to resume this request. @default false */
   readonly isResumable?: boolean;
   /** Fields of a multi round-trip request. */
@@ -56,6 +57,16 @@ export interface ClientCall {
   waitUntil(work: Promise<unknown>): void;
   /** Encodes an ended saga as the result of the method. */
   toResult(turn: CompletedTurn | FailedTurn): object;
+}
+
+/** Connection of a client during a call. */
+export interface CallConnection {
+  /**
+   * `true` if the response to the call can no longer reach the client. `false` also if unknown.
+   */
+  isLost(): boolean;
+  /** Calls `onChange` when `isLost` may have changed. Returns a function that ends this. */
+  watch(onChange: () => void): () => void;
 }
 
 /** Options of a request to a client. */

@@ -5,13 +5,11 @@ import { longestTimerMs, neverAborted, sleep } from '../../settings/clock.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 import { toRequest } from '../../wire/step-requests.ts';
+import { requestTimedOut, whyUnanswered } from './client-errors.ts';
+import { ClientPresence } from './client-presence.ts';
 
 // Limit of invalid answers to one question, since an automated client might never stop.
 const maxTries = 10;
-
-const requestTimedOut = -32_001;
-
-const connectionClosed = -32_000;
 
 const invalidParams = -32_602;
 
@@ -23,12 +21,16 @@ interface OpenQuestion {
   answer?: StepAnswer;
 }
 
-/** Unanswered questions of one call. Withdrawn when the saga no longer asks them. */
+/**
+ * Unanswered questions of one call. Withdrawn when the saga no longer asks them, and when the call
+ * ends: because its client cancelled it, closed its transport, or is gone.
+ */
 export class OpenQuestions {
   readonly #call: ClientCall;
   readonly #clock: () => number;
   readonly #sleep: Timing['sleep'];
-  readonly #signal: AbortSignal;
+  readonly #presence: ClientPresence;
+  readonly #left = new AbortController();
   readonly #open = new Map<string, OpenQuestion>();
   readonly #tries = new Map<string, number>();
 
@@ -36,7 +38,19 @@ export class OpenQuestions {
     this.#call = call;
     this.#clock = clock;
     this.#sleep = wait;
-    this.#signal = call.caller.signal ?? neverAborted();
+    const leave = (reason: unknown): void => this.#left.abort(reason);
+    this.#presence = new ClientPresence(
+      call,
+      () => this.#open.size > 0,
+      () => leave(new Error('The client is gone.')),
+    );
+    const { signal = neverAborted() } = call.caller;
+    signal.addEventListener('abort', () => leave(signal.reason), { once: true });
+    if (signal.aborted) leave(signal.reason);
+  }
+
+  get #signal(): AbortSignal {
+    return this.#left.signal;
   }
 
   /**
@@ -55,8 +69,12 @@ export class OpenQuestions {
     const questions = steps.map((step) => this.#ask(step, sagaId, expiresAt));
     for (const [stepId, question] of this.#open)
       if (!questions.includes(question)) this.#withdraw(stepId, question);
-    if (steps.length === 0) await this.#sleep(retryAfterMs, this.#signal);
-    else await this.#answered(questions, due);
+    if (steps.length === 0) {
+      await this.#sleep(retryAfterMs, this.#signal);
+    } else {
+      this.#presence.begin();
+      await this.#answered(questions, due);
+    }
     if (this.#signal.aborted) throw new TurnAborted(this.#signal.reason);
     return questions.flatMap(({ answer }) => {
       if (answer === undefined) return [];
@@ -66,7 +84,9 @@ export class OpenQuestions {
     });
   }
 
+  /** Withdraws all questions at the end of the call. */
   withdraw(): void {
+    this.#presence.end();
     for (const [stepId, question] of this.#open) this.#withdraw(stepId, question);
   }
 
@@ -147,13 +167,11 @@ function isJson(value: unknown): value is Json {
 
 /** Converts an error of the client. Throws TurnAborted if the connection is closed. */
 function toStepFailure(error: unknown): { readonly code: number; readonly message: string } {
-  const { code, message } = Object(error) as {
-    readonly code?: unknown;
-    readonly message?: unknown;
-  };
-  if (code === 'REQUEST_TIMEOUT')
+  const why = whyUnanswered(error);
+  if (why === 'disconnected') throw new TurnAborted(error);
+  if (why === 'timed out')
     return { code: requestTimedOut, message: 'The client did not answer in time.' };
-  if (typeof code !== 'number' || code === connectionClosed) throw new TurnAborted(error);
+  const { code, message } = error as { readonly code: number; readonly message?: unknown };
   // Version 1 of the SDK puts the code into the message.
   const text = typeof message === 'string' ? message.replace(/^MCP error -?\d+: /, '') : '';
   return { code, message: isJson(text) ? text : '' };
