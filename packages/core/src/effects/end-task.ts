@@ -95,17 +95,18 @@ export function routeOf(
   return task.route;
 }
 
-/** Chooses between fallback, host, and `ClientCannot` for a question without the client. */
+/**
+ * Route of a question that the client does not support: the next answerer of the order. `ask`: the
+ * question stays open, for the model that calls.
+ */
 export function routeWithoutClient(
   spec: EffectSpec,
   questions: Pick<RuntimeQuestions, 'route'>,
 ): Route {
   const question = questionOf(spec);
-  const route =
-    question === undefined
-      ? 'cannot'
-      : leadingRoute({ ...question, isUnsupported: true }, questions);
-  return route === 'ask' ? 'cannot' : route;
+  return question === undefined
+    ? 'cannot'
+    : leadingRoute({ ...question, isUnsupported: true }, questions);
 }
 
 function leadingRoute(question: Question, questions: Pick<RuntimeQuestions, 'route'>): Route {

@@ -15,7 +15,7 @@ import {
   capabilitiesOf,
   type RequestLike,
 } from './sdk.ts';
-import type { Program, Json } from '@mcp-saga/core';
+import type { ClientNeed, Program, Json } from '@mcp-saga/core';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import { asksOf } from '../wire/step-requests.ts';
 
@@ -135,11 +135,27 @@ export function clientFactsOf(server: ClientSource, context: RequestContextLike)
   // Some clients of older versions send other parts of the envelope.
   const era = context.mcpReq?.envelope?.[protocolVersionKey] === undefined ? 'legacy' : 'modern';
   const overHttp = context.http?.req !== undefined || context.requestInfo !== undefined;
+  const lacking = lackingIn(server);
   return {
     era,
     // Over HTTP without a session, each request reaches a new server.
     isSession: era === 'legacy' && (!overHttp || context.sessionId !== undefined),
     capabilities,
-    asks: asksOf(capabilities),
+    // Read again in each turn of a call, because a turn may have asked in vain.
+    get asks() {
+      return asksOf(capabilities).filter((need) => !lacking.has(need));
+    },
+    noteLacking: (need) => void lacking.add(need),
   };
+}
+
+/** Capabilities that the client of a session declared, and does not have. */
+const lackingNeeds = new WeakMap<ClientSource, Set<ClientNeed>>();
+
+function lackingIn(server: ClientSource): Set<ClientNeed> {
+  const known = lackingNeeds.get(server);
+  if (known !== undefined) return known;
+  const made = new Set<ClientNeed>();
+  lackingNeeds.set(server, made);
+  return made;
 }

@@ -16,8 +16,13 @@ export interface ClientFacts {
   readonly isSession: boolean;
   /** Capabilities that the client declared; undefined if unknown. */
   readonly capabilities: Json | undefined;
-  /** Capabilities for questions among them. */
+  /** Capabilities for questions among them, apart from those that the client lacks after all. */
   readonly asks: readonly ClientNeed[];
+  /**
+   * Notes that the client declared a capability, and answered "method not found" to a question:
+   * from now on, `asks` of this session does not contain it.
+   */
+  readonly noteLacking: (need: ClientNeed) => void;
 }
 
 /** Methods of MCP that a saga can serve. */

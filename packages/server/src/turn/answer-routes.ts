@@ -68,7 +68,9 @@ function reaches(asking: Asking, answerer: Answerer, question: Question): boolea
       return asks === undefined || asks.includes(question.need);
     }
     case 'model':
-      if (question.isUnsupported === true) return false;
+      // A dialect that asks the client in each turn would never reach the model.
+      if (question.isUnsupported === true && dialect.asks?.includes(question.need) !== false)
+        return false;
       return dialect.asksModel === true && acceptsModel(asking, question.accept);
     case 'fallback':
       return question.hasFallback;

@@ -1,6 +1,7 @@
 import {
   elicit,
   elicitUrl,
+  info,
   listRoots,
   memoryGuard,
   sample,
@@ -11,6 +12,7 @@ import {
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
+import { toCallResult } from '../fixtures/calling.ts';
 import { connections } from '../fixtures/connections.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { hostOf, suspended, type TestHost } from '../fixtures/host.ts';
@@ -68,6 +70,60 @@ describe.each(inSessions)(
         await close();
       },
     );
+
+    test.each([
+      [['client', 'model', 'fallback'], true, true, 'model'],
+      [['client', 'fallback', 'model'], true, true, 'server'],
+      [['client', 'fallback', 'model'], true, false, 'model'],
+      [['client', 'model', 'fallback'], false, true, 'server'],
+      [['model', 'client', 'fallback'], true, true, 'model'],
+      [['client', 'model', 'fallback'], false, false, 'nobody'],
+    ] as const)(
+      '[W3] leads to the next answerer of the order: %j, model %j, fallback %j, answered by %s',
+      async (elicitation, acceptsModel, hasFallback, by) => {
+        const where = saga({ name: 'where', version: '1', forks: 'refuse' }, function* () {
+          try {
+            yield* elicit('target', {
+              message: 'Where?',
+              schema: Target,
+              ...(hasFallback ? { fallback: { target: 'staging' } } : {}),
+            });
+          } catch {
+            return 'nobody';
+          }
+          return String((yield* info()).answeredBy('target'));
+        });
+        const { host } = hostOf(where, {
+          ...withGuard(),
+          answers: { order: { elicitation }, model: acceptsModel ? 'accept' : 'refuse' },
+        });
+        const { client, close } = await connect(host, { capabilities: all });
+        const call = async (args: object): Promise<ReturnType<typeof toCallResult>> =>
+          toCallResult(await client.callTool({ name: 'where', arguments: { ...args } }));
+        const first = await call({});
+        if (by !== 'model') {
+          expect(first).toMatchObject({ text: by, token: undefined });
+        } else {
+          const answers = JSON.stringify({
+            target: { action: 'accept', content: { target: 'x' } },
+          });
+          const last = await call({ resumeToken: first.token, answers });
+          expect(last).toMatchObject({ text: 'model', token: undefined });
+        }
+        await close();
+      },
+    );
+
+    test('[W3] is asked only once for a capability that it lacks, in all calls of its session', async () => {
+      const { host, told } = hostOf(trying);
+      const { client, close } = await connect(host, { capabilities: all });
+      const timesAsked = (): number => told.steps.filter(({ type }) => type === 'asked').length;
+      await client.callTool({ name: 'trying', arguments: {} });
+      expect(timesAsked()).toBe(4);
+      await client.callTool({ name: 'trying', arguments: {} });
+      expect(timesAsked()).toBe(4);
+      await close();
+    });
   },
 );
 

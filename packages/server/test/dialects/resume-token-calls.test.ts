@@ -17,6 +17,7 @@ const unreachable: ClientFacts = {
   isSession: false,
   capabilities: { elicitation: {}, sampling: {} },
   asks: ['elicitation', 'sampling'],
+  noteLacking: () => undefined,
 };
 
 function callOf(program: Program, more: Partial<ClientCall> = {}): ClientCall {

@@ -4,7 +4,7 @@ import type { HostParts, Timing } from '../../settings/host-parts.ts';
 import { longestTimerMs, neverAborted, sleep } from '../../settings/clock.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import type { ClientCall } from '../../model/call-types.ts';
-import { toRequest } from '../../wire/step-requests.ts';
+import { needOf, toRequest } from '../../wire/step-requests.ts';
 import { requestTimedOut, whyUnanswered } from './client-errors.ts';
 import { ClientPresence } from './client-presence.ts';
 
@@ -12,6 +12,8 @@ import { ClientPresence } from './client-presence.ts';
 const maxTries = 10;
 
 const invalidParams = -32_602;
+
+const methodNotFound = -32_601;
 
 interface OpenQuestion {
   /** Question as asked, to detect another question under the same ID. */
@@ -133,7 +135,7 @@ export class OpenQuestions {
             stepId,
             error: { code: invalidParams, message: `No valid answer in ${maxTries} attempts.` },
           })
-        : answerOf(stepId, this.#call.send(request, { timeout, signal: withdrawn.signal }));
+        : this.#answerOf(step, this.#call.send(request, { timeout, signal: withdrawn.signal }));
     const question: OpenQuestion = {
       asked,
       withdrawn,
@@ -144,15 +146,19 @@ export class OpenQuestions {
     this.#open.set(stepId, question);
     return question;
   }
-}
 
-async function answerOf(stepId: string, sent: Promise<unknown>): Promise<StepAnswer> {
-  try {
-    const result = await sent;
-    // An invalid answer becomes null, which repeats the question with the reason.
-    return { stepId, result: isJson(result) ? result : null };
-  } catch (error) {
-    return { stepId, error: toStepFailure(error) };
+  async #answerOf(step: ClientStep, sent: Promise<unknown>): Promise<StepAnswer> {
+    const { stepId } = step;
+    try {
+      const result = await sent;
+      // An invalid answer becomes null, which repeats the question with the reason.
+      return { stepId, result: isJson(result) ? result : null };
+    } catch (error) {
+      const failure = toStepFailure(error);
+      // Some gateways declare capabilities for clients that do not have them.
+      if (failure.code === methodNotFound) this.#call.client.noteLacking(needOf(step));
+      return { stepId, error: failure };
+    }
   }
 }
 
