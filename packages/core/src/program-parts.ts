@@ -63,6 +63,7 @@ export type {
   TicketFacts,
 } from './model/outside.ts';
 export type { FormField, FormSchema } from './values/form.ts';
+export { isBlank } from './values/form-content.ts';
 export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory } from './model/history.ts';
 export { engineVersion, type ProgramState } from './model/program-state.ts';

@@ -61,7 +61,7 @@ describe('an answer that does not match', () => {
     ['a list', () => ask('q'), [], /^result: /],
     ['no action', () => ask('q'), {}, /^action: /],
     ['another action', () => ask('q'), { action: 'secret' }, /^action: /],
-    ['no content', () => ask('q'), { action: 'accept' }, /^content: /],
+    ['no content', () => ask('q'), { action: 'accept' }, /^word: /],
     ['a list as content', () => ask('q'), { action: 'accept', content: ['secret'] }, /^content: /],
     ['a field too few', () => ask('q'), { action: 'accept', content: { secret: 1 } }, /^word: /],
     [

@@ -37,7 +37,19 @@ export interface SampleParams {
 /** Answer of the client's model: MCP's `CreateMessageResult`. */
 export interface SampleResult {
   readonly role: 'user' | 'assistant';
+  /**
+   * The answer as one block. If the model sent several blocks, this is their text in one block; or,
+   * without text, the first image or sound.
+   */
   readonly content: MessageContent;
+  /**
+   * All blocks as the client sent them, if it sent a list, or a call or result of a tool. Absent if
+   * `content` is the whole answer.
+   */
+  readonly blocks?: readonly (
+    | MessageContent
+    | { readonly type: 'tool_use' | 'tool_result'; readonly [field: string]: Json }
+  )[];
   readonly model: string;
   readonly stopReason?: string;
 }

@@ -55,10 +55,13 @@ export type InferInput<S extends Schema> = NonNullable<S['~standard']['types']>[
 /** Output type of a schema: defaults filled in, transforms applied. */
 export type InferOutput<S extends Schema> = NonNullable<S['~standard']['types']>['output'];
 
-/** A parsed value, or issues in one line. */
+/**
+ * A parsed value; or the issues in one line, and the names of the fields of the value that they are
+ * about.
+ */
 export type Validated<Output> =
   | { readonly ok: true; readonly value: Output }
-  | { readonly ok: false; readonly issues: string };
+  | { readonly ok: false; readonly issues: string; readonly fields: readonly string[] };
 
 /** Maximum number of reported issues: a hostile value must not cause a long answer. */
 const MAX_ISSUES = 8;
@@ -77,7 +80,13 @@ export async function validate<Output>(
   if (result.issues === undefined) return { ok: true, value: result.value };
   const told = result.issues.slice(0, MAX_ISSUES).map((issue) => formatIssue(issue, value));
   const rest = result.issues.length - told.length;
-  return { ok: false, issues: rest > 0 ? `${told.join('; ')}; and ${rest} more` : told.join('; ') };
+  const issues = rest > 0 ? `${told.join('; ')}; and ${rest} more` : told.join('; ');
+  const fields = result.issues.flatMap(({ path }) => path?.slice(0, 1).map(keyOf) ?? []);
+  return { ok: false, issues, fields: fields.map(String) };
+}
+
+function keyOf(segment: IssuePath[number]): PropertyKey {
+  return typeof segment === 'object' ? segment.key : segment;
 }
 
 /**
@@ -115,7 +124,7 @@ function formatIssue(issue: Issue, root: unknown): string {
   let place: Place | undefined;
   let value = root;
   for (const segment of issue.path ?? []) {
-    const key = typeof segment === 'object' ? segment.key : segment;
+    const key = keyOf(segment);
     place = { parent: place, key: typeof key === 'number' ? key : String(key) };
     value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   }

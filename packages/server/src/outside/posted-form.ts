@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/core';
-import type { FormField, FormSchema } from '@mcp-saga/core/program';
+import { isBlank, type FormField, type FormSchema } from '@mcp-saga/core/program';
 import { choicesOf, inputName } from './html-form-fields.ts';
 import type { FieldErrors, NumberField, Posted, TextField } from './html-form-fields.ts';
 
@@ -10,17 +10,19 @@ export interface FormContent {
 }
 
 /**
- * Reads a posted form by its schema. Empty fields are omitted. The schema of the saga checks the
- * content again.
+ * Reads a posted form by its schema. A field that was left empty is omitted: a form on the web
+ * sends an empty string for it. The schema of the saga checks the content again.
  */
 export function readForm({ properties, required = [] }: FormSchema, posted: Posted): FormContent {
   const errors = new Map<string, string>();
   const entries = Object.entries(properties).flatMap(([name, field], index): [string, Json][] => {
-    const values = (posted.get(inputName(index)) ?? []).filter((value) => value !== '');
+    const values = (posted.get(inputName(index)) ?? []).filter((value) => !isBlank(value));
     const { value, error } = readField(field, values);
-    if (error !== undefined) errors.set(name, error);
+    const isRequired = required.includes(name);
+    // An optional list may be left empty even if a list needs several options.
+    if (error !== undefined && (isRequired || values.length > 0)) errors.set(name, error);
     if (value !== undefined) return [[name, value]];
-    if (error === undefined && required.includes(name)) errors.set(name, 'Fill in this field.');
+    if (error === undefined && isRequired) errors.set(name, 'Fill in this field.');
     return [];
   });
   return { content: Object.fromEntries(entries), errors };

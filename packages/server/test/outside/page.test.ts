@@ -166,6 +166,25 @@ describe('the answer page', () => {
     expect((await post(test, [['decision', 'approve'], ...good])).status).toBe(200);
   });
 
+  it('omits optional fields that were left empty, whatever their kind', async () => {
+    const test = await asked(Every);
+    const needed = new Set(['f0', 'f8', 'f9']);
+    const fields = good.map(([name, value]): [string, string] => [
+      name,
+      needed.has(name) ? value : '',
+    ]);
+    expect((await post(test, [['decision', 'approve'], ['f1', ''], ...fields])).status).toBe(200);
+    expect(await test.decision()).toEqual({ text: 'abc', sure: true, size: 'M' });
+  });
+
+  it('asks again for a required list that was left empty', async () => {
+    const colors = z.array(z.enum(['red', 'blue'])).min(1);
+    const test = await asked(z.object({ colors }));
+    const approve: Fields = [['decision', 'approve']];
+    expect((await post(test, approve)).status).toBe(422);
+    expect((await post(test, [...approve, ['f0', 'red']])).status).toBe(200);
+  });
+
   it('needs no fields to deny', async () => {
     const test = await asked(Every);
     expect((await post(test, [['decision', 'deny']])).status).toBe(200);

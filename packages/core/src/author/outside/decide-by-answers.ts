@@ -1,6 +1,7 @@
 import type { OutsideAnswer, Receipt, RuntimeOutside } from '../../model/outside.ts';
-import type { Json } from '../../values/json.ts';
-import { validate, type Schema } from '../../values/standard-schema.ts';
+import { isJsonObject, type Json } from '../../values/json.ts';
+import { parseContent } from '../../values/form-content.ts';
+import { validate, type Schema, type Validated } from '../../values/standard-schema.ts';
 import { askAgain, type Asked } from './wait-outside.ts';
 
 /**
@@ -49,8 +50,11 @@ export async function decide(
 ): Promise<Asked<Approval<unknown>> | undefined> {
   const counted: ApprovalAnswer<unknown>[] = [];
   for (const answer of withoutSharedTickets(answers)) {
+    const { content } = answer;
     const parsed =
-      answer.approved && schema ? await parse(schema, answer, onError) : { value: answer.content };
+      answer.approved && schema
+        ? await parsedOrSkipped(parseContent(schema, isJsonObject(content) ? content : {}), onError)
+        : { value: content };
     if (parsed === undefined) continue;
     const { approved } = answer;
     counted.push({
@@ -75,7 +79,7 @@ export async function firstEvent(
   onError: RuntimeOutside['failed'],
 ): Promise<ReceivedEvent | undefined> {
   for (const answer of answers) {
-    const parsed = await parse(schema, answer, onError);
+    const parsed = await parsedOrSkipped(validate(schema, answer.content), onError);
     if (parsed !== undefined) return { ...toReceipt(answer), event: parsed.value };
   }
   return undefined;
@@ -99,15 +103,14 @@ export function withoutSharedTickets<A extends Pick<OutsideAnswer, 'by' | 'level
 }
 
 /**
- * Parses the content of an answer. Returns undefined if the schema refuses it, or throws: an answer
- * must not fail the saga.
+ * Awaits a parsed answer. Returns undefined if the schema refuses it, or throws: an answer must not
+ * fail the saga.
  */
-async function parse(
-  schema: Schema,
-  { content }: OutsideAnswer,
+async function parsedOrSkipped(
+  parsing: Promise<Validated<unknown>>,
   onError: RuntimeOutside['failed'],
 ): Promise<{ readonly value: unknown } | undefined> {
-  const parsed = await validate(schema, content).catch((error: unknown) => {
+  const parsed = await parsing.catch((error: unknown) => {
     onError?.(error);
     return undefined;
   });

@@ -1,7 +1,8 @@
 import { AuthoringError } from '../../values/errors.ts';
 import { isJsonObject, isSameJson } from '../../values/json.ts';
+import { parseContent } from '../../values/form-content.ts';
 import { toForm, type FormSchema } from '../../values/form.ts';
-import { validate, type Schema } from '../../values/standard-schema.ts';
+import type { Schema } from '../../values/standard-schema.ts';
 import { performed } from '../parts/run-code.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
 import { accepted, unanswered, untilTtl } from '../parts/effect-entries.ts';
@@ -82,12 +83,14 @@ async function acceptElicitation(
     const type = action === 'accept' ? 'agreed' : action === 'decline' ? 'declined' : 'dismissed';
     return { entry: { type, answer }, value: undefined };
   }
-  if (!isJsonObject(content)) return { reason: 'content: expected an object' };
-  const parsed = await validate(schema, content);
+  // MCP lets a client leave out the content of a form. Some clients write null for it.
+  const given = content ?? {};
+  if (!isJsonObject(given)) return { reason: 'content: expected an object' };
+  const parsed = await parseContent(schema, given);
   if (!parsed.ok) return { reason: parsed.issues };
   // A value changed by the schema may contain data that the client does not know, and is not
   // compressed.
-  return accepted(isSameJson(parsed.value, content) ? 'accepted' : 'parsed', parsed.value, answer);
+  return accepted(isSameJson(parsed.value, given) ? 'accepted' : 'parsed', parsed.value, answer);
 }
 
 /**

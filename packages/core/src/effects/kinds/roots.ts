@@ -1,5 +1,5 @@
 import type { Effect, Spec } from '../parts/effect.ts';
-import { isJsonObject } from '../../values/json.ts';
+import { isJsonObject, type Json } from '../../values/json.ts';
 import { accepted } from '../parts/effect-entries.ts';
 
 /** Specification of a request for the roots of the client. */
@@ -16,12 +16,15 @@ export const roots: Effect<RootsSpec> = {
     params: () => ({}),
     accept: (_, { roots: listed }, given) => {
       if (!Array.isArray(listed)) return { reason: 'roots: expected an array' };
-      const bad = listed.findIndex(
-        (root) => !isJsonObject(root) || typeof root['uri'] !== 'string',
-      );
-      return bad === -1
-        ? accepted('listed', listed, given)
-        : { reason: `roots[${bad}].uri: expected a string` };
+      const problem = listed.map(problemOf).find((reason) => reason !== undefined);
+      return problem === undefined ? accepted('listed', listed, given) : { reason: problem };
     },
   },
 };
+
+/** Returns what a root lacks, or undefined for a valid root. */
+function problemOf(root: Json, index: number): string | undefined {
+  const { uri, name = '' } = isJsonObject(root) ? root : {};
+  if (typeof uri !== 'string') return `roots[${index}].uri: expected a string`;
+  return typeof name === 'string' ? undefined : `roots[${index}].name: expected a string`;
+}

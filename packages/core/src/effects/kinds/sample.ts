@@ -1,5 +1,5 @@
-import type { SampleParams } from '../../model/client-step.ts';
-import { assertJson, isJsonObject } from '../../values/json.ts';
+import type { SampleParams, SampleResult } from '../../model/client-step.ts';
+import { assertJson, isJsonObject, type Json } from '../../values/json.ts';
 import { withinGrace } from '../parts/abort-grace.ts';
 import type { Acceptance, Effect, Fields, Given, Spec } from '../parts/effect.ts';
 import { accepted, unanswered, untilTtl } from '../parts/effect-entries.ts';
@@ -36,20 +36,75 @@ export const sample: Effect<SampleSpec> = {
       },
     },
   },
+  toValue: (_, type, value) =>
+    type === 'sampled' || type === 'sampledHere' ? toSampleResult(value as Fields) : undefined,
   deadline: untilTtl,
 };
 
+/**
+ * Accepts MCP's `CreateMessageResult`. Its content is a block or, since 2025-11-25, a list of
+ * blocks. The journal keeps the form that the client chose.
+ */
 function acceptSample(_: SampleSpec, result: Fields, answer: Given): Acceptance {
   const { role, content, model } = result;
   if (role !== 'assistant' && role !== 'user')
     return { reason: "role: expected 'assistant' or 'user'" };
   if (typeof model !== 'string') return { reason: 'model: expected a string' };
-  if (!isJsonObject(content)) return { reason: 'content: expected an object' };
-  const { type } = content;
-  if (type !== 'text' && type !== 'image' && type !== 'audio')
-    return { reason: "content.type: expected 'text', 'image' or 'audio'" };
-  const field = type === 'text' ? type : 'data';
-  return typeof content[field] === 'string'
-    ? accepted('sampled', result, answer)
-    : { reason: `content.${field}: expected a string` };
+  const reason = isList(content)
+    ? content
+        .map((block, index) => problemOf(block, `content[${index}]`))
+        .find((problem) => problem !== undefined)
+    : problemOf(content, 'content');
+  return reason === undefined ? accepted('sampled', result, answer) : { reason };
+}
+
+/**
+ * The strings that a block of each type must have. Sagas offer no tools to a model, so calls and
+ * results of tools are only kept.
+ */
+const stringsOf: { readonly [type: string]: readonly string[] } = {
+  text: ['text'],
+  image: ['data', 'mimeType'],
+  audio: ['data', 'mimeType'],
+  tool_use: ['id', 'name'],
+  tool_result: ['toolUseId'],
+};
+
+/** Returns what a block lacks, or undefined for a valid block. */
+function problemOf(block: Json | undefined, place: string): string | undefined {
+  if (!isJsonObject(block)) return `${place}: expected an object`;
+  const { type } = block;
+  const strings =
+    typeof type === 'string' && Object.hasOwn(stringsOf, type) ? stringsOf[type] : undefined;
+  if (strings === undefined)
+    return `${place}.type: expected one of '${Object.keys(stringsOf).join("', '")}'`;
+  const missing = strings.find((field) => typeof block[field] !== 'string');
+  return missing && `${place}.${missing}: expected a string`;
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+type Block = NonNullable<SampleResult['blocks']>[number];
+
+/**
+ * Gives the body a single block of text or media, so that it need not know which form of content
+ * the client chose. All other content is in `blocks`.
+ */
+function toSampleResult(result: Fields): object {
+  const sent = result['content'];
+  const blocks = [sent].flat() as unknown as readonly Block[];
+  const media = blocks.find(({ type }) => type === 'image' || type === 'audio');
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  if (!isList(sent) && (media !== undefined || texts.length > 0)) return withoutBlocks(result);
+  const text: Block = { type: 'text', text: texts.join('') };
+  return { ...result, content: texts.length === 0 ? (media ?? text) : text, blocks };
+}
+
+/** MCP allows other members beside its own, but the name `blocks` is ours. */
+function withoutBlocks(result: Fields): object {
+  if (!Object.hasOwn(result, 'blocks')) return result;
+  const { blocks: _, ...others } = result;
+  return others;
 }

@@ -157,8 +157,15 @@ function toResult(answer: unknown): unknown {
       model: 'the model that called',
     };
   }
-  // Forms are flat, so an object as content belongs to a result.
-  if (!isRecord(answer) || Object.hasOwn(answer, 'action') || isRecord(answer['content']))
-    return answer;
+  if (!isRecord(answer) || Object.hasOwn(answer, 'action') || hasMessage(answer)) return answer;
   return { action: 'accept', content: answer };
+}
+
+/**
+ * `true` for a result with the content of a message: a block, or a list of blocks. Forms are flat,
+ * so no field of a form holds an object.
+ */
+function hasMessage({ role, content }: { readonly [key: string]: unknown }): boolean {
+  if (!Array.isArray(content)) return isRecord(content);
+  return content.length === 0 ? role !== undefined : content.every(isRecord);
 }
