@@ -5,7 +5,7 @@
 export { AnswerCheck, changedQuestion } from './turn/answers.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
-export { withoutSharedTickets } from './author/outside/decide-by-answers.ts';
+export { firstOfEach, isSameUser, mayBeOnePerson } from './author/outside/one-person.ts';
 export { answerHere } from './effects/end-task.ts';
 export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/effect-of.ts';
 export { command, specOf } from './effects/effect-of.ts';
@@ -57,6 +57,7 @@ export type {
 } from './model/outcome.ts';
 export type { ClientAnswer } from './model/client-step.ts';
 export type {
+  CloseReason,
   OutsideAnswer,
   OutsideQuestion,
   RuntimeOutside,

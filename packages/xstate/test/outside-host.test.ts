@@ -150,7 +150,7 @@ describe('an approval of a machine at a host', () => {
     const { token } = suspended(await test.host.start('refund', {}, { caller }));
     await leave(test, token);
     const page = await test.page();
-    expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Closed')]);
+    expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Withdrawn')]);
     expect((await test.page('POST')).status).toBe(409);
   });
 

@@ -178,9 +178,9 @@ describe('an approval of a machine', () => {
     await test.start();
     test.drive.world.time += hour;
     let attempts = 0;
-    const close = (box: string): Promise<void> => {
+    const close: FakeOutside['close'] = (...closed) => {
       attempts += 1;
-      return attempts === 1 ? Promise.reject(new Error('down')) : test.outside.close(box);
+      return attempts === 1 ? Promise.reject(new Error('down')) : test.outside.close(...closed);
     };
     const outside = Object.assign(Object.create(test.outside) as FakeOutside, { close });
     expect(resultOf(await test.resume({ replace: { outside } }))).toBe('');
@@ -523,10 +523,23 @@ describe('options of waits', () => {
       'approval',
       () => approval({ message: 'Go?', timeoutMs: 1, deliver: () => 0, tiemout: 1 } as never),
     ],
+    [
+      'approval',
+      () => approval({ message: 'Go?', timeoutMs: 1, deliver: () => 0, of: 2, link: 'accept' }),
+    ],
     ['waitFor', () => waitFor({ schema: z.object({}), timeoutMs: 1, register: () => 0 })],
   ])('are checked by %s at once', (_, make) => {
     expect(make).toThrow(expect.objectContaining({ name: 'AuthoringError' }));
   });
+
+  it.each([{ to: () => ['a', 'b'] }, { escalate: () => [{ afterMs: hour }] }])(
+    'of an approval accept recipients that depend on the input: %o',
+    (recipients) => {
+      const given = { message: 'Go?', timeoutMs: day, deliver: () => 0 };
+      const several = { of: 2, link: 'accept' } as const;
+      expect(() => approval({ ...given, ...several, ...recipients })).not.toThrow();
+    },
+  );
 
   it('that depend on the input are errors of the actor', async () => {
     const test = new Case((outbox) => refundSaga(outbox, { of: () => 0 }));

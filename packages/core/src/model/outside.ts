@@ -25,7 +25,7 @@ export interface OutsideQuestion {
 export interface TicketFacts {
   /** Index in `by` of the question. */
   readonly level: number;
-  /** Index of the recipient within the level. */
+  /** Number of the recipient: the same for equal recipients of several levels. */
   readonly recipient: number;
   /** Start of the wait, in milliseconds since the epoch. */
   readonly began: number;
@@ -46,10 +46,18 @@ export interface OutsideAnswer {
   readonly content: Json;
   /** Digest of the question as shown. */
   readonly shown: string;
-  /** Level and recipient of the ticket. */
-  readonly level: number;
+  /** Number of the recipient of the ticket. */
   readonly recipient: number;
 }
+
+/**
+ * Reason why a box accepts no more answers:
+ *
+ * - `decided`: the saga has the answers that it waited for, or the time is over
+ * - `outdated`: people are asked again, and no answer in the box counts
+ * - `withdrawn`: the saga does not wait any longer
+ */
+export type CloseReason = 'decided' | 'outdated' | 'withdrawn';
 
 /** User who answers a question from outside. */
 export interface OutsideUser {
@@ -90,8 +98,11 @@ export interface RuntimeOutside {
    * Rejects if the mailbox is down.
    */
   answers(box: string): Promise<readonly OutsideAnswer[]>;
-  /** Refuses later answers. Rejects if the mailbox is down. */
-  close(box: string): Promise<void>;
+  /**
+   * Refuses later answers. A later call may change the reason from `decided` to another. Rejects if
+   * the mailbox is down.
+   */
+  close(box: string, why: CloseReason): Promise<void>;
   /** Reports an error of a schema, which counts as a refusal of the answer. */
   readonly failed?: (error: unknown) => void;
 }

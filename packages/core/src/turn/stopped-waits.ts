@@ -24,7 +24,7 @@ export function boxCloser(
   return async (outcome) => {
     // While the mailbox is down, links end with their time only.
     await Promise.allSettled(
-      [...new Set(boxes)].map(async (box) => await effects.outside?.close(box)),
+      [...new Set(boxes)].map(async (box) => await effects.outside?.close(box, 'withdrawn')),
     );
     return outcome as NonNullable<typeof outcome>;
   };

@@ -186,9 +186,9 @@ describe('approval', () => {
     const first = await test.start(program);
     test.answer({ content: { comment: 'x' } });
     const close = test.outside.close.bind(test.outside);
-    test.outside.close = async (box) => {
+    test.outside.close = async (...closed) => {
       test.answer({ by: { subject: 'bob' } });
-      await close(box);
+      await close(...closed);
     };
     expect(decided(await test.next(program, first)).answers).toMatchObject([
       { by: { subject: 'bob' } },
@@ -211,7 +211,7 @@ describe('approval', () => {
 
   it('counts a person once who answers as a user and as the holder of the link', async () => {
     const test = new Case();
-    const program = test.saga({ of: 2, link: 'accept' });
+    const program = test.saga({ of: 2, link: 'accept', to: ['a', 'b'] });
     const first = await test.start(program);
     test.answer({ by: { subject: 'a' } });
     test.answer({ by: 'link' });
@@ -285,14 +285,14 @@ describe('approval', () => {
       const first = await test.start(program);
       if (late === 0) test.answer();
       const close = test.outside.close.bind(test.outside);
-      test.outside.close = async (box) => {
+      test.outside.close = async (...closed) => {
         const at = Math.min(test.world.time, 1_000 + 24 * hour - 1);
         test.outside.answer(test.url(), at, {
           by: { subject: 'eve' },
           approved: late > 0,
           content: { comment: 'late' },
         });
-        await close(box);
+        await close(...closed);
       };
       test.world.time += late;
       const decision = decided(await test.next(program, first));

@@ -1,5 +1,6 @@
 import type { Json } from '../../src/index.ts';
 import type {
+  CloseReason,
   OutsideAnswer,
   OutsideQuestion,
   RuntimeOutside,
@@ -12,9 +13,16 @@ export interface FakeTicket extends TicketFacts {
   readonly question: OutsideQuestion;
 }
 
+interface FakeBox {
+  readonly answers: OutsideAnswer[];
+  isClosed: boolean;
+  /** Reason of the last close. */
+  why?: CloseReason;
+}
+
 /** A mailbox in memory, whose URLs are tickets as JSON. Answers with the `at` of the test. */
 export class FakeOutside implements RuntimeOutside {
-  readonly boxes = new Map<string, { answers: OutsideAnswer[]; isClosed: boolean }>();
+  readonly boxes = new Map<string, FakeBox>();
   isDown = false;
 
   box(question: OutsideQuestion): string {
@@ -31,9 +39,9 @@ export class FakeOutside implements RuntimeOutside {
       : Promise.resolve([...this.#of(box).answers]);
   }
 
-  close(box: string): Promise<void> {
+  close(box: string, why: CloseReason): Promise<void> {
     if (this.isDown) return Promise.reject(new Error('down'));
-    this.#of(box).isClosed = true;
+    Object.assign(this.#of(box), { isClosed: true, why });
     return Promise.resolve();
   }
 
@@ -46,12 +54,12 @@ export class FakeOutside implements RuntimeOutside {
     at: number,
     given: Partial<OutsideAnswer> & { readonly content?: Json } = {},
   ): boolean {
-    const { box, level, recipient, deadline } = JSON.parse(url) as FakeTicket;
+    const { box, recipient, deadline } = JSON.parse(url) as FakeTicket;
     const { answers, isClosed } = this.#of(box);
     const by = given.by ?? { subject: 'ann' };
-    const slot = JSON.stringify(by === 'link' ? [level, recipient] : by);
+    const slot = JSON.stringify(by === 'link' ? recipient : by);
     const isTaken = answers.some(
-      (one) => slot === JSON.stringify(one.by === 'link' ? [one.level, one.recipient] : one.by),
+      (one) => slot === JSON.stringify(one.by === 'link' ? one.recipient : one.by),
     );
     if (isClosed || isTaken || at >= deadline) return false;
     answers.push({
@@ -60,7 +68,6 @@ export class FakeOutside implements RuntimeOutside {
       approved: true,
       content: {},
       shown: 'shown',
-      level,
       recipient,
       ...given,
     });
@@ -71,8 +78,8 @@ export class FakeOutside implements RuntimeOutside {
     return [...this.boxes.values()].filter(({ isClosed }) => !isClosed).length;
   }
 
-  #of(box: string): { answers: OutsideAnswer[]; isClosed: boolean } {
-    const found = this.boxes.get(box) ?? { answers: [], isClosed: false };
+  #of(box: string): FakeBox {
+    const found: FakeBox = this.boxes.get(box) ?? { answers: [], isClosed: false };
     this.boxes.set(box, found);
     return found;
   }

@@ -1,12 +1,12 @@
 import type { OutsideUser } from '@mcp-saga/core';
-import { isLargerThan, withoutSharedTickets } from '@mcp-saga/core/program';
+import { firstOfEach, isLargerThan, isSameUser, mayBeOnePerson } from '@mcp-saga/core/program';
 import { limitedText } from './posted-body.ts';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { readForm } from './posted-form.ts';
 import { renderFields, type FieldErrors, type Posted } from './html-form-fields.ts';
 import { html, noticeResponse, notNow, notYours, pageResponse, type Html } from './page.ts';
-import { isCaller } from './tickets/answerer.ts';
-import { putAnswer, readBox, slotOf, type ReadBox } from './tickets/stored-answers.ts';
+import { digestUser } from './tickets/answerer.ts';
+import { putAnswer, readBox, whyClosed } from './tickets/stored-answers.ts';
 import { digestShown, type OpenTicket } from './tickets/ticket.ts';
 
 /** Bytes of a posted form. */
@@ -36,15 +36,11 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
     );
   if (user !== undefined && !(await mayAnswer(page, user))) return notYours();
   const by: OutsideUser | 'link' = user ?? 'link';
-  const { level, recipient, box: id } = ticket;
-  const mine = { by, level, recipient, slot: await slotOf(ticket, { by, level, recipient }) };
-  const state = async (): Promise<SettledPage | undefined> =>
-    settledPage(ticket, await readBox(host, outside, { ...ticket, id }), mine, host.timing.clock());
-  const settled = await state();
-  if (request.method !== 'POST') return settled?.(200) ?? formPage(page);
+  const settled = await settledPage(page, by);
+  if (request.method !== 'POST') return settled?.respond(200) ?? formPage(page);
   if (!isOwnPage(request, outside))
     return noticeResponse(403, 'Not sent from this page', 'Open the link again.');
-  if (settled !== undefined) return settled(409);
+  if (settled !== undefined) return settled.respond(409);
   const posted = await readPosted(request);
   const form = posted && readForm(ticket.form, posted);
   // The saga could not record a longer answer in its token.
@@ -60,10 +56,11 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   const approved = decision === 'approve';
   const shown = await digestShown(ticket);
   const stored = await putAnswer(host, outside, ticket, { by, at, approved, content, shown });
-  const isNew = stored === 'stored';
-  // Another request may have been faster, and another process may have keys that this one has not.
-  if (isNew && !ticket.acceptsLink) return recordedPage(200, ticket, { approved, at });
-  return (await state())?.(isNew ? 200 : 409) ?? noticeResponse(...notNow);
+  // Another request of this person may have been faster, and another process may have keys that this
+  // one has not.
+  const recorded = await settledPage(page, by);
+  const isNew = stored === 'stored' && recorded?.isOwn === true;
+  return recorded?.respond(isNew ? 200 : 409) ?? noticeResponse(...notNow);
 }
 
 async function mayAnswer(
@@ -71,7 +68,7 @@ async function mayAnswer(
   user: OutsideUser,
 ): Promise<boolean> {
   const { caller, by, claims, sagaId } = ticket;
-  if (caller !== undefined && (await isCaller(caller, user))) return false;
+  if (caller !== undefined && isSameUser(caller, await digestUser(user))) return false;
   if (outside.mayAnswer === undefined) return by === null || ticket.acceptsLink;
   // Without types, it may return any value.
   const may: unknown = await outside.mayAnswer(user, by, { saga: claims.saga.name, sagaId });
@@ -103,34 +100,71 @@ async function readPosted(request: Request): Promise<Posted | undefined> {
   return posted;
 }
 
-/** Page that says what was recorded, by the status of a request that would have been good. */
-type SettledPage = (status: 200 | 409) => Response;
+/** What became of a question that this person can no longer answer. */
+interface Settled {
+  /** Makes the page, by the status of a request that would have been good. */
+  readonly respond: (status: 200 | 409) => Response;
+  /** `true` if the answer that counts was given by exactly this user, or holder of the link. */
+  readonly isOwn: boolean;
+}
 
-const gone =
-  (title: string, text: string): SettledPage =>
-  (status) =>
-    noticeResponse(status === 200 ? 410 : status, title, text);
-
-/** Returns the page of a ticket that can no longer be answered. */
-function settledPage(
-  ticket: OpenTicket,
-  { answers, isClosed }: ReadBox,
-  mine: Pick<ReadBox['answers'][number], 'by' | 'level' | 'recipient' | 'slot'>,
-  now: number,
-): SettledPage | undefined {
-  const own = answers.find(({ slot }) => slot === mine.slot);
-  if (!withoutSharedTickets([...answers, own ?? mine]).includes(own ?? mine))
+/** Returns what became of a question. Undefined while this person can answer. */
+async function settledPage(
+  { host, outside, ticket }: AnswerPageRequest,
+  by: OutsideUser | 'link',
+): Promise<Settled | undefined> {
+  const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
+  const { recipient } = ticket;
+  const own = firstOfEach(answers).find((one) => mayBeOnePerson(one, { by, recipient }));
+  const why = isClosed ? await whyClosed(host, outside, ticket) : undefined;
+  if (why !== undefined) {
+    const [title, text] = reasons[why][own === undefined ? 'unanswered' : 'answered'];
+    return gone(title, text);
+  }
+  if (own !== undefined && (own.by === 'link') !== (by === 'link')) {
     return gone(
       'Used',
       'Someone has already answered with this link. Your answer was not recorded.',
     );
-  if (own !== undefined) return (status) => recordedPage(status, ticket, own);
+  }
+  if (own !== undefined) {
+    return {
+      respond: (status) => recordedPage(status, ticket, own),
+      isOwn: own.by === by || Object(own.by).issuer === Object(by).issuer,
+    };
+  }
   if (isClosed)
     return gone('Closed', 'This request needs no more answers. Your answer was not recorded.');
-  if (now >= ticket.claims.exp)
-    return () =>
-      noticeResponse(410, 'Too late', 'The time to answer is over. Your answer was not recorded.');
-  return undefined;
+  if (host.timing.clock() < ticket.claims.exp) return undefined;
+  const late = ['Too late', 'The time to answer is over. Your answer was not recorded.'] as const;
+  return { respond: () => noticeResponse(410, ...late), isOwn: false };
+}
+
+const reasons = {
+  outdated: {
+    answered: [
+      'Outdated link',
+      'The request has changed since this link was sent. Your answer to it was recorded, but does not count. Use the newest link.',
+    ],
+    unanswered: [
+      'Outdated link',
+      'The request has changed since this link was sent. Your answer was not recorded. Use the newest link.',
+    ],
+  },
+  withdrawn: {
+    answered: [
+      'Withdrawn',
+      'This request was withdrawn before it was decided. Your answer was recorded, but has no effect.',
+    ],
+    unanswered: ['Withdrawn', 'This request was withdrawn. Your answer was not recorded.'],
+  },
+} as const;
+
+function gone(title: string, text: string): Settled {
+  return {
+    respond: (status) => noticeResponse(status === 200 ? 410 : status, title, text),
+    isOwn: false,
+  };
 }
 
 function recordedPage(

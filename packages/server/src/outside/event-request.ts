@@ -28,8 +28,8 @@ export async function receiveEvent(
   const content = toContent(request, text);
   if (content === undefined) return eventResponse(400, 'The event is not JSON.');
   const event = await digestText(text);
-  const { level, recipient } = ticket;
-  const slot = await slotOf(ticket, { by: 'link', level, recipient, event });
+  const { recipient } = ticket;
+  const slot = await slotOf(ticket, { by: 'link', recipient, event });
   const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
   if (answers.some((one) => one.slot === slot)) return eventResponse(...replies.taken);
   const at = host.timing.clock();

@@ -119,7 +119,7 @@ describe('an approval', () => {
     const turn = await test.start();
     await test.test.host.cancel(turn.token, { caller });
     const page = await test.get(user('ann'));
-    expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Closed')]);
+    expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Withdrawn')]);
     expect((await test.post(user('ann'))).status).toBe(409);
   });
 });
@@ -236,7 +236,7 @@ describe('changed code that cancels a saga', () => {
     const outside = { url: base, mailbox: test.mailbox };
     await hostOf(changed, { clock: test.clock, outside }).host.cancel(token, { caller });
     const page = await test.get(user('ann'));
-    expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Closed')]);
+    expect([page.status, await page.text()]).toEqual([410, expect.stringContaining('Withdrawn')]);
     expect((await test.post(user('ann'))).status).toBe(409);
   });
 

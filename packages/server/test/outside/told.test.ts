@@ -51,7 +51,7 @@ describe('the answer page', () => {
     ['by the link of a user', ann, undefined],
     ['as a user, by the link of another person', undefined, ann],
   ])('does not confirm an answer %s, which would not count', async (_, first, second) => {
-    const test = new OutsideCase({ link: 'accept', of: 2 });
+    const test = new OutsideCase({ link: 'accept', of: 2, to: ['ann', 'bob'] });
     const turn = await test.start();
     expect((await test.post(first)).status).toBe(200);
     for (const method of ['GET', 'HEAD'])

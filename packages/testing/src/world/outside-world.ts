@@ -148,7 +148,6 @@ export class OutsideWorld implements RuntimeOutside {
         approved,
         content: content ?? (approved ? simplest : {}),
         shown: `digest of ${id}`,
-        level: 0,
         recipient: index,
       }))
       .filter(({ at }) => at < deadline)

@@ -56,11 +56,15 @@ export interface ApprovalLogicOptions<S extends Schema, I, T extends Json = Json
 export function approval<S extends Schema = NoFields, I = undefined, const T extends Json = Json>(
   options: ApprovalLogicOptions<S, I, T>,
 ): OutsideLogic<Approval<InferOutput<S>>, I> {
-  // Rejects an invalid option at once, with the error of core.
-  approvalSteps(
-    'approval',
-    optionsFor<ApprovalOptions<Schema>>(options, undefined, { message: '', timeoutMs: 1 }),
-  );
+  // Rejects an invalid option at once, with the error of core. Recipients that depend on the input
+  // may be enough for any `of`.
+  const placeholders = {
+    message: '',
+    timeoutMs: 1,
+    to: Array.from({ length: 256 }, (_, index) => index),
+    escalate: [{ afterMs: 1, to: Array.from({ length: 256 }, (_, index) => -index) }],
+  };
+  approvalSteps('approval', optionsFor<ApprovalOptions<Schema>>(options, undefined, placeholders));
   return outsideLogic({
     kind: 'approval',
     toSteps: (id, input) =>

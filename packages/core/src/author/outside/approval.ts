@@ -9,7 +9,7 @@ import type { Command, Steps } from '../../model/command.ts';
 import type { CheckedForm } from '../checks/checked-form-type.ts';
 import { scope } from '../all-race-scope.ts';
 import { decide, type Approval } from './decide-by-answers.ts';
-import { waitOutside, type DeliveryStep, type Level } from './wait-outside.ts';
+import { numberedRecipients, waitOutside, type DeliveryStep, type Level } from './wait-outside.ts';
 
 /** Context of a delivery: sends `url` to the person who answers. */
 export interface Delivery<T extends Json = Json> extends DeliveryStep {
@@ -54,8 +54,8 @@ export interface ApprovalOptions<S extends Schema, T extends Json = Json> {
   /** `true` lets the caller of the saga answer, too. @default false */
   readonly allowCaller?: boolean;
   /**
-   * `accept` lets anyone who has the link answer without authentication, once per link. Default:
-   * authenticated users only.
+   * `accept` lets anyone who has the link answer without authentication, once per recipient: `of`
+   * is then at most the number of recipients. Default: authenticated users only.
    */
   readonly link?: 'accept';
   /** Recipients, each with their own delivery and link. Default: one delivery. */
@@ -149,9 +149,20 @@ export function approvalSteps<S extends Schema, T extends Json>(
   checkedDuration(`\`timeoutMs\` of approval('${id}')`, timeoutMs, 'more than 0');
   if (remindEveryMs !== undefined)
     checkedDuration(`\`remindEveryMs\` of approval('${id}')`, remindEveryMs, 'more than 0');
-  const levels = [{ afterMs: 0, by, to }, ...toLevels(id, by, escalate)] as const;
-  const recipients = levels.reduce((sum, { to: all }) => sum + (all?.length ?? 1), 0);
   if (to?.length === 0) throw new AuthoringError(`\`to\` of approval('${id}') needs a recipient.`);
+  const stages = [{ afterMs: 0, by, to }, ...checkedEscalations(id, by, escalate)];
+  const numbered = numberedRecipients(stages.map((stage) => stage.to));
+  const tickets = numbered.flat();
+  const people = new Set(tickets.map(({ number }) => number)).size;
+  if (link === 'accept' && of > people) {
+    throw new AuthoringError(
+      `\`of\` of approval('${id}') is ${of}, but a link counts once, and there ${people === 1 ? 'is 1 recipient' : `are ${people} recipients`}. ` +
+        'List a recipient in `to` for each approval needed, or lower `of`.',
+    );
+  }
+  const levels = stages.map(({ afterMs, by: who }, at): Level => {
+    return { afterMs, by: who, recipients: numbered[at] ?? [] };
+  });
   const form: FormSchema =
     schema === undefined ? { type: 'object', properties: {} } : formOf(id, schema, 'approval');
   const wait = {
@@ -164,16 +175,30 @@ export function approvalSteps<S extends Schema, T extends Json>(
     },
     deliverId: 'deliver',
     deliver: (delivery) => deliver(delivery as Delivery<T>),
-    levels,
+    levels: levels as [Level, ...Level[]],
     timeoutMs,
-    reminders: { everyMs: remindEveryMs ?? Infinity, most: Math.floor(mostReminders / recipients) },
+    reminders: {
+      everyMs: remindEveryMs ?? Infinity,
+      most: Math.floor(mostReminders / tickets.length),
+    },
     report: `Waiting for approval: ${id}.`,
     decide: (answers, ...rest) => decide(answers, { schema, of, denials }, ...rest),
   } satisfies Parameters<typeof waitOutside<Approval<unknown>>>[0];
   return waitOutside<Approval<unknown>>(wait) as Steps<Approval<InferOutput<S>>>;
 }
 
-function toLevels(id: string, by: Json, escalate: readonly Escalation[]): readonly Level[] {
+/** Stage of an approval: a time, the people asked from then on, and those who get a link. */
+interface Stage {
+  readonly afterMs: number;
+  readonly by: Json;
+  readonly to: readonly Json[] | undefined;
+}
+
+function checkedEscalations(
+  id: string,
+  by: Json,
+  escalate: readonly Escalation[],
+): readonly Stage[] {
   return escalate.map((escalation, index) => {
     const { afterMs, by: others = by, to } = escalation;
     assertKnownOptions('escalate of approval', id, escalation, escalationNames);

@@ -2,6 +2,7 @@ import type { OutsideAnswer, Receipt, RuntimeOutside } from '../../model/outside
 import { isJsonObject, type Json } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
 import { validate, type Schema, type Validated } from '../../values/standard-schema.ts';
+import { firstOfEach } from './one-person.ts';
 import { askAgain, type Asked } from './wait-outside.ts';
 
 /**
@@ -49,7 +50,7 @@ export async function decide(
   onError: RuntimeOutside['failed'],
 ): Promise<Asked<Approval<unknown>> | undefined> {
   const counted: ApprovalAnswer<unknown>[] = [];
-  for (const answer of withoutSharedTickets(answers)) {
+  for (const answer of firstOfEach(answers)) {
     const { content } = answer;
     const parsed =
       answer.approved && schema
@@ -83,23 +84,6 @@ export async function firstEvent(
     if (parsed !== undefined) return { ...toReceipt(answer), event: parsed.value };
   }
   return undefined;
-}
-
-/**
- * Drops later answers that came by the link of an earlier answer, if either answer needed only the
- * link. Otherwise a person could answer twice: as a user, and as the holder of the link.
- */
-export function withoutSharedTickets<A extends Pick<OutsideAnswer, 'by' | 'level' | 'recipient'>>(
-  answers: readonly A[],
-): readonly A[] {
-  const used = new Map<string, 'user' | 'link'>();
-  return answers.filter(({ by, level, recipient }) => {
-    const ticket = `${level}/${recipient}`;
-    const earlier = used.get(ticket);
-    if (earlier === 'link' || (earlier === 'user' && by === 'link')) return false;
-    used.set(ticket, by === 'link' ? 'link' : 'user');
-    return true;
-  });
 }
 
 /**

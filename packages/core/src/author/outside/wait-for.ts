@@ -102,7 +102,7 @@ export function waitForSteps<S extends Schema>(
     },
     deliverId: 'register',
     deliver: register,
-    levels: [{ afterMs: 0, by: null, to: undefined }],
+    levels: [{ afterMs: 0, by: null, recipients: [{ to: undefined, number: 0 }] }],
     timeoutMs,
     reminders: { everyMs: Infinity, most: 0 },
     report: `Waiting for an event: ${id}.`,

@@ -4,13 +4,14 @@ import type { PollSpec } from '../../effects/kinds/poll.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import type { StepGiven } from '../../model/step-context.ts';
 import type {
+  CloseReason,
   OutsideAnswer,
   OutsideQuestion,
   RuntimeOutside,
   TicketFacts,
 } from '../../model/outside.ts';
 import { AuthoringError, StepError, StepTimedOut } from '../../values/errors.ts';
-import type { Json } from '../../values/json.ts';
+import { isSameJson, type Json } from '../../values/json.ts';
 import { all } from '../all-race-scope.ts';
 import { now } from '../read.ts';
 import { step, type StepContext } from '../step.ts';
@@ -31,8 +32,33 @@ export interface Level {
   /** Time after the start of the wait, in milliseconds. 0 for the first level. */
   readonly afterMs: number;
   readonly by: Json;
-  /** Undefined: one ticket without a recipient. */
-  readonly to: readonly Json[] | undefined;
+  readonly recipients: readonly Recipient[];
+}
+
+/** Recipient of a ticket. */
+export interface Recipient {
+  /** Undefined for a ticket that several people may share. */
+  readonly to: Json | undefined;
+  /** Number of the recipient among all of the wait. Equal recipients have one number. */
+  readonly number: number;
+}
+
+/**
+ * Numbers the recipients of all levels. A recipient who is listed twice has one number, because
+ * their answers by two links are those of one person. A level without `to` has one ticket.
+ */
+export function numberedRecipients(
+  levels: readonly (readonly Json[] | undefined)[],
+): readonly (readonly Recipient[])[] {
+  const known: Recipient[] = [];
+  return levels.map((listed) =>
+    (listed ?? [undefined]).map((to) => {
+      const same = to === undefined ? undefined : known.find((one) => isSameJson(one.to, to));
+      const recipient = same ?? { to, number: known.length };
+      if (same === undefined) known.push(recipient);
+      return recipient;
+    }),
+  );
 }
 
 /** Wait for answers from outside. `R` is what the journal records. */
@@ -175,14 +201,9 @@ function* deliveries<R>(
   const { message } = wait.question;
   const needsQueue = wait.reminders.everyMs < Infinity || wait.levels.length > 1;
   const id = isReminder ? 'remind' : indexes.includes(0) ? deliverId : 'escalate';
-  const tickets = indexes.flatMap((index) => {
-    const { by, to = [undefined] } = wait.levels[index] as Level;
-    return to.map((recipient, position) => ({
-      by,
-      to: recipient,
-      level: index,
-      recipient: position,
-    }));
+  const tickets = indexes.flatMap((level) => {
+    const { by, recipients } = wait.levels[level] as Level;
+    return recipients.map(({ to, number }) => ({ by, to, level, recipient: number }));
   });
   const boxes = yield* all(
     tickets.map(({ by, to, level, recipient }) =>
@@ -194,11 +215,10 @@ function* deliveries<R>(
             const question = toQuestion(wait, scope);
             const box = await host.box(question);
             // Tickets without a recipient may be shared by several people.
-            const mayStop = isReminder && wait.levels[level]?.to !== undefined;
+            const mayStop = isReminder && to !== undefined;
             // While the mailbox is down, recipients are reminded once too often.
             const answers = mayStop ? await host.answers(box).catch(() => []) : [];
-            if (answers.some((one) => one.level === level && one.recipient === recipient))
-              return nothingSent;
+            if (answers.some((one) => one.recipient === recipient)) return nothingSent;
             const url = await host.ticket(question, { ...facts, level, recipient, needsQueue });
             const { context, signal, attempt, standIn = wait.deliver } = given;
             const ticket = { context, signal, attempt, url, by: by ?? undefined, to, isReminder };
@@ -257,16 +277,18 @@ function* readAnswers<R>(
     const box = await host.box(toQuestion(wait, scope));
     if (boxes.some((one) => one !== box)) {
       // The changed code may have sent reminders.
-      await closeAll(host, [...boxes, box]);
+      await closeAll(host, [...boxes, box], 'outdated');
       return askAgain;
     }
     const found = await wait.decide(await host.answers(box), false, host.failed);
     const isLast = (wait.question.round ?? 1) >= mostRounds;
     if (found === undefined || (found === askAgain && isLast)) return undefined;
-    await host.close(box);
+    await host.close(box, 'decided');
     if (found !== askAgain) return found;
     // An answer may have arrived meanwhile.
-    return (await wait.decide(await host.answers(box), false, host.failed)) ?? askAgain;
+    const last = (await wait.decide(await host.answers(box), false, host.failed)) ?? askAgain;
+    if (last === askAgain) await host.close(box, 'outdated');
+    return last;
   };
   try {
     return yield* pollOutside<Asked<R>>(wait, 'answers', ask, time);
@@ -288,7 +310,8 @@ function* closeBoxes<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<R
   ): Promise<{ readonly last: R | undefined }> => {
     // Of the question as the code asks it now.
     const box = await host.box(toQuestion(wait, scope));
-    await closeAll(host, [...boxes, box]);
+    const outdated = boxes.filter((one) => one !== box);
+    await Promise.all([closeAll(host, outdated, 'outdated'), host.close(box, 'decided')]);
     return {
       last: (await wait.decide(await host.answers(box), true, host.failed)) as R | undefined,
     };
@@ -301,7 +324,7 @@ function* closeBoxes<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<R
 
 function* withdraw<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<void> {
   const close = async (_: DeliveryStep, { host, scope }: OutsideAccess): Promise<void> => {
-    await closeAll(host, [...boxes, await host.box(toQuestion(wait, scope))]);
+    await closeAll(host, [...boxes, await host.box(toQuestion(wait, scope))], 'withdrawn');
   };
   try {
     yield* step('withdraw', outsideCode('mailbox', close), {
@@ -313,8 +336,12 @@ function* withdraw<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<voi
   }
 }
 
-async function closeAll(host: RuntimeOutside, boxes: readonly string[]): Promise<void> {
-  await Promise.all([...new Set(boxes)].map((box) => host.close(box)));
+async function closeAll(
+  host: RuntimeOutside,
+  boxes: readonly string[],
+  why: CloseReason,
+): Promise<void> {
+  await Promise.all([...new Set(boxes)].map((box) => host.close(box, why)));
 }
 
 /** Polls the mailbox. A mailbox that is down has no answers yet. */

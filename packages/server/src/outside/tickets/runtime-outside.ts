@@ -54,7 +54,6 @@ export function runtimeOutside(
         kind,
         box,
         salt: await saltOf(box),
-        level,
         recipient,
         message,
         form,
@@ -76,8 +75,10 @@ export function runtimeOutside(
       return answers;
     },
     // Changed code takes boxes from the journal, where another step may look like a delivery.
-    close: async (box) =>
-      /^[\w-]{22}$/.test(box) ? await closeBox(host, outside, box, claims) : undefined,
+    close: async (box, why) => {
+      if (!/^[\w-]{22}$/.test(box)) return;
+      await closeBox(host, outside, { id: box, salt: await saltOf(box) }, claims, why);
+    },
     failed: host.observer.hooks.onError,
   };
 }

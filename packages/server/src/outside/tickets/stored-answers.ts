@@ -1,5 +1,5 @@
 import type { Awaitable, Json, OutsideUser } from '@mcp-saga/core';
-import { present, type OutsideAnswer } from '@mcp-saga/core/program';
+import { present, type CloseReason, type OutsideAnswer } from '@mcp-saga/core/program';
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
 import type { PutResult } from '../../model/mailbox-types.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
@@ -21,13 +21,14 @@ interface SealedAnswer {
   readonly a: 0 | 1;
   readonly c: Json;
   readonly d: string;
-  readonly n: readonly [level: number, recipient: number];
+  /** Number of the recipient. */
+  readonly n: number;
   /** Digest of an event, which is its slot. */
   readonly e?: string;
 }
 
 /** Answer to store. */
-export type NewAnswer = Omit<OutsideAnswer, 'level' | 'recipient'> & {
+export type NewAnswer = Omit<OutsideAnswer, 'recipient'> & {
   /** Digest of the body of an event. */
   readonly event?: string;
 };
@@ -47,14 +48,14 @@ export function forgottenAt({ limits }: HostParts, claims: Claims): number {
 /** Slot of an answer: a digest with the secret of the box. */
 export async function slotOf(
   { salt }: Pick<Box, 'salt'>,
-  answer: Pick<OutsideAnswer, 'by' | 'level' | 'recipient'> & { readonly event?: string },
+  answer: Pick<OutsideAnswer, 'by' | 'recipient'> & { readonly event?: string },
 ): Promise<string> {
-  const { by, level, recipient, event } = answer;
+  const { by, recipient, event } = answer;
   const who: Json =
     event !== undefined
       ? ['event', event]
       : by === 'link'
-        ? ['link', level, recipient]
+        ? ['link', recipient]
         : ['user', by.issuer ?? null, by.subject];
   return (await digestText(canonicalize([salt, who]))).slice(0, 22);
 }
@@ -66,16 +67,16 @@ export async function putAnswer(
   ticket: OpenTicket,
   answer: NewAnswer,
 ): Promise<PutResult> {
-  const { box, salt, sagaId, claims, level, recipient, kind } = ticket;
+  const { box, salt, sagaId, claims, recipient, kind } = ticket;
   const { by, at, approved, content, shown, event } = answer;
-  const slot = await slotOf({ salt }, { by, level, recipient, ...present({ event }) });
+  const slot = await slotOf({ salt }, { by, recipient, ...present({ event }) });
   const sealed: SealedAnswer = {
     u: by === 'link' ? 0 : [by.issuer ?? null, by.subject],
     t: at,
     a: approved ? 1 : 0,
     c: content,
     d: shown,
-    n: [level, recipient],
+    n: recipient,
     ...present({ e: event }),
   };
   const text = await host.keys.responses.seal('answer', sagaId, { ...claims, iat: at }, [
@@ -139,8 +140,7 @@ async function openAnswer(
       approved: a === 1,
       content: c,
       shown: d,
-      level: n[0],
-      recipient: n[1],
+      recipient: n,
     };
     // Derived from the secret of the box: an answer of another box has another slot.
     const own = await slotOf(box, { ...answer, ...present({ event: e }) });
@@ -151,14 +151,43 @@ async function openAnswer(
   }
 }
 
-/** Closes a box. Throws `store_down`. */
+/** Closes a box, and notes why if no answer in it counts. Throws `store_down`. */
 export async function closeBox(
   host: HostParts,
   { mailbox }: Pick<OutsideAccess, 'mailbox'>,
-  box: string,
+  { id, salt }: Pick<Box, 'id' | 'salt'>,
   claims: Claims,
+  why: CloseReason,
 ): Promise<void> {
-  await askMailbox(host, () => mailbox.close(box, forgottenAt(host, claims)));
+  const expiresAt = forgottenAt(host, claims);
+  await askMailbox(host, () => mailbox.close(id, expiresAt));
+  // A saga that ends long after its life has no open link that a note could explain.
+  if (why === 'decided' || expiresAt <= host.timing.clock()) return;
+  const note = await noteOf(salt);
+  // The first reason stays: a withdrawn saga does not change what an outdated link was.
+  await askMailbox(host, () => mailbox.put(note, why, '', { expiresAt, maxAnswers: 1 }));
+}
+
+/**
+ * Reason why a closed box counts no answers. Undefined: the saga has decided. Throws `store_down`.
+ */
+export async function whyClosed(
+  host: Pick<HostParts, 'observer'>,
+  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
+  { salt }: Pick<Box, 'salt'>,
+): Promise<Exclude<CloseReason, 'decided'> | undefined> {
+  const note = await noteOf(salt);
+  const { answers } = await askMailbox(host, () => mailbox.list(note));
+  const why = answers[0]?.slot;
+  return why === 'outdated' || why === 'withdrawn' ? why : undefined;
+}
+
+/**
+ * Box for the reason why a box was closed. A closed box takes no entry, and the reason is known only
+ * after the last answers in it were read.
+ */
+async function noteOf(salt: string): Promise<string> {
+  return (await digestText(canonicalize([salt, 'why closed']))).slice(0, 22);
 }
 
 async function askMailbox<T>(

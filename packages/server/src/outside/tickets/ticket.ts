@@ -1,4 +1,4 @@
-import type { Json } from '@mcp-saga/core';
+import type { Json, OutsideUser } from '@mcp-saga/core';
 import { isRecord, present, type FormSchema, type OutsideQuestion } from '@mcp-saga/core/program';
 import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
 import { atAnyTime, readSealedJson } from '../../token/sealed-saga.ts';
@@ -12,8 +12,7 @@ export interface Ticket {
   readonly box: string;
   /** Secret of the box, from which slots are derived: the mailbox cannot find out who answered. */
   readonly salt: string;
-  /** Level and recipient of the delivery. */
-  readonly level: number;
+  /** Number of the recipient. */
   readonly recipient: number;
   readonly message: string;
   readonly form: FormSchema;
@@ -22,16 +21,13 @@ export interface Ticket {
   /** `true` if possession of the link is enough. */
   readonly acceptsLink: boolean;
   /**
-   * Digests of the issuer and the subject of the caller, who may not answer. Undefined: the caller
+   * Caller, who may not answer, with digests in place of issuer and subject. Undefined: the caller
    * may, or is unknown.
    */
-  readonly caller?: CallerDigest;
+  readonly caller?: OutsideUser;
   /** Name of the check of a webhook. */
   readonly verify?: string;
 }
-
-/** Digests of the issuer, if any, and of the subject of a user. */
-export type CallerDigest = readonly [issuer: string | null, subject: string];
 
 /** Opened ticket. */
 export interface OpenTicket extends Ticket {
@@ -44,12 +40,12 @@ interface Sealed {
   readonly k: 'a' | 'e';
   readonly b: string;
   readonly s: string;
-  readonly n: readonly [level: number, recipient: number];
+  readonly n: number;
   readonly m: string;
   readonly f: FormSchema;
   readonly w: Json;
   readonly l: 0 | 1;
-  readonly c?: CallerDigest;
+  readonly c?: OutsideUser;
   readonly v?: string;
 }
 
@@ -67,7 +63,7 @@ export async function sealTicket(
     k: ticket.kind === 'approval' ? 'a' : 'e',
     b: ticket.box,
     s: ticket.salt,
-    n: [ticket.level, ticket.recipient],
+    n: ticket.recipient,
     m: ticket.message,
     f: ticket.form,
     w: ticket.by,
@@ -95,8 +91,7 @@ export async function openTicket(
     kind: k === 'a' ? 'approval' : 'event',
     box: b,
     salt: s,
-    level: n[0],
-    recipient: n[1],
+    recipient: n,
     message: m,
     form: f,
     by: w,
