@@ -113,6 +113,21 @@ describe('a saga in an existing server', () => {
     expect(notes).toEqual(['milk']);
   });
 
+  it('starts sagas for a user, and for anyone who has the token', async () => {
+    const { host, startFor, startForAnyone } = await import('./servers/callers.ts');
+    const ann = { issuer: 'https://login.example', subject: 'ann', client: 'web' };
+    const sure = [{ stepId: 'sure', result: accepted }];
+    const token = (await startFor(ann, 'milk')) ?? '';
+    for (const caller of ['anonymous', { principal: { ...ann, subject: 'bob' } }] as const)
+      await expect(host.resume(token, sure, { caller })).rejects.toMatchObject({
+        reason: 'principal',
+      });
+    await host.resume(token, sure, { caller: { principal: ann } });
+    const anyones = (await startForAnyone('eggs')) ?? '';
+    await host.resume(anyones, sure, { caller: 'anonymous' });
+    expect(notes).toEqual(['milk', 'eggs']);
+  });
+
   it('asks over stdio', async () => {
     const client = new Client(info, { capabilities: { elicitation: {} } });
     client.setRequestHandler('elicitation/create', () => accepted);

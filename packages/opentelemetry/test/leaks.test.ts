@@ -223,7 +223,7 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
               host.resume(token, (last = next.do === 'resume' ? next.answers : []), { caller }),
             repeat: () => host.resume(tokens[1] ?? token, last, { caller }),
             mangle: () => host.resume(`${token.slice(0, -8)}AAAAAAAA`, last, { caller }),
-            other: () => host.resume(token, last, {}),
+            other: () => host.resume(token, last, { caller: 'anonymous' }),
             cancel: () => host.cancel(token, { caller, reason: `${mark}-reason` }),
           };
           await quietly(acts[next.do]());

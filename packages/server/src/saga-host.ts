@@ -3,13 +3,14 @@ import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';
 import type { SagaHostOptions } from './model/host-options.ts';
-import type { CancelHostRequest, HostRequest } from './model/request-types.ts';
+import type { CancelHostRequest, DeliveryRequest, HostRequest } from './model/request-types.ts';
 import type { Caller } from './model/caller.ts';
 import { answerRequest } from './outside/answer-request.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import type { SagaTurn } from './model/turn.ts';
 import { deliver } from './queue/deliver.ts';
 import { studioOf } from './settings/check-options.ts';
+import { assertKnown, assertKnownRequest, requestNames } from './settings/known-options.ts';
 import { createHostCore, type SagaHostCore, type SagaInspection } from './requests/host.ts';
 import type { StepAnswer } from './wire/step-answers.ts';
 
@@ -64,7 +65,8 @@ export interface SagaHost {
    * Continues the saga of a `queue` message, without its client. Queues with `start` call it
    * themselves. If the promise resolves, the queue may drop the message: the message of the next
    * turn is already in the queue. A message may arrive late, twice, and out of order.
-   * @param request - `caller.context` for server steps. The message needs no principal.
+   * @param request - `context` for server steps. A delivery acts for the principal sealed in the
+   * message, and has no caller.
    * @throws SagaHostError, ReplayMismatch, or TurnAborted: deliver the message again later
    * @throws TokenRefused if the message is invalid, or over 30 days late
    * @throws TypeError if the host has no queue
@@ -76,17 +78,18 @@ export interface SagaHost {
    * };
    * ```
    */
-  deliver(message: QueueMessage, request?: HostRequest): Promise<DeliveryResult>;
+  deliver(message: QueueMessage, request?: DeliveryRequest): Promise<DeliveryResult>;
   /**
    * Shows the content of a token of any principal, expired or not. For operators only, never for
    * clients. With `keys.tenantOf`, `request.caller` names the tenant. Throws TokenRefused, or
    * SagaHostError `keys_down`.
    */
-  inspect(token: string, request?: HostRequest): Promise<SagaInspection>;
+  inspect(token: string, request?: Pick<HostRequest, 'caller'>): Promise<SagaInspection>;
   /**
    * Responds to a request for an answer page (`/saga/answer/…`) or a webhook (`/saga/event/…`), for
-   * servers other than `serveSagas`. Requires the option `outside`. Without a caller, only
-   * possession of the link counts.
+   * servers other than `serveSagas`. Requires the option `outside`. The caller is the user who
+   * opened the page. For an anonymous caller, only possession of the link counts. A webhook needs
+   * no caller.
    */
   answer(request: Request, options?: Pick<HostRequest, 'caller'>): Promise<Response>;
   /**
@@ -128,16 +131,24 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
   const core = createHostCore(options);
   const host: SagaHost = {
     sagas: core.sagas,
-    start: (name, args, request) => core.start(name, args, toCaller(request)),
-    resume: (token, answers, request) => core.resume(trimmed(token), answers, toCaller(request)),
-    cancel: (token, request = {}) => {
-      const { reason } = request;
-      return core.cancel(trimmed(token), toCaller(request), present({ reason }));
+    start: async (name, args, request = {}) =>
+      await core.start(name, args, toCaller(request, requestNames.start)),
+    resume: async (token, answers, request = {}) =>
+      await core.resume(trimmed(token), answers, toCaller(request, requestNames.start)),
+    cancel: async (token, request = {}) => {
+      const caller = toCaller(request, requestNames.cancel);
+      return await core.cancel(trimmed(token), caller, present({ reason: request.reason }));
     },
-    deliver: (message, request) => deliver(core, message, toCaller(request)),
-    inspect: (token, request) => core.inspect(trimmed(token), toCaller(request)),
-    answer: (request, { caller = {} } = {}) =>
-      answerRequest(core, request, () => Promise.resolve(caller)),
+    deliver: async (message, request = {}) => {
+      assertKnown('', request, requestNames.deliver);
+      return await deliver(core, message, request);
+    },
+    inspect: async (token, request = {}) =>
+      await core.inspect(trimmed(token), toCaller(request, requestNames.callerOnly)),
+    answer: async (request, identified = {}) => {
+      const caller = toCaller(identified, requestNames.callerOnly);
+      return await answerRequest(core, request, () => Promise.resolve(caller));
+    },
     studio: async (request) => await studioOf(options).fetch(request),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
   };
@@ -173,6 +184,13 @@ function trimmed(token: string): string {
   return typeof token === 'string' ? token.trim() : token;
 }
 
-function toCaller({ caller, signal }: HostRequest = {}): Caller {
-  return { ...caller, ...present({ signal }) };
+/**
+ * Reads the caller from the options of a method. Throws TypeError for an unknown name, before
+ * anything runs.
+ */
+function toCaller(request: HostRequest, names: { readonly [name: string]: true }): Caller {
+  assertKnownRequest(request, names);
+  const { caller, signal } = request;
+  const from = caller === 'anonymous' ? { principal: caller } : caller;
+  return { ...from, ...present({ signal }) };
 }

@@ -61,11 +61,18 @@ export interface SagaServer<Env = unknown> {
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertServeOptions(options);
   const { name, version, keys, auth = {}, http = {}, context, extend, ...rest } = options;
-  const { authenticate, anonymous, oauth, ...hostAuth } = auth;
+  const { authenticate, oauth, ...hostAuth } = auth;
+  // Nobody is authenticated: then every request is anonymous, which the host must accept.
+  const { anonymous = authenticate === undefined ? 'accept' : undefined } = hostAuth;
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHostCore =>
     coreOf(
-      createSagaHost({ ...rest, ...resolved, auth: hostAuth, audience: options.audience ?? name }),
+      createSagaHost({
+        ...rest,
+        ...resolved,
+        auth: { ...hostAuth, ...present({ anonymous }) },
+        audience: options.audience ?? name,
+      }),
     );
   let host = typeof keys === 'function' ? undefined : create(present({ keys }));
   const whyForeign = hostCheck(allowedHosts);
@@ -95,7 +102,10 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   async function answerOutside(request: Request, env: Env, runtime: unknown): Promise<Response> {
     return await answerRequest(coreFor(env, runtime), request, async () => {
       const found = await authenticate?.(request, env);
-      return isResponse(found) ? found : present({ authInfo: toAuthInfo(found) });
+      if (isResponse(found)) return found;
+      const authInfo = toAuthInfo(found);
+      // A link may be opened by somebody who never signs in here.
+      return authInfo === undefined ? { principal: 'anonymous' } : { authInfo };
     });
   }
 

@@ -191,7 +191,7 @@ describe('a hostile token', () => {
     const { host, told, token } = await tokenOf();
     const large = token.replace(/(?=\.[^.]*$)/, 'A'.repeat(1_048_576));
     expect(await workOf(() => host.cancel(large))).toMatchObject({ parsed: 0, inflated: 0 });
-    expect(told.rejections).toMatchObject([{ reason: 'undecryptable' }]);
+    expect(told.rejections).toMatchObject([{ reason: 'too_large' }]);
   });
 
   test.each(calls)(

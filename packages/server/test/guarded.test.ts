@@ -363,7 +363,7 @@ describe('continueAs', () => {
       sagas: [user, admin],
       auth: { authorize: (_, { name }) => name !== 'admin' },
     });
-    expect(await host.start('user', {})).toMatchObject({
+    expect(await host.start('user', {}, { caller: 'anonymous' })).toMatchObject({
       status: 'failed',
       error: { code: 'forbidden' },
     });

@@ -47,7 +47,10 @@ export async function serveModule(
     // An ephemeral key would end with the code that made it.
     keys: options.keys === 'ephemeral' ? keys : (options.keys ?? keys),
     // A host has no `authenticate`: its users come from another transport.
-    auth: auth?.authenticate === undefined ? { ...auth, principal: undefined } : auth,
+    auth:
+      auth?.authenticate === undefined
+        ? { ...auth, principal: undefined, anonymous: undefined }
+        : auth,
     // Only this machine reaches the server.
     tasks: { bearer: 'accept', ...tasks },
     resumableRequests: { bearer: 'accept', ...resumableRequests },

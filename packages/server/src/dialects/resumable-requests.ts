@@ -299,8 +299,8 @@ function record(value: unknown): { readonly [key: string]: Json | undefined } {
 }
 
 async function mayResume(
-  { gate: { principal }, offers: { resumableRequests } }: Pick<HostParts, 'gate' | 'offers'>,
+  { gate, offers: { resumableRequests } }: Pick<HostParts, 'gate' | 'offers'>,
   caller: Caller,
 ): Promise<boolean> {
-  return resumableRequests.bearer === 'accept' || (await principalOf(caller, principal)) !== null;
+  return resumableRequests.bearer === 'accept' || (await principalOf(caller, gate)) !== null;
 }

@@ -129,9 +129,8 @@ async function tasksFor(
   { caller }: ClientCall,
 ): Promise<TaskSettings | undefined> {
   const { tasks: offered } = host.offers;
-  const { principal } = host.gate;
   if (offered === undefined) return undefined;
-  return mayHaveTasks(offered, await principalOf(caller, principal)) ? offered : undefined;
+  return mayHaveTasks(offered, await principalOf(caller, host.gate)) ? offered : undefined;
 }
 
 function taskCapabilities(

@@ -8,6 +8,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { AuthOptions, KeySource, SagaHostOptions } from '../model/host-options.ts';
 import {
+  assertKnown,
   assertKnownOptions,
   authNames,
   hostGroups,
@@ -41,11 +42,6 @@ export interface ServeAuthOptions<Env = unknown> extends AuthOptions {
    * which causes a 401 unless `anonymous` is set. Requires `principal`.
    */
   readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
-  /**
-   * `accept` serves requests without auth info: anyone with a token of an anonymous saga can
-   * continue it. Default: 401.
-   */
-  readonly anonymous?: 'accept';
   /**
    * OAuth metadata for clients, served at `/.well-known/oauth-protected-resource/mcp` (RFC 9728)
    * and named in each `Bearer` challenge. Requires `authenticate`.
@@ -135,8 +131,12 @@ const serveNames: NamesOf<ServeSagasOptions> = {
 const serveAuthNames: NamesOf<ServeAuthOptions> = {
   ...authNames,
   authenticate: true,
-  anonymous: true,
   oauth: true,
+};
+const oauthNames: NamesOf<ProtectedResourceOptions> = {
+  resource: true,
+  issuer: true,
+  scopes: true,
 };
 const httpNames: NamesOf<HttpOptions> = {
   path: true,
@@ -149,6 +149,7 @@ const httpNames: NamesOf<HttpOptions> = {
 /** Checks the options of a server, except those of its host. Throws TypeError. */
 export function assertServeOptions<Env>(options: ServeSagasOptions<Env>): void {
   assertKnownOptions(options, serveNames, { ...hostGroups, auth: serveAuthNames, http: httpNames });
+  assertKnown('auth.oauth', options.auth?.oauth, oauthNames);
   assertUsers(options);
   assertServed(options);
 }

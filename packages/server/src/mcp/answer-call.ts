@@ -62,14 +62,14 @@ export async function answerCall(
 
 /** Answers a request with its caller. Sends progress only before the response. */
 export async function withCaller<T>(
-  { timing: { clock } }: Pick<SagaHostCore, 'timing'>,
+  host: Pick<SagaHostCore, 'timing' | 'gate'>,
   client: ClientSource,
   { context, stepContext }: RequestOfClient,
   answer: (caller: Caller) => Promise<T>,
 ): Promise<T> {
-  const caller = toCaller(client, context, stepContext);
+  const caller = toCaller(host, client, context, stepContext);
   if (caller.progress === undefined) return await answer(caller);
-  const progress = limitedProgress(caller.progress, clock);
+  const progress = limitedProgress(caller.progress, host.timing.clock);
   try {
     return await answer({
       ...caller,

@@ -37,7 +37,7 @@ export function attachTaskMethods(
         throw new WireError(missingCapability, text, { requiredCapabilities });
       }
       try {
-        const caller = toCaller(server, context, options.context);
+        const caller = toCaller(host, server, context, options.context);
         return await handle({
           host: await hostFor(host, caller),
           tasks,

@@ -17,6 +17,7 @@ import {
 } from '../dialects/resumable-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import { withCaller, toClientCall } from './answer-call.ts';
+import { assertKnown, type NamesOf } from '../settings/known-options.ts';
 import { toWireError } from '../wire/wire-error.ts';
 
 /** Options of `host.attach`. */
@@ -33,6 +34,8 @@ export interface AttachOptions {
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
+const attachNames: NamesOf<AttachOptions> = { context: true, waitUntil: true };
+
 const attached = new WeakSet<McpServerLike>();
 
 /**
@@ -44,6 +47,7 @@ export function attachSagas(
   server: McpServerLike,
   options: AttachOptions = {},
 ): void {
+  assertKnown('', options, attachNames);
   if (
     typeof server?.registerTool !== 'function' ||
     typeof server.server?.setRequestHandler !== 'function'

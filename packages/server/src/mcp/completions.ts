@@ -1,4 +1,5 @@
 import type { Program } from '@mcp-saga/core';
+import { principalOf } from '../requests/open-for-caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { isVersion2, toCaller, type McpServerLike, intercept } from './sdk.ts';
@@ -55,11 +56,12 @@ export function attachCompletions(
     const { name, uri } = Object(request.params?.['ref']) as { name?: string; uri?: string };
     const saga = refs.get(String(name ?? uri));
     try {
-      if (
-        saga !== undefined &&
-        !(await host.gate.authorize(toCaller(server, context, stepContext), saga))
-      )
-        throw new SagaHostError('forbidden', `Not allowed: ${saga.name}`);
+      if (saga !== undefined) {
+        const caller = toCaller(host, server, context, stepContext);
+        await principalOf(caller, host.gate);
+        if (!(await host.gate.authorize(caller, saga)))
+          throw new SagaHostError('forbidden', `Not allowed: ${saga.name}`);
+      }
       return await next(request, context);
     } catch (error) {
       if (isRefusal(error) || saga === undefined) throw error;

@@ -2,6 +2,7 @@ import { optionError, present } from '@mcp-saga/core/program';
 import type { Json, LogLevel } from '@mcp-saga/core';
 import type { SendOptions, WireRequest } from '../model/call-types.ts';
 import type { Caller } from '../model/caller.ts';
+import type { SagaHostCore } from '../requests/host.ts';
 
 /**
  * `McpServer` of the MCP SDK, version 1 or 2, by its structure: neither version must be installed.
@@ -132,8 +133,12 @@ const anySchema = {
   parse: (data: unknown) => data,
 };
 
-/** Returns the caller of a request. */
+/**
+ * Returns the caller of a request. Without auth info, the caller is anonymous only if the host
+ * accepts that.
+ */
 export function toCaller(
+  { gate }: Pick<SagaHostCore, 'gate'>,
   server: ClientSource,
   context: RequestContextLike,
   stepContext: unknown,
@@ -149,6 +154,7 @@ export function toCaller(
     void notify(notification).catch(() => undefined);
   return {
     context: stepContext,
+    ...(authInfo === undefined && gate.acceptsAnonymous ? { principal: 'anonymous' } : {}),
     ...present({ signal, authInfo, capabilities }),
     // Reserved names since 2026-07-28, without a prefix (SEP-414). Many clients sent them before.
     ...(typeof traceparent === 'string'

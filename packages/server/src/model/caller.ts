@@ -13,8 +13,11 @@ export interface Principal {
 
 /** Sender of a request to a host. */
 export interface SagaCaller {
-  /** Principal, if the caller knows it. Default: the result of `auth.principal`. */
-  readonly principal?: Principal;
+  /**
+   * Principal, if the server knows it; `'anonymous'` for a caller without one, whose sagas anyone
+   * with a token can continue. Default: the result of `auth.principal`.
+   */
+  readonly principal?: Principal | 'anonymous';
   /** Result of the authentication of the transport, as passed to `auth.principal`. */
   readonly authInfo?: unknown;
   /** Capabilities that the client declared. Default: unknown. */

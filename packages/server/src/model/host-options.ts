@@ -116,10 +116,19 @@ export interface RateLimitFacts {
 /** Samples a model of the host for a saga. */
 export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleResult>;
 
-/** Options for callers: identity, permissions, and rate limits. */
+/**
+ * Options for callers: identity, permissions, and rate limits. With `principal`, `authorize`, or
+ * `mayAnswer`, the host refuses requests without a caller.
+ */
 export interface AuthOptions {
   /** Makes a principal of auth info. Required for authenticated requests. */
   readonly principal?: PrincipalOption;
+  /**
+   * `accept` serves MCP requests without auth info: anyone with a token of an anonymous saga can
+   * continue it. Default: such requests are refused. Calls of `host.start` and the other methods
+   * say `caller: 'anonymous'` instead.
+   */
+  readonly anonymous?: 'accept';
   /**
    * Returns `true` if a caller may use a saga. Called for every request, and at `continueAs`.
    * Default: every caller may.

@@ -5,8 +5,13 @@ import type { SuspendedTurn } from './turn.ts';
 
 /** Options of a request to a host. */
 export interface HostRequest {
-  /** Sender of the request. Default: anonymous, with unknown capabilities. */
-  readonly caller?: SagaCaller;
+  /**
+   * Sender of the request. A host that tells callers apart, by `auth.principal`, `auth.authorize`,
+   * or `auth.mayAnswer`, refuses a request without `principal` and `authInfo`: a forgotten caller
+   * must not start an anonymous saga. `'anonymous'` says that there is none. Default for other
+   * hosts: anonymous, with unknown capabilities.
+   */
+  readonly caller?: SagaCaller | 'anonymous';
   /** Aborts the turn between two steps. Undoes nothing, and the token stays valid. */
   readonly signal?: AbortSignal;
 }
@@ -15,6 +20,15 @@ export interface HostRequest {
 export interface CancelHostRequest extends HostRequest {
   /** Reason, shown in the result. */
   readonly reason?: string;
+}
+
+/**
+ * Options of a delivery. A delivery has no caller: it acts for the principal that is sealed in its
+ * message.
+ */
+export interface DeliveryRequest extends Pick<HostRequest, 'signal'> {
+  /** Value that server steps get as `context`. Never recorded. */
+  readonly context?: unknown;
 }
 
 /** Facts about a start, set by dialects. */

@@ -73,7 +73,7 @@ async function userOf(
 ): Promise<Pick<AnswerPageRequest, 'user'> | Response> {
   const found = await identify();
   if (isResponse(found)) return acceptsLink ? { user: undefined } : found;
-  const user = toUser(await principalOf(found, host.gate.principal));
+  const user = toUser(await principalOf(found, host.gate));
   const { tenant } = host.keys;
   // Users of two tenants may have the same subject.
   if (

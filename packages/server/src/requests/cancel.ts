@@ -224,15 +224,13 @@ async function open(
     forward: isAbandoned,
   });
   if (methods !== undefined) return by(await openSaga(host, token, caller, { methods }), false);
-  const abandoned = async (): Promise<Cancelled> =>
-    by(found(host, await host.keys.responses.open(token, { purpose: 'cancel' })), true);
-  if (isCancelToken) return await abandoned();
   try {
-    return by(await openSaga(host, token, caller, {}), false);
+    // A cancel token acts for the sealed principal, so that no caller is needed.
+    return by(found(host, await host.keys.responses.open(token, { purpose: 'cancel' })), true);
   } catch (error) {
     // Cancel tokens have a separate key.
-    if (!(error instanceof TokenRefused) || !['undecryptable', 'too_large'].includes(error.reason))
-      throw error;
-    return await abandoned();
+    const isOther = error instanceof TokenRefused && error.reason === 'undecryptable';
+    if (!isOther || isCancelToken) throw error;
+    return by(await openSaga(host, token, caller, {}), false);
   }
 }

@@ -7,10 +7,11 @@ import {
   canonicalize,
 } from '@mcp-saga/seal';
 import { isForgotten } from '../guard/ask-guard.ts';
-import type { Caller, PrincipalOption, Principal } from '../model/caller.ts';
+import type { Caller, Principal } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { SealedToken } from '../token/handles.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import type { Gate, HostParts } from '../settings/host-parts.ts';
+import { assertKnownPrincipal } from '../settings/known-options.ts';
 import { keptBytesOf } from '../token/guard-records.ts';
 import { type OpenSaga, openSealed, found } from '../token/resolve-program.ts';
 
@@ -55,7 +56,7 @@ export async function openForCaller(
   caller: Caller,
   expect: TokenExpectations,
 ): Promise<OpenSaga> {
-  const principal = await principalOf(caller, host.gate.principal);
+  const principal = await principalOf(caller, host.gate);
   const { rejectIssuedBefore } = host.gate;
   const expected: Expectations = {
     allowFuture: true,
@@ -105,16 +106,23 @@ export function assertBegun(
 
 /**
  * Returns the principal to seal. Null marks anonymous callers, whose sagas no user can continue.
- * Throws `principal_missing` if auth info has no principal.
+ * Every request that acts for its caller passes here, so that none is anonymous by accident.
+ * Throws `principal_missing` if auth info has no principal, or if a host that tells callers apart
+ * gets none.
  */
 export async function principalOf(
-  caller: Caller,
-  option: PrincipalOption | undefined,
+  { authInfo, principal }: Caller,
+  { principal: option, requiresCaller }: Pick<Gate, 'principal' | 'requiresCaller'>,
 ): Promise<string | null> {
-  const { authInfo } = caller;
-  if (caller.principal !== undefined)
-    return sealable(caller.principal, 'caller.principal: expected a subject.');
-  if (authInfo === undefined || authInfo === null) return null;
+  if (principal === 'anonymous') return null;
+  if (principal !== undefined) return sealable(principal, 'caller.principal: expected a subject.');
+  if (authInfo === undefined || authInfo === null) {
+    if (!requiresCaller) return null;
+    throw missing(
+      'The host has `auth`, but this request has no caller. Pass caller: { principal: { issuer, subject, client } } or ' +
+        "caller: { authInfo }. If there is none, say caller: 'anonymous', or auth.anonymous: 'accept' for requests of MCP clients.",
+    );
+  }
   if (option === undefined) {
     throw missing(
       'Authenticated requests require `auth.principal`. Set auth.principal: (authInfo) => ({ issuer, subject, client }); ' +
@@ -127,10 +135,9 @@ export async function principalOf(
       throw missing('The auth info has no clientId.');
     return canonicalize({ client: clientId });
   }
-  return sealable(
-    await option(authInfo),
-    '`auth.principal` returned no subject for an authenticated request.',
-  );
+  const returned = await option(authInfo);
+  assertKnownPrincipal('auth.principal()', returned ?? undefined);
+  return sealable(returned, '`auth.principal` returned no subject for an authenticated request.');
 }
 
 function sealable(principal: Principal | undefined, problem: string): string {

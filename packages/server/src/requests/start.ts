@@ -27,7 +27,7 @@ export async function start(
     throw unknownSaga(host, name, serves);
   const input = toArguments(args, host.limits);
   const argsDigest = await digestArguments(input);
-  const principal = await principalOf(caller, host.gate.principal);
+  const principal = await principalOf(caller, host.gate);
   if (!(await host.gate.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }

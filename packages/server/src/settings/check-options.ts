@@ -109,6 +109,7 @@ function assertKeys({ keys, outside }: SagaHostOptions): void {
 
 function assertAuth({
   principal,
+  anonymous,
   authorize,
   rateLimit,
   mayAnswer,
@@ -119,6 +120,7 @@ function assertAuth({
       "auth.principal: expected (authInfo) => ({ issuer, subject, client }), to name the owner of a saga, or 'client-only'.",
     );
   }
+  assertOneOf('auth.anonymous', anonymous, ['accept']);
   assertFunction('auth.authorize', authorize);
   assertFunction('auth.rateLimit', rateLimit);
   assertFunction('auth.mayAnswer', mayAnswer);

@@ -38,6 +38,10 @@ function toInstantRefusals({
 /** Checks of a caller before a turn. */
 export interface Gate {
   readonly principal: PrincipalOption | undefined;
+  /** `true` if the host tells callers apart: a request must say who sent it, or that nobody did. */
+  readonly requiresCaller: boolean;
+  /** `true` if MCP requests without auth info are anonymous. */
+  readonly acceptsAnonymous: boolean;
   readonly authorize: NonNullable<AuthOptions['authorize']>;
   readonly rateLimit: NonNullable<AuthOptions['rateLimit']>;
   readonly rejectIssuedBefore: number | undefined;
@@ -177,6 +181,10 @@ export function toHostParts(given: SagaHostOptions): HostParts {
     keys,
     gate: {
       principal: auth.principal,
+      requiresCaller: [auth.principal, auth.authorize, auth.mayAnswer].some(
+        (option) => option !== undefined,
+      ),
+      acceptsAnonymous: auth.anonymous === 'accept',
       authorize: auth.authorize ?? (() => true),
       rateLimit: auth.rateLimit ?? (() => true),
       rejectIssuedBefore: auth.rejectIssuedBefore,

@@ -14,6 +14,8 @@ import type {
   TestingOptions,
 } from '../model/host-options.ts';
 import type { HostHooks } from '../model/hooks.ts';
+import type { Principal, SagaCaller } from '../model/caller.ts';
+import type { CancelHostRequest, DeliveryRequest, HostRequest } from '../model/request-types.ts';
 import { defaultHostLimits } from './default-limits.ts';
 
 /** Names of all options in a group. */
@@ -43,6 +45,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
 /** Names of the options for callers. */
 export const authNames: NamesOf<AuthOptions> = {
   principal: true,
+  anonymous: true,
   authorize: true,
   rateLimit: true,
   mayAnswer: true,
@@ -95,6 +98,31 @@ const testingNames: NamesOf<TestingOptions> = {
   environment: true,
   sealing: true,
 };
+
+/** Names of the options of each method of a host. */
+export const requestNames: {
+  readonly start: NamesOf<HostRequest>;
+  readonly cancel: NamesOf<CancelHostRequest>;
+  readonly deliver: NamesOf<DeliveryRequest>;
+  readonly callerOnly: NamesOf<Pick<HostRequest, 'caller'>>;
+} = {
+  start: { caller: true, signal: true },
+  cancel: { caller: true, signal: true, reason: true },
+  deliver: { context: true, signal: true },
+  callerOnly: { caller: true },
+};
+
+const callerNames: NamesOf<SagaCaller> = {
+  principal: true,
+  authInfo: true,
+  capabilities: true,
+  context: true,
+  progress: true,
+  log: true,
+  traceContext: true,
+};
+
+const principalNames: NamesOf<Principal> = { issuer: true, subject: true, client: true };
 
 /** Names of the options in each group. */
 export type Groups = { readonly [group: string]: { readonly [name: string]: true } };
@@ -157,4 +185,27 @@ export function assertKnown(
   throw optionError(`There is no option '${path}${other}'.${didYouMean(meant)} Options: ${list}.`, {
     code: 'unknown_option',
   });
+}
+
+/**
+ * Checks the names of the options of a method of a host, and of its caller. A misspelled caller
+ * would act for nobody, and anyone with the token could continue the saga. Throws TypeError.
+ */
+export function assertKnownRequest(
+  request: Pick<HostRequest, 'caller'>,
+  names: { readonly [name: string]: true },
+): void {
+  const ofCaller = Object.keys(callerNames).map((name) => [name, `caller.${name}`] as const);
+  assertKnown('', request, names, 'caller' in names ? new Map(ofCaller) : undefined);
+  const { caller } = request;
+  if (caller === undefined || caller === 'anonymous') return;
+  if (typeof caller === 'string')
+    throw optionError("caller: expected 'anonymous', or an object with a principal or authInfo.");
+  assertKnown('caller', caller, callerNames);
+  if (caller.principal !== 'anonymous') assertKnownPrincipal('caller.principal', caller.principal);
+}
+
+/** Checks the names of a principal: without its issuer, it would be another one. */
+export function assertKnownPrincipal(path: string, principal: Principal | undefined): void {
+  assertKnown(path, principal, principalNames);
 }

@@ -250,7 +250,7 @@ const nothing = { compensated: [], uncompensated: [] };
 
 async function continuedSaga(
   host: HostParts,
-  { program: current, saga, caller, isGuarded = false, isWoken = false }: TurnRequest,
+  { program: current, saga, caller, isGuarded = false, ...request }: TurnRequest,
   { program: wanted, args, progress }: Extract<Outcome, { status: 'continued' }>,
 ): Promise<{ readonly program: Program; readonly saga: SealedSaga }> {
   const program = host.registry.version(wanted.name, wanted.version, host.timing.clock());
@@ -277,8 +277,9 @@ async function continuedSaga(
         "start it again. Declare forks: 'refuse' for both.",
     );
   }
-  // A queue acts for the client, which was allowed to start the saga.
-  if (!isWoken && !(await host.gate.authorize(caller, program))) {
+  // A queue or a cancel token acts for the client, which was allowed to start the saga.
+  const isForClient = request.isWoken === true || request.isAbandoned === true;
+  if (!isForClient && !(await host.gate.authorize(caller, program))) {
     throw new SagaHostError('forbidden', `Not allowed: ${program.name}`);
   }
   assertJson(args, { where: `arguments of continueAs('${wanted.name}')` });

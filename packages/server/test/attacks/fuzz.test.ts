@@ -43,11 +43,12 @@ function changed(token: string): fc.Arbitrary<string> {
 
 test('[T4] [T5] every method of a host rejects a value that is not a token with the same error', async () => {
   const { host, told } = comparedHost([deploys()]);
-  const { token } = suspended(await host.start('deploys', {}));
+  const anonymous = { caller: 'anonymous' } as const;
+  const { token } = suspended(await host.start('deploys', {}, anonymous));
   const methodsOfHost: readonly ((text: string) => Promise<unknown>)[] = [
-    (text) => host.resume(text),
-    (text) => coreOf(host).status(text),
-    (text) => host.cancel(text),
+    (text) => host.resume(text, [], anonymous),
+    (text) => coreOf(host).status(text, { principal: 'anonymous' }),
+    (text) => host.cancel(text, anonymous),
     (text) => host.inspect(text),
   ];
   await fc.assert(

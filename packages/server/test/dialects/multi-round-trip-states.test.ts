@@ -108,7 +108,9 @@ describe('a request state is rejected with a JSON-RPC error', () => {
   });
 
   test('[T6] for another principal', async () => {
-    const { host, told } = hostOf(asking(), { auth: { principal: 'client-only' } });
+    const { host, told } = hostOf(asking(), {
+      auth: { principal: 'client-only', anonymous: 'accept' },
+    });
     const auth = (clientId: string): object => ({
       authInfo: { token: 'kq', clientId, scopes: [] },
     });

@@ -39,7 +39,7 @@ function served(
 ): Served {
   const { host, told } = hostOf(pays(did), {
     guard: { store: memoryGuard({ clock: testClock() }) },
-    auth: { principal: () => ({ subject: by, client: 'app' }) },
+    auth: { principal: () => ({ subject: by, client: 'app' }), anonymous: 'accept' },
     ...(options as object),
   });
   const authInfo = { token: '', clientId: 'app', scopes: [] };

@@ -58,7 +58,12 @@ test.each(
 test('[R4] a token that an older release sealed without an ID is resumed under any ID', async () => {
   const { host } = hostForAll([working([])]);
   const dialect = { asks: [], isResumable: true, runs: false };
-  const turn = await coreOf(host).start('working', {}, {}, { method: 'tools/call', dialect });
+  const turn = await coreOf(host).start(
+    'working',
+    {},
+    { principal: 'anonymous' },
+    { method: 'tools/call', dialect },
+  );
   const token = turn.status === 'suspended' ? turn.token : undefined;
   expect(await resumed(handlerOf(host), 'modern', token, 'other')).toMatchObject({
     result: { content: [{ text: 'worked' }] },

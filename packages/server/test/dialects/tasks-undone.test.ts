@@ -112,6 +112,7 @@ test('[E3] a task cancelled before continueAs runs nothing of the other saga', a
     shipping(did, () => undefined),
     {
       auth: {
+        anonymous: 'accept',
         authorize: async (_, { name }) => {
           if (name === 'ships') asked.resolve();
           if (name === 'ships' && client.worksBehind) await goOn.promise;

@@ -369,7 +369,7 @@ describe('the ID of a task', () => {
     async (method) => {
       const { host, told } = hostOf(asksInTask(), {
         tasks: { store: memoryTaskStore({ clock: () => start }) },
-        auth: { principal: 'client-only' },
+        auth: { principal: 'client-only', anonymous: 'accept' },
       });
       const mine = taskClient(host, { clientId: 'mine' });
       const taskId = await mine.start('asks');
@@ -477,7 +477,7 @@ describe('tasks', () => {
 
   test('[T14] are created for authenticated users, unless the host sets `bearer`', async () => {
     const { host } = hostOf([waits('require'), asksInTask()], {
-      auth: { principal: 'client-only' },
+      auth: { principal: 'client-only', anonymous: 'accept' },
       tasks: { maxIdLength: 4_096 },
     });
     const nobody = taskClient(host);

@@ -217,7 +217,8 @@ describe('a saga that this process does not serve', () => {
     const asked: unknown[] = [];
     const authorize = (_: unknown, of: unknown): boolean => (asked.push(of), false);
     const forbidding = createSagaHost({ ...options, sagas: [tour], auth: { authorize } });
-    await expect(forbidding.resume(next, answer('seat'))).rejects.toThrow(TokenRefused);
+    const refused = forbidding.resume(next, answer('seat'), { caller: 'anonymous' });
+    await expect(refused).rejects.toThrow(TokenRefused);
     expect(asked).toEqual([{ name: 'tickets', version: '1' }]);
   });
 });

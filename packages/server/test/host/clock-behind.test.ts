@@ -66,7 +66,7 @@ describe('a host with a slow clock', () => {
     async (_, reason, token, options) => {
       const { sagas = [asking()], ...rest } = options;
       const { host } = hostOf(sagas, { ...rest, clock: testClock(start - behind) });
-      const refused = host.resume(await token(), answer);
+      const refused = host.resume(await token(), answer, { caller: 'anonymous' });
       await expect(refused).rejects.toBeInstanceOf(TokenRefused);
       await expect(refused).rejects.toMatchObject({ reason });
     },

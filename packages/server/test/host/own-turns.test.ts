@@ -110,10 +110,13 @@ describe('a turn that the host runs without the client', () => {
         authorize: (_, { name }) => asked.push(`authorize ${name}`) > 0,
       },
     });
-    const first = suspended(await host.start('order', {}));
-    const charged = suspended(await host.resume(first.token, [accept('sure', {})]));
+    const anonymous = { caller: 'anonymous' } as const;
+    const first = suspended(await host.start('order', {}, anonymous));
+    const charged = suspended(await host.resume(first.token, [accept('sure', {})], anonymous));
     asked.length = 0;
-    expect(await host.resume(charged.token)).toMatchObject({ compensated: [{ stepId: 'charge' }] });
+    expect(await host.resume(charged.token, [], anonymous)).toMatchObject({
+      compensated: [{ stepId: 'charge' }],
+    });
     expect(did).toEqual(['charge', 'refund']);
     expect(asked).toEqual(['authorize order', 'admit 3']);
   });

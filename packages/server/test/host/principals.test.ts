@@ -14,7 +14,7 @@ import { coreOf } from '../../src/saga-host.ts';
 
 const ada: SagaCaller = { principal: { issuer: 'https://id', subject: 'ada', client: 'app' } };
 const eve: SagaCaller = { principal: { issuer: 'https://id', subject: 'eve', client: 'app' } };
-const nobody: SagaCaller = {};
+const nobody: SagaCaller = { principal: 'anonymous' };
 const answer = [accept('target', { target: 'x' })];
 
 describe('the principal', () => {
@@ -176,14 +176,14 @@ describe('authorize and rateLimit', () => {
   test('[T6] authorize refuses a start by name, and a resume by the frozen response', async () => {
     let allowed = false;
     const { host, told } = hostOf(asking(), { auth: { authorize: async () => allowed } });
-    await expect(host.start('asking', {})).rejects.toMatchObject({
+    await expect(host.start('asking', {}, { caller: nobody })).rejects.toMatchObject({
       code: 'forbidden',
       public: true,
     });
     allowed = true;
-    const { token } = suspended(await host.start('asking', {}));
+    const { token } = suspended(await host.start('asking', {}, { caller: nobody }));
     allowed = false;
-    await expect(host.resume(token, answer)).rejects.toMatchObject({
+    await expect(host.resume(token, answer, { caller: nobody })).rejects.toMatchObject({
       code: 'refused',
       reason: 'forbidden',
     });
@@ -198,7 +198,7 @@ describe('authorize and rateLimit', () => {
         },
       },
     });
-    await expect(host.start('asking', {})).rejects.toThrow('policy down');
+    await expect(host.start('asking', {}, { caller: nobody })).rejects.toThrow('policy down');
   });
 
   test('[T11] rateLimit is called after the token was opened and before the replay', async () => {

@@ -66,7 +66,8 @@ const kinds: readonly (readonly [kind: string, make: (urls: string[]) => Program
 
 async function approve({ host }: Pick<TestHost, 'host'>, url: string | undefined): Promise<void> {
   const body = new URLSearchParams({ decision: 'approve' });
-  expect((await host.answer(new Request(url ?? '', { method: 'POST', body }))).status).toBe(200);
+  const request = new Request(url ?? '', { method: 'POST', body });
+  expect((await host.answer(request, { caller: 'anonymous' })).status).toBe(200);
 }
 
 function resultOf({ last, text }: RawAnswer): Record<string, unknown> {

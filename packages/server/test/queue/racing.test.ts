@@ -363,7 +363,9 @@ describe('a client beside the queue', () => {
     expect(await world.host.resume(token, [], { caller })).toMatchObject({
       result: 'second of order',
     });
-    await expect(world.host.resume(token)).rejects.toThrow(TokenRefused);
+    await expect(world.host.resume(token, [], { caller: 'anonymous' })).rejects.toThrow(
+      TokenRefused,
+    );
   });
 });
 

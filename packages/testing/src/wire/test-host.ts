@@ -233,7 +233,7 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
       : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
     ...given,
-    auth: { principal: userOf, ...given.auth },
+    auth: { principal: userOf, anonymous: 'accept', ...given.auth },
     testing: {
       environment: 'production',
       ...given.testing,

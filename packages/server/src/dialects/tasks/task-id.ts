@@ -63,7 +63,7 @@ export async function openTaskId(
 ): Promise<OpenTaskId> {
   if (typeof taskId !== 'string' || taskId.length > maxTaskIdLength)
     throw new TokenRefused('malformed');
-  const principal = await principalOf(caller, host.gate.principal);
+  const principal = await principalOf(caller, host.gate);
   const { rejectIssuedBefore } = host.gate;
   const expect = {
     methods: ['tools/call'],
