@@ -1,7 +1,7 @@
 import * as core from '../../packages/core/src/index.ts';
 import * as server from '../../packages/server/src/index.ts';
 import { expect, it } from 'vitest';
-import { commands, definers } from '../../packages/eslint-plugin/src/saga/vocabulary.ts';
+import { commands, definers, droppers } from '../../packages/eslint-plugin/src/saga/vocabulary.ts';
 import { entryTypes } from '../../packages/core/src/journal/entry-types.ts';
 
 /** Functions of core that authors call. */
@@ -13,8 +13,8 @@ it('exports each function of authors from the server package', () => {
   expect(functions.filter((name) => !(name in server))).toEqual([]);
 });
 
-it('has each command in the vocabulary of the lint rules', () => {
-  const known = new Set([...definers, ...commands, 'compensator']);
+it('has each function of authors in the vocabulary of the lint rules', () => {
+  const known = new Set([...definers, ...commands, ...droppers, 'compensator']);
   expect(functions.filter((name) => !known.has(name))).toEqual([]);
 });
 

@@ -4,7 +4,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { accounts, connect, folders, order, shorten, subscribe, summarize } from './effects/ask.ts';
 import * as change from './effects/change.ts';
 import { assign, convert, draw, measure, sync, ticket } from './effects/read.ts';
-import { approve, book, introduce, invoice, invoices, report, welcome } from './effects/run.ts';
+import {
+  approve,
+  book,
+  introduce,
+  invoice,
+  invoices,
+  notify,
+  report,
+  welcome,
+} from './effects/run.ts';
 import { done, hold, pay, reserve, ship } from './effects/undo.ts';
 import { build, builds, list, publish, remind } from './effects/wait.ts';
 import { fences, pages, read } from './markdown.ts';
@@ -39,14 +48,14 @@ describe('the reference of effects', () => {
       ),
     );
     const named = [...effects, 'elicit.outcome'];
-    expect(named).toHaveLength(28);
+    expect(named).toHaveLength(29);
     expect([...sections.keys()].filter((name) => name !== '').toSorted()).toEqual(named.toSorted());
     for (const name of named) {
       expect(sections.get(name)).toMatch(
         new RegExp(`region: test/docs/effects/\\w+\\.ts#${name} `),
       );
     }
-    expect(reference.flatMap(fences)).toHaveLength(30);
+    expect(reference.flatMap(fences)).toHaveLength(31);
   });
 });
 
@@ -133,6 +142,11 @@ describe('the examples of effects that run, or run in parallel', () => {
     const run = await testSaga(welcome, { input: { name: 'Ada' } }).run();
     expect(run.result).toBe('Buongiorno Ada');
     expect(run.effects.map(({ id }) => id)).toEqual(['greet/translate']);
+  });
+
+  it('drops the other of two steps with `ignore`', async () => {
+    expect((await testSaga(notify, { input: { urgent: true } }).run()).result).toBe('called');
+    expect((await testSaga(notify, { input: { urgent: false } }).run()).result).toBe('mailed');
   });
 });
 

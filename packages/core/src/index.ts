@@ -58,6 +58,7 @@ export { log, progress } from './author/tell.ts';
 export { checkpoint } from './author/checkpoint.ts';
 export { abort, compensate, pivot, type CompensateOptions } from './author/compensate.ts';
 export { compensator } from './author/compensator.ts';
+export { ignore } from './author/ignore.ts';
 export { continueAs } from './author/continue-as.ts';
 export { patched, type PatchOptions } from './author/patched.ts';
 export { poll, sleep, sleepUntil, type PollOptions } from './author/sleep-and-poll.ts';

@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   all,
-  allSettled,
   call,
   checkpoint,
   elicit,
   elicitUrl,
-  info,
   listRoots,
   now,
   progress,
@@ -18,21 +16,11 @@ import {
   sample,
   scope,
   step,
-  uuid,
 } from '../src/index.ts';
 import type { Program } from '../src/model/program.ts';
 import { AuthoringError } from '../src/values/errors.ts';
 import type { Steps } from '../src/model/command.ts';
-import {
-  accepted,
-  answered,
-  completed,
-  drive,
-  failed,
-  start,
-  suspended,
-  turn,
-} from './support/drive.ts';
+import { accepted, completed, drive, failed, start, suspended, turn } from './support/drive.ts';
 import { ask, sagaOf } from './support/sagas.ts';
 import { World } from './support/world.ts';
 
@@ -378,85 +366,5 @@ describe('the limits of a turn', () => {
     }
     expect(failed(await start(program, {}, world))).toBeInstanceOf(SagaLimitExceeded);
     expect(ended).toBe(true);
-  });
-});
-
-describe('commands that are never yielded', () => {
-  async function warned(body: () => Steps<string>): Promise<string[]> {
-    const world = new World();
-    await drive({
-      make: () => sagaOf(body),
-      world,
-      answer: ({ type }) => (type === 'roots' ? answered({ roots: [] }) : word),
-    });
-    return world.warnings;
-  }
-
-  it('are reported to the author at the end', async () => {
-    expect(
-      await warned(function* () {
-        step('a', one);
-        progress(1);
-        yield* ask('go');
-        ask('b');
-        return 'done';
-      }),
-    ).toEqual([
-      "Saga 'test' created step('a'), but never yielded it, so it did not run. Write: yield* step('a').",
-      "Saga 'test' created progress(…), but never yielded it, so it did not run. Write: yield* progress(…).",
-      "Saga 'test' created elicit('b'), but never yielded it, so it did not run. Write: yield* elicit('b').",
-    ]);
-  });
-
-  it('do not include commands that are yielded later, plainly, in branches, scopes, or called sagas', async () => {
-    const child = saga({ name: 'child', version: '1' }, function* () {
-      const late = step('a', one);
-      yield* ask('child');
-      return String(yield* late);
-    });
-    expect(
-      await warned(function* () {
-        const late = step('late', one);
-        const branches = [step('b', one), scope('s', step('c', one)), all({ d: step('d', one) })];
-        yield* ask('go');
-        yield step('plain', one);
-        yield* all(branches);
-        yield* allSettled({ x: listRoots('roots'), y: uuid(), z: info() });
-        yield* call(child, undefined);
-        yield* late;
-        return 'done';
-      }),
-    ).toEqual([]);
-  });
-
-  it('are reported once in each run of a saga', async () => {
-    const world = new World();
-    const program = sagaOf(function* () {
-      for (let index = 0; index < 1000; index += 1) yield* step('a', one, { key: String(index) });
-      step('b', one);
-      step('b', one);
-      yield* checkpoint();
-      return 'done';
-    });
-    for (let run = 0; run < 2; run += 1) {
-      const { state } = suspended(await start(program, {}, world));
-      expect(completed(await turn(program, state, {}, world))).toBe('done');
-    }
-    expect(world.warnings).toEqual(
-      [1, 2].map(() => expect.stringContaining("step('b')") as string),
-    );
-  });
-
-  it('are not reported to a host that does not request it', async () => {
-    const world = new World();
-    const program = sagaOf(function* () {
-      step('a', one);
-      yield* checkpoint();
-      return 'done';
-    });
-    const settings = { replace: { warn: undefined } };
-    const { state } = suspended(await start(program, {}, world, settings));
-    expect(completed(await turn(program, state, {}, world, settings))).toBe('done');
-    expect(world.warnings).toEqual([]);
   });
 });

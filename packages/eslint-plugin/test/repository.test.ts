@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const wrong = [
   'packages/core/test/body.test.ts',
   'packages/core/test/mistakes.test.ts',
+  'packages/core/test/never-yielded.test.ts',
   'packages/core/test/types/negative.ts',
   // A plain `yield`, which gives `unknown`.
   'packages/core/test/types/positive.ts',

@@ -11,6 +11,7 @@ export {
   continueAs,
   elicit,
   elicitUrl,
+  ignore,
   info,
   listRoots,
   log,

@@ -3,6 +3,7 @@ import {
   allSettled,
   call,
   elicit,
+  ignore,
   race,
   saga,
   scope,
@@ -99,3 +100,15 @@ export const welcome = saga({ name: 'welcome', version: '1', input: Name }, func
   return yield* call(greet, { name }); // runs the step `greet/translate`
 });
 // #endregion call
+
+// #region ignore
+const Notice = z.object({ urgent: z.boolean() });
+
+export const notify = saga({ name: 'notify', version: '1', input: Notice }, function* (input) {
+  const mail = step('mail', () => 'mailed');
+  const phone = step('phone', () => 'called');
+  const [used, unused] = input.urgent ? [phone, mail] : [mail, phone];
+  ignore(unused);
+  return yield* used;
+});
+// #endregion ignore

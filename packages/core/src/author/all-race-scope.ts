@@ -1,6 +1,12 @@
 import { AuthoringError } from '../values/errors.ts';
 import { command, specOf } from '../effects/effect-of.ts';
-import type { Command, Steps, GroupSpec, ForkSensitiveCommand } from '../model/command.ts';
+import type {
+  Command,
+  ForkSensitiveCommand,
+  GroupSpec,
+  ScopeSpec,
+  Steps,
+} from '../model/command.ts';
 import type { IsForkSensitive } from './checks/needs-forks.ts';
 import { isIterator } from '../values/generators.ts';
 import { assertStepId } from '../values/path.ts';
@@ -158,4 +164,14 @@ export function scope<B extends Branch<unknown>>(
   assertStepId(id);
   assertBranch(`scope('${id}')`, steps);
   return command({ kind: 'scope', id, steps }) as GroupCommand<readonly [B], BranchResult<B>>;
+}
+
+/** Runs the steps of a question to other people or another system in a scope. */
+export function questionScope<R>(
+  question: NonNullable<ScopeSpec['question']>,
+  id: string,
+  steps: Steps<R>,
+): Command<R> {
+  assertStepId(id);
+  return command<R>({ kind: 'scope', id, steps, question });
 }

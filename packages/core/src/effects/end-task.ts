@@ -6,6 +6,7 @@ import { effectOf, type EffectSpec, isAskedOfClient } from './effect-of.ts';
 import type { Acceptance, EffectTask, TaskEnd } from './parts/effect.ts';
 import { accepted, ended } from './parts/effect-entries.ts';
 import type { Question, Route } from '../model/question.ts';
+import type { AuthoringError } from '../values/errors.ts';
 import { encodeError } from '../values/step-error-data.ts';
 import { keyText } from './parts/run-code.ts';
 
@@ -145,14 +146,19 @@ export function isAccepted(
   return questions.accepts(provenance, question);
 }
 
-/** Runs a task that does not wait for the client. Never rejects. */
+/**
+ * Runs a task that does not wait for the client. Never rejects.
+ * @param refused - error to end the task with, in place of running it
+ */
 export async function runTask(
   task: EffectTask<EffectSpec>,
   runtime: Runtime,
   signal: AbortSignal,
+  refused?: AuthoringError,
 ): Promise<TaskEnd> {
   const { spec, path } = task;
   try {
+    if (refused !== undefined) throw refused;
     const { run } = effectOf(spec);
     return run === undefined
       ? await answerHere(spec, path, runtime, signal)

@@ -115,6 +115,8 @@ export interface ScopeSpec {
   readonly kind: 'scope';
   readonly id: string;
   readonly steps: Command<unknown> | Steps<unknown>;
+  /** Function that made the scope to ask other people or another system. */
+  readonly question?: 'approval' | 'waitFor';
 }
 
 /** Commands that steer the body. Their outcome has no journal entry. */

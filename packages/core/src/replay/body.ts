@@ -1,10 +1,9 @@
 import { AuthoringError } from '../values/errors.ts';
 import type { SagaBody, Steps } from '../model/command.ts';
-import { specOf, type EffectSpec, type CommandSpec } from '../effects/effect-of.ts';
+import { specOf, type EffectSpec } from '../effects/effect-of.ts';
 import { isIterator } from '../values/generators.ts';
 import type { Schema } from '../values/standard-schema.ts';
 import { undoMark } from '../values/path.ts';
-import type { RuntimeObserver } from '../model/runtime.ts';
 
 export interface GeneratorProgramOptions {
   readonly name: string;
@@ -86,22 +85,4 @@ export class RepeatedSteps {
     const rest = path.slice(call.length);
     return call + rest.replaceAll(/#\d+/g, '').replaceAll(/(?<=^|\/)\d+(?=\/)/g, '*');
   }
-}
-
-/** Reports commands that were created and never yielded, each ID once. */
-export function warnOfFloats(
-  saga: { readonly name: string },
-  floated: readonly CommandSpec[],
-  { warn }: Pick<RuntimeObserver, 'warn'>,
-): void {
-  for (const id of new Set(floated.map(toCode))) {
-    warn?.(
-      `Saga '${saga.name}' created ${id}, but never yielded it, so it did not run. Write: yield* ${id}.`,
-      'mistake',
-    );
-  }
-}
-
-function toCode(spec: CommandSpec): string {
-  return 'id' in spec ? `${spec.kind}('${spec.id}')` : `${spec.kind}(…)`;
 }

@@ -1,10 +1,12 @@
 import { specOf } from '../effects/effect-of.ts';
 import type { Command, GroupSpec } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
+import type { CreatedCommands } from './created-commands.ts';
 import { Fiber, Group, type Resumption, type Task } from './fiber.ts';
 import type { Scope } from '../values/path.ts';
 
 export interface BranchHost {
+  readonly created: Pick<CreatedCommands, 'forget' | 'joinGroup'>;
   resume(fiber: Fiber, how: Resumption, value: unknown): void;
   withdraw(task: Task): boolean;
 }
@@ -45,6 +47,8 @@ export function nestBranch(
 export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: FiberEnd): void {
   branch.ended = true;
   group.open -= 1;
+  // It could not reach the `yield*` of the commands that it had built.
+  if (branch.closing || 'error' in end) host.created.forget(branch);
   // The result of a closing branch is ignored.
   if (!branch.closing) {
     const { index } = branch;
@@ -66,6 +70,8 @@ export function endBranch(host: BranchHost, branch: Fiber, group: Group, end: Fi
   const { parent } = group;
   if (group.open > 0 || parent.waiting !== group) return;
   parent.waiting = undefined;
+  if (group.failure === undefined) host.created.joinGroup(group);
+  else for (const each of group.fibers) host.created.forget(each);
   if (group.endsParent) host.resume(parent, 'return', undefined);
   else if (group.failure !== undefined) host.resume(parent, 'throw', group.failure.error);
   else host.resume(parent, 'next', group.result());

@@ -2,6 +2,9 @@ import { closeBranch, endBranch, forkBranches, nestBranch, type BranchHost } fro
 import {
   effectOf,
   hasDescriptor,
+  isAskedOfClient,
+  isEffect,
+  noting,
   type CommandSpec,
   type EffectSpec,
 } from '../effects/effect-of.ts';
@@ -11,7 +14,8 @@ import type { Command, GroupSpec, TellSpec } from '../model/command.ts';
 import { Ending, lostUndos, type FiberEnd, Phase, type Cause } from '../undo/ending.ts';
 import type { Runtime } from '../model/runtime.ts';
 import { Markers, undeclaredForks, Uncommitted } from './markers.ts';
-import { SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
+import { type AuthoringError, SagaAborted, SagaCancelled, SagaError } from '../values/errors.ts';
+import type { CreatedCommands } from './created-commands.ts';
 import { Fiber, newTask, type Resumption, type Task } from './fiber.ts';
 import type { Journal, SkippedEntry, TaskEntry } from '../journal/journal.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
@@ -73,7 +77,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   start(body: () => Iterator<Command<unknown>, unknown, unknown>): void {
-    this.#root = new Fiber(this.#fibers.noting(body), new Scope(''));
+    this.#root = new Fiber(noting(this.created, body), new Scope(''));
     this.resume(this.#root, 'next', undefined);
     this.#replay();
   }
@@ -122,8 +126,18 @@ export class Execution implements BranchHost, FiberHost {
     this.#tasks.outlived(task, entry, value, isRecorded);
   }
 
-  floated(): readonly CommandSpec[] {
-    return this.#fibers.floated();
+  get created(): CreatedCommands {
+    return this.#fibers.created;
+  }
+
+  /**
+   * Error for an effect that must not run for the first time, because a question that comes before
+   * it was never asked.
+   */
+  questionBefore({ spec, path, fiber, attempts, asked }: Task): AuthoringError | undefined {
+    const isFirst = attempts === 0 && asked === 0;
+    if (!isFirst || !isEffect({ spec }) || isAskedOfClient(spec.kind)) return undefined;
+    return this.created.questionBefore(fiber, path);
   }
 
   resume(fiber: Fiber, how: Resumption, value: unknown): void {
@@ -265,7 +279,7 @@ export class Execution implements BranchHost, FiberHost {
   }
 
   #fork(fiber: Fiber, spec: GroupSpec): boolean {
-    for (const { steps } of spec.branches) this.#fibers.take(steps);
+    for (const { steps } of spec.branches) this.created.take(steps);
     const group = forkBranches(this, fiber, spec);
     return group.open === 0 && this.#give(group.result());
   }
@@ -300,7 +314,8 @@ export class Execution implements BranchHost, FiberHost {
 
   #call(fiber: Fiber, spec: CallSpec, path: string, input: unknown): void {
     try {
-      const body = this.#fibers.noting(() => startBody(spec.id, spec.body, input));
+      this.created.creator = fiber;
+      const body = noting(this.created, () => startBody(spec.id, spec.body, input));
       nestBranch(this, fiber, 'call', body, new Scope(`${path}/`));
     } catch (error) {
       this.resume(fiber, 'throw', error);

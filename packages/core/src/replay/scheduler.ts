@@ -1,13 +1,8 @@
-import {
-  CreatedCommands,
-  notACommand,
-  noting,
-  specOf,
-  type CommandSpec,
-} from '../effects/effect-of.ts';
+import { notACommand, noting, specOf, type CommandSpec } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import type { FiberEnd } from '../undo/ending.ts';
 import type { ProgramLimits } from '../model/runtime.ts';
+import { CreatedCommands } from './created-commands.ts';
 import { endValue } from './end-generator.ts';
 import { SagaLimitExceeded } from '../values/errors.ts';
 import { advanceFiber, type Fiber, type Resumption } from './fiber.ts';
@@ -36,9 +31,9 @@ export class Scheduler {
    */
   how: Resumption = 'next';
   value: unknown;
+  readonly created: CreatedCommands = new CreatedCommands();
   readonly #host: FiberHost;
   readonly #maxCommands: number;
-  readonly #created = new CreatedCommands();
   readonly #ready: NonNullable<Fiber['queued']>[] = [];
   #commands = 0;
   readonly #stack: Pick<UndoStack, 'addUncompensated'>;
@@ -73,22 +68,8 @@ export class Scheduler {
     this.#commands = 0;
   }
 
-  /** Runs code of the author, and notes the created commands. */
-  noting<T>(code: () => T): T {
-    return noting(this.#created, code);
-  }
-
-  /** Notes that a command was yielded, or is a branch. */
-  take(yielded: unknown): void {
-    this.#created.take(yielded);
-  }
-
-  floated(): readonly CommandSpec[] {
-    return this.#created.floating;
-  }
-
   drain(): void {
-    noting(this.#created, () => {
+    noting(this.created, () => {
       for (let queued = this.#ready.shift(); queued !== undefined; queued = this.#ready.shift()) {
         if (!queued.dropped) this.#run(queued.fiber, queued.how, queued.value);
       }
@@ -98,6 +79,7 @@ export class Scheduler {
   #run(fiber: Fiber, how: Resumption, value: unknown): void {
     fiber.queued = undefined;
     fiber.started = true;
+    this.created.creator = fiber;
     for (;;) {
       if (fiber.isOpaque && how !== 'return') {
         // Helpers are invisible: the rest of the `finally` is skipped, and reported as
@@ -125,7 +107,7 @@ export class Scheduler {
         this.#host.ended(fiber, { result: undefined });
         return;
       }
-      this.take(step.value);
+      this.created.take(step.value);
       const spec = specOf(step.value);
       if (spec === undefined) {
         how = 'throw';

@@ -256,7 +256,8 @@ export class TaskRunner {
         this.#ends.push({ task, end: { entry: { type }, value: undefined } });
         continue;
       }
-      void runTask(task, this.#runtime, task.running.signal).then((end) => {
+      const refused = this.#execution.questionBefore(task);
+      void runTask(task, this.#runtime, task.running.signal, refused).then((end) => {
         this.#ends.push({ task, end });
         this.#wake?.();
       });

@@ -17,7 +17,8 @@ import { TaskRunner } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
 import { outcomeOfTurn, endedState } from './turn-outcome.ts';
-import { resultOf, startBody, type GeneratorProgramOptions, warnOfFloats } from '../replay/body.ts';
+import { resultOf, startBody, type GeneratorProgramOptions } from '../replay/body.ts';
+import { neverYielded, toldOf } from '../replay/created-commands.ts';
 import { runtimeAfter } from './interrupted-run.ts';
 import { boxCloser } from './stopped-waits.ts';
 import { TurnEvents } from './turn-events.ts';
@@ -195,18 +196,34 @@ export class Turn {
     return await this.#outcome();
   }
 
-  /** Undoes the saga if the result is invalid. */
+  /** Undoes the saga if the result is invalid, or if the body forgot to yield commands. */
   async #checkResult(): Promise<void> {
     const { phase } = this.#execution;
     if (phase.end === undefined || !('result' in phase.end)) return;
     try {
-      phase.checked(await this.#runtime.saga.checkResult(resultOf(phase.end.result)));
+      const result = resultOf(phase.end.result);
+      this.#checkCommands();
+      phase.checked(await this.#runtime.saga.checkResult(result));
       return;
     } catch (error) {
       this.#due.assertGoing();
       this.#execution.refuse(error);
     }
     await this.#due.runAll();
+  }
+
+  /**
+   * Checks that the body yielded every command that it created. Throws AuthoringError for commands
+   * whose absence makes the result untrue. After a pivot, an undo would leave half of the saga, so
+   * these are reported like the harmless ones.
+   */
+  #checkCommands(): void {
+    const { created, ending } = this.#execution;
+    const { name } = this.#options;
+    const { lost, harmless } = created.leftAtEnd;
+    if (lost.length > 0 && !ending.hasPivoted) throw neverYielded(name, lost);
+    for (const code of [...lost, ...harmless])
+      this.#runtime.observer.warn?.(toldOf(name, [code]), 'mistake');
   }
 
   /**
@@ -261,7 +278,6 @@ export class Turn {
     const { end } = phase;
     const { ignored, accepted } = this.#answers;
     if (end !== undefined) {
-      warnOfFloats(this.#options, this.#execution.floated(), this.#runtime.observer);
       const ended = { ignored, ...this.#finalState };
       if ('result' in end) return { status: 'completed', result: end.result, ...ended };
       if ('error' in end) return { status: 'failed', error: end.error, ...ending.report, ...ended };

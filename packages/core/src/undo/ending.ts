@@ -151,6 +151,11 @@ export class Ending implements Undoing {
     return this.#stack.registered;
   }
 
+  /** `true` if the body has passed a pivot: the steps before it are never undone. */
+  get hasPivoted(): boolean {
+    return this.#stack.hasPivoted;
+  }
+
   /** `true` if the body runs, and its end would undo a step. */
   get hasUndos(): boolean {
     return !this.#phase.undoes && !this.#stack.empty;

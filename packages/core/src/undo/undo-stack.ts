@@ -17,6 +17,7 @@ export interface SealedUndo {
 export class UndoStack {
   /** Paths of undos registered without a name since the last pivot. */
   registered: string[] = [];
+  hasPivoted = false;
   readonly #phase: { readonly hasBegunUndoing: boolean };
   #undos: Undo[] = [];
 
@@ -86,6 +87,7 @@ export class UndoStack {
     if (this.#phase.hasBegunUndoing) return;
     this.#undos = [];
     this.registered = [];
+    this.hasPivoted = true;
   }
 
   /**

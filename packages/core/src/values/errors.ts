@@ -280,15 +280,18 @@ export function errorLink(code: string | number): string {
  * hosts may log the message. The last line names the page of the error.
  */
 export class AuthoringError extends SagaError {
-  declare readonly code: 'authoring_error' | 'invalid_json';
+  declare readonly code: 'authoring_error' | 'invalid_json' | 'never_yielded';
 
   constructor(
     message: string,
-    options?: { readonly code?: 'invalid_json'; readonly cause?: unknown },
+    options?: {
+      readonly code?: 'invalid_json' | 'never_yielded';
+      readonly cause?: unknown;
+    },
   ) {
     const { code = 'authoring_error' } = options ?? {};
     // Clients read messages about invalid JSON.
-    const page = code === 'authoring_error' ? `\nSee ${errorLink(code)}` : '';
+    const page = code === 'invalid_json' ? '' : `\nSee ${errorLink(code)}`;
     super(message + page, { ...options, code, public: false });
     this.name = 'AuthoringError';
   }
@@ -301,5 +304,5 @@ export class AuthoringError extends SagaError {
 export function isAuthoringError(error: unknown): error is Error {
   if (error instanceof AuthoringError) return true;
   const { code } = (error instanceof Error ? error : {}) as { readonly code?: unknown };
-  return code === 'authoring_error' || code === 'unencodable';
+  return code === 'authoring_error' || code === 'never_yielded' || code === 'unencodable';
 }

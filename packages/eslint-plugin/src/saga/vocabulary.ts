@@ -39,6 +39,9 @@ export const commands: ReadonlySet<string> = new Set([
   'uuid',
 ]);
 
+/** Functions that take a command to drop it on purpose. Their argument is no mistake. */
+export const droppers: ReadonlySet<string> = new Set(['ignore']);
+
 const packages = /^@mcp-saga\/(?:core|server)(?:\/|$)/;
 
 /**

@@ -29,6 +29,10 @@ export const cases: Cases = {
     valid(`const steps = { a: step('a', f) }; yield* steps.a;`),
     valid(`yield* (input.ask ? elicit('ok', form) : sample('ok', params));`),
     valid(`yield* retrying(3, step('a', f));`),
+    // Commands that are dropped on purpose
+    valid(`const mail = step('mail', f), chat = step('chat', f);
+           yield* input.urgent ? chat : mail; ignore(input.urgent ? mail : chat);`),
+    valid(`const extra = step('extra', f); ignore(extra);`),
     valid(`if ((yield* patched('audit')) && (yield* random()) < 0.5) yield* step('audit', f);`),
     // Not commands of mcp-saga
     {

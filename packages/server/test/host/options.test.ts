@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createSagaHost, elicit, saga, SealError, step, type Program } from '@mcp-saga/server';
+import {
+  createSagaHost,
+  elicit,
+  progress,
+  saga,
+  SealError,
+  step,
+  type Program,
+} from '@mcp-saga/server';
 import * as z from 'zod';
 import { accept, completed, hostOf, keyOf, oldKey, suspended } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
@@ -179,31 +187,47 @@ describe('a host', () => {
 });
 
 describe('a command that is never yielded', () => {
-  const run = async (environment: string): Promise<readonly string[]> => {
-    const floating = saga({ name: 'floating', version: '1' }, function* () {
-      step('forgotten', () => 1);
-      yield* elicit('go', { message: 'Go?', schema: Empty });
-      return 'done';
-    });
-    const warnings: string[] = [];
-    const { host } = hostOf(floating, {
-      testing: { environment },
-      hooks: { onWarning: (said) => warnings.push(said) },
-    });
-    // A saga that runs often must not fill the log.
-    for (let runs = 0; runs < 2; runs += 1) {
-      const { token } = suspended(await host.start('floating', {}));
-      completed(await host.resume(token, [accept('go', {})]));
-    }
-    return warnings;
-  };
+  const environments = ['development', 'test', 'production'];
 
-  test.each(['development', 'test', 'production'])(
-    'causes one warning of a host in %s, with the code to write',
+  test.each(environments)(
+    'causes one warning of a host in %s if it only reports, with the code to write',
     async (environment) => {
-      expect(await run(environment)).toEqual([
-        "Saga 'floating' created step('forgotten'), but never yielded it, so it did not run. Write: yield* step('forgotten').",
+      const floating = saga({ name: 'floating', version: '1' }, function* () {
+        progress(1);
+        yield* elicit('go', { message: 'Go?', schema: Empty });
+        return 'done';
+      });
+      const warnings: string[] = [];
+      const { host } = hostOf(floating, {
+        testing: { environment },
+        hooks: { onWarning: (said) => warnings.push(said) },
+      });
+      // A saga that runs often must not fill the log.
+      for (let runs = 0; runs < 2; runs += 1) {
+        const { token } = suspended(await host.start('floating', {}));
+        completed(await host.resume(token, [accept('go', {})]));
+      }
+      expect(warnings).toEqual([
+        "Saga 'floating' created progress(…), but never yielded it, so it did not run. Write: yield* progress(…).",
       ]);
+    },
+  );
+
+  test.each(environments)(
+    'lets no effect run in %s if it is a question, with advice that is not for the client',
+    async (environment) => {
+      let deleted = 0;
+      const careless = saga({ name: 'careless', version: '1' }, function* () {
+        elicit('sure', { message: 'Delete everything?', schema: Empty });
+        yield* step('delete', () => (deleted += 1));
+        return 'Deleted.';
+      });
+      const { host } = hostOf(careless, { testing: { environment } });
+      expect(await host.start('careless', {})).toMatchObject({
+        status: 'failed',
+        error: { code: 'never_yielded', public: false },
+      });
+      expect(deleted).toBe(0);
     },
   );
 });

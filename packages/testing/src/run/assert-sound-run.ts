@@ -1,4 +1,4 @@
-import { ReplayMismatch, type Program } from '@mcp-saga/server';
+import { ReplayMismatch, type Program, type SagaError } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
 import type { Ended } from './run-host.ts';
 import type { World } from '../world/world.ts';
@@ -18,13 +18,21 @@ export function assertSound(program: Program, world: World, ended: Ended): void 
       },
     );
   }
-  const floated = world.warnings.find((warning) => warning.includes('never yielded it'));
+  const floated =
+    neverYielded(ended) ?? world.warnings.find((warning) => warning.includes('never yielded it'));
   if (floated !== undefined) {
     throw new SagaTestError(
       'floating',
       `${floated}\n\nOnly yield* runs a command. To run two commands at the same time, write yield* all({ … }).`,
     );
   }
+}
+
+/** Message of the error of a saga that failed because of a command without `yield*`. */
+function neverYielded(ended: Ended): string | undefined {
+  if (ended.status === 'completed') return undefined;
+  const { code, message } = Object(ended.error) as Partial<SagaError>;
+  return code === 'never_yielded' ? message : undefined;
 }
 
 /** Explains a mismatch, side by side. */

@@ -7,7 +7,7 @@ import { checkedDuration } from '../../values/retry.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import type { CheckedForm } from '../checks/checked-form-type.ts';
-import { scope } from '../all-race-scope.ts';
+import { questionScope } from '../all-race-scope.ts';
 import { decide, type Approval } from './decide-by-answers.ts';
 import { numberedRecipients, waitOutside, type DeliveryStep, type Level } from './wait-outside.ts';
 
@@ -126,7 +126,7 @@ export function approval<S extends Schema = NoFields, const T extends Json = Jso
   id: string,
   options: ApprovalOptions<S, T>,
 ): Command<Approval<InferOutput<S>>> {
-  return scope(id, approvalSteps(id, options));
+  return questionScope('approval', id, approvalSteps(id, options));
 }
 
 /** Steps of {@link approval} without the scope. Checks the options at once. */

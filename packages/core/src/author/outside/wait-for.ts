@@ -3,7 +3,7 @@ import { AuthoringError, StepTimedOut } from '../../values/errors.ts';
 import { checkedDuration } from '../../values/retry.ts';
 import type { InferOutput, Schema } from '../../values/standard-schema.ts';
 import type { Command, Steps } from '../../model/command.ts';
-import { scope } from '../all-race-scope.ts';
+import { questionScope } from '../all-race-scope.ts';
 import { firstEvent, type ReceivedEvent } from './decide-by-answers.ts';
 import { waitOutside, type DeliveryStep, type OutsideWait } from './wait-outside.ts';
 
@@ -68,7 +68,7 @@ export function waitFor<S extends Schema>(
   id: string,
   options: WaitForOptions<S>,
 ): Command<InferOutput<S>> {
-  return scope(id, waitForSteps(id, options));
+  return questionScope('waitFor', id, waitForSteps(id, options));
 }
 
 /** Steps of {@link waitFor} without the scope. Checks the options at once. */
