@@ -11,7 +11,7 @@ export const resumableRequests: Way = {
   client: 'v2 client, 2026-07-28',
   see: async (calling) => {
     const connected = await connect('v2 client, 2026-07-28', calling, {
-      capabilities: { ...canAsk, experimental: { resumableRequests: {} } },
+      capabilities: { ...canAsk, resumableRequests: {} },
       sends: 'once',
       answers: answersOf(calling),
     });

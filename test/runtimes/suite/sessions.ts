@@ -26,7 +26,8 @@ export function sessionsSuite(subject: Subject): void {
       const capabilities = {
         elicitation: { form: {} },
         sampling: {},
-        experimental: { resumableRequests: {} },
+        // A capability of a proposal (SEP-975).
+        resumableRequests: {},
       };
       const client = new Client({ name: 'suite', version: '1' }, { capabilities });
       client.setRequestHandler('elicitation/create', onForm);

@@ -31,7 +31,7 @@ export const wireWays: readonly WireWay[] = [
 ];
 
 /** Capabilities that a client must declare to be served in a dialect. */
-export function capabilitiesOf({ dialect, era }: WireWay): { readonly [name: string]: object } {
+export function capabilitiesOf({ dialect }: WireWay): { readonly [name: string]: object } {
   const asked = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
   switch (dialect) {
     case 'saga methods':
@@ -41,11 +41,7 @@ export function capabilitiesOf({ dialect, era }: WireWay): { readonly [name: str
     case 'resume token':
       return {};
     case 'resumable requests':
-      // A session stores only the declared capabilities that its version of the specification
-      // defines.
-      return era === '2026-07-28'
-        ? { ...asked, resumableRequests: {} }
-        : { ...asked, experimental: { resumableRequests: {} } };
+      return { ...asked, resumableRequests: {} };
     case 'tasks':
       return { ...asked, extensions: { 'io.modelcontextprotocol/tasks': {} } };
   }

@@ -5,7 +5,12 @@ import { attachCompletions } from './completions.ts';
 import { attachMethods, methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { attachPrompts } from './prompts.ts';
 import { attachResources } from './resources.ts';
-import { type McpServerLike, setMethodHandler, type RequestContextLike } from './sdk.ts';
+import {
+  type McpServerLike,
+  readResumableRequests,
+  setMethodHandler,
+  type RequestContextLike,
+} from './sdk.ts';
 import { attachTaskMethods } from './attach-task-methods.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 import { attachTools } from './tools.ts';
@@ -85,6 +90,7 @@ function attachResumableRequests(
   server: McpServerLike,
   stepContext: unknown,
 ): void {
+  readResumableRequests(server);
   const { hooks } = host.observer;
   const register = (
     method: string,

@@ -1,4 +1,4 @@
-import { optionError, present } from '@mcp-saga/core/program';
+import { isRecord, optionError, present } from '@mcp-saga/core/program';
 import type { Json, LogLevel } from '@mcp-saga/core';
 import type { SendOptions, WireRequest } from '../model/call-types.ts';
 import type { Caller } from '../model/caller.ts';
@@ -101,8 +101,30 @@ export function capabilitiesOf(
   server: ClientSource,
   context: RequestContextLike,
 ): Json | undefined {
-  const { envelope } = context.mcpReq ?? {};
-  return (envelope?.[capabilitiesKey] ?? server.server.getClientCapabilities()) as Json | undefined;
+  const declared = context.mcpReq?.envelope?.[capabilitiesKey];
+  if (declared !== undefined) return declared as Json;
+  const ofSession = server.server.getClientCapabilities() as Json | undefined;
+  return resumingClients.has(server.server)
+    ? Object.assign({ resumableRequests: {} }, ofSession)
+    : ofSession;
+}
+
+/** Servers of a session whose client declared resumable requests. */
+const resumingClients = new WeakSet<object>();
+
+/**
+ * Reads the capability of resumable requests (SEP-975) in the message that opens a session. The SDK
+ * drops each capability that its version of MCP does not define.
+ */
+export function readResumableRequests(server: McpServerLike): void {
+  intercept(server, 'initialize', async (request, context, next) => {
+    const { resumableRequests } = Object(request.params?.['capabilities']) as {
+      readonly resumableRequests?: unknown;
+    };
+    if (isRecord(resumableRequests)) resumingClients.add(server.server);
+    else resumingClients.delete(server.server);
+    return await next(request, context);
+  });
 }
 
 /** Returns a function that sends requests to the client during a request. */

@@ -33,7 +33,7 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     capabilities: {
       elicitation: { form: {} },
       sampling: {},
-      experimental: { resumableRequests: {} },
+      resumableRequests: {},
     },
   };
   const toolCall = { method: 'tools/call', params: { name: 'noting', arguments: {} } };
@@ -80,6 +80,27 @@ describe.each(sessions)('resumable requests in a session, $name', ({ connect }) 
     for (const [, used] of keys) expect(used).toHaveLength(1);
     expect([...keys.keys()]).toEqual(['before', 'between', 'item(a)', 'item(b)']);
     await far.close();
+  });
+
+  test.each([
+    [{ resumableRequests: {} }, true],
+    [{ experimental: { resumableRequests: {} } }, true],
+    [{ resumableRequests: true }, false],
+    [{ experimental: {} }, false],
+  ])('[W2] a client that declares %j gets tokens: %j', async (capabilities, isTold) => {
+    const { host } = hostOf(noting(new Map()), resumableRequests);
+    const { client, close } = await connect(host, {
+      capabilities: { elicitation: { form: {} }, ...capabilities },
+    });
+    const requests = client as unknown as Requests;
+    let told = 0;
+    requests.fallbackNotificationHandler = async ({ method }) => {
+      if (method === policy) told += 1;
+    };
+    answerBy(client, { elicit: () => ({ action: 'accept', content: { target: 'a' } }) });
+    await requests.request(toolCall, anyResult);
+    expect(told > 0).toBe(isTold);
+    await close();
   });
 
   test('[T5] rejects the token of a cancelled saga, and an invalid token', async () => {
