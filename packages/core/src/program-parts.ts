@@ -5,6 +5,7 @@
 export { AnswerCheck, changedQuestion } from './turn/answers.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
+export { toApprovalAnswer, toReceivedEvent } from './author/outside/decide-by-answers.ts';
 export { firstOfEach, isSameUser, mayBeOnePerson } from './author/outside/one-person.ts';
 export { answerHere } from './effects/end-task.ts';
 export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/effect-of.ts';
@@ -36,6 +37,7 @@ export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
 export { mayHaveRun, runtimeAfter } from './turn/interrupted-run.ts';
 export { TurnClock } from './turn/time/clocks.ts';
+export { Room, reserveOfQuestions, type PendingRoom } from './turn/room.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
 export { AuthoringError, errorLink, isAuthoringError } from './values/errors.ts';
 export { optionError } from './values/option-error.ts';

@@ -146,15 +146,20 @@ export function isAccepted(
   return questions.accepts(provenance, question);
 }
 
-/**
- * Runs a task that does not wait for the client. Never rejects.
- * @param refused - error to end the task with, in place of running it
- */
+/** How a turn runs one task. */
+export interface TaskRun {
+  readonly signal: AbortSignal;
+  /** Bytes of the token that the outcome of the task may take. */
+  readonly share: () => Promise<number>;
+  /** Error to end the task with, in place of running it. */
+  readonly refused: AuthoringError | undefined;
+}
+
+/** Runs a task that does not wait for the client. Never rejects. */
 export async function runTask(
   task: EffectTask<EffectSpec>,
   runtime: Runtime,
-  signal: AbortSignal,
-  refused?: AuthoringError,
+  { signal, share, refused }: TaskRun,
 ): Promise<TaskEnd> {
   const { spec, path } = task;
   try {
@@ -162,7 +167,7 @@ export async function runTask(
     const { run } = effectOf(spec);
     return run === undefined
       ? await answerHere(spec, path, runtime, signal)
-      : await run(task, runtime, signal);
+      : await run(task, runtime, signal, share);
   } catch (error) {
     runtime.observer.threw?.(path, error);
     return ended(task.unknown ? 'unknown' : 'failed', encodeError(error));

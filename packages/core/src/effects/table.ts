@@ -2,6 +2,7 @@
 export { call } from './kinds/call.ts';
 export { checkpoint } from './kinds/checkpoint.ts';
 export { elicit, elicitUrl } from './kinds/elicit.ts';
+export { open } from './kinds/open.ts';
 export { poll } from './kinds/poll.ts';
 export { info, now, random, stepKey, uuid } from './kinds/read.ts';
 export { roots } from './kinds/roots.ts';

@@ -271,6 +271,15 @@ export class Journal {
     this.#limit = Number.POSITIVE_INFINITY;
   }
 
+  /** UTF-16 units that were added to the texts. */
+  get addedLength(): number {
+    const { structure, client, server } = this.#texts;
+    const added = structure.length + client.length + server.length;
+    return (
+      added - this.#state.structure.length - this.#state.client.length - this.#state.server.length
+    );
+  }
+
   /** State with all entries, those of this turn included. */
   get state(): ProgramState {
     return { ...this.#state, ...this.#texts };

@@ -52,6 +52,10 @@ export interface SuspendedOutcome {
   readonly due?: number;
   /** Latest time that the saga waits for (ms since the epoch). */
   readonly deadline?: number;
+  /**
+   * Bytes of JSON that the token must still hold: the answers that the saga waits for. Default: none.
+   */
+  readonly reserves?: number;
   /** Texts for the user in the meantime. */
   readonly content?: readonly string[];
   /** `true` if the content holds a page of `checkpoint(text)`, which no later turn shows again. */

@@ -31,6 +31,8 @@ export interface TicketFacts {
   readonly began: number;
   /** End of the time for answers, in milliseconds since the epoch. */
   readonly deadline: number;
+  /** Bytes that the journal has room for, of each answer that counts. */
+  readonly room: number;
   /** `true` if the wait sends reminders or escalates, which is late without a queue. */
   readonly needsQueue: boolean;
 }

@@ -4,6 +4,7 @@ import type { Provenance, SampleParams, SampleResult } from './client-step.ts';
 import type { TellSpec } from './command.ts';
 import type { CommitPoint, CommittedTurn } from './outcome.ts';
 import type { RuntimeOutside } from './outside.ts';
+import type { ProgramState } from './program-state.ts';
 import type { Question, Route } from './question.ts';
 import type { StepCall } from './step-context.ts';
 import type { Compensator } from './undo-types.ts';
@@ -36,6 +37,11 @@ export interface RuntimeSaga {
    * none.
    */
   readonly lifeEndsAt?: number;
+  /**
+   * Returns how many bytes of JSON a token can hold beside a state; negative if the state itself does
+   * not fit. Compression may leave more. Default: any number.
+   */
+  readonly room?: (state: ProgramState) => Awaitable<number>;
   /**
    * Converts the return value of a body to the result of the call. If the promise rejects, the saga
    * is undone.
@@ -210,6 +216,8 @@ export interface ProgramLimits {
   readonly maxCommands: number;
   /** Bytes of one answer, as JSON. Default: any number. */
   readonly maxAnswerBytes?: number;
+  /** Bytes of a token. Only with `room`. */
+  readonly maxTokenBytes?: number;
   /** Size of a token, in bytes, from which `info().continueAsSuggested` is `true`. */
   readonly suggestedTokenBytes: number;
   /** Number of journal entries from which `info().continueAsSuggested` is `true`. */

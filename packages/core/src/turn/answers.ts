@@ -14,6 +14,7 @@ import {
   type EffectSpec,
 } from '../effects/effect-of.ts';
 import type { Runtime } from '../model/runtime.ts';
+import type { Room } from './room.ts';
 import type { TaskRunner } from './task-runner.ts';
 import { AnswerConflict, TurnAborted } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';
@@ -37,6 +38,7 @@ export interface AnsweredSaga {
   readonly asked: { readonly [stepId: string]: string };
   /** Advice for authors of varying questions. */
   readonly advice: string;
+  readonly room: Pick<Room, 'lack'>;
 }
 
 /** Checks the answers of a client, and notes the results. Shared by generators and machines. */
@@ -93,6 +95,14 @@ export class AnswerCheck {
       this.#ask(stepId, 'invalid', acceptance.reason);
       return undefined;
     }
+    const { text } = acceptance.entry;
+    const left = text === undefined ? undefined : await this.#saga.room.lack(stepId, text);
+    if (left !== undefined) {
+      // The question can be answered again in fewer words. Accepted, this answer would end the saga.
+      const reason = `the call has room for ${left} bytes of this answer: please send a shorter one`;
+      this.#ask(stepId, 'invalid', reason);
+      return undefined;
+    }
     this.accepted += 1;
     runtime.observer.observe({ type: 'answered', ...observed });
     return acceptance;
@@ -125,7 +135,8 @@ export class Answers extends AnswerCheck {
 
   constructor(turn: AnswersOptions) {
     const advice = 'Read the time with now(), randomness with random().';
-    super({ name: turn.name, runtime: turn.runtime, asked: turn.head.asked, advice });
+    const { name, runtime, head, due } = turn;
+    super({ name, runtime, asked: head.asked, advice, room: due.room });
     this.#turn = turn;
   }
 

@@ -17,6 +17,7 @@ import type { Journal, TaskEntry } from '../journal/journal.ts';
 import { later } from '../effects/kinds/step.ts';
 import { runTask, waitsForClient } from '../effects/end-task.ts';
 import type { TaskEnd } from '../effects/parts/effect.ts';
+import { Room } from './room.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { askAgainAfter, endAtOnce, isChance, timingOf, warnOfLifetime } from './time/waits.ts';
 
@@ -38,6 +39,7 @@ type Ended = { readonly task: Task; readonly end: TaskEnd };
 export class TaskRunner {
   readonly clock: TurnClock;
   readonly budget: TurnBudget;
+  readonly room: Room;
   readonly #options: TaskRunnerOptions;
   readonly #clocks: Clocks;
   readonly #execution: Execution;
@@ -55,6 +57,13 @@ export class TaskRunner {
     this.#clocks = new Clocks(options.clock, options.execution.pending, options.head);
     this.#runtime = options.runtime;
     this.#interrupted = new InterruptedRun(options.runtime.turn);
+    const { journal, execution } = options;
+    this.room = new Room({
+      runtime: () => this.#runtime,
+      state: () => journal.state,
+      addedLength: () => journal.addedLength,
+      pending: () => [...execution.pending.values()],
+    });
     const { runtime, head, commitFirst } = options;
     this.budget = new TurnBudget({ runtime, commitFirst, turnsBefore: head.turn });
   }
@@ -256,8 +265,12 @@ export class TaskRunner {
         this.#ends.push({ task, end: { entry: { type }, value: undefined } });
         continue;
       }
-      const refused = this.#execution.questionBefore(task);
-      void runTask(task, this.#runtime, task.running.signal, refused).then((end) => {
+      const run = {
+        signal: task.running.signal,
+        share: (): Promise<number> => this.room.share(task),
+        refused: this.#execution.questionBefore(task),
+      };
+      void runTask(task, this.#runtime, run).then((end) => {
         this.#ends.push({ task, end });
         this.#wake?.();
       });

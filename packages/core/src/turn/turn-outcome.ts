@@ -7,6 +7,7 @@ import type { Runtime, RuntimeQuestions } from '../model/runtime.ts';
 import type { Task } from '../replay/fiber.ts';
 import { encodeHead, type Head, type Wait } from '../journal/head.ts';
 import { waitsForClient } from '../effects/end-task.ts';
+import { reservesOf } from './room.ts';
 import {
   deadlineOf,
   dueAt,
@@ -89,7 +90,8 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
       ? { retryAfterMs: Number.isFinite(due) ? Math.max(0, due - now) : 0 }
       : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
-    ...(turn.undoes ? { undoes: true } : {}),
+    // An undo asks nobody, and must not fail for room that it does not use.
+    ...(turn.undoes ? { undoes: true } : { reserves: reservesOf(pending, runtime.limits) }),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
     ...(hasPage ? { hasPage } : {}),

@@ -29,8 +29,8 @@ export class FakeOutside implements RuntimeOutside {
     return JSON.stringify(question);
   }
 
-  ticket(question: OutsideQuestion, { level, recipient, began, deadline }: TicketFacts): string {
-    return JSON.stringify({ box: this.box(question), question, level, recipient, began, deadline });
+  ticket(question: OutsideQuestion, facts: TicketFacts): string {
+    return JSON.stringify({ box: this.box(question), question, ...facts });
   }
 
   answers(box: string): Promise<readonly OutsideAnswer[]> {

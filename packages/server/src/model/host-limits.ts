@@ -16,14 +16,15 @@ export interface HostLimits extends SealLimits {
   readonly maxCommands: number;
   /**
    * Size of the arguments of a call, in bytes of JSON. Larger arguments are rejected before they
-   * are read. @default maxTokenBytes
+   * are read. Up to `maxTokenBytes`, arguments that leave no room in a token are rejected, too.
+   * @default maxTokenBytes
    */
   readonly maxArgumentBytes: number;
   /** Answers in one request, repeated answers included. @default 2_000 */
   readonly maxAnswers: number;
   /**
-   * Size of an answer, in bytes of JSON. Larger answers are asked again, with the reason. @default
-   * 4 * maxTokenBytes
+   * Size of an answer, in bytes of JSON. Larger answers, and those for which the token has no room,
+   * are asked again, with the reason. @default 4 * maxTokenBytes
    */
   readonly maxAnswerBytes: number;
   /**

@@ -1,5 +1,5 @@
 import type { OutsideUser } from '@mcp-saga/core';
-import { firstOfEach, isLargerThan, isSameUser, mayBeOnePerson } from '@mcp-saga/core/program';
+import { firstOfEach, isSameUser, mayBeOnePerson, toApprovalAnswer } from '@mcp-saga/core/program';
 import { limitedText } from './posted-body.ts';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { readForm } from './posted-form.ts';
@@ -9,8 +9,10 @@ import { digestUser } from './tickets/answerer.ts';
 import { putAnswer, readBox, whyClosed } from './tickets/stored-answers.ts';
 import { digestShown, type OpenTicket } from './tickets/ticket.ts';
 
-/** Bytes of a posted form. */
-const maxFormBytes = 64 * 1024;
+/** Bytes of a posted form with a content of a number of bytes: each may be escaped, as `%0A`. */
+function maxFormBytes(room: number): number {
+  return 3 * room + 4096;
+}
 
 /** Request of an answer page, with an opened ticket. */
 export interface AnswerPageRequest {
@@ -41,20 +43,30 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   if (!isOwnPage(request, outside))
     return noticeResponse(403, 'Not sent from this page', 'Open the link again.');
   if (settled !== undefined) return settled.respond(409);
-  const posted = await readPosted(request);
-  const form = posted && readForm(ticket.form, posted);
-  // The saga could not record a longer answer in its token.
-  if (form === undefined || isLargerThan(host.limits.maxTokenBytes / 4, form.content))
-    return noticeResponse(413, 'Too much text', 'Shorten your answer, and send it again.');
-  const { content, errors } = form;
-  const decision = posted?.get('decision')?.[0];
+  const posted = await readPosted(request, maxFormBytes(ticket.room));
+  if (posted === undefined) {
+    return noticeResponse(
+      413,
+      'Too much text',
+      'Your answer was not recorded. Go back, shorten it, and send it again.',
+    );
+  }
+  const { content, errors } = readForm(ticket.form, posted);
+  const decision = posted.get('decision')?.[0];
   if (decision !== 'approve' && decision !== 'deny')
     return noticeResponse(400, 'No decision', 'Open the link again, and choose a button.');
-  // Denials need no form.
-  if (decision === 'approve' && errors.size > 0) return formPage(page, posted, errors);
   const at = host.timing.clock();
   const approved = decision === 'approve';
   const shown = await digestShown(ticket);
+  // The saga has no room for a longer answer in its token, and would fail after this page confirmed it.
+  const excess = bytesOf(toApprovalAnswer({ by, at, shown, approved }, content)) - ticket.room;
+  if (excess > 0) {
+    return Object.keys(content).length === 0
+      ? noticeResponse(413, 'No room', noRoom)
+      : formPage(page, { posted, errors, ...tooLong(excess) });
+  }
+  // Denials need no form.
+  if (approved && errors.size > 0) return formPage(page, { posted, errors, ...marked });
   const stored = await putAnswer(host, outside, ticket, { by, at, approved, content, shown });
   // Another request of this person may have been faster, and another process may have keys that this
   // one has not.
@@ -87,8 +99,8 @@ function isOwnPage({ headers }: Request, { url }: Pick<OutsideAccess, 'url'>): b
   return site === 'same-origin' || (site === null && origin === null);
 }
 
-async function readPosted(request: Request): Promise<Posted | undefined> {
-  const text = await limitedText(request, maxFormBytes);
+async function readPosted(request: Request, maxBytes: number): Promise<Posted | undefined> {
+  const text = await limitedText(request, maxBytes);
   if (text === undefined) return undefined;
   const posted = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
@@ -185,25 +197,43 @@ function recordedPage(
   );
 }
 
-function formPage(
-  { ticket, request }: AnswerPageRequest,
-  posted?: Posted,
-  errors?: FieldErrors,
-): Response {
+/** Form that was posted, and why it was not recorded. */
+interface Refused {
+  readonly status: 413 | 422;
+  readonly why: string;
+  readonly posted: Posted;
+  readonly errors: FieldErrors;
+}
+
+const marked = { status: 422, why: 'Correct the marked fields.' } as const;
+
+const noRoom =
+  'The request has no room for your answer, which was not recorded. Tell the person who sent you this link.';
+
+function tooLong(excess: number): Pick<Refused, 'status' | 'why'> {
+  const why = `It is too long. Shorten it by at least ${excess} characters, and send it again.`;
+  return { status: 413, why };
+}
+
+function bytesOf(value: object): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+function formPage({ ticket, request }: AnswerPageRequest, refused?: Refused): Response {
   // A link with `?decision=` leads to a page with one button.
   const only = new URL(request.url).searchParams.get('decision');
   const approve = html`<button class="main" name="decision" value="approve">Approve</button>`;
   const deny = html`<button name="decision" value="deny" formnovalidate>Deny</button>`;
   const buttons = only === 'approve' ? approve : only === 'deny' ? deny : html`${approve}${deny}`;
   const problems =
-    errors &&
-    html`<div class="problems" role="alert"><p>Your answer was not recorded. Correct the marked fields.</p></div>`;
+    refused &&
+    html`<div class="problems" role="alert"><p>Your answer was not recorded. ${refused.why}</p></div>`;
   return pageResponse(
-    errors === undefined ? 200 : 422,
+    refused?.status ?? 200,
     'Your decision is needed',
     html`${problems}${messageOf(ticket)}
       <form method="post">
-        ${renderFields(ticket.form, posted, errors)}
+        ${renderFields(ticket.form, refused?.posted, refused?.errors)}
         <div class="buttons">${buttons}</div>
       </form>`,
   );

@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/core';
-import { assertJson, optionError } from '@mcp-saga/core/program';
+import { assertJson, isLargerThan, optionError, toReceivedEvent } from '@mcp-saga/core/program';
 import { digestText } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { limitedText } from './posted-body.ts';
@@ -7,8 +7,10 @@ import { plainHeaders } from './page.ts';
 import { putAnswer, readBox, slotOf } from './tickets/stored-answers.ts';
 import { digestShown, type OpenTicket } from './tickets/ticket.ts';
 
-/** Bytes of an event. */
-const maxEventBytes = 256 * 1024;
+/** Bytes of a body with an event of a number of bytes: JSON may have spaces and escapes. */
+function maxBodyBytes(room: number): number {
+  return 4 * room + 4096;
+}
 
 /**
  * Takes an event of another system. A repeated event gets the same response, and is stored once.
@@ -21,23 +23,32 @@ export async function receiveEvent(
 ): Promise<Response> {
   if (request.method !== 'POST')
     return eventResponse(405, 'Send events with POST.', { allow: 'POST' });
-  const text = await limitedText(request, maxEventBytes);
-  if (text === undefined) return eventResponse(413, 'The event is too large.');
+  const text = await limitedText(request, maxBodyBytes(ticket.room));
+  if (text === undefined) return tooLarge();
   if (!(await isAuthentic(host, outside, ticket, request, text)))
     return eventResponse(401, 'The event is not authentic.');
   const content = toContent(request, text);
   if (content === undefined) return eventResponse(400, 'The event is not JSON.');
   const event = await digestText(text);
   const { recipient } = ticket;
+  const at = host.timing.clock();
+  const shown = await digestShown(ticket);
+  const answer = { by: 'link', at, approved: true, content, shown, event } as const;
+  // The saga has no room for a larger event in its token, and would fail after this one was received.
+  if (isLargerThan(ticket.room, toReceivedEvent(answer, content))) return tooLarge();
   const slot = await slotOf(ticket, { by: 'link', recipient, event });
   const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
   if (answers.some((one) => one.slot === slot)) return eventResponse(...replies.taken);
-  const at = host.timing.clock();
   if (isClosed || at >= ticket.claims.exp) return eventResponse(...replies.closed);
-  const shown = await digestShown(ticket);
-  const answer = { by: 'link', at, approved: true, content, shown, event } as const;
   const [status, said] = replies[await putAnswer(host, outside, ticket, answer)];
   return eventResponse(status, said);
+}
+
+function tooLarge(): Response {
+  return eventResponse(
+    413,
+    'The event is too large: the saga that waits for it has no room for it.',
+  );
 }
 
 const replies = {

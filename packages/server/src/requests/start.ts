@@ -4,9 +4,11 @@ import { createSecret, digestArguments, type Claims } from '@mcp-saga/seal';
 import { toArguments } from '../wire/step-answers.ts';
 import { principalOf, rateLimited } from './open-for-caller.ts';
 import type { Caller } from '../model/caller.ts';
-import { SagaHostError } from '../wire/errors.ts';
+import { invalidField, SagaHostError } from '../wire/errors.ts';
 import type { StartRequest } from '../model/request-types.ts';
+import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
+import { roomBeside, unsealedBytes } from '../token/token-room.ts';
 import { assertNeeds } from '../turn/answer-routes.ts';
 import { runTurn } from '../turn/run-turn.ts';
 import { servedAs } from '../settings/registry.ts';
@@ -55,9 +57,28 @@ export async function start(
     exp: born,
   };
   const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
+  await assertFits(host, saga);
   const first = { program, saga, answers: new Map(), caller, tokenBytes: 0, dialect };
   const { turn } = await runTurn(host, first, new Lease(host, saga));
   return turn;
+}
+
+/**
+ * Refuses arguments that leave no room in a token for a question and its answer. Otherwise the saga
+ * would fail for its size after its first steps. With `maxArgumentBytes` above `maxTokenBytes`, the
+ * operator expects calls that need no token.
+ */
+async function assertFits(host: HostParts, saga: SealedSaga): Promise<void> {
+  const { maxTokenBytes, maxArgumentBytes } = host.limits;
+  if (maxArgumentBytes > maxTokenBytes) return;
+  const { client, server } = saga.state.program;
+  const least = maxTokenBytes / 16;
+  // Compresses only what might not fit as it is. A character is at most three bytes.
+  if (3 * (client.length + server.length) < unsealedBytes(maxTokenBytes) / 2) return;
+  if ((await roomBeside(host, saga, saga.state.program)) >= least) return;
+  throw invalidField(
+    `arguments: they do not fit a token of ${maxTokenBytes} bytes. Send references to large values.`,
+  );
 }
 
 async function begin(program: Program, input: Json, origin: Origin): Promise<ProgramState> {

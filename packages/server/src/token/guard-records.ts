@@ -8,6 +8,7 @@ import type { StepIds } from '../wire/step-answers.ts';
 import type { SagaGuard } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 import { atAnyTime, readSealedJson } from './sealed-saga.ts';
+import { sealedBytes } from './token-room.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
 import type { FailedTurn, SagaTurn, SuspendedTurn } from '../model/turn.ts';
@@ -29,6 +30,9 @@ export interface RetryableRequest {
   readonly cancels?: true;
 }
 
+/** Largest answers that fit into the record of a request together: 1 MiB by default. */
+export const answersInRecord = 4;
+
 /**
  * Keeps the part of a request needed to retry the turn: answers to its questions, within the limits
  * of answers. A guard keeps it for weeks, so a client must not choose its size.
@@ -39,9 +43,11 @@ export function usableOf(
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
 ): RetryableRequest {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
-  const usable = [...news].filter(([, answer]) =>
+  const small = [...news].filter(([, answer]) =>
     fits('error' in answer ? answer.error : answer.result),
   );
+  // A Durable Object stores 2 MB in one entry. Without the answers, a retry asks the user again.
+  const usable = isLargerThan(answersInRecord * maxAnswerBytes, small) ? [] : small;
   const asks = dialect.asks ?? (capabilities === undefined ? undefined : asksOf(capabilities));
   return {
     answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
@@ -283,11 +289,6 @@ export function nextKeptBytes(
 ): number {
   const questions = Math.min(questionBytes(asked), Math.max(smallQuestions, tokenBytes));
   return keptBytesOf(host, saga, tokenBytes) + sealedBytes(questions) + responseOverhead;
-}
-
-/** Sealing makes four characters of three bytes. */
-function sealedBytes(bytes: number): number {
-  return Math.ceil((bytes * 4) / 3);
 }
 
 /**

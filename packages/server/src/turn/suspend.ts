@@ -7,6 +7,7 @@ import {
 } from '@mcp-saga/core/program';
 import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import { abandonedExpiry, expiryOf, digestRequestId, sealSaga } from '../token/sealed-saga.ts';
+import { sealedBytes } from '../token/token-room.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import type { HostParts } from '../settings/host-parts.ts';
@@ -65,7 +66,7 @@ export async function suspend(
       };
   const token = isForGuard
     ? await sealSaga(host.keys.responses, next)
-    : await sealed(host, program, next);
+    : await sealed(host, program, next, isCommit ? 0 : (outcome.reserves ?? 0));
   // Warns once, because the search for large entries reads the whole journal.
   const much = warnedFrom(host, request);
   if (!isForGuard && token.length > much && tokenBytes <= much) {
@@ -125,20 +126,31 @@ function warnedFrom({ limits, offers: { handles } }: HostParts, { dialect }: Tur
   return Math.min(limits.maxTokenBytes / 4, isCopied ? maxCopiedBytes : Number.POSITIVE_INFINITY);
 }
 
+/**
+ * Seals a saga into a token that has room for the answers that it waits for. Otherwise the saga ends
+ * here, before anybody is told that an answer was accepted.
+ */
 async function sealed(
   host: HostParts,
   program: TurnRequest['program'],
   saga: SealedSaga,
+  reserves: number,
 ): Promise<string> {
+  const { maxTokenBytes } = host.limits;
   try {
-    return await sealSaga(host.keys.sealer, saga);
+    const token = await sealSaga(host.keys.sealer, saga);
+    const needed = token.length + sealedBytes(reserves);
+    if (needed > maxTokenBytes) throw new TokenTooLarge('token', needed, maxTokenBytes);
+    return token;
   } catch (error) {
     if (!(error instanceof TokenTooLarge)) throw error;
     // Compressed as a whole, the streams are smaller.
-    if (saga.grown !== undefined) return await sealed(host, program, { ...saga, grown: undefined });
+    if (saga.grown !== undefined)
+      return await sealed(host, program, { ...saga, grown: undefined }, reserves);
+    const answers = reserves === 0 ? '' : `, ${sealedBytes(reserves)} of them for answers`;
     throw new SagaHostError(
       'token_too_large',
-      `The state of saga '${saga.claims.saga.name}' does not fit a token (${error.bytes} bytes, limit ` +
+      `The state of saga '${saga.claims.saga.name}' does not fit a token (${error.bytes} bytes${answers}, limit ` +
         `${error.limit}). Return references instead of values from steps. Largest: ${largest(program, saga)}.`,
       { cause: error, public: false },
     );

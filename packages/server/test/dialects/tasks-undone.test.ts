@@ -6,6 +6,7 @@ import {
   saga,
   sleep,
   step,
+  uuid,
   type Program,
 } from '@mcp-saga/server';
 import { expect, test } from 'vitest';
@@ -142,17 +143,14 @@ test('[T11] a call with a state too large for a task is undone at once', async (
     function* () {
       yield* compensate(() => void did.push('undone'));
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      for (let count = 0; count < 100; count += 1) yield* uuid();
       yield* step('go', () => void did.push('gone'));
       return target;
     },
   );
   const client = taskClient(tasked([large], { limits: { maxTokenBytes: 2_500 } }).host);
   const { requestState } = await client.call('large');
-  // Nothing that compresses.
-  const target = Array.from({ length: 500 }, (_, index) =>
-    (index * 2_654_435_761).toString(36),
-  ).join('');
-  const inputResponses = { target: { action: 'accept', content: { target } } };
+  const inputResponses = { target: { action: 'accept', content: { target: 'here' } } };
   expect(await client.call('large', {}, { requestState, inputResponses })).toMatchObject({
     isError: true,
   });

@@ -198,7 +198,7 @@ describe('the answer page', () => {
       (
         await post(test, [
           ['decision', 'approve'],
-          ['f1', 'x'.repeat(70_000)],
+          ['f1', 'x'.repeat(300_000)],
         ])
       ).status,
     ).toBe(413);

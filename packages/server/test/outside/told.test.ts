@@ -89,18 +89,26 @@ describe('the answer page', () => {
     expect((await test.decision(next)).answers).toMatchObject([{ content: { comment: 'fine' } }]);
   });
 
-  it('accepts no form whose answer would not fit the token of the saga', async () => {
+  it('says by how much an answer is too long for the token, and keeps it in the form', async () => {
     const test = new OutsideCase({ schema: z.object({ comment: z.string() }) as never });
-    await test.start();
+    const turn = await test.start();
     const comment = (length: number): Promise<Response> =>
       test.post(ann, { decision: 'approve', f0: 'x'.repeat(length) });
-    const most = 16 * 1024 - '{"comment":""}'.length;
-    const refused = await comment(most + 1);
-    expect([refused.status, await refused.text()]).toEqual([
-      413,
-      expect.stringContaining('Shorten'),
-    ]);
-    expect((await comment(most)).status).toBe(200);
+    const refused = await comment(20_000);
+    const text = await refused.text();
+    expect(refused.status).toBe(413);
+    expect(text).toContain('x'.repeat(20_000));
+    const excess = Number(/at least (\d+) characters/.exec(text)?.[1]);
+    expect((await comment(20_000 - excess + 1)).status).toBe(413);
+    expect((await comment(20_000 - excess)).status).toBe(200);
+    expect((await test.decision(turn)).approved).toBe(true);
+  });
+
+  it('says whom to tell if the token has no room for a long name, which nobody can shorten', async () => {
+    const test = new OutsideCase({ of: 256 });
+    await test.start();
+    const page = await test.post(user('n'.repeat(2_000)));
+    expect([page.status, await page.text()]).toEqual([413, expect.stringContaining('Tell')]);
   });
 
   it('shows the same question again in a loop, and the first answer counts once', async () => {

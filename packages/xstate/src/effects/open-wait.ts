@@ -85,6 +85,8 @@ export interface WaitTurn {
   readonly defers: boolean;
   /** `true` if the client cannot wait any longer. */
   readonly isHopeless: boolean;
+  /** Returns the bytes that the token of the machine has left for the wait. */
+  readonly room: () => Promise<number>;
 }
 
 /** Takes a turn of a wait: delivers what is due, and reads the mailbox. */
@@ -116,13 +118,16 @@ export async function withdrawWaits(
       const logic = logicNamed(wait.logic);
       const outside = (logic === undefined ? undefined : outsideOf(logic)) ?? gone;
       const error = new Error('The machine left the state of the wait.');
-      const inTurn = waitRuntime(runtime, { defers: false, isHopeless: false });
+      const inTurn = waitRuntime(runtime, { defers: false, isHopeless: false, room: anyRoom });
       // Runs to the end, with retries: no later turn knows of the wait.
       const toTheEnd = { ...inTurn, turn: { ...inTurn.turn, defersEffects: false } };
       await waitProgram(wait, outside).advance(wait.state, new Map(), toTheEnd, { error });
     }),
   );
 }
+
+// A withdrawal opens nothing.
+const anyRoom = (): Promise<number> => Promise.resolve(Number.POSITIVE_INFINITY);
 
 /** Wait whose logic the code no longer has. Its boxes are in the journal. */
 const gone: OutsideWait<unknown> = {
@@ -152,12 +157,12 @@ function waitProgram(
  * Runtime of a wait: the machine commits, holds the request, and decides when the client cannot
  * wait.
  */
-function waitRuntime(runtime: Runtime, { defers, isHopeless }: WaitTurn): Runtime {
+function waitRuntime(runtime: Runtime, { defers, isHopeless, room }: WaitTurn): Runtime {
   const { commit: _, ...turn } = runtime.turn;
   const { deadline = Number.POSITIVE_INFINITY, defersEffects = false } = turn;
   return {
     ...runtime,
-    saga: { ...runtime.saga, checkResult: async (result) => result },
+    saga: { ...runtime.saga, room, checkResult: async (result) => result },
     turn: { ...turn, deadline, commitsEach: false, defersEffects: defers || defersEffects },
     time: {
       ...runtime.time,

@@ -1,5 +1,10 @@
 import { ReplayMismatch, type TurnAborted } from '@mcp-saga/core';
-import { runtimeAfter, type Outcome, type Runtime } from '@mcp-saga/core/program';
+import {
+  runtimeAfter,
+  type Outcome,
+  type ProgramState,
+  type Runtime,
+} from '@mcp-saga/core/program';
 import { assertNamed, isSpawned } from '../adapter/actor-names.ts';
 import type { SurveyedActor } from '../adapter/survey.ts';
 import { outsideOf } from '../author/outside-logic.ts';
@@ -27,6 +32,8 @@ export interface WaitsOptions {
   readonly ledger: Ledger;
   /** Waits of earlier turns. */
   readonly restored: ReadonlyMap<LiveActor, ActiveStepRecord>;
+  /** State of the machine at the start of the turn. */
+  readonly state: ProgramState;
   /** All waits of the stored machine. Those without an actor are withdrawn. */
   readonly stored: readonly OpenWait[];
   /** Returns `true` if effects wait for the next turn. */
@@ -44,11 +51,16 @@ interface Work {
   readonly actor: LiveActor;
   wait: OpenWait;
   content: readonly string[];
+  /** Bytes of the token that the wait keeps for its answers. Undefined until it has opened. */
+  reserves: number | undefined;
   /** `true` after the first read of this turn. */
   isRead: boolean;
   isRunning: boolean;
   isHopeless: boolean;
 }
+
+/** The ledger records the answers of a wait, and the context of the machine may keep them, too. */
+const copies = 2;
 
 type Turn = Awaited<ReturnType<typeof advanceWait>>;
 
@@ -63,6 +75,8 @@ export class Waits {
 
   readonly #options: WaitsOptions;
   readonly #work = new Map<LiveActor, Work>();
+  /** Bytes of the answers that were received in this turn. */
+  #received = 0;
   #left: readonly OpenWait[];
   #withdrawing = false;
 
@@ -97,6 +111,19 @@ export class Waits {
   /** Latest time that a wait takes (ms since the epoch), 0 without waits. */
   get until(): number {
     return Math.max(0, ...[...this.#work.values()].map(({ wait }) => wait.until));
+  }
+
+  /** Bytes of the token that are kept for answers. */
+  get reserves(): number {
+    return [...this.#work.values()].reduce((sum, work) => sum + copies * (work.reserves ?? 0), 0);
+  }
+
+  /**
+   * Bytes that the state at the start of the turn lacks: those kept for answers, and the answers that
+   * this turn has received.
+   */
+  get missing(): number {
+    return this.reserves + this.#received;
   }
 
   /** Texts for the user in the meantime. */
@@ -179,6 +206,7 @@ export class Waits {
       actor,
       wait,
       content: [],
+      reserves: undefined,
       isRead: false,
       isRunning: false,
       isHopeless: false,
@@ -221,6 +249,7 @@ export class Waits {
       return await advanceWait(work.wait, outside, given, {
         defers: defers(),
         isHopeless: work.isHopeless,
+        room: () => this.#room(),
       });
     } catch (error) {
       // Programs throw only if their turn was aborted.
@@ -237,10 +266,11 @@ export class Waits {
     const { outcome, decision } = turn;
     const { program, chance, diverged, runtime } = this.#options;
     if (outcome.status === 'suspended') {
-      const { state, retryAfterMs = 0, deadline = 0, content = [] } = outcome;
+      const { state, retryAfterMs = 0, deadline = 0, content = [], reserves = 0 } = outcome;
       if (state.structure !== work.wait.state.structure) this.ended += 1;
       work.wait = { ...work.wait, state, due: runtime.time.now() + retryAfterMs, until: deadline };
       work.content = content;
+      work.reserves = reserves;
       return;
     }
     if (outcome.status === 'failed' && outcome.error instanceof ReplayMismatch) {
@@ -252,6 +282,7 @@ export class Waits {
       return;
     }
     this.#work.delete(work.actor);
+    this.#received += copies * new TextEncoder().encode(decision?.text).length;
     this.ended += 1;
     chance();
     if (outcome.status === 'failed') diverged();
@@ -259,6 +290,15 @@ export class Waits {
     this.#record(work, 'error' in end ? 'failed' : decision);
     if (work.actor.getSnapshot().status === 'active')
       work.actor.send({ type: 'mcp-saga.end', end });
+  }
+
+  /** Bytes of the token for a wait that opens. Waits that open at the same time get equal parts. */
+  async #room(): Promise<number> {
+    const { room } = this.#options.runtime.saga;
+    if (room === undefined) return Number.POSITIVE_INFINITY;
+    const opening = [...this.#work.values()].filter(({ reserves }) => reserves === undefined);
+    const left = (await room(this.#options.state)) - this.missing;
+    return left / copies / Math.max(1, opening.length);
   }
 
   #record({ wait, actor }: Work, end: Decision | 'failed' | 'withdrawn' | undefined): void {

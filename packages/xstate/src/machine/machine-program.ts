@@ -88,5 +88,5 @@ async function takeTurn(
   if (end !== undefined) {
     return await undoSaga(options, ledger, runtime, { end, waits: openWaits(head, ledger) }, turn);
   }
-  return await new MachineTurn(options, ledger, head, runtime, budget).take(answers);
+  return await new MachineTurn(options, { state, ledger, head }, runtime, budget).take(answers);
 }

@@ -7,10 +7,12 @@ import {
   needOf,
   outcomeOf,
   routeOf,
+  Room,
   routeWithoutClient,
   toClientStep,
   decode,
   type ClientAnswer,
+  type ProgramState,
   type Route,
   type Runtime,
 } from '@mcp-saga/core/program';
@@ -24,6 +26,10 @@ import type { SurveyedActor } from '../adapter/survey.ts';
 export interface QuestionsOptions {
   readonly saga: string;
   readonly runtime: Runtime;
+  /** State of the machine before its answers. */
+  readonly state: ProgramState;
+  /** Returns the bytes that answers from outside take, and will take. */
+  readonly reserved: () => number;
   /** Digests of the last questions, by step ID. */
   readonly asked: { readonly [stepId: string]: string };
   /** Returns the ID of a step. */
@@ -38,16 +44,28 @@ export class Questions extends AnswerCheck {
   answeredHere = 0;
 
   readonly #options: QuestionsOptions;
+  /** Questions of the answers that this turn takes. */
+  #asks: readonly SurveyedActor[] = [];
+  /** Texts of the answers that were accepted, which the machine may keep in its context. */
+  #taken = '';
   readonly #routes = new Map<LiveActor, Route>();
   readonly #answering = new Map<LiveActor, AbortController>();
 
   constructor(options: QuestionsOptions) {
-    const { saga: name, runtime, asked } = options;
+    const { saga: name, runtime, asked, state, reserved } = options;
     super({
       name,
       runtime,
       asked,
       advice: 'Compute the question from the input of its invoke alone.',
+      room: new Room({
+        runtime: () => runtime,
+        state: () => ({ ...state, server: `${state.server},${JSON.stringify(this.#taken)}` }),
+        addedLength: () => this.#taken.length,
+        pending: () =>
+          this.#asks.map((at) => ({ spec: this.#open(at).spec, path: this.#options.idOf(at) })),
+        reserved,
+      }),
     });
     this.#options = options;
   }
@@ -67,6 +85,7 @@ export class Questions extends AnswerCheck {
     answers: ReadonlyMap<string, ClientAnswer>,
   ): Promise<void> {
     const ends: { readonly at: SurveyedActor; readonly ended: StepEnd }[] = [];
+    this.#asks = asks;
     const known = new Set(asks.map((at) => this.#options.idOf(at)));
     for (const stepId of answers.keys()) if (!known.has(stepId)) this.ignore(stepId, 'unknown');
     for (const at of asks) {
@@ -165,7 +184,9 @@ export class Questions extends AnswerCheck {
       this.#routes.set(at.actor, routeWithoutClient(spec, this.#options.runtime.questions));
       return undefined;
     }
-    return checked === undefined ? undefined : this.#toEnd(at.actor, spec, stepId, checked);
+    if (checked === undefined) return undefined;
+    this.#taken += checked.entry.text ?? '';
+    return this.#toEnd(at.actor, spec, stepId, checked);
   }
 
   #toEnd(actor: LiveActor, spec: AskSpec, stepId: string, accepted: Accepted): StepEnd {

@@ -16,7 +16,7 @@ import { isIn, survey, type Survey } from '../adapter/survey.ts';
 export interface MachineRunOptions
   extends
     Pick<EffectsOptions, 'ledger' | 'nameOf' | 'defers' | 'doubt'>,
-    Pick<WaitsOptions, 'program' | 'stored'> {
+    Pick<WaitsOptions, 'program' | 'stored' | 'state'> {
   /** Called if an interrupted run of this turn may have continued differently. */
   readonly diverged: () => void;
   /** Time by which delays wait for the answers of the turn, in milliseconds. */
@@ -65,7 +65,7 @@ export class MachineRun {
     };
     const wake = (): void => this.wake();
     // A spread would take a tenth of a turn.
-    const { program, ledger, stored, nameOf, defers, doubt, diverged } = options;
+    const { program, ledger, stored, state, nameOf, defers, doubt, diverged } = options;
     const clock = this.#turn;
     this.effects = new Effects({
       runtime,
@@ -91,6 +91,7 @@ export class MachineRun {
       ledger,
       restored,
       stored,
+      state,
       defers,
       chance,
       diverged,

@@ -1,11 +1,13 @@
 import { ClientCannot, SagaAborted, TurnAborted } from '@mcp-saga/core';
 import {
   answerGraceMs,
+  reserveOfQuestions,
   type Head,
   type TurnBudget,
   type CommitPoint,
   type ClientAnswer,
   type Outcome,
+  type ProgramState,
   type Runtime,
 } from '@mcp-saga/core/program';
 import { inStates } from '../adapter/xstate-nodes.ts';
@@ -27,12 +29,21 @@ import { toLeftRecord } from '../effects/open-wait.ts';
 import { stateHead } from '../effects/state-head.ts';
 import { failedUnfit, openWaits, undoSaga } from '../effects/undo-machine.ts';
 
+/** Machine as a token holds it. */
+export interface StoredMachine {
+  readonly state: ProgramState;
+  readonly ledger: Ledger;
+  readonly head: Head;
+}
+
 /** Turn of a machine saga. */
 export class MachineTurn {
   readonly #options: MachineProgramOptions;
   readonly #runtime: Runtime;
   readonly #head: Head;
   readonly #ledger: Ledger;
+  /** State at the start of the turn. The machine is saved at its end. */
+  readonly #state: ProgramState;
   readonly #questions: Questions;
   readonly #budget: TurnBudget;
   readonly #rounds = new Map<LiveActor, number>();
@@ -41,8 +52,7 @@ export class MachineTurn {
 
   constructor(
     options: MachineProgramOptions,
-    ledger: Ledger,
-    head: Head,
+    { state, ledger, head }: StoredMachine,
     runtime: Runtime,
     budget: TurnBudget,
   ) {
@@ -51,10 +61,13 @@ export class MachineTurn {
     this.#head = head;
     this.#ledger = ledger;
     this.#budget = budget;
+    this.#state = state;
     this.#interrupted = new InterruptedRun(runtime.turn);
     this.#questions = new Questions({
       saga: options.name,
       runtime,
+      state,
+      reserved: () => this.#run?.waits.missing ?? 0,
       asked: this.#head.asked,
       idOf: (at) => this.#idOf(at),
       wake: () => this.#run?.wake(),
@@ -105,6 +118,7 @@ export class MachineTurn {
       program: this.#options,
       ledger: this.#ledger,
       stored: openWaits(this.#head, this.#ledger),
+      state: this.#state,
       nameOf: this.#options.nameOf,
       defers: () => this.#defers(),
       doubt: () => this.#doubt(),
@@ -206,6 +220,7 @@ export class MachineTurn {
       run.waits.until,
     );
     const { content } = run.waits;
+    const reserves = run.waits.reserves + reserveOfQuestions(asks.length, this.#runtime.limits);
     return {
       status: 'suspended',
       state: {
@@ -217,6 +232,7 @@ export class MachineTurn {
       ...(steps.length > 0 && due !== undefined ? { due: Math.ceil(due) } : {}),
       ...(this.#isKept && due !== undefined && due <= now ? { reason: kept } : {}),
       ...(latest > 0 ? { deadline: Math.ceil(latest) } : {}),
+      reserves,
       ...(content.length > 0 ? { content } : {}),
       accepted: this.#questions.accepted,
       ignored: this.#questions.ignored,

@@ -8,8 +8,16 @@ import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/
 import type { Command, Steps } from '../../model/command.ts';
 import type { CheckedForm } from '../checks/checked-form-type.ts';
 import { questionScope } from '../all-race-scope.ts';
+import { mostContentBytes } from './content-bytes.ts';
 import { decide, type Approval } from './decide-by-answers.ts';
-import { numberedRecipients, waitOutside, type DeliveryStep, type Level } from './wait-outside.ts';
+import {
+  leastReceiptBytes,
+  mostReceiptBytes,
+  numberedRecipients,
+  waitOutside,
+  type DeliveryStep,
+  type Level,
+} from './wait-outside.ts';
 
 /** Context of a delivery: sends `url` to the person who answers. */
 export interface Delivery<T extends Json = Json> extends DeliveryStep {
@@ -180,6 +188,12 @@ export function approvalSteps<S extends Schema, T extends Json>(
     reminders: {
       everyMs: remindEveryMs ?? Infinity,
       most: Math.floor(mostReminders / tickets.length),
+    },
+    // Any more answers than these decide for certain.
+    counts: {
+      answers: of + denials - 1,
+      least: leastReceiptBytes,
+      most: mostReceiptBytes + mostContentBytes(form),
     },
     report: `Waiting for approval: ${id}.`,
     decide: (answers, ...rest) => decide(answers, { schema, of, denials }, ...rest),

@@ -58,11 +58,7 @@ export async function decide(
         : { value: content };
     if (parsed === undefined) continue;
     const { approved } = answer;
-    counted.push({
-      ...toReceipt(answer),
-      approved,
-      content: parsed.value,
-    } as ApprovalAnswer<unknown>);
+    counted.push(toApprovalAnswer(answer, parsed.value));
     if (counted.filter((one) => one.approved === approved).length < (approved ? of : denials))
       continue;
     return approved
@@ -81,7 +77,7 @@ export async function firstEvent(
 ): Promise<ReceivedEvent | undefined> {
   for (const answer of answers) {
     const parsed = await parsedOrSkipped(validate(schema, answer.content), onError);
-    if (parsed !== undefined) return { ...toReceipt(answer), event: parsed.value };
+    if (parsed !== undefined) return toReceivedEvent(answer, parsed.value);
   }
   return undefined;
 }
@@ -101,6 +97,22 @@ async function parsedOrSkipped(
   return parsed?.ok === true ? parsed : undefined;
 }
 
-function toReceipt({ by, at, shown }: OutsideAnswer): Receipt {
+/** Answer of a person, as the journal records it. */
+export function toApprovalAnswer<T>(
+  answer: Pick<OutsideAnswer, 'by' | 'at' | 'shown' | 'approved'>,
+  content: T,
+): ApprovalAnswer<T> {
+  return { ...toReceipt(answer), approved: answer.approved, content } as ApprovalAnswer<T>;
+}
+
+/** Event, as the journal records it. */
+export function toReceivedEvent(
+  answer: Pick<OutsideAnswer, 'by' | 'at' | 'shown'>,
+  event: unknown,
+): ReceivedEvent {
+  return { ...toReceipt(answer), event };
+}
+
+function toReceipt({ by, at, shown }: Pick<OutsideAnswer, 'by' | 'at' | 'shown'>): Receipt {
   return { by, level: by === 'link' ? 'link' : 'user', at, shown };
 }

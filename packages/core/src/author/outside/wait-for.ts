@@ -5,7 +5,12 @@ import type { InferOutput, Schema } from '../../values/standard-schema.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import { questionScope } from '../all-race-scope.ts';
 import { firstEvent, type ReceivedEvent } from './decide-by-answers.ts';
-import { waitOutside, type DeliveryStep, type OutsideWait } from './wait-outside.ts';
+import {
+  leastReceiptBytes,
+  waitOutside,
+  type DeliveryStep,
+  type OutsideWait,
+} from './wait-outside.ts';
 
 /** Context of a registration: passes `url` to the other system. */
 export interface Registration extends DeliveryStep {
@@ -40,6 +45,9 @@ const names = /* @__PURE__ */ optionNames<WaitForOptions<Schema>>({
   link: true,
   timeoutMs: true,
 });
+
+// More than any webhook sends, and than a token of the default size holds.
+const mostEventBytes = 256 * 1024;
 
 /**
  * Waits for an event that another system posts to a URL of the host. Returns the first event that
@@ -105,6 +113,7 @@ export function waitForSteps<S extends Schema>(
     levels: [{ afterMs: 0, by: null, recipients: [{ to: undefined, number: 0 }] }],
     timeoutMs,
     reminders: { everyMs: Infinity, most: 0 },
+    counts: { answers: 1, least: leastReceiptBytes, most: mostEventBytes },
     report: `Waiting for an event: ${id}.`,
     decide: (answers, _, onError) => firstEvent(answers, schema, onError),
   };

@@ -75,6 +75,8 @@ export interface OutsideWait<R> {
    * that `most` limits them.
    */
   readonly reminders: { readonly everyMs: number; readonly most: number };
+  /** Answers that can count, and the bytes that the journal records of one. */
+  readonly counts: { readonly answers: number; readonly least: number; readonly most: number };
   /** Text for the user of the client. */
   readonly report: string;
   /**
@@ -117,15 +119,19 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
   let wait = given;
   const began = yield* now();
   const deadline = began + wait.timeoutMs;
+  // Before a link exists: an answer that its page accepts must fit the token later.
+  const room = yield* opened(wait);
+  const facts = { began, deadline, room: Math.floor(room / wait.counts.answers) };
   let level = 0;
   let at = began;
   let boxes: readonly string[] = [];
   let isOver = false;
   try {
-    boxes = yield* deliveries(wait, [0], { began, deadline });
+    boxes = yield* deliveries(wait, [0], facts);
     for (;;) {
       const next = nextEvent(wait, level, at - began);
-      const time = { ms: began + next - at, lastsMs: deadline - at };
+      const reserves = room + bytesOfReminders(wait, at - began);
+      const time = { ms: began + next - at, lastsMs: deadline - at, reserves };
       const found = yield* readAnswers(wait, boxes, time);
       if (found !== undefined && found !== askAgain) {
         isOver = true;
@@ -137,7 +143,7 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
         began + afterMs <= at ? [index] : [],
       );
       if (at >= deadline) {
-        const last = yield* closeBoxes(wait, boxes);
+        const last = yield* closeBoxes(wait, boxes, room);
         isOver = true;
         return last;
       }
@@ -147,11 +153,11 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
       if (found === askAgain) {
         const round = (wait.question.round ?? 1) + 1;
         wait = { ...wait, question: { ...wait.question, round } };
-        boxes = yield* deliveries(wait, asked, { began, deadline, key: `v${round}` });
+        boxes = yield* deliveries(wait, asked, { ...facts, key: `v${round}` });
       } else if (reminder !== undefined) {
-        yield* remind(wait, asked, { began, deadline, key: `${reminder}` });
+        yield* remind(wait, asked, { ...facts, key: `${reminder}` });
       }
-      if (added.length > 0) yield* deliveries(wait, added, { began, deadline });
+      if (added.length > 0) yield* deliveries(wait, added, facts);
       level += added.length;
     }
   } finally {
@@ -159,6 +165,36 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
     // be recorded.
     if (!isOver) yield* withdraw(wait, boxes);
   }
+}
+
+/** Bytes of the shortest receipt: a user with a short name, and no content. */
+export const leastReceiptBytes = 144;
+/** Bytes of a receipt with long names of the user and the issuer. */
+export const mostReceiptBytes = 1024;
+
+// Bytes of the journal, with a long path.
+const deliveryBytes = 160;
+const reminderBytes = 80;
+const waitBytes = 512;
+
+/** Reserves room for the answers in the token. Returns the bytes of all of them. */
+function opened<R>(wait: OutsideWait<R>): Command<number> {
+  const { answers, least, most } = wait.counts;
+  const records = waitBytes + ticketsOf(wait) * deliveryBytes + bytesOfReminders(wait, 0);
+  const needs = { least: answers * least, most: answers * most, records };
+  return command<number>({ kind: 'open', id: 'open', needs });
+}
+
+/** Bytes that the reminders after a time will take. */
+function bytesOfReminders(wait: OutsideWait<unknown>, elapsed: number): number {
+  const { everyMs, most } = wait.reminders;
+  const planned = Math.min(most, Math.floor(wait.timeoutMs / everyMs));
+  const sent = Math.min(planned, Math.floor(elapsed / everyMs));
+  return (planned - sent) * ticketsOf(wait) * reminderBytes;
+}
+
+function ticketsOf({ levels }: OutsideWait<unknown>): number {
+  return levels.reduce((sum, { recipients }) => sum + recipients.length, 0);
 }
 
 /** Time of the next reminder, escalation, or the end, in milliseconds from the start. */
@@ -185,7 +221,7 @@ function reminderBetween(
   return last > Math.floor(before / everyMs) ? last : undefined;
 }
 
-interface DeliveryFacts extends Pick<TicketFacts, 'began' | 'deadline'> {
+interface DeliveryFacts extends Pick<TicketFacts, 'began' | 'deadline' | 'room'> {
   /** Distinguishes reminders, and deliveries after a change of the code. */
   readonly key?: string;
 }
@@ -262,6 +298,8 @@ function* remind<R>(
 interface PollTime {
   readonly ms: number;
   readonly lastsMs: number;
+  /** Bytes that the token keeps meanwhile. */
+  readonly reserves: number;
 }
 
 /**
@@ -303,7 +341,11 @@ function* readAnswers<R>(
  * Recorded answers count although their time is past the deadline: their links may be of a repeated
  * turn whose clock was ahead, and their people were told that they answered.
  */
-function* closeBoxes<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<R | undefined> {
+function* closeBoxes<R>(
+  wait: OutsideWait<R>,
+  boxes: readonly string[],
+  room: number,
+): Steps<R | undefined> {
   const close = async (
     _: unknown,
     { host, scope }: OutsideAccess,
@@ -319,6 +361,7 @@ function* closeBoxes<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<R
   return (yield* pollOutside(wait, 'close', close, {
     ms: longestOutageMs,
     lastsMs: longestOutageMs,
+    reserves: room,
   })).last;
 }
 
@@ -349,7 +392,7 @@ function pollOutside<T>(
   { report, timeoutMs }: OutsideWait<unknown>,
   id: string,
   ask: (step: unknown, outside: OutsideAccess) => Promise<T | undefined>,
-  { ms, lastsMs }: PollTime,
+  { ms, lastsMs, reserves }: PollTime,
 ): Command<T> {
   const spec: PollSpec = {
     kind: 'poll',
@@ -359,7 +402,7 @@ function pollOutside<T>(
     ),
     everyMs: Math.min(30_000, Math.max(2_000, Math.ceil(timeoutMs / 1_000))),
     totalTimeoutMs: Math.max(1, ms),
-    outside: { lastsMs },
+    outside: { lastsMs, reserves },
     report,
   };
   return command<T>(spec);

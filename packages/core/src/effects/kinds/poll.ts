@@ -15,6 +15,8 @@ export interface PollSpec extends Spec {
      * as long.
      */
     readonly lastsMs: number;
+    /** Bytes of the token that are kept for the answers, and for what the wait still records. */
+    readonly reserves: number;
   };
   readonly totalTimeoutMs: number;
   readonly report:

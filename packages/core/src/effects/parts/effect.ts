@@ -39,8 +39,16 @@ export interface Effect<S extends Spec> {
    * `entries`.
    */
   readonly read?: (turn: TurnFacts) => unknown;
-  /** Runs the effect on the server. May reject. */
-  readonly run?: (task: EffectTask<S>, runtime: Runtime, signal: AbortSignal) => Promise<TaskEnd>;
+  /**
+   * Runs the effect on the server. May reject.
+   * @param share - returns the bytes that a wait for answers from outside may reserve in the token
+   */
+  readonly run?: (
+    task: EffectTask<S>,
+    runtime: Runtime,
+    signal: AbortSignal,
+    share: () => Promise<number>,
+  ) => Promise<TaskEnd>;
   /**
    * Converts an entry to a value for the body. `undefined`: the recorded value, or an error by the
    * type of the entry.

@@ -32,7 +32,7 @@ export function runtimeOutside(
   const saltOf = (box: string): Promise<string> => derive('slots', [box]);
   return {
     box: boxOf,
-    ticket: async (question, { level, recipient, began, deadline, needsQueue }) => {
+    ticket: async (question, { level, recipient, room, began, deadline, needsQueue }) => {
       const { kind, path, message, form, acceptsLink, verify } = question;
       if (needsQueue) adviseOnQueue(host, outside, claims.saga.name, path);
       const by = question.by[level] ?? null;
@@ -55,6 +55,7 @@ export function runtimeOutside(
         box,
         salt: await saltOf(box),
         recipient,
+        room,
         message,
         form,
         by,

@@ -4,6 +4,7 @@ import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/s
 import type { PutResult } from '../../model/mailbox-types.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { atAnyTime, readSealedJson, endOfLife } from '../../token/sealed-saga.ts';
+import { sealedBytes } from '../../token/token-room.ts';
 import { SagaHostError } from '../../wire/errors.ts';
 import type { OpenTicket } from './ticket.ts';
 
@@ -37,6 +38,18 @@ export type NewAnswer = Omit<OutsideAnswer, 'recipient'> & {
 // schema are skipped.
 const mostAnswers = { approval: 256, event: 64 } as const;
 
+/** Bytes of all answers in a box. A row of D1, and an entry of a Durable Object, hold 2 MB. */
+export const mostBoxBytes = 1_500_000;
+
+/** Characters of a sealed answer besides its content: claims, names, and the slot. */
+const sealedOverhead = 2048;
+
+/** Greatest number of answers in the box of a ticket, so that they fit into one row of a database. */
+export function maxAnswersOf({ kind, room }: Pick<OpenTicket, 'kind' | 'room'>): number {
+  const most = Math.floor(mostBoxBytes / (sealedBytes(room) + sealedOverhead));
+  return Math.max(1, Math.min(mostAnswers[kind], most));
+}
+
 /**
  * Time at which a mailbox may forget the boxes of a saga (ms since the epoch): a day after the
  * saga.
@@ -67,7 +80,7 @@ export async function putAnswer(
   ticket: OpenTicket,
   answer: NewAnswer,
 ): Promise<PutResult> {
-  const { box, salt, sagaId, claims, recipient, kind } = ticket;
+  const { box, salt, sagaId, claims, recipient } = ticket;
   const { by, at, approved, content, shown, event } = answer;
   const slot = await slotOf({ salt }, { by, recipient, ...present({ event }) });
   const sealed: SealedAnswer = {
@@ -82,7 +95,7 @@ export async function putAnswer(
   const text = await host.keys.responses.seal('answer', sagaId, { ...claims, iat: at }, [
     { bytes: JSON.stringify(sealed), compress: false },
   ]);
-  const bounds = { expiresAt: forgottenAt(host, claims), maxAnswers: mostAnswers[kind] };
+  const bounds = { expiresAt: forgottenAt(host, claims), maxAnswers: maxAnswersOf(ticket) };
   const result = await askMailbox(host, () => mailbox.put(box, slot, text, bounds));
   if (result === 'stored') await host.guard?.queue?.wake(sagaId);
   return result;

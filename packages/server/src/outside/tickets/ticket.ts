@@ -14,6 +14,8 @@ export interface Ticket {
   readonly salt: string;
   /** Number of the recipient. */
   readonly recipient: number;
+  /** Bytes that the saga has room for, of one answer as it is recorded. */
+  readonly room: number;
   readonly message: string;
   readonly form: FormSchema;
   /** People who may answer. `null`: any user. */
@@ -41,6 +43,7 @@ interface Sealed {
   readonly b: string;
   readonly s: string;
   readonly n: number;
+  readonly r: number;
   readonly m: string;
   readonly f: FormSchema;
   readonly w: Json;
@@ -64,6 +67,7 @@ export async function sealTicket(
     b: ticket.box,
     s: ticket.salt,
     n: ticket.recipient,
+    r: ticket.room,
     m: ticket.message,
     f: ticket.form,
     w: ticket.by,
@@ -86,12 +90,13 @@ export async function openTicket(
   const { claims, sid, streams } = await keys.sealer.open(text, expect);
   const sealed = readSealedJson(streams[0]);
   if (!isRecord(sealed)) throw new TokenRefused('malformed');
-  const { k, b, s, n, m, f, w, l, c, v } = sealed as unknown as Sealed;
+  const { k, b, s, n, r, m, f, w, l, c, v } = sealed as unknown as Sealed;
   return {
     kind: k === 'a' ? 'approval' : 'event',
     box: b,
     salt: s,
     recipient: n,
+    room: r,
     message: m,
     form: f,
     by: w,

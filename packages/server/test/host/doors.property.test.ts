@@ -1,0 +1,261 @@
+import {
+  all,
+  approval,
+  elicit,
+  memoryMailbox,
+  sample,
+  saga,
+  step,
+  waitFor,
+  type Json,
+  type SagaTurn,
+  type StepAnswer,
+  type Steps,
+} from '@mcp-saga/server';
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { testClock } from '../fixtures/clock.ts';
+import { accept, hostOf, say, type TestHost } from '../fixtures/host.ts';
+import { noise } from '../fixtures/lengths.ts';
+
+const day = 86_400_000;
+const base = 'https://shop.example';
+const Text = z.object({ text: z.string() });
+// The parsed value goes to the stream that is never compressed.
+const Parsed = z.object({ text: z.string().transform((text) => `${text}.`) });
+const Sure = z.object({ sure: z.boolean().optional() });
+
+/** One call, from its first request to its next question after the doors. */
+interface Visit {
+  readonly test: TestHost;
+  readonly urls: readonly string[];
+  readonly text: string;
+  turn: SagaTurn;
+}
+
+/** A way in which a value comes to a saga. */
+interface Door {
+  /** Waits for values. */
+  readonly wait: (urls: string[]) => Steps<unknown>;
+  /** Sends values of some text. Returns `true` if the door accepted one. */
+  readonly send: (visit: Visit) => Promise<boolean>;
+}
+
+/** Answers the questions of a turn. The door accepts an answer that is not asked again. */
+async function answered(visit: Visit, answers: (stepId: string) => StepAnswer): Promise<boolean> {
+  const { host } = visit.test;
+  if (visit.turn.status !== 'suspended') return false;
+  const asked = visit.turn.steps.map(({ stepId }) => stepId);
+  visit.turn = await host.resume(visit.turn.token, asked.map(answers));
+  if (visit.turn.status !== 'suspended') return true;
+  const again = visit.turn.steps.filter(({ reason }) => reason !== undefined);
+  for (const { reason } of again) expect(reason).toMatch(/room for|more than/);
+  // The saga holds a small answer, whatever was refused.
+  visit.turn = await host.resume(
+    visit.turn.token,
+    again.map(({ stepId, type }) =>
+      type === 'sampling' ? say(stepId, 'no') : accept(stepId, { text: 'no' }),
+    ),
+  );
+  return true;
+}
+
+async function posted(
+  { test, urls }: Visit,
+  bodyOf: () => { readonly body: string; readonly type: string },
+  expected: readonly number[],
+): Promise<boolean> {
+  const statuses: number[] = [];
+  for (const url of urls) {
+    const { body, type } = bodyOf();
+    const request = new Request(url, { method: 'POST', headers: { 'content-type': type }, body });
+    const { status } = await test.host.answer(request);
+    expect(expected).toContain(status);
+    statuses.push(status);
+  }
+  return statuses.some((status) => status < 300);
+}
+
+const form =
+  ({ text }: Visit) =>
+  (): { readonly body: string; readonly type: string } => ({
+    body: new URLSearchParams({ decision: 'approve', f0: text }).toString(),
+    type: 'application/x-www-form-urlencoded',
+  });
+const event =
+  ({ text }: Visit) =>
+  (): { readonly body: string; readonly type: string } => ({
+    body: JSON.stringify({ type: 'paid', text }),
+    type: 'application/json',
+  });
+
+const approve = (id: string, urls: string[], of = 1): ReturnType<typeof approval> =>
+  approval(id, {
+    message: 'Go?',
+    schema: z.object({ text: z.string().optional() }) as never,
+    link: 'accept',
+    of,
+    to: Array.from({ length: of }, (_, index) => index),
+    deliver: ({ url }) => void urls.push(url),
+    timeoutMs: day,
+  }) as ReturnType<typeof approval>;
+const pay = (id: string, urls: string[]): ReturnType<typeof waitFor> =>
+  waitFor(id, {
+    schema: z.looseObject({ type: z.literal('paid') }),
+    register: ({ url }) => void urls.push(url),
+    link: 'accept',
+    timeoutMs: day,
+  });
+
+const doors: { readonly [name: string]: Door } = {
+  'an elicitation': {
+    *wait() {
+      yield* elicit('one', { message: 'One?', schema: Text });
+    },
+    send: (visit) => answered(visit, (stepId) => accept(stepId, { text: visit.text })),
+  },
+  'an elicitation whose schema changes the answer': {
+    *wait() {
+      yield* elicit('one', { message: 'One?', schema: Parsed });
+    },
+    send: (visit) => answered(visit, (stepId) => accept(stepId, { text: visit.text })),
+  },
+  'two questions in one request': {
+    *wait() {
+      const ask = (id: string) => elicit(id, { message: 'Which?', schema: Text });
+      yield* all([ask('one'), ask('two'), ask('three')]);
+    },
+    send: (visit) => answered(visit, (stepId) => accept(stepId, { text: visit.text })),
+  },
+  'a sample': {
+    *wait() {
+      const messages = [
+        { role: 'user' as const, content: { type: 'text' as const, text: 'Say.' } },
+      ];
+      yield* sample('said', { messages, maxTokens: 100 });
+    },
+    send: (visit) => answered(visit, (stepId) => say(stepId, visit.text)),
+  },
+  'an answer page': {
+    *wait(urls) {
+      yield* approve('go', urls);
+    },
+    send: (visit) => posted(visit, form(visit), [200, 413]),
+  },
+  'the answer pages of several people': {
+    *wait(urls) {
+      yield* approve('go', urls, 4);
+    },
+    send: (visit) => posted(visit, form(visit), [200, 413]),
+  },
+  'a webhook': {
+    *wait(urls) {
+      yield* pay('payment', urls);
+    },
+    send: (visit) => posted(visit, event(visit), [202, 413]),
+  },
+  'pages and webhooks that wait at the same time': {
+    *wait(urls) {
+      yield* all([pay('one', urls), pay('two', urls), pay('three', urls)]);
+    },
+    send: (visit) => posted(visit, event(visit), [202, 413]),
+  },
+};
+
+const unit = fc.constantFrom('noise', 'a', 'é', '€', '🙂', '"', '\n', '\u0001');
+/** A text, described: a counterexample must not be longer than its cause. */
+const value = fc.record({ of: unit, size: fc.oneof(fc.nat(2_000), fc.nat(70_000)) });
+const textOf = ({ of, size }: { readonly of: string; readonly size: number }): string =>
+  of === 'noise' ? noise(size) : of.repeat(Math.ceil(size / of.length));
+/** Bytes of the state before the door, of a token that holds about 48,000. */
+const filled = fc.oneof(fc.constant(0), fc.nat(49_000), fc.integer({ min: 44_000, max: 49_000 }));
+
+/** Sends a text through a door. Returns `true` if it was accepted, and how the saga went on. */
+async function visited(
+  door: Door,
+  bytes: number,
+  given: string,
+): Promise<{ readonly isAccepted: boolean; readonly status: string; readonly undone: unknown }> {
+  const urls: string[] = [];
+  const undone: string[] = [];
+  const visiting = saga({ name: 'visiting', version: '1', forks: 'accept' }, function* () {
+    yield* step('fill', () => noise(bytes), { compensate: () => void undone.push('fill') });
+    yield* door.wait(urls);
+    yield* elicit('sure', { message: 'Sure?', schema: Sure });
+    return 'done';
+  });
+  const clock = testClock();
+  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const test = hostOf(visiting, { clock, outside, limits: { maxHoldMs: 0 } });
+  const visit: Visit = { test, urls, text: given, turn: await test.host.start('visiting', {}) };
+  // A saga that is too large ends before anybody can answer.
+  const isAccepted = visit.turn.status === 'suspended' && (await door.send(visit));
+  if (visit.turn.status === 'suspended' && visit.turn.steps.length === 0)
+    visit.turn = await test.host.resume(visit.turn.token);
+  return { isAccepted, status: visit.turn.status, undone };
+}
+
+it.each(Object.entries(doors))('the saga holds each value that %s accepted', async (_, door) => {
+  const accepted: number[] = [];
+  await fc.assert(
+    fc.asyncProperty(value, filled, async (given, bytes) => {
+      const { isAccepted, ...went } = await visited(door, bytes, textOf(given));
+      if (!isAccepted) return;
+      accepted.push(given.size);
+      if (went.status === 'suspended') return;
+      // Full before: it has no room for its next question even after a few words.
+      expect(await visited(door, bytes, noise(48))).toEqual({ isAccepted, ...went });
+    }),
+    { numRuns: 25, examples: [[{ of: 'noise', size: 3_000 }, 0]] },
+  );
+  expect(Math.max(...accepted)).toBeGreaterThanOrEqual(3_000);
+});
+
+it('the saga holds arguments that the call accepted, and others name the limit of the token', async () => {
+  const statuses = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(value, async (given) => {
+      const asks = saga({ name: 'asks', version: '1', input: Text }, function* () {
+        yield* elicit('one', { message: 'One?', schema: Text });
+        return 'done';
+      });
+      const { host } = hostOf(asks);
+      const sent: Json = { text: textOf(given) };
+      const turn = await host.start('asks', sent).catch((error: Error) => error);
+      if (turn instanceof Error) {
+        expect(turn).toMatchObject({ code: 'invalid_params' });
+        statuses.add('refused');
+        return;
+      }
+      expect(turn.status).toBe('suspended');
+      statuses.add('suspended');
+    }),
+    { numRuns: 60, examples: [[{ of: 'noise', size: 60_000 }]] },
+  );
+  expect([...statuses].toSorted()).toEqual(['refused', 'suspended']);
+});
+
+it.each([
+  { size: 8_000, status: 'suspended', event: 202 },
+  { size: 20_000, status: 'failed', event: 410 },
+])(
+  'a wait keeps the room for its event from a step of $size bytes in another branch',
+  async ({ size, status, event: expected }) => {
+    const urls: string[] = [];
+    const parallel = saga({ name: 'parallel', version: '1', forks: 'accept' }, function* () {
+      yield* all([pay('payment', urls), step('other', () => noise(size))]);
+      return 'done';
+    });
+    const clock = testClock();
+    const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+    const { host } = hostOf(parallel, { clock, outside, limits: { maxHoldMs: 0 } });
+    let turn = await host.start('parallel', {});
+    expect(turn.status).toBe(status);
+    const body = JSON.stringify({ type: 'paid', text: noise(30_000) });
+    const response = await host.answer(new Request(urls[0] ?? '', { method: 'POST', body }));
+    expect(response.status).toBe(expected);
+    if (turn.status === 'suspended') turn = await host.resume(turn.token);
+    expect(turn.status).toBe(status === 'failed' ? 'failed' : 'completed');
+  },
+);
