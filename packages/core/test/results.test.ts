@@ -510,29 +510,44 @@ describe('an answer of the client', () => {
     expect(facts(replayed)).toStrictEqual(facts(first));
   });
 
-  it('[R2] is asked again if the schema throws: a client cannot fail a saga by its answer', async () => {
-    let broken = true;
-    const { schema } = counting(({ word }) => {
-      if (broken) throw new OwnError('parser');
-      return { word };
+  it('[R2] is a StepError if the schema throws at an answer, and the error reaches the host', async () => {
+    const { schema } = counting(() => {
+      throw new OwnError('parser');
     });
-    const program = sagaOf(function* () {
-      const { word } = (yield* elicit('form', { message: 'm', schema })) as { word: string };
-      return word;
-    });
+    const make = (): Command<unknown> => elicit('form', { message: 'm', schema });
+    const { first, replayed } = await gotTwice(make, { form: accepted({ word: 'a' }) });
+    expect(facts(first)).toMatchObject({ step: true, name: 'OwnError', message: 'parser' });
+    expect(facts(replayed)).toStrictEqual(facts(first));
     const world = new World();
+    const reported: unknown[] = [];
+    const thrown: unknown[] = [];
+    const replace = {
+      schemaFailed: (error: unknown) => void reported.push(error),
+      threw: (path: string, error: unknown) => void thrown.push(path, error),
+    };
+    const program = sagaOf(function* () {
+      yield* make();
+      return 'done';
+    });
     const { state } = suspended(await start(program));
-    const again = suspended(await turn(program, state, { form: accepted({ word: 'a' }) }, world));
-    expect(again.steps).toMatchObject([
-      { stepId: 'form', reason: 'this answer cannot be checked' },
+    const outcome = await turn(program, state, { form: accepted({ word: 'a' }) }, world, {
+      replace,
+    });
+    expect(failed(outcome)).toMatchObject({ name: 'OwnError', message: 'parser' });
+    expect([reported, thrown]).toEqual([
+      [new OwnError('parser')],
+      ['form', new OwnError('parser')],
     ]);
-    expect(world.events).toContainEqual(
-      expect.objectContaining({ type: 'failed', path: 'form', error: new OwnError('parser') }),
-    );
-    broken = false;
-    expect(completed(await turn(program, again.state, { form: accepted({ word: 'a' }) }))).toBe(
-      'a',
-    );
+    expect(world.events.map(({ type }) => type)).toEqual(['failed']);
+  });
+
+  it('[R2] is a StepError if the schema makes a value that cannot be stored', async () => {
+    const { schema } = counting(() => () => 'a function');
+    const { first, replayed } = await gotTwice(() => elicit('form', { message: 'm', schema }), {
+      form: accepted({ word: 'a' }),
+    });
+    expect(facts(first)).toMatchObject({ step: true, code: 'unencodable' });
+    expect(facts(replayed)).toStrictEqual(facts(first));
   });
 
   it.each(['decline', 'cancel'] as const)(

@@ -57,3 +57,45 @@ describe.each(['refuse', 'accept'] as const)("a machine with forks: '%s'", (fork
     expect(uncompensated?.[0]?.error).toBeInstanceOf(RangeError);
   });
 });
+
+it('[R2] a question ends with a StepError if its schema throws at the answer', async () => {
+  const fails = z.object({ n: z.int().refine(() => chargeCard()) });
+  const machine = setup({
+    types: { output: {} as string, context: {} as { error: unknown } },
+    actors: { ask: elicit({ message: 'How many?', schema: fails }) },
+  }).createMachine({
+    context: { error: undefined },
+    initial: 'asking',
+    states: {
+      asking: {
+        invoke: {
+          id: 'ask',
+          src: 'ask',
+          onDone: 'done',
+          onError: {
+            target: 'done',
+            actions: ({ context, event }) => void (context.error = event.error),
+          },
+        },
+      },
+      done: { type: 'final' },
+    },
+    output: ({ context }) => String((context.error as Error | undefined)?.message),
+  });
+  const errors: unknown[] = [];
+  const host = createSagaHost({
+    sagas: [machineSaga({ name: 'order', version: '1' }, machine)],
+    keys: 'ephemeral',
+    audience: 'shop',
+    hooks: {
+      onError: (error) => void errors.push(error),
+      onWarning: () => undefined,
+      onTurn: () => undefined,
+    },
+  });
+  const first = await host.start('order', {});
+  const answers = [{ stepId: 'ask', result: { action: 'accept', content: { n: 1 } } }];
+  const last = await host.resume(first.status === 'suspended' ? first.token : '', answers);
+  expect(last).toMatchObject({ status: 'completed', result: 'no card' });
+  expect(errors).toEqual([new RangeError('no card')]);
+});

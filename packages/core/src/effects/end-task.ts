@@ -7,6 +7,7 @@ import type { Acceptance, EffectTask, TaskEnd } from './parts/effect.ts';
 import { accepted, ended } from './parts/effect-entries.ts';
 import type { Question, Route } from '../model/question.ts';
 import type { AuthoringError } from '../values/errors.ts';
+import { decode } from '../values/codec.ts';
 import { encodeError } from '../values/step-error-data.ts';
 import { keyText } from './parts/run-code.ts';
 
@@ -27,7 +28,8 @@ export function isOverLimit(
 
 /**
  * Checks an answer of the client: parsed by the schema once and never again. Reasons name fields,
- * never values.
+ * never values. An error of the schema ends the step: asked again, the client could only give an
+ * answer at which the schema throws again.
  * @param limits - larger answers are rejected unparsed: some schemas take far more than linear time
  * @param onError - receives errors of the schema
  */
@@ -42,9 +44,9 @@ export async function acceptAnswer(
   try {
     return await checkedAnswer(spec, answer);
   } catch (error) {
-    // Otherwise a client could fail and undo the saga with an answer at which the schema throws.
     onError(error);
-    return { reason: 'this answer cannot be checked' };
+    const text = encodeError(error);
+    return { entry: { type: 'failed', text }, value: decode(text) };
   }
 }
 

@@ -105,6 +105,4 @@ export interface RuntimeOutside {
    * the mailbox is down.
    */
   close(box: string, why: CloseReason): Promise<void>;
-  /** Reports an error of a schema, which counts as a refusal of the answer. */
-  readonly failed?: (error: unknown) => void;
 }

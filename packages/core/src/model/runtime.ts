@@ -183,6 +183,8 @@ export interface RuntimeObserver {
    * plain data of an error.
    */
   readonly threw?: (path: string, error: unknown) => void;
+  /** Receives an error of a schema at the answer of a client or of other people. */
+  readonly schemaFailed?: (error: unknown) => void;
   /**
    * Receives advice for the author. A host also reports a `mistake` in the code of a saga in
    * production.

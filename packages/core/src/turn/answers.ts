@@ -87,9 +87,13 @@ export class AnswerCheck {
     }
     if (isUnsupported(answer)) return 'unsupported';
     const observed = { kind: spec.kind, path: stepId };
-    const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) =>
-      runtime.observer.observe({ type: 'failed', error, ...observed }),
-    );
+    let isFailed = false;
+    const acceptance = await acceptAnswer(spec, answer, runtime.limits, (error) => {
+      isFailed = true;
+      runtime.observer.observe({ type: 'failed', error, ...observed });
+      runtime.observer.threw?.(stepId, error);
+      runtime.observer.schemaFailed?.(error);
+    });
     if (runtime.request.signal.aborted) throw new TurnAborted(runtime.request.signal.reason);
     if ('reason' in acceptance) {
       this.#ask(stepId, 'invalid', acceptance.reason);
@@ -104,7 +108,7 @@ export class AnswerCheck {
       return undefined;
     }
     this.accepted += 1;
-    runtime.observer.observe({ type: 'answered', ...observed });
+    if (!isFailed) runtime.observer.observe({ type: 'answered', ...observed });
     return acceptance;
   }
 

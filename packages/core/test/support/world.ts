@@ -150,6 +150,7 @@ const optional: Partial<Record<keyof RuntimeMembers, keyof Runtime>> = {
   perform: 'effects',
   outside: 'effects',
   threw: 'observer',
+  schemaFailed: 'observer',
   isStrict: 'observer',
 };
 

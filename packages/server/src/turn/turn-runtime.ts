@@ -112,6 +112,7 @@ export function turnRuntime(
           return caller.progress?.({ value, ...present({ total, message }) });
         }, host.observer.hooks.onError),
       threw: (path, error) => thrownIn(sagaId, caller).note(path, error),
+      schemaFailed: host.observer.hooks.onError,
       observe: host.observer.observesSteps
         ? (event) => {
             watch(event);

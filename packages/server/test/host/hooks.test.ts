@@ -3,6 +3,7 @@ import { elicit, log, progress, saga, step, TokenRefused, type HostHooks } from 
 import { accept, completed, hostOf, suspended } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
+import { z } from 'zod';
 
 /** Hooks that all fail, at once or later. */
 function failing(how: 'throw' | 'reject', errors: unknown[]): HostHooks {
@@ -50,6 +51,27 @@ describe.each(['throw', 'reject'] as const)('hooks that %s', (how) => {
       expect.arrayContaining(['onReject', 'onIgnoredAnswer', 'onStep', 'onTurn', 'onWarning']),
     );
   });
+});
+
+test('[R2] onError receives the error of a schema, which ends its step', async () => {
+  const errors: unknown[] = [];
+  const schema = z.object({
+    n: z.int().refine(() => {
+      throw new RangeError('refine');
+    }),
+  });
+  const asks = saga({ name: 'asks', version: '1' }, function* () {
+    try {
+      yield* elicit('n', { message: 'How many?', schema });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return 'asked';
+  });
+  const { host } = hostOf(asks, { hooks: { onError: (error) => errors.push(error) } });
+  const { token } = suspended(await host.start('asks', {}));
+  expect(completed(await host.resume(token, [accept('n', { n: 1 })])).result).toBe('refine');
+  expect(errors).toEqual([new RangeError('refine')]);
 });
 
 test('hooks are called as methods of their object', async () => {

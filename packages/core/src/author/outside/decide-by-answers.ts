@@ -1,4 +1,5 @@
-import type { OutsideAnswer, Receipt, RuntimeOutside } from '../../model/outside.ts';
+import type { OutsideAccess } from '../../effects/parts/outside-code.ts';
+import type { OutsideAnswer, Receipt } from '../../model/outside.ts';
 import { isJsonObject, type Json } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
 import { validate, type Schema, type Validated } from '../../values/standard-schema.ts';
@@ -47,14 +48,17 @@ export async function decide(
   answers: readonly OutsideAnswer[],
   { schema, of, denials }: Rules,
   isOver: boolean,
-  onError: RuntimeOutside['failed'],
+  schemaFailed: OutsideAccess['schemaFailed'],
 ): Promise<Asked<Approval<unknown>> | undefined> {
   const counted: ApprovalAnswer<unknown>[] = [];
   for (const answer of firstOfEach(answers)) {
     const { content } = answer;
     const parsed =
       answer.approved && schema
-        ? await parsedOrSkipped(parseContent(schema, isJsonObject(content) ? content : {}), onError)
+        ? await parsedOrSkipped(
+            parseContent(schema, isJsonObject(content) ? content : {}),
+            schemaFailed,
+          )
         : { value: content };
     if (parsed === undefined) continue;
     const { approved } = answer;
@@ -73,10 +77,10 @@ export async function decide(
 export async function firstEvent(
   answers: readonly OutsideAnswer[],
   schema: Schema,
-  onError: RuntimeOutside['failed'],
+  schemaFailed: OutsideAccess['schemaFailed'],
 ): Promise<ReceivedEvent | undefined> {
   for (const answer of answers) {
-    const parsed = await parsedOrSkipped(validate(schema, answer.content), onError);
+    const parsed = await parsedOrSkipped(validate(schema, answer.content), schemaFailed);
     if (parsed !== undefined) return toReceivedEvent(answer, parsed.value);
   }
   return undefined;
@@ -88,10 +92,10 @@ export async function firstEvent(
  */
 async function parsedOrSkipped(
   parsing: Promise<Validated<unknown>>,
-  onError: RuntimeOutside['failed'],
+  schemaFailed: OutsideAccess['schemaFailed'],
 ): Promise<{ readonly value: unknown } | undefined> {
   const parsed = await parsing.catch((error: unknown) => {
-    onError?.(error);
+    schemaFailed?.(error);
     return undefined;
   });
   return parsed?.ok === true ? parsed : undefined;

@@ -115,7 +115,7 @@ export function waitForSteps<S extends Schema>(
     reminders: { everyMs: Infinity, most: 0 },
     counts: { answers: 1, least: leastReceiptBytes, most: mostEventBytes },
     report: `Waiting for an event: ${id}.`,
-    decide: (answers, _, onError) => firstEvent(answers, schema, onError),
+    decide: (answers, _, schemaFailed) => firstEvent(answers, schema, schemaFailed),
   };
   return received(id, wait);
 }

@@ -86,7 +86,7 @@ export interface OutsideWait<R> {
   readonly decide: (
     answers: readonly OutsideAnswer[],
     isOver: boolean,
-    onError: RuntimeOutside['failed'],
+    schemaFailed: OutsideAccess['schemaFailed'],
   ) => Promise<Asked<R> | undefined>;
 }
 
@@ -311,20 +311,23 @@ function* readAnswers<R>(
   boxes: readonly string[],
   time: PollTime,
 ): Steps<Asked<R> | undefined> {
-  const ask = async (_: unknown, { host, scope }: OutsideAccess): Promise<Asked<R> | undefined> => {
+  const ask = async (
+    _: unknown,
+    { host, scope, schemaFailed }: OutsideAccess,
+  ): Promise<Asked<R> | undefined> => {
     const box = await host.box(toQuestion(wait, scope));
     if (boxes.some((one) => one !== box)) {
       // The changed code may have sent reminders.
       await closeAll(host, [...boxes, box], 'outdated');
       return askAgain;
     }
-    const found = await wait.decide(await host.answers(box), false, host.failed);
+    const found = await wait.decide(await host.answers(box), false, schemaFailed);
     const isLast = (wait.question.round ?? 1) >= mostRounds;
     if (found === undefined || (found === askAgain && isLast)) return undefined;
     await host.close(box, 'decided');
     if (found !== askAgain) return found;
     // An answer may have arrived meanwhile.
-    const last = (await wait.decide(await host.answers(box), false, host.failed)) ?? askAgain;
+    const last = (await wait.decide(await host.answers(box), false, schemaFailed)) ?? askAgain;
     if (last === askAgain) await host.close(box, 'outdated');
     return last;
   };
@@ -348,14 +351,14 @@ function* closeBoxes<R>(
 ): Steps<R | undefined> {
   const close = async (
     _: unknown,
-    { host, scope }: OutsideAccess,
+    { host, scope, schemaFailed }: OutsideAccess,
   ): Promise<{ readonly last: R | undefined }> => {
     // Of the question as the code asks it now.
     const box = await host.box(toQuestion(wait, scope));
     const outdated = boxes.filter((one) => one !== box);
     await Promise.all([closeAll(host, outdated, 'outdated'), host.close(box, 'decided')]);
     return {
-      last: (await wait.decide(await host.answers(box), true, host.failed)) as R | undefined,
+      last: (await wait.decide(await host.answers(box), true, schemaFailed)) as R | undefined,
     };
   };
   return (yield* pollOutside(wait, 'close', close, {

@@ -1,4 +1,5 @@
 import type { RuntimeOutside } from '../../model/outside.ts';
+import type { RuntimeObserver } from '../../model/runtime.ts';
 import type { OutsideWork, StepGiven } from '../../model/step-context.ts';
 import { AuthoringError } from '../../values/errors.ts';
 
@@ -8,6 +9,7 @@ const accessKey: unique symbol = Symbol('mcp-saga.outside');
 export interface OutsideAccess {
   readonly host: RuntimeOutside;
   readonly scope: string;
+  readonly schemaFailed: RuntimeObserver['schemaFailed'];
 }
 
 const codes = new WeakMap<object, OutsideWork>();
@@ -41,12 +43,14 @@ export function outsideWorkOf(code: object): OutsideWork | undefined {
 /** Adds the mailbox to the context of code that needs it. */
 export function withOutside(
   host: RuntimeOutside,
+  { schemaFailed }: Pick<RuntimeObserver, 'schemaFailed'>,
   path: string,
   code: object,
   step: StepGiven,
 ): StepGiven {
   if (!codes.has(code)) return step;
-  const access: OutsideAccess = { host, scope: path.slice(0, path.lastIndexOf('/')) };
+  const scope = path.slice(0, path.lastIndexOf('/'));
+  const access: OutsideAccess = { host, scope, schemaFailed };
   // Enumerable: a runtime may copy the context.
   return Object.assign({ ...step }, { [accessKey]: access });
 }

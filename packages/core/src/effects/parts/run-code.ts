@@ -17,7 +17,7 @@ export function keyText(key: StepKey): string {
  * aborted code never settles.
  */
 export function performed(
-  runtime: Pick<Runtime, 'effects' | 'request' | 'time'>,
+  runtime: Pick<Runtime, 'effects' | 'observer' | 'request' | 'time'>,
   kind: StepCall['kind'],
   path: string,
   code: (step: never) => unknown,
@@ -25,7 +25,8 @@ export function performed(
 ): unknown {
   const run = code as StepCall['run'];
   const { outside } = runtime.effects;
-  const step = outside === undefined ? given : withOutside(outside, path, code, given);
+  const step =
+    outside === undefined ? given : withOutside(outside, runtime.observer, path, code, given);
   const working =
     runtime.effects.perform === undefined
       ? run(step)

@@ -80,7 +80,6 @@ export function runtimeOutside(
       if (!/^[\w-]{22}$/.test(box)) return;
       await closeBox(host, outside, { id: box, salt: await saltOf(box) }, claims, why);
     },
-    failed: host.observer.hooks.onError,
   };
 }
 
