@@ -18,7 +18,7 @@ import { done, hold, pay, reserve, ship } from './effects/undo.ts';
 import { build, builds, list, publish, remind } from './effects/wait.ts';
 import { fences, pages, read } from './markdown.ts';
 
-const definers = ['saga', 'promptSaga', 'resourceSaga', 'compensator'];
+const definers = ['saga', 'promptSaga', 'resourceSaga', 'compensator', 'withJsonSchema'];
 const hosts = [
   'createSagaHost',
   'generateKey',

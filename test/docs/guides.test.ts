@@ -35,6 +35,7 @@ import { deleteOnce, deleteProject, store } from './guides/confirm.ts';
 import { bill, invoices, serverBefore } from './guides/migrate.ts';
 import { callback, importRepositories, sessions, tokens } from './guides/oauth.ts';
 import { chatCompletions, hostOf as helpdesk } from './guides/own-model.ts';
+import { bookTable, confirm, pizza, tables } from './guides/forms.ts';
 import { bookRoom } from './guides/output.ts';
 import { listOrders } from './guides/paging.ts';
 import { planTrip, vote } from './guides/parallel.ts';
@@ -152,6 +153,18 @@ it('asks parallel questions in one turn, and a helper in its scope', async () =>
   expect((await late.late.elicit('votes/first', 20 * 60_000).run()).result).toBe(
     'No decision in 15 minutes.',
   );
+});
+
+it('asks with forms: choices from a step, titles, and a schema of zod/mini', async () => {
+  const input = { day: '2030-01-31' };
+  expect((await testSaga(bookTable, { input }).run()).result).toBe('No table is free.');
+  tables.set(input.day, ['7', '9']);
+  const run = await testSaga(bookTable, { input }).on.elicit('table', { table: '9' }).run();
+  expect(run.result).toBe('Table 9 is yours.');
+  const order = await testSaga(pizza).on.elicit('order', { size: 's' }).run();
+  expect(order.result).toBe('s with nothing');
+  const sure = await testSaga(confirm).on.elicit('sure', { sure: true }).run();
+  expect(sure.result).toBe('Yes.');
 });
 
 it('runs long work as a task', async () => {

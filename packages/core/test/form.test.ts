@@ -8,7 +8,7 @@ import { encodeParams } from '../src/turn/turn-outcome.ts';
 import { toForm, type FormField } from '../src/values/form.ts';
 import type { Json } from '../src/values/json.ts';
 import type { Schema } from '../src/values/standard-schema.ts';
-import { failed, start } from './support/drive.ts';
+import { accepted, completed, failed, start, suspended, turn } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 
 function field(schema: z.ZodType): FormField | undefined {
@@ -295,5 +295,41 @@ describe('the text of a question', () => {
     const once = reads;
     encodeParams({ message: 'Four?', requestedSchema: counted });
     expect([once > 0, reads]).toEqual([true, once]);
+  });
+});
+
+describe('a form with choices from a step', () => {
+  it('[R1] may be made in the body, and accepts only the choices that the user saw', async () => {
+    let found = ['small', 'large'];
+    const program = sagaOf(function* () {
+      const sizes = yield* step('sizes', () => found);
+      const schema = z.object({ size: z.enum(sizes), extras: z.array(z.enum(sizes)).optional() });
+      const { size } = yield* elicit('size', { message: 'Which size?', schema });
+      return size;
+    });
+    const first = suspended(await start(program));
+    expect(first.steps[0]?.params['requestedSchema']).toMatchObject({
+      properties: { size: { enum: ['small', 'large'] } },
+    });
+    // The list has changed since, but not for this saga.
+    found = ['medium'];
+    const again = suspended(
+      await turn(program, first.state, { size: accepted({ size: 'medium' }) }),
+    );
+    expect(again.steps[0]?.reason).toMatch(/^size: /);
+    expect(completed(await turn(program, again.state, { size: accepted({ size: 'large' }) }))).toBe(
+      'large',
+    );
+  });
+
+  it('[W1] fails by name if there is nothing to choose', async () => {
+    const program = sagaOf(function* () {
+      const sizes = yield* step('sizes', (): string[] => []);
+      yield* elicit('size', { message: 'Which?', schema: z.object({ size: z.enum(sizes) }) });
+      return 'done';
+    });
+    const error = failed(await start(program)) as Error;
+    expect(error).toMatchObject({ code: 'authoring_error' });
+    expect(error.message).toMatch(/elicit\('size'\): the form field 'size'/);
   });
 });

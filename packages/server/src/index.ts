@@ -32,6 +32,7 @@ export {
   step,
   uuid,
   waitFor,
+  withJsonSchema,
 } from '@mcp-saga/core';
 export {
   AnswerConflict,

@@ -16,8 +16,9 @@ export interface ElicitOptions<S extends Schema> {
   /** Text above the form. */
   readonly message: string;
   /**
-   * Fields of the form: a flat object schema (zod 4, or any Standard Schema with JSON Schema),
-   * created once, outside the body. Throws an `AuthoringError` if the schema cannot be a form.
+   * Fields of the form: a flat object schema of zod 4, or another Standard Schema with JSON Schema
+   * (see `withJsonSchema`). A list of choices from a step may be made in the body. Throws an
+   * `AuthoringError` if the schema cannot be a form, or no client could fill in the form.
    */
   readonly schema: (S & CheckedForm<InferInput<S>>) | LooseFields;
   /**

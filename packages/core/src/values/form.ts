@@ -1,5 +1,5 @@
 import { AuthoringError } from './errors.ts';
-import { formatPlace, isJsonObject, type Json } from './json.ts';
+import { formatPlace, isJsonObject, isSameJson, type Json } from './json.ts';
 import { toJsonSchema, type Schema } from './standard-schema.ts';
 
 type Label = { readonly title?: string; readonly description?: string };
@@ -89,6 +89,8 @@ function buildForm(written: JsonObject): FormSchema {
   }
   const required = isTexts(root['required']) ? root['required'] : [];
   const fields = isJsonObject(root['properties']) ? root['properties'] : {};
+  const unknown = required.find((name) => !Object.hasOwn(fields, name));
+  if (unknown !== undefined) throw unanswerable(unknown, 'is required, but has no schema');
   const properties = Object.entries(fields).map(([name, property]): [string, FormField] => {
     const path = formatPlace('', { parent: undefined, key: name });
     const field = withoutNull(resolve(property, written, path), required.includes(name), path);
@@ -100,15 +102,19 @@ function buildForm(written: JsonObject): FormSchema {
 
 function toField(field: JsonObject, root: JsonObject, path: string): FormField {
   const choices = choicesOf(field);
-  if (choices !== undefined) return toChoiceField(field, choices);
+  if (choices !== undefined) return toChoiceField(field, choices, path);
   refuseCombination(field, path);
   const { type } = field;
   if (type === 'boolean') return { type, ...labelOf(field), ...pick(field, 'default', isBoolean) };
   if (type === 'array') {
     const itemPath = `${path}[]`;
-    const items = choicesOf(resolve(field['items'], root, itemPath));
-    if (items === undefined) throw refusal(itemPath, 'is not one of several texts');
-    return toChoicesField(field, items);
+    const item = resolve(field['items'], root, itemPath);
+    const items = choicesOf(item);
+    if (items === undefined) {
+      refuseCombination(item, itemPath);
+      throw refusal(itemPath, 'is not one of several texts');
+    }
+    return toChoicesField(field, items, path);
   }
   if (type === 'object') throw refusal(path, 'is an object inside the form');
   if (type !== 'string' && type !== 'number' && type !== 'integer') {
@@ -116,21 +122,32 @@ function toField(field: JsonObject, root: JsonObject, path: string): FormField {
   }
   if ('enum' in field || 'const' in field)
     throw refusal(path, 'is a choice of something else than texts');
-  return type === 'string' ? toStringField(field) : toNumberField(field, type);
+  return type === 'string' ? toStringField(field, path) : toNumberField(field, type, path);
 }
 
-function toStringField(field: JsonObject): StringField {
+function toStringField(field: JsonObject, path: string): StringField {
+  if (field['contentEncoding'] === 'binary')
+    throw unanswerable(path, 'is a file, which no client can send: ask for a link to it');
+  const lengths = {
+    ...pick(field, 'minLength', isNumber),
+    ...pick(field, 'maxLength', isNumber),
+  };
+  assertRange(lengths.minLength, lengths.maxLength, path);
   return {
     type: 'string',
     ...labelOf(field),
     ...pick(field, 'format', isFormat),
-    ...pick(field, 'minLength', isNumber),
-    ...pick(field, 'maxLength', isNumber),
+    ...lengths,
     ...pick(field, 'default', isText),
   };
 }
 
-function toNumberField(field: JsonObject, type: 'number' | 'integer'): NumberField {
+function assertRange(least: number = -Infinity, most: number = Infinity, path: string): void {
+  if (least > most)
+    throw unanswerable(path, `accepts no value: at least ${least}, and at most ${most}`);
+}
+
+function toNumberField(field: JsonObject, type: 'number' | 'integer', path: string): NumberField {
   // Forms have no exclusive bounds. The next integer is equivalent; for other numbers, the bound is
   // the closest.
   const step = type === 'integer' ? 1 : 0;
@@ -140,6 +157,8 @@ function toNumberField(field: JsonObject, type: 'number' | 'integer'): NumberFie
     bound('exclusiveMinimum', -Infinity) + step,
   );
   const maximum = Math.min(bound('maximum', Infinity), bound('exclusiveMaximum', Infinity) - step);
+  if (type === 'integer') assertRange(Math.ceil(minimum), Math.floor(maximum), path);
+  else assertRange(minimum, maximum, path);
   // zod writes the safe integers as the bounds of every integer: noise for the user.
   return {
     type,
@@ -150,27 +169,33 @@ function toNumberField(field: JsonObject, type: 'number' | 'integer'): NumberFie
   };
 }
 
-function toChoiceField(field: JsonObject, choices: readonly Option[]): ChoiceField {
-  const titled = toTitled(choices);
+function toChoiceField(field: JsonObject, choices: Choices, path: string): ChoiceField {
+  const options = distinct(choices, path);
+  const titled = toTitled(options);
+  const { enumNames } = pick(field, 'enumNames', isTexts);
   return {
     type: 'string',
     ...labelOf(field),
-    ...(titled === undefined ? { enum: choices.map((choice) => choice.const) } : { oneOf: titled }),
-    ...(titled === undefined ? pick(field, 'enumNames', isTexts) : {}),
+    ...(titled === undefined ? { enum: options.map((option) => option.const) } : { oneOf: titled }),
+    // A name for each option, or no names.
+    ...(titled === undefined && enumNames?.length === options.length ? { enumNames } : {}),
     ...pick(field, 'default', isText),
   };
 }
 
-function toChoicesField(field: JsonObject, choices: readonly Option[]): ChoicesField {
-  const titled = toTitled(choices);
+function toChoicesField(field: JsonObject, choices: Choices, path: string): ChoicesField {
+  const options = distinct(choices, path);
+  const titled = toTitled(options);
+  const counts = { ...pick(field, 'minItems', isNumber), ...pick(field, 'maxItems', isNumber) };
+  const { minItems, maxItems = Infinity } = counts;
+  assertRange(minItems, field['uniqueItems'] === true ? options.length : maxItems, path);
   return {
     type: 'array',
     ...labelOf(field),
-    ...pick(field, 'minItems', isNumber),
-    ...pick(field, 'maxItems', isNumber),
+    ...counts,
     items:
       titled === undefined
-        ? { type: 'string', enum: choices.map((choice) => choice.const) }
+        ? { type: 'string', enum: options.map((option) => option.const) }
         : { anyOf: titled },
     ...pick(field, 'default', isTexts),
   };
@@ -178,48 +203,84 @@ function toChoicesField(field: JsonObject, choices: readonly Option[]): ChoicesF
 
 type Option = { readonly const: string; readonly title: string | undefined };
 
-/** Texts to choose from, written as `enum`, `const`, or a union. */
-function choicesOf(field: JsonObject): readonly Option[] | undefined {
+type Choices = readonly Option[];
+
+/**
+ * Texts to choose from, written as `enum`, `const`, or a union. The title of a `const` outside of a
+ * union belongs to its field.
+ */
+function choicesOf(field: JsonObject): Choices | undefined {
   const union = field['anyOf'] ?? field['oneOf'];
-  if (isList(union)) {
-    const members = union.map((member) => (isJsonObject(member) ? choicesOf(member) : undefined));
-    return members.length > 0 && members.every((member) => member !== undefined)
-      ? members.flat()
-      : undefined;
-  }
-  const title = isText(field['title']) ? field['title'] : undefined;
-  if (isText(field['const'])) return [{ const: field['const'], title }];
-  if (!isTexts(field['enum'])) return undefined;
-  return field['enum'].map((text) => ({ const: text, title: undefined }));
+  if (!isList(union)) return isText(field['const']) ? [optionOf(field['const'])] : enumOf(field);
+  const members = union.map((member) => {
+    if (!isJsonObject(member)) return undefined;
+    const { const: value, title } = member;
+    return isText(value) ? [optionOf(value, isText(title) ? title : undefined)] : choicesOf(member);
+  });
+  return members.every((member) => member !== undefined) ? members.flat() : undefined;
 }
 
-function toTitled(options: readonly Option[]): readonly Choice[] | undefined {
-  // A single option is a literal: the title belongs to the field.
-  if (options.length < 2 || options.every((option) => option.title === undefined)) return undefined;
+function enumOf({ enum: values }: JsonObject): Choices | undefined {
+  return isTexts(values) ? values.map((value) => optionOf(value)) : undefined;
+}
+
+function optionOf(value: string, title?: string): Option {
+  return { const: value, title };
+}
+
+/** Returns each option once, because MCP shows a repeated option twice. Refuses an empty list. */
+function distinct(choices: Choices, path: string): Choices {
+  if (choices.length === 0) throw unanswerable(path, noChoices);
+  return [...new Map(choices.map((option) => [option.const, option])).values()];
+}
+
+function toTitled(options: Choices): readonly Choice[] | undefined {
+  if (options.every((option) => option.title === undefined)) return undefined;
   return options.map((option) => ({ const: option.const, title: option.title ?? option.const }));
 }
 
-/** Removes null, which a form cannot express. The user can omit an optional field. */
+/**
+ * Removes null and absence, which a form cannot express. The user can leave out an optional field.
+ */
 function withoutNull(field: JsonObject, required: boolean, path: string): JsonObject {
-  const { type, anyOf, ...rest } = field;
+  const { type, anyOf, enum: values, ...rest } = field;
   const types = isList(type) ? type : [];
   const union = isList(anyOf) ? anyOf : [];
-  if (!types.includes('null') && !union.some(isNull)) return field;
-  if (required) throw refusal(path, 'may be null: make it optional instead');
+  const choices = isList(values) ? values : [];
+  const mayBeNull = types.includes('null') || choices.includes(null) || union.some(isNull);
+  if (required) {
+    if (mayBeNull) throw refusal(path, 'may be null: make it optional instead');
+    return field;
+  }
   const [only, ...others] = types.filter((name) => name !== 'null');
-  if (only !== undefined) return { ...field, type: others.length === 0 ? only : [only, ...others] };
-  const members = union.filter((member) => !isNull(member));
-  const [member] = members;
-  return members.length === 1 && isJsonObject(member)
-    ? { ...member, ...rest }
-    : { ...field, anyOf: members };
+  // Some libraries write an empty schema for `undefined`.
+  const members = union.filter((member) => !isNull(member) && !isEmpty(member));
+  const [member, ...more] = members;
+  const own = {
+    ...rest,
+    ...(type === undefined
+      ? {}
+      : { type: others.length === 0 ? (only ?? type) : [only, ...others] }),
+    ...(values === undefined ? {} : { enum: choices.filter((value) => value !== null) }),
+  } as JsonObject;
+  if (members.length === union.length) return anyOf === undefined ? own : { ...own, anyOf };
+  return more.length === 0 && isJsonObject(member)
+    ? { ...member, ...own }
+    : { ...own, anyOf: members };
 }
 
 function isNull(member: Json): boolean {
-  return isJsonObject(member) && member['type'] === 'null';
+  return isJsonObject(member) && (member['type'] === 'null' || member['const'] === null);
 }
 
-/** Follows references within the schema, of the node and of the members of a union. */
+function isEmpty(member: Json): boolean {
+  return isJsonObject(member) && Object.keys(member).length === 0;
+}
+
+/**
+ * Follows references within the schema, of the node, of the members of a union, and of the members
+ * of an intersection, which become one schema.
+ */
 function resolve(
   node: Json | undefined,
   root: JsonObject,
@@ -239,7 +300,53 @@ function resolve(
     if (isList(union))
       at = { ...at, [key]: union.map((member) => resolve(member, root, path, hops)) };
   }
-  return at;
+  const { allOf, ...own } = at;
+  if (!isList(allOf)) return at;
+  const members = allOf.map((member) => resolve(member, root, path, hops));
+  return members.reduce((all, member) => intersected(all, member, path), own);
+}
+
+const tighter: { readonly [keyword: string]: (one: number, other: number) => number } = {
+  minLength: Math.max,
+  minItems: Math.max,
+  minimum: Math.max,
+  exclusiveMinimum: Math.max,
+  maxLength: Math.min,
+  maxItems: Math.min,
+  maximum: Math.min,
+  exclusiveMaximum: Math.min,
+};
+
+/** Keywords that decide the kind of a field. Two different values are no field. */
+const deciding = new Set(['type', 'enum', 'const', 'anyOf', 'oneOf', 'items', 'not', 'if']);
+
+/** Combines two schemas that a value must both meet. */
+function intersected(one: JsonObject, other: JsonObject, path: string): JsonObject {
+  const all: Record<string, Json> = { ...one };
+  for (const [key, value] of Object.entries(other)) {
+    const known = all[key];
+    const bound = Object.hasOwn(tighter, key) ? tighter[key] : undefined;
+    if (known === undefined) all[key] = value;
+    else if (bound !== undefined && isNumber(known) && isNumber(value))
+      all[key] = bound(known, value);
+    else if (key === 'properties' && isJsonObject(known) && isJsonObject(value))
+      all[key] = bothFields(known, value);
+    else if (key === 'required' && isTexts(known) && isTexts(value))
+      all[key] = [...new Set([...known, ...value])];
+    else if (deciding.has(key) && !isSameJson(known, value))
+      throw refusal(path, 'is an intersection of types');
+    // Of other keywords, such as titles and patterns, forms show the first: the schema checks all.
+  }
+  return all;
+}
+
+function bothFields(one: JsonObject, other: JsonObject): JsonObject {
+  const shared = Object.keys(other).filter((name) => Object.hasOwn(one, name));
+  const both = shared.map((name): [string, Json] => [
+    name,
+    { allOf: [one[name] ?? {}, other[name] ?? {}] },
+  ]);
+  return Object.fromEntries([...Object.entries(one), ...Object.entries(other), ...both]);
 }
 
 function follow(pointer: string, root: JsonObject): JsonObject | undefined {
@@ -253,28 +360,24 @@ function follow(pointer: string, root: JsonObject): JsonObject | undefined {
 }
 
 function refuseCombination(field: JsonObject, path: string): void {
+  const { not } = field;
+  if (not !== undefined && isEmpty(not)) throw unanswerable(path, noChoices);
   for (const key of ['anyOf', 'oneOf', 'not', 'if']) {
     if (key in field) throw refusal(path, 'is a union of types, or depends on other fields');
   }
-  if (isList(field['allOf']) && !field['allOf'].every(isPattern))
-    throw refusal(path, 'is an intersection of types');
-}
-
-/**
- * `true` for a pattern of an `allOf`, as for several patterns on one text. The schema checks the
- * patterns.
- */
-function isPattern(member: Json): boolean {
-  return (
-    isJsonObject(member) &&
-    Object.keys(member).every((key) => key === 'pattern' || key === 'format')
-  );
 }
 
 function refusal(path: string, problem: string): AuthoringError {
   return new AuthoringError(
     `${path === '' ? 'the form' : `the form field '${path}'`} ${problem}; ${ALLOWED}`,
   );
+}
+
+const noChoices = 'accepts no value: ask only if there is something to choose';
+
+/** Error for a form that no client can answer. It would be asked until the client gives up. */
+function unanswerable(path: string, problem: string): AuthoringError {
+  return new AuthoringError(`the form field '${path}' ${problem}.`);
 }
 
 function labelOf(field: JsonObject): Label {

@@ -89,23 +89,65 @@ function keyOf(segment: IssuePath[number]): PropertyKey {
   return typeof segment === 'object' ? segment.key : segment;
 }
 
+/** Options for a function that writes a schema as JSON Schema, under the names of all libraries. */
+export interface JsonSchemaOptions {
+  /** `input` for unparsed values, `output` for parsed values: the name of zod. */
+  readonly io: 'input' | 'output';
+  /** The same, under the name of valibot. */
+  readonly typeMode: 'input' | 'output';
+  /** Version of JSON Schema. */
+  readonly target: 'draft-2020-12';
+}
+
+/**
+ * Adds JSON Schema to a schema whose library writes it by a separate function, such as zod/mini and
+ * valibot. Forms and tool listings need it.
+ * @param write - the function of the library
+ * @example
+ * ```ts
+ * import { withJsonSchema } from '@mcp-saga/server';
+ * import * as z from 'zod/mini';
+ *
+ * const Sure = withJsonSchema(z.object({ sure: z.boolean() }), z.toJSONSchema);
+ * ```
+ */
+export function withJsonSchema<S extends Schema>(
+  schema: S,
+  write: (schema: S, options: JsonSchemaOptions) => object,
+): S {
+  const written = (io: 'input' | 'output') => (): Record<string, unknown> => ({
+    ...write(schema, optionsFor(io)),
+  });
+  const standard = {
+    ...schema['~standard'],
+    jsonSchema: { input: written('input'), output: written('output') },
+  };
+  // Inherits the rest: version 1 of the SDK knows a schema of zod by its other members.
+  return Object.create(schema, { '~standard': { value: standard, enumerable: true } }) as S;
+}
+
+function optionsFor(io: 'input' | 'output'): JsonSchemaOptions {
+  return { io, typeMode: io, target: 'draft-2020-12' };
+}
+
 /**
  * Writes a schema as a new JSON Schema (draft 2020-12), without `$schema`. `direction`: `input` for
  * unparsed values, `output` for parsed values. Throws AuthoringError with advice if the library has
  * no JSON Schema or the schema has types that JSON lacks.
  */
 export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Record<string, Json> {
-  const { jsonSchema, vendor } = schema['~standard'];
-  if (typeof jsonSchema?.[direction] !== 'function') {
+  const { vendor } = schema['~standard'];
+  const write = writerOf(schema, direction);
+  if (write === undefined) {
     throw new AuthoringError(
-      `a schema of '${vendor}' cannot be written as JSON Schema: use zod 4.2 or later (not zod/mini), ` +
-        `or a library with ~standard.jsonSchema (Standard JSON Schema)`,
+      `a schema of '${vendor}' cannot be written as JSON Schema: wrap it in withJsonSchema(schema, ` +
+        'toJSONSchema), with the function of its library. zod 4.2 or later and arktype need no wrapper',
     );
   }
   let written: unknown;
   try {
     // Through text: the schema of a library may contain `undefined` and shared objects.
-    written = JSON.parse(JSON.stringify(jsonSchema[direction]({ target: 'draft-2020-12' })));
+    written = JSON.parse(JSON.stringify(write()));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'the schema library refused';
     throw new AuthoringError(
@@ -118,6 +160,22 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Rec
   if (!isJsonObject(written))
     throw new AuthoringError(`the ${direction} schema of '${vendor}' is not a JSON Schema object`);
   return Object.fromEntries(Object.entries(written).filter(([key]) => key !== '$schema'));
+}
+
+/** Methods that schemas of libraries without Standard JSON Schema may have. */
+interface Writers {
+  readonly toJSONSchema?: (options: JsonSchemaOptions) => object;
+  readonly toJsonSchema?: (options: JsonSchemaOptions) => object;
+}
+
+/** Returns what writes a schema: Standard JSON Schema, or a method of the schema. */
+function writerOf(schema: Schema, io: 'input' | 'output'): (() => object) | undefined {
+  const { jsonSchema } = schema['~standard'];
+  if (typeof jsonSchema?.[io] === 'function')
+    return () => jsonSchema[io]({ target: 'draft-2020-12' });
+  const { toJSONSchema, toJsonSchema: other } = schema as Writers;
+  const method = toJSONSchema ?? other;
+  return typeof method === 'function' ? () => method.call(schema, optionsFor(io)) : undefined;
 }
 
 function formatIssue(issue: Issue, root: unknown): string {
