@@ -3,8 +3,8 @@ import { ElicitRequestFormParamsSchema } from '@modelcontextprotocol/sdk/types.j
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { all, elicit, step } from '../src/index.ts';
-import { encode } from '../src/values/codec.ts';
-import { encodeParams } from '../src/turn/turn-outcome.ts';
+import type { Program } from '../src/model/program.ts';
+import { digestOfStep } from '../src/turn/turn-outcome.ts';
 import { toForm, type FormField } from '../src/values/form.ts';
 import type { Json } from '../src/values/json.ts';
 import type { Schema } from '../src/values/standard-schema.ts';
@@ -268,33 +268,86 @@ describe('a question with a schema that is not a form', () => {
   });
 });
 
-describe('the text of a question', () => {
-  const form = toForm(
-    z.object({ name: z.string().meta({ title: 'A "name"' }), many: z.number().optional() }),
-  );
-  const questions: readonly { readonly [name: string]: Json }[] = [
-    { message: 'Who?', requestedSchema: form },
-    { message: 'Who, and "why"? \ud800', requestedSchema: form },
-    { requestedSchema: form, message: 'Who?' },
-    { message: 'Who?', requestedSchema: form, mode: 'form' },
-    { mode: 'url', message: 'Pay', url: 'https://pay.example.com' },
-    { message: 'Who?', requestedSchema: null },
-    { messages: [], maxTokens: 10 },
-    {},
-  ];
+describe('the identity of a question', () => {
+  const identityOf = async (params: { readonly [name: string]: Json }): Promise<string> =>
+    await digestOfStep({ digest: (text) => text }, { type: 'elicitation', stepId: 'q', params });
+  const asked = (schema: z.ZodType, message = 'Who?'): Promise<string> =>
+    identityOf({ message, requestedSchema: toForm(schema) });
+  const plain = z.object({ name: z.string(), size: z.enum(['s', 'm']) });
 
-  it.each(questions)('[W1] equals the encoding of the codec: %j', (question) => {
-    for (const _ of ['made', 'repeated']) expect(encodeParams(question)).toBe(encode(question));
+  it.each<[string, z.ZodType]>([
+    [
+      'labels',
+      z.object({
+        name: z.string().meta({ title: 'N', description: 'D' }),
+        size: z.enum(['s', 'm']),
+      }),
+    ],
+    [
+      'a default',
+      z.object({ name: z.string().default('x'), size: z.enum(['s', 'm']).default('s') }),
+    ],
+    ['bounds', z.object({ name: z.string().min(2).max(9), size: z.enum(['s', 'm']) })],
+    ['an optional field', z.object({ name: z.string().optional(), size: z.enum(['s', 'm']) })],
+    ['the order of fields and choices', z.object({ size: z.enum(['m', 's']), name: z.string() })],
+    [
+      'titles of choices',
+      z.object({
+        name: z.string(),
+        size: z.union([z.literal('s').meta({ title: 'Small' }), z.literal('m')]),
+      }),
+    ],
+    [
+      'the older names of choices',
+      z.object({ name: z.string(), size: z.enum(['s', 'm']).meta({ enumNames: ['S', 'M'] }) }),
+    ],
+  ])('[W4] is the same with %s', async (_, schema) => {
+    expect(await asked(schema)).toBe(await asked(plain));
   });
 
-  it('[W1] is created once for each form', () => {
+  it.each<[string, z.ZodType]>([
+    ['another name', z.object({ title: z.string(), size: z.enum(['s', 'm']) })],
+    ['another type', z.object({ name: z.boolean(), size: z.enum(['s', 'm']) })],
+    ['a format of choices', z.object({ name: z.string(), size: z.array(z.enum(['s', 'm'])) })],
+    ['another choice', z.object({ name: z.string(), size: z.enum(['s', 'l']) })],
+    ['another field', plain.extend({ sure: z.boolean() })],
+  ])('[W4] differs with %s', async (_, schema) => {
+    expect(await asked(schema)).not.toBe(await asked(plain));
+  });
+
+  it('[W4] differs with another message, and with other parameters', async () => {
+    expect(await asked(plain, 'Who else?')).not.toBe(await asked(plain));
+    expect(await identityOf({ mode: 'url', message: 'Pay', url: 'https://a.example' })).not.toBe(
+      await identityOf({ mode: 'url', message: 'Pay', url: 'https://b.example' }),
+    );
+  });
+
+  it('[W1] is read from each form once', async () => {
     let reads = 0;
-    const counted = new Proxy(form, { ownKeys: (of) => (reads++, Reflect.ownKeys(of)) }) as Json;
-    for (const message of ['One?', 'Two?', 'Three?'])
-      encodeParams({ message, requestedSchema: counted });
+    const form = toForm(plain);
+    const counted = new Proxy(form, { get: (of, key) => (reads++, Reflect.get(of, key)) }) as Json;
+    await identityOf({ message: 'One?', requestedSchema: counted });
     const once = reads;
-    encodeParams({ message: 'Four?', requestedSchema: counted });
+    await identityOf({ message: 'Two?', requestedSchema: counted });
     expect([once > 0, reads]).toEqual([true, once]);
+  });
+});
+
+describe('two releases that label a question in different ways', () => {
+  it("[W4] [R5] take each other's answers", async () => {
+    const released = (title: string): Program =>
+      sagaOf(function* () {
+        const schema = z.object({ n: z.int().meta({ title }).default(title.length) });
+        const { n } = yield* elicit('q', { message: 'How many?', schema });
+        const { m } = yield* elicit('r', { message: 'More?', schema: z.object({ m: z.int() }) });
+        return `${n + m}`;
+      });
+    const first = suspended(await start(released('Number')));
+    const second = suspended(await turn(released('Count'), first.state, { q: accepted({ n: 1 }) }));
+    expect(second.steps.map(({ stepId }) => stepId)).toEqual(['r']);
+    expect(completed(await turn(released('Number'), second.state, { r: accepted({ m: 2 }) }))).toBe(
+      '3',
+    );
   });
 });
 

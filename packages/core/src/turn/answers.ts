@@ -24,7 +24,7 @@ import type { Journal } from '../journal/journal.ts';
 import { answerGraceMs } from './time/waits.ts';
 import type { Acceptance } from '../effects/parts/effect.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
-import { digestOfStep } from './turn-outcome.ts';
+import { isDigestOf } from './turn-outcome.ts';
 
 /** Says that the answer to a changed question was not used. */
 export function changedQuestion(saga: string, stepId: string): string {
@@ -65,9 +65,9 @@ export class AnswerCheck {
   ): Promise<Extract<Acceptance, { entry: unknown }> | 'unsupported' | undefined> {
     const { name, runtime, asked, advice } = this.#saga;
     const step = toClientStep(spec, stepId);
-    const digest = step === undefined ? undefined : await digestOfStep(runtime.questions, step);
+    const recorded = Object.hasOwn(asked, stepId) ? asked[stepId] : undefined;
     // The answer is to an earlier question with the same ID.
-    if (!Object.hasOwn(asked, stepId) || asked[stepId] !== digest) {
+    if (step === undefined || !(await isDigestOf(recorded, runtime.questions, step))) {
       this.#ask(
         stepId,
         'asked otherwise',

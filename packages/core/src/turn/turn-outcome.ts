@@ -18,6 +18,7 @@ import {
   warnOfLifetime,
 } from './time/waits.ts';
 import { encode } from '../values/codec.ts';
+import { identityOfForm, type FormSchema } from '../values/form.ts';
 import type { Json } from '../values/json.ts';
 
 /** A turn in which every task waits. */
@@ -100,12 +101,18 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
   };
 }
 
-/** Digest of the exact parameters of a question, to detect answers to another question. */
+/**
+ * Digest that identifies a question, to detect an answer to another question with the same ID.
+ *
+ * Of a form, the message and the identity of its fields count. Two releases that serve a saga at
+ * the same time may differ in the rest. If that counted, each would ask its own question instead of
+ * the other's, for ever.
+ */
 export async function digestOfStep(
   { digest }: Pick<RuntimeQuestions, 'digest'>,
   step: ClientStep,
 ): Promise<string> {
-  return await digest(encodeParams(step.params));
+  return await digest(identityOfParams(step.params));
 }
 
 export function endedState(
@@ -118,19 +125,29 @@ export function endedState(
   };
 }
 
-/** Texts of forms, which are made once for each schema and never change. */
-const texts = new WeakMap<object, string>();
-
 /**
- * {@link encode} of the parameters of a question. Fast: encoding a form takes longer than the rest
- * of a question.
+ * `true` if a recorded digest is the digest of a question. Older releases took the digest of the
+ * exact parameters.
  */
-export function encodeParams(params: { readonly [name: string]: Json }): string {
-  const { message, requestedSchema: form } = params;
-  if (typeof message !== 'string' || typeof form !== 'object' || form === null)
-    return encode(params);
-  if (Object.keys(params).join() !== 'message,requestedSchema') return encode(params);
-  let text = texts.get(form);
-  if (text === undefined) texts.set(form, (text = encode(form)));
-  return `{"message":${JSON.stringify(message)},"requestedSchema":${text}}`;
+export async function isDigestOf(
+  recorded: string | undefined,
+  questions: Pick<RuntimeQuestions, 'digest'>,
+  step: ClientStep,
+): Promise<boolean> {
+  if (recorded === undefined) return false;
+  if (recorded === (await digestOfStep(questions, step))) return true;
+  return recorded === (await questions.digest(encode(step.params)));
+}
+
+/** Identities of forms, which are made once for each schema and never change. */
+const identities = new WeakMap<object, string>();
+
+function identityOfParams(params: { readonly [name: string]: Json }): string {
+  const { message, requestedSchema: form, ...others } = params;
+  if (typeof form !== 'object' || form === null) return encode(params);
+  let identity = identities.get(form);
+  // To write a form takes longer than the rest of a question.
+  if (identity === undefined)
+    identities.set(form, (identity = encode(identityOfForm(form as FormSchema))));
+  return `${encode({ message: message ?? null, ...others })}${identity}`;
 }

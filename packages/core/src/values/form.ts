@@ -80,6 +80,22 @@ export function toForm(schema: Schema): FormSchema {
   return form;
 }
 
+/**
+ * The part of a form that decides what an answer means: the names, types, and choices of its
+ * fields, in any order. Titles, descriptions, defaults, and bounds do not count: the schema checks
+ * the answer, whichever form the user saw.
+ */
+export function identityOfForm({ properties }: FormSchema): Json {
+  const fields = Object.entries(properties).map(([name, field]) => [
+    name,
+    field.type,
+    ...(choicesOf(field.type === 'array' ? field.items : field) ?? [])
+      .map((option) => option.const)
+      .toSorted(),
+  ]);
+  return fields.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1));
+}
+
 function buildForm(written: JsonObject): FormSchema {
   const root = resolve(written, written, '');
   if (root['type'] !== 'object') throw refusal('', 'is not an object: wrap it in z.object({…})');
