@@ -126,8 +126,8 @@ export interface RequestStatus {
 }
 
 /**
- * Answers `requests/getStatus` without a turn. Never returns `completed`: the resumed request
- * returns the end.
+ * Answers `requests/getStatus` without a turn. `completed` or `failed`: the resumed request returns
+ * the end at once.
  */
 export async function getStatus(
   host: SagaHostCore,
@@ -139,12 +139,13 @@ export async function getStatus(
     throw invalidField('requestId: expected a string or a whole number');
   }
   if (typeof token !== 'string') throw invalidField('resumeToken: expected a string');
-  const { asked, fails } = await statusOf(host, token, caller);
+  const { look } = await statusOf(host, token, caller);
+  const { state, isAsking } = await look();
   return {
     requestId: requestId as string | number,
-    status: fails ? 'failed' : 'processing',
+    status: state,
     hasPendingMessage: false,
-    hasInputRequest: asked.length > 0,
+    hasInputRequest: isAsking,
   };
 }
 

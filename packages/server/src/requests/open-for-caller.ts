@@ -32,6 +32,12 @@ export async function openSaga(
   expect: TokenExpectations,
 ): Promise<OpenSaga> {
   const opened = await openForCaller(host, token, caller, expect);
+  await assertRate(host, opened, token);
+  return opened;
+}
+
+/** Throws `rate_limited` for a request beyond the rate limit. The token stays valid. */
+export async function assertRate(host: HostParts, opened: OpenSaga, token: string): Promise<void> {
   const { claims, sagaId } = opened.saga;
   const facts = {
     principal: claims.principal,
@@ -41,9 +47,7 @@ export async function openSaga(
     inflatedBytes: opened.inflatedBytes,
     keptBytes: keptBytesOf(host, opened.saga, token.length),
   };
-  // The token stays valid for a later request.
   if (!(await host.gate.rateLimit(facts))) throw rateLimited();
-  return opened;
 }
 
 /**

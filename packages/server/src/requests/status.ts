@@ -1,31 +1,46 @@
 import { TokenRefused } from '@mcp-saga/seal';
 import type { Program } from '@mcp-saga/core';
+import { askGuard, claimOf, digestOf, assertVerdict } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';
-import { stepIdsOf } from '../wire/step-answers.ts';
-import { fromHandle } from '../token/handles.ts';
-import type { HostParts } from '../settings/host-parts.ts';
-import { openForCaller } from './open-for-caller.ts';
-import { standIn } from '../token/resolve-program.ts';
+import type { GuardVerdict } from '../model/guard.ts';
 import type { StatusRequest } from '../model/request-types.ts';
+import type { SagaTurn } from '../model/turn.ts';
+import type { HostParts } from '../settings/host-parts.ts';
+import { openResponse } from '../token/guard-records.ts';
+import { fromHandle } from '../token/handles.ts';
+import { openCommitted, standIn, type OpenSaga } from '../token/resolve-program.ts';
+import { roundOf } from '../token/sealed-saga.ts';
+import { elapse } from '../turn/elapse.ts';
+import { assertRate, openForCaller } from './open-for-caller.ts';
 
-/** State of a saga, for callers with access. */
+/** Facts about the saga of a token, for callers with access. */
 export interface SagaStatus {
   readonly sagaId: string;
   /** Saga of the call. The current saga may be another one, after `continueAs`. */
   readonly saga: Program;
-  /** Turn in which the token was sealed, from 1. */
-  readonly turn: number;
-  /** IDs of the pending questions. */
-  readonly asked: readonly string[];
-  /** `true` if the saga will fail: its version is gone, and `onMismatch` is `compensate`. */
-  readonly fails: boolean;
   /** `true` if `requests/resume` accepts the token: its client declared resumable requests. */
   readonly isResumable: boolean;
   /** Digest of the JSON-RPC ID of the resumable request; undefined if any ID may resume it. */
   readonly requestId: string | undefined;
+  /**
+   * Looks how far the saga is. Replays the saga, and runs nothing.
+   * @throws SagaHostError `rate_limited`
+   */
+  readonly look: () => Promise<SagaProgress>;
 }
 
-/** Reads the state of a saga. Replays and runs nothing, so no rate limit applies. */
+/** Progress of a saga in its newest turn. */
+export interface SagaProgress {
+  /**
+   * `completed` or `failed`: the saga has ended, or would end in its next turn, without a step or
+   * an answer.
+   */
+  readonly state: 'processing' | 'completed' | 'failed';
+  /** `true` if the saga waits for an answer of its client. */
+  readonly isAsking: boolean;
+}
+
+/** Reads facts about a saga. Replays and runs nothing, so no rate limit applies. */
 export async function statusOf(
   host: HostParts,
   token: string,
@@ -35,22 +50,81 @@ export async function statusOf(
   try {
     const { token: sealed, purpose } = await fromHandle(host, token);
     const opened = await openForCaller(host, sealed, caller, { ...request, purpose });
-    const { saga, program, current } = opened;
-    const { claims, state, sagaId } = saga;
-    const ids = stepIdsOf(state.generation);
+    const { claims, state, sagaId } = opened.saga;
     return {
       sagaId,
-      saga: host.registry.named(claims.entry.target) ?? current,
-      turn: claims.turn,
-      asked: standIn(opened)
-        .asked(state.program)
-        .map((stepId) => ids.toWire(stepId)),
-      fails: program === undefined && current.onMismatch === 'compensate',
+      saga: host.registry.named(claims.entry.target) ?? opened.current,
       isResumable: state.isResumable === true,
       requestId: state.requestId,
+      look: async () => {
+        await assertRate(host, opened, sealed);
+        return await progressOf(host, opened);
+      },
     };
   } catch (error) {
     if (error instanceof TokenRefused) host.observer.reject(error.reason);
     throw error;
   }
+}
+
+async function progressOf(host: HostParts, opened: OpenSaga): Promise<SagaProgress> {
+  const newest = await newestOf(host, opened);
+  if ('status' in newest)
+    return { state: newest.status === 'completed' ? 'completed' : 'failed', isAsking: false };
+  const isAsking = standIn(newest).asked(newest.saga.state.program).length > 0;
+  if (newest.program === undefined) {
+    const fails = newest.current.onMismatch === 'compensate';
+    return { state: fails ? 'failed' : 'processing', isAsking };
+  }
+  const elapsed = await elapse(host, newest, host.timing.clock());
+  return elapsed.status === 'over'
+    ? { state: elapsed.turn.status, isAsking: false }
+    : { state: 'processing', isAsking };
+}
+
+/** Finds the newest turn that a guard has stored, or how the saga ended. */
+async function newestOf(
+  host: HostParts,
+  opened: OpenSaga,
+): Promise<OpenSaga | Exclude<SagaTurn, { readonly status: 'suspended' }>> {
+  for (let newest = opened; ;) {
+    const response = await responseOf(host, newest);
+    if (response === undefined) return newest;
+    const { turn } = await openResponse(host, newest.saga, response);
+    if (turn.status !== 'suspended') return turn;
+    newest = await openCommitted(host, turn.token);
+  }
+}
+
+/**
+ * Response of the turn of a token. Undefined if no request has used the token, or a request runs.
+ *
+ * A guard answers only claims, so this claims the turn, and gives it back at once. Any other
+ * request for the turn waits for this as for a running one.
+ */
+async function responseOf(host: HostParts, opened: OpenSaga): Promise<string | undefined> {
+  const { guard, observer, timing } = host;
+  const { saga, program } = opened;
+  if (guard === undefined || program?.forks === 'accept') return undefined;
+  const claim = await claimOf(host, saga, {
+    action: 'resume',
+    digest: await digestOf('resume', new Map()),
+    follows: true,
+    // If this process dies now, the next request repeats a turn that runs nothing.
+    brought: {
+      answers: new Map(),
+      dialect: { runs: false },
+      capabilities: undefined,
+      at: timing.clock(),
+    },
+    round: roundOf(saga, true),
+  });
+  const verdict: GuardVerdict = await askGuard(observer, () =>
+    guard.store.begin({ now: timing.clock(), ...claim }),
+  );
+  await askGuard(observer, () => assertVerdict(verdict));
+  if (typeof verdict === 'string') return undefined;
+  if ('response' in verdict) return verdict.response;
+  await askGuard(observer, () => guard.store.forget(verdict.run));
+  return undefined;
 }

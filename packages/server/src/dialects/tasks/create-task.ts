@@ -9,7 +9,7 @@ import { sealSaga } from '../../token/sealed-saga.ts';
 import type { SuspendedTurn } from '../../model/turn.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 import { drive } from './drive-task.ts';
-import { elapse } from './elapse-task.ts';
+import { elapse } from '../../turn/elapse.ts';
 import type { TaskSettings } from '../../settings/task-settings.ts';
 import {
   createRecord,

@@ -9,7 +9,7 @@ import { invalidField } from '../../wire/errors.ts';
 import type { HostParts, Observer } from '../../settings/host-parts.ts';
 import type { WireRequest } from '../../model/call-types.ts';
 import { drive, isDue } from './drive-task.ts';
-import { elapse } from './elapse-task.ts';
+import { elapse } from '../../turn/elapse.ts';
 import type { TaskSettings } from '../../settings/task-settings.ts';
 import {
   changeRecord,

@@ -5,11 +5,11 @@ import {
   versionGone,
   type OpenSaga,
   advanceFrom,
-} from '../../token/resolve-program.ts';
-import type { SagaHostError } from '../../wire/errors.ts';
-import { silentAt, type HostParts } from '../../settings/host-parts.ts';
-import { turnRuntime } from '../../turn/turn-runtime.ts';
-import type { CompletedTurn, FailedTurn } from '../../model/turn.ts';
+} from '../token/resolve-program.ts';
+import type { SagaHostError } from '../wire/errors.ts';
+import { silentAt, type HostParts } from '../settings/host-parts.ts';
+import { turnRuntime } from './turn-runtime.ts';
+import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 
 /** Saga after some time: it waits, has ended, or needs a client or a step. */
 export type Elapsed =
