@@ -50,7 +50,7 @@ function idleRuntime(): Runtime {
   return {
     saga: { id: 'bench', engine: engineVersion, checkResult: async (result) => result },
     turn: { number: 1, tokenBytes: 0, deadline: undefined, commitsEach: false },
-    request: { capabilities: undefined, context: undefined, signal: new AbortController().signal },
+    request: { capabilities: undefined, services: undefined, signal: new AbortController().signal },
     time: {
       now: () => 0,
       sleep: async () => {},

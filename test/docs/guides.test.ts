@@ -240,7 +240,7 @@ it('waits for a sign-in by URL, which only its user finishes', async () => {
     keys: generateKey(),
     audience: 'import',
   });
-  const caller = { capabilities: { elicitation: { url: {} } }, context: { user: 'ada' } };
+  const caller = { capabilities: { elicitation: { url: {} } }, services: { user: 'ada' } };
   const turn = await host.start('import_repositories', {}, { caller });
   if (turn.status !== 'suspended') throw new Error('not asked');
   const state = new URL(turn.steps[0]?.params['url'] as string).searchParams.get('state') ?? '';

@@ -212,7 +212,7 @@ it('a server responds with keys that a KMS decrypts', async () => {
 
 describe('keys of tenants', () => {
   const of = (tenant: string): object => ({
-    caller: { authInfo: { extra: { tenant } }, principal: { subject: 'ada', client: 'app' } },
+    caller: { user: { extra: { tenant } }, principal: { subject: 'ada', client: 'app' } },
   });
 
   it('are decrypted by the key of each tenant', async () => {

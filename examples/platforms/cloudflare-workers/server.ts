@@ -18,7 +18,7 @@ interface Env {
 
 let server: SagaServer<Env> | undefined;
 
-/** Returns the server of the isolate. Steps receive `env` as `context`. */
+/** Returns the server of the isolate. Steps receive `env` as `services`. */
 const serverOf = (env: Env): SagaServer<Env> =>
   (server ??= serveSagas<Env>({
     name: 'orders',

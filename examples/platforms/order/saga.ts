@@ -31,16 +31,16 @@ export const order = saga(
       schema: Sure,
     });
     if (!sure) return 'Nothing was ordered.';
-    const placed = yield* step('place', ({ context }) => ({
+    const placed = yield* step('place', ({ services }) => ({
       by: here(),
-      from: warehouseIn(context),
+      from: warehouseIn(services),
     }));
     return `${quantity} ${item} from ${placed.from}: reserved by ${reserved.by}, ordered by ${placed.by}.`;
   },
 );
 
-/** Reads the warehouse from the `context` of a step, such as the bindings of a Worker. */
-function warehouseIn(context: unknown): string {
-  const { WAREHOUSE } = Object(context) as { readonly WAREHOUSE?: string };
+/** Reads the warehouse from the `services` of a step, such as the bindings of a Worker. */
+function warehouseIn(services: unknown): string {
+  const { WAREHOUSE } = Object(services) as { readonly WAREHOUSE?: string };
   return WAREHOUSE ?? 'stock';
 }

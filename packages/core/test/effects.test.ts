@@ -36,7 +36,7 @@ describe('the context of a step', () => {
   it('[E1] keeps the idempotency key in a copy, and shares its getter with all steps', async () => {
     const copies: object[] = [];
     const getters = new Set<unknown>();
-    const names = new Set(['attempt', 'context', 'idempotencyKey', 'input', 'signal']);
+    const names = new Set(['attempt', 'idempotencyKey', 'input', 'services', 'signal']);
     const program = sagaOf(function* () {
       const note = (context: StepContext<undefined>): void => {
         copies.push({ ...context });
@@ -118,12 +118,12 @@ describe('the context of a step', () => {
   it('contains the request context, which no journal stores', async () => {
     const seen: unknown[] = [];
     const program = sagaOf(function* () {
-      yield* step('s', ({ context }) => void seen.push(context));
+      yield* step('s', ({ services }) => void seen.push(services));
       yield* ask('end');
       return 'done';
     });
     const { state } = suspended(
-      await start(program, {}, undefined, { context: { secret: 'hunter2' } }),
+      await start(program, {}, undefined, { services: { secret: 'hunter2' } }),
     );
     expect(seen).toEqual([{ secret: 'hunter2' }]);
     expect(JSON.stringify(state)).not.toContain('hunter2');

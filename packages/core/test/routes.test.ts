@@ -78,8 +78,8 @@ describe('a question that the client does not support', () => {
       const outcome = yield* elicit.outcome('target', {
         message: 'Where?',
         schema: Target,
-        fallback: async ({ context, signal, attempt, idempotencyKey }) => {
-          calls.push([context, signal.aborted, attempt, idempotencyKey]);
+        fallback: async ({ services, signal, attempt, idempotencyKey }) => {
+          calls.push([services, signal.aborted, attempt, idempotencyKey]);
           return { target: 'a', count: 2 };
         },
       });
@@ -87,7 +87,7 @@ describe('a question that the client does not support', () => {
       return JSON.stringify(outcome);
     });
     const settings = {
-      context: 'env',
+      services: 'env',
       replace: { route: ({ hasFallback }: Question): Route => (hasFallback ? 'fallback' : 'ask') },
     };
     const first = suspended(await start(program, {}, undefined, settings));
@@ -142,13 +142,13 @@ describe('a question that the client does not support', () => {
     });
     const replace: RuntimeMembers = {
       route: ({ need }) => (need === 'sampling' ? 'host' : 'ask'),
-      sample: (asked, { context, signal, idempotencyKey }) => {
-        samples.push([asked, context, signal.aborted, idempotencyKey]);
+      sample: (asked, { services, signal, idempotencyKey }) => {
+        samples.push([asked, services, signal.aborted, idempotencyKey]);
         if (idempotencyKey === 'do:two') throw Object.assign(new Error('no'), { code: 429 });
         return idempotencyKey === 'do:one' ? spoken('hi') : ({ role: 'assistant' } as never);
       },
     };
-    const first = suspended(await start(program, {}, undefined, { context: 1, replace }));
+    const first = suspended(await start(program, {}, undefined, { services: 1, replace }));
     const last = await turn(program, first.state, { ok: accepted({ target: 'x' }) });
     const [one, two] = JSON.parse(completed(last) as string) as [
       unknown,

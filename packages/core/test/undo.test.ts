@@ -71,9 +71,9 @@ describe('compensation', () => {
           input: { id },
           key: 'k',
           compensate: (undo) => {
-            const { result, input, idempotencyKey, stepKey, attempt, context } = undo;
+            const { result, input, idempotencyKey, stepKey, attempt, services } = undo;
             done.push(
-              `${result} ${input.id} ${idempotencyKey} ${stepKey} ${attempt} ${String(context)}`,
+              `${result} ${input.id} ${idempotencyKey} ${stepKey} ${attempt} ${String(services)}`,
             );
           },
         });
@@ -81,7 +81,7 @@ describe('compensation', () => {
       yield* fail;
       return '';
     });
-    const outcome = await start(program, {}, new World(), { context: 'db' });
+    const outcome = await start(program, {}, new World(), { services: 'db' });
     expect(done).toEqual([
       'hotel hotel undo:~hotel(k)#2 do:hotel(k)#2|k 1 db',
       'car car undo:~car(k) do:car(k)|k 1 db',

@@ -199,13 +199,13 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
           },
         });
         const caller: SagaCaller = {
-          authInfo: {
+          user: {
             subject: `${mark}-subject`,
             client: `${mark}-client`,
             issuer: `${mark}-issuer`,
           },
           capabilities: { elicitation: {}, sampling: {}, mark },
-          context: { secret: `${mark}-context` },
+          services: { secret: `${mark}-context` },
           traceContext: { traceparent: `00-${mark}`, tracestate: mark },
         };
         const tokens: string[] = [];

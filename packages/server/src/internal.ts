@@ -6,7 +6,7 @@
 export {
   type ClientNeed,
   type Command,
-  type Context,
+  type Services,
   type InferInput,
   type InferOutput,
   type Root,

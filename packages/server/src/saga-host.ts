@@ -65,7 +65,7 @@ export interface SagaHost {
    * Continues the saga of a `queue` message, without its client. Queues with `start` call it
    * themselves. If the promise resolves, the queue may drop the message: the message of the next
    * turn is already in the queue. A message may arrive late, twice, and out of order.
-   * @param request - `context` for server steps. A delivery acts for the principal sealed in the
+   * @param request - `services` for server steps. A delivery acts for the principal sealed in the
    * message, and has no caller.
    * @throws SagaHostError, ReplayMismatch, or TurnAborted: deliver the message again later
    * @throws TokenRefused if the message is invalid, or over 30 days late

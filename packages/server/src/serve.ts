@@ -34,7 +34,7 @@ export interface SagaServer<Env = unknown> {
   fetch(request: Request, env?: Env, runtime?: unknown): Promise<Response>;
   /**
    * Continues the saga of a `queue` message, like `host.deliver`: for queues that call a function,
-   * such as SQS with AWS Lambda. Steps receive `env` as `context`.
+   * such as SQS with AWS Lambda. Steps receive `env` as `services`.
    */
   deliver(message: QueueMessage, env?: Env): Promise<DeliveryResult>;
   /**
@@ -60,7 +60,7 @@ export interface SagaServer<Env = unknown> {
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertServeOptions(options);
-  const { name, version, keys, auth = {}, http = {}, context, extend, ...rest } = options;
+  const { name, version, keys, auth = {}, http = {}, services, extend, ...rest } = options;
   const { authenticate, oauth, ...hostAuth } = auth;
   // Nobody is authenticated: then every request is anonymous, which the host must accept.
   const { anonymous = authenticate === undefined ? 'accept' : undefined } = hostAuth;
@@ -89,7 +89,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
         serverInfo,
         handler,
         attach: (server, { stepContext, waitUntil }) => {
-          attachSagas(core, server, { context: stepContext(), ...present({ waitUntil }) });
+          attachSagas(core, server, { services: stepContext(), ...present({ waitUntil }) });
           extend?.(server);
         },
         onError: core.observer.hooks.onError,
@@ -103,9 +103,9 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     return await answerRequest(coreFor(env, runtime), request, async () => {
       const found = await authenticate?.(request, env);
       if (isResponse(found)) return found;
-      const authInfo = toAuthInfo(found);
+      const user = toUser(found);
       // A link may be opened by somebody who never signs in here.
-      return authInfo === undefined ? { principal: 'anonymous' } : { authInfo };
+      return user === undefined ? { principal: 'anonymous' } : { user };
     });
   }
 
@@ -113,11 +113,11 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     const all = hostFor(env);
     const found = await authenticate?.(request, env);
     if (isResponse(found)) return found;
-    const authInfo = toAuthInfo(found);
+    const authInfo = toUser(found);
     const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
     if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
     const served = {
-      stepContext: () => (context === undefined ? env : context(request, env)),
+      stepContext: () => (services === undefined ? env : services(request, env)),
       ...(await readJson(request, handler?.maxRequestBodySize)),
       ...present({ authInfo }),
       ...waitUntilOf(runtime ?? env),
@@ -140,7 +140,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   const receive = rest.queue?.receive?.bind(rest.queue);
 
   const server: SagaServer<Env> = {
-    deliver: (message, env) => deliver(hostFor(env as Env), message, { context: env }),
+    deliver: (message, env) => deliver(hostFor(env as Env), message, { services: env }),
     studio: async (request) => await studioOf(options).fetch(request),
     // Some runtimes pass no `env`. The author declares its type.
     fetch: async (request, env, runtime) => {
@@ -166,7 +166,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
           receive,
           deliver: (message) =>
             deliver(core, message, {
-              context: context === undefined ? env : context(request, env as Env),
+              services: services === undefined ? env : services(request, env as Env),
             }),
           onError: core.observer.hooks.onError,
         });
@@ -183,7 +183,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
 }
 
 /** Without types, `authenticate` may return false or an empty string. */
-function toAuthInfo<T>(found: T): (T & object) | undefined {
+function toUser<T>(found: T): (T & object) | undefined {
   return typeof found === 'object' && found !== null ? found : undefined;
 }
 

@@ -224,9 +224,9 @@ test.each(eras)(
   '[P2] each request of the %s era has its own context, with and without a declared length',
   async (era) => {
     const whose = saga({ name: 'whose', version: '1' }, function* () {
-      return yield* step('read', ({ context }) => String(context));
+      return yield* step('read', ({ services }) => String(services));
     });
-    const server = serve({ sagas: [whose], context: (request) => request.headers.get('x-user') });
+    const server = serve({ sagas: [whose], services: (request) => request.headers.get('x-user') });
     const users = ['ada', 'eve', 'ada', 'eve'];
     const answers = users.map(async (user, index) => {
       const params = { name: 'whose', arguments: {} };

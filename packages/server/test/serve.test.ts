@@ -228,8 +228,8 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
 
 const contextual = (seen: unknown[]): Saga<undefined, undefined> =>
   saga({ name: 'contextual', version: '1' }, function* () {
-    yield* step('use', ({ context }) => {
-      seen.push(context);
+    yield* step('use', ({ services }) => {
+      seen.push(services);
     });
     return 'used';
   });
@@ -321,7 +321,7 @@ describe('serveSagas', () => {
     const plain = serve({ sagas: [contextual(seen)] });
     const made = serve({
       sagas: [contextual(seen)],
-      context: (request, env) => ({ method: request.method, env }),
+      services: (request, env) => ({ method: request.method, env }),
     });
     for (const [server, env] of [
       [plain, 'one'],
@@ -337,9 +337,9 @@ describe('serveSagas', () => {
     const seen: unknown[] = [];
     const gates = { one: deferred<void>(), two: deferred<void>() };
     const slow = saga({ name: 'slow', version: '1' }, function* () {
-      yield* step('wait', ({ context }) => gates[context as 'one' | 'two'].promise);
-      yield* step('use', ({ context }) => {
-        seen.push(context);
+      yield* step('wait', ({ services }) => gates[services as 'one' | 'two'].promise);
+      yield* step('use', ({ services }) => {
+        seen.push(services);
       });
       return 'used';
     });

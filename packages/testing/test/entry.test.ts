@@ -74,7 +74,7 @@ describe('the README', () => {
         (name) => `run.${name}`,
       ),
       'input',
-      'context',
+      'services',
       'queue',
       'sagas',
       'host',

@@ -212,13 +212,13 @@ describe('the simulated world of a run', () => {
     const look = saga({ name: 'look', version: '1' }, function* () {
       yield* step(
         'a',
-        ({ context, idempotencyKey, input }) => void seen.push(context, idempotencyKey, input),
+        ({ services, idempotencyKey, input }) => void seen.push(services, idempotencyKey, input),
         { input: 7 },
       );
       yield* step('a', ({ idempotencyKey }) => void seen.push(idempotencyKey), { key: 'k' });
       return 'x';
     });
-    const run = await testSaga(look, { context: { db: 1 } }).run();
+    const run = await testSaga(look, { services: { db: 1 } }).run();
     expect(run).toHaveRun('a', { times: 1 });
     expect(run).toHaveRun('a(k)', { times: 1 });
     expect(seen).toEqual([{ db: 1 }, 'do:a', 7, 'do:a(k)']);

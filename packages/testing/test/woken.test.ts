@@ -13,8 +13,8 @@ function users(forks: 'refuse' | 'accept') {
   const options = { name: 'users', version: '1', forks, commitFirst: true } as const;
   return saga(options, function* () {
     const user = function* (id: string) {
-      const read = ({ context }: { readonly context: unknown }): string =>
-        String((context as { readonly user: string } | undefined)?.user);
+      const read = ({ services }: { readonly services: unknown }): string =>
+        String((services as { readonly user: string } | undefined)?.user);
       return yield* step(id, read);
     };
     const seen = [yield* user('first')];
@@ -31,7 +31,7 @@ function users(forks: 'refuse' | 'accept') {
 }
 
 const script = (forks: 'refuse' | 'accept', queue: boolean) =>
-  testSaga(users(forks), { context: { user: 'ann' }, queue })
+  testSaga(users(forks), { services: { user: 'ann' }, queue })
     .on.elicit('sure', {})
     .silent.elicit('late', minute);
 

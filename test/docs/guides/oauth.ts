@@ -15,7 +15,10 @@ const github = {
 // #region tool
 export const importRepositories = saga({ name: 'import_repositories', version: '1' }, function* () {
   const state = yield* uuid();
-  yield* step('begin', ({ context }) => void owners.set(state, (context as { user: string }).user));
+  yield* step(
+    'begin',
+    ({ services }) => void owners.set(state, (services as { user: string }).user),
+  );
   yield* elicitUrl('sign-in', {
     message: 'Sign in to GitHub to import your repositories.',
     url: `https://app.example/github?state=${state}`,

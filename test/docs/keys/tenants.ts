@@ -6,8 +6,7 @@ import { encryptedKeys, type Decrypt } from './envelope.ts';
 export function keysOfTenants(folder: string, decryptFor: (tenant: string) => Decrypt): KeySource {
   return {
     // The authentication of the server sets `extra`. A client cannot choose its tenant.
-    tenantOf: ({ authInfo }) =>
-      (authInfo as { readonly extra: { readonly tenant: string } }).extra.tenant,
+    tenantOf: ({ user }) => (user as { readonly extra: { readonly tenant: string } }).extra.tenant,
     load: async (tenant) => {
       if (!/^[a-z][a-z\d-]*$/.test(tenant)) throw new Error('Not a tenant.');
       return await encryptedKeys(`${folder}/${tenant}.json`, decryptFor(tenant)).load(tenant);

@@ -9,8 +9,8 @@ interface Env extends TestEnv {
 
 const remind = saga({ name: 'remind', version: '1', forks: 'refuse' }, function* () {
   yield* sleep(3_600_000);
-  yield* step('remind', async ({ context }) => {
-    await (context as Env).NODE.fetch('http://node/effect', { method: 'POST' });
+  yield* step('remind', async ({ services }) => {
+    await (services as Env).NODE.fetch('http://node/effect', { method: 'POST' });
   });
   return 'Reminded';
 });

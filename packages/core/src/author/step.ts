@@ -8,7 +8,7 @@ import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../m
 import { assertJson, isJson, type Json } from '../values/json.ts';
 import { assertStepId, assertStepKey } from '../values/path.ts';
 import { toRetryPolicy, type RetryPolicy } from '../values/retry.ts';
-import type { Context } from '../model/context.ts';
+import type { Services } from '../model/context.ts';
 import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 
 /** Context of a server step. */
@@ -19,7 +19,7 @@ export interface StepContext<I> {
    * Value that the host's caller gave this request: bindings, auth info, a database handle. Never
    * journaled.
    */
-  readonly context: Context;
+  readonly services: Services;
   /**
    * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. An aborted
    * request waits 5 s more for the step. Then the turn ends, and the outcome of the step is

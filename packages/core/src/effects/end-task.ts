@@ -194,7 +194,7 @@ export async function answerHere(
   try {
     const idempotencyKey = keyText(await runtime.effects.idempotencyKey(path, undefined, 'do'));
     const given = await answers.run(spec, path, runtime, {
-      context: runtime.request.context,
+      services: runtime.request.services,
       signal,
       idempotencyKey,
     });

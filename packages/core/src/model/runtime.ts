@@ -102,7 +102,7 @@ export interface RuntimeRequest {
   /** Capabilities of the client, as the client declared them. */
   readonly capabilities: Json | undefined;
   /** Value that the host's caller passes to server steps; never journaled. */
-  readonly context: unknown;
+  readonly services: unknown;
   /** Aborts when the request does. */
   readonly signal: AbortSignal;
   /**
@@ -202,7 +202,7 @@ export interface HostSampling {
   /** Aborts with the request, and when the sampling branch is ended. */
   readonly signal: AbortSignal;
   /** Value that the host's caller passes to server steps. */
-  readonly context: unknown;
+  readonly services: unknown;
   /** Key of the sample: the same for every retry of the request and on every fork. */
   readonly idempotencyKey: string;
 }

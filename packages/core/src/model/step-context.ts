@@ -1,7 +1,7 @@
 /** Context that the code of a step receives. */
 export interface StepGiven {
   /** Value that the host's caller passes to server steps. */
-  readonly context: unknown;
+  readonly services: unknown;
   readonly signal: AbortSignal;
   /** Number of the attempt, from 1. */
   readonly attempt: number;

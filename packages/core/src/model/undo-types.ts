@@ -1,6 +1,6 @@
 import type { RetryPolicy } from '../values/retry.ts';
 import type { InferInput, Schema } from '../values/standard-schema.ts';
-import type { Context } from './context.ts';
+import type { Services } from './context.ts';
 
 /** Context of an undo. */
 export interface UndoContext<R, I> {
@@ -15,8 +15,8 @@ export interface UndoContext<R, I> {
    * from the step's.
    */
   readonly idempotencyKey: string;
-  /** Context that the host's caller gave this request. */
-  readonly context: Context;
+  /** Value that the host's caller gave this request. */
+  readonly services: Services;
   /** Aborts with the request and on the undo's timeout. */
   readonly signal: AbortSignal;
   /** Number of the attempt, from 1. */

@@ -177,7 +177,7 @@ export interface TurnSettings {
   readonly turn?: number;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<ProgramLimits>;
-  readonly context?: unknown;
+  readonly services?: unknown;
   readonly capabilities?: Json;
   readonly replace?: RuntimeMembers;
 }
@@ -204,7 +204,7 @@ export function continuesAtCommits(points: CommitPoint[] = []): Pick<Runtime['tu
 
 /** A runtime whose idempotency keys can be read: `do:path`, with the author's key behind it. */
 export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
-  const { budget, signal, limits, context, capabilities } = settings;
+  const { budget, signal, limits, services, capabilities } = settings;
   const runtime: Runtime = {
     saga: {
       id: 'saga-1',
@@ -217,7 +217,7 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
       deadline: budget === undefined ? undefined : world.time + budget,
       commitsEach: false,
     },
-    request: { capabilities, context, signal: signal ?? new AbortController().signal },
+    request: { capabilities, services, signal: signal ?? new AbortController().signal },
     time: {
       now: () => world.time,
       sleep: (ms, until) => world.sleep(ms, until),

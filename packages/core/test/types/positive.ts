@@ -38,7 +38,7 @@ import {
 } from '../../src/index.ts';
 import type { BoundUndo } from '../../src/model/undo-types.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
-import type { Context } from '../../src/model/context.ts';
+import type { Services } from '../../src/model/context.ts';
 import type { Provenance, Root, SampleResult } from '../../src/model/client-step.ts';
 import { expectType, type Equal } from './equal.ts';
 
@@ -87,8 +87,8 @@ export const words = saga({ name: 'words', version: '1' }, function* (nothing) {
     message: 'm',
     schema: Target,
     accept: 'model',
-    fallback: async ({ context, signal, attempt, idempotencyKey }) => {
-      expectType<Equal<typeof context, Context>>();
+    fallback: async ({ services, signal, attempt, idempotencyKey }) => {
+      expectType<Equal<typeof services, Services>>();
       expectType<
         Equal<[typeof signal, typeof attempt, typeof idempotencyKey], [AbortSignal, number, string]>
       >();
@@ -136,12 +136,12 @@ export const steps = saga({ name: 'steps', version: '1' }, function* () {
   expectType<Equal<typeof awaited, string>>();
   const withInput = yield* step(
     'input',
-    ({ input, attempt, idempotencyKey, signal, context }) => {
+    ({ input, attempt, idempotencyKey, signal, services }) => {
       expectType<Equal<typeof input, { n: number }>>();
       expectType<Equal<typeof attempt, number>>();
       expectType<Equal<typeof idempotencyKey, string>>();
       expectType<Equal<typeof signal, AbortSignal>>();
-      expectType<Equal<typeof context, unknown>>();
+      expectType<Equal<typeof services, unknown>>();
       return input.n;
     },
     { input: { n: 1 }, retry: 3, timeoutMs: 10 },
@@ -184,12 +184,12 @@ const Refund = z.object({ charge: z.string(), amount: z.coerce.number() });
 const refund = compensator(
   'refund',
   Refund,
-  ({ args, stepKey, idempotencyKey, signal, attempt, context }) => {
+  ({ args, stepKey, idempotencyKey, signal, attempt, services }) => {
     expectType<Equal<typeof args, { charge: string; amount: number }>>();
     expectType<Equal<[typeof stepKey, typeof idempotencyKey], [string, string]>>();
     expectType<Equal<typeof signal, AbortSignal>>();
     expectType<Equal<typeof attempt, number>>();
-    expectType<Equal<typeof context, unknown>>();
+    expectType<Equal<typeof services, unknown>>();
   },
 );
 expectType<Equal<ReturnType<typeof refund.with>, BoundUndo>>();
@@ -262,10 +262,10 @@ export const waits = saga({ name: 'waits', version: '1' }, function* () {
   expectType<Equal<[typeof slept, typeof until], [void, void]>>();
   const job = yield* poll(
     'job',
-    ({ signal, attempt, context }) => {
+    ({ signal, attempt, services }) => {
       expectType<Equal<typeof signal, AbortSignal>>();
       expectType<Equal<typeof attempt, number>>();
-      expectType<Equal<typeof context, unknown>>();
+      expectType<Equal<typeof services, unknown>>();
       return attempt > 2 ? { state: 'done' as const } : undefined;
     },
     {

@@ -1,5 +1,5 @@
 import { optionError } from '@mcp-saga/core/program';
-import type { Awaitable, Context } from '@mcp-saga/core';
+import type { Awaitable, Services } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
 import type {
   createMcpHandler,
@@ -111,8 +111,8 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<
   readonly auth?: ServeAuthOptions<Env>;
   /** Options for HTTP: path, allowed hosts and origins, CORS. */
   readonly http?: HttpOptions;
-  /** Returns the value that server steps get as `context`. Default: `env`. */
-  readonly context?: (request: Request, env: Env) => Context;
+  /** Returns the value that server steps get as `services`. Default: `env`. */
+  readonly services?: (request: Request, env: Env) => Services;
   /**
    * Registers other tools, prompts, and resources on the `McpServer` of each request. Also called
    * once at the start, to check it.
@@ -125,7 +125,7 @@ const serveNames: NamesOf<ServeSagasOptions> = {
   name: true,
   version: true,
   http: true,
-  context: true,
+  services: true,
   extend: true,
 };
 const serveAuthNames: NamesOf<ServeAuthOptions> = {
@@ -168,7 +168,7 @@ function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
     throw optionError("auth.anonymous: expected 'accept', with auth.authenticate, or undefined.");
   if (authenticate !== undefined && principal === undefined) {
     throw optionError(
-      'auth.authenticate requires auth.principal: (authInfo) => ({ issuer, subject, client }), to name the owner of a ' +
+      'auth.authenticate requires auth.principal: (user) => ({ issuer, subject, client }), to name the owner of a ' +
         "saga; or 'client-only', if the users of one client application may continue each other's sagas.",
       { code: 'missing_option' },
     );

@@ -28,10 +28,10 @@ import { toWireError } from '../wire/wire-error.ts';
 /** Options of `host.attach`. */
 export interface AttachOptions {
   /**
-   * Value that server steps get as `context`, such as bindings or a database client. Never
+   * Value that server steps get as `services`, such as bindings or a database client. Never
    * recorded.
    */
-  readonly context?: unknown;
+  readonly services?: unknown;
   /**
    * Keeps the runtime alive for tasks after the response, such as `waitUntil` of Workers. Default:
    * the work is only started.
@@ -39,7 +39,7 @@ export interface AttachOptions {
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
-const attachNames: NamesOf<AttachOptions> = { context: true, waitUntil: true };
+const attachNames: NamesOf<AttachOptions> = { services: true, waitUntil: true };
 
 const attached = new WeakSet<McpServerLike>();
 
@@ -69,12 +69,12 @@ export function attachSagas(
   attached.add(server);
   const { waitUntil } = options;
   const host = duringRequest(core, waitUntil);
-  attachTools(host, server, options.context, waitUntil);
-  attachPrompts(host, server, options.context);
-  attachResources(host, server, options.context);
-  attachCompletions(host, server, options.context);
-  attachMethods(host, server, options.context);
-  attachResumableRequests(host, server, options.context);
+  attachTools(host, server, options.services, waitUntil);
+  attachPrompts(host, server, options.services);
+  attachResources(host, server, options.services);
+  attachCompletions(host, server, options.services);
+  attachMethods(host, server, options.services);
+  attachResumableRequests(host, server, options.services);
   const offersTasks = attachTaskMethods(host, server, options);
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({

@@ -175,9 +175,9 @@ export function toCaller(
   const report = (notification: WireRequest): void =>
     void notify(notification).catch(() => undefined);
   return {
-    context: stepContext,
+    services: stepContext,
     ...(authInfo === undefined && gate.acceptsAnonymous ? { principal: 'anonymous' } : {}),
-    ...present({ signal, authInfo, capabilities }),
+    ...present({ signal, user: authInfo, capabilities }),
     // Reserved names since 2026-07-28, without a prefix (SEP-414). Many clients sent them before.
     ...(typeof traceparent === 'string'
       ? { traceContext: { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) } }

@@ -19,11 +19,11 @@ export interface SagaCaller {
    */
   readonly principal?: Principal | 'anonymous';
   /** Result of the authentication of the transport, as passed to `auth.principal`. */
-  readonly authInfo?: unknown;
+  readonly user?: unknown;
   /** Capabilities that the client declared. Default: unknown. */
   readonly capabilities?: Json;
-  /** Value that server steps get as `context`. Never recorded. */
-  readonly context?: unknown;
+  /** Value that server steps get as `services`. Never recorded. */
+  readonly services?: unknown;
   /** Receives the progress of the saga. `value` rises over all turns. */
   readonly progress?: (progress: {
     readonly value: number;
@@ -48,6 +48,4 @@ export interface Caller extends SagaCaller {
  * Makes a principal of auth info. `'client-only'` binds a saga only to the client application: all
  * users of a hosted client can continue each other's sagas.
  */
-export type PrincipalOption =
-  | 'client-only'
-  | ((authInfo: unknown) => Awaitable<Principal | undefined>);
+export type PrincipalOption = 'client-only' | ((user: unknown) => Awaitable<Principal | undefined>);

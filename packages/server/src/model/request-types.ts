@@ -7,7 +7,7 @@ import type { SuspendedTurn } from './turn.ts';
 export interface HostRequest {
   /**
    * Sender of the request. A host that tells callers apart, by `auth.principal`, `auth.authorize`,
-   * or `auth.mayAnswer`, refuses a request without `principal` and `authInfo`: a forgotten caller
+   * or `auth.mayAnswer`, refuses a request without `principal` and `user`: a forgotten caller
    * must not start an anonymous saga. `'anonymous'` says that there is none. Default for other
    * hosts: anonymous, with unknown capabilities.
    */
@@ -27,8 +27,8 @@ export interface CancelHostRequest extends HostRequest {
  * message.
  */
 export interface DeliveryRequest extends Pick<HostRequest, 'signal'> {
-  /** Value that server steps get as `context`. Never recorded. */
-  readonly context?: unknown;
+  /** Value that server steps get as `services`. Never recorded. */
+  readonly services?: unknown;
 }
 
 /** Facts about a start, set by dialects. */

@@ -15,7 +15,7 @@ import { openTicket, type OpenTicket } from './tickets/ticket.ts';
  * Identifies the sender of a request, or responds in place of the page, such as with a redirect to
  * a login.
  */
-export type Identify = () => Promise<Pick<Caller, 'principal' | 'authInfo'> | Response>;
+export type Identify = () => Promise<Pick<Caller, 'principal' | 'user'> | Response>;
 
 const paths = /\/saga\/(answer|event)\/([^/]+)$/;
 

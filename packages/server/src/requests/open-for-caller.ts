@@ -115,31 +115,31 @@ export function assertBegun(
  * gets none.
  */
 export async function principalOf(
-  { authInfo, principal }: Caller,
+  { user, principal }: Caller,
   { principal: option, requiresCaller }: Pick<Gate, 'principal' | 'requiresCaller'>,
 ): Promise<string | null> {
   if (principal === 'anonymous') return null;
   if (principal !== undefined) return sealable(principal, 'caller.principal: expected a subject.');
-  if (authInfo === undefined || authInfo === null) {
+  if (user === undefined || user === null) {
     if (!requiresCaller) return null;
     throw missing(
       'The host has `auth`, but this request has no caller. Pass caller: { principal: { issuer, subject, client } } or ' +
-        "caller: { authInfo }. If there is none, say caller: 'anonymous', or auth.anonymous: 'accept' for requests of MCP clients.",
+        "caller: { user }. If there is none, say caller: 'anonymous', or auth.anonymous: 'accept' for requests of MCP clients.",
     );
   }
   if (option === undefined) {
     throw missing(
-      'Authenticated requests require `auth.principal`. Set auth.principal: (authInfo) => ({ issuer, subject, client }); ' +
+      'Authenticated requests require `auth.principal`. Set auth.principal: (user) => ({ issuer, subject, client }); ' +
         "or 'client-only', if all users of a client application may continue each other's sagas.",
     );
   }
   if (option === 'client-only') {
-    const { clientId } = authInfo as { readonly clientId?: unknown };
+    const { clientId } = user as { readonly clientId?: unknown };
     if (typeof clientId !== 'string' || clientId === '')
       throw missing('The auth info has no clientId.');
     return canonicalize({ client: clientId });
   }
-  const returned = await option(authInfo);
+  const returned = await option(user);
   assertKnownPrincipal('auth.principal()', returned ?? undefined);
   return sealable(returned, '`auth.principal` returned no subject for an authenticated request.');
 }

@@ -56,7 +56,7 @@ function toAnswer(
 }
 
 /**
- * Makes the context of server steps; undefined if the author's function throws, since the SDK
+ * Makes the services of server steps; undefined if the author's function throws, since the SDK
  * reports that error.
  */
 function toStepContext({
@@ -95,7 +95,7 @@ function toContext(
 /** Request after the checks of its host, origin, and user. */
 export interface ServedRequest extends ReadRequest {
   readonly authInfo?: AuthInfo;
-  /** Makes the `context` of server steps. */
+  /** Makes the `services` of server steps. */
   readonly stepContext: () => unknown;
   /** Keeps the runtime alive for work after the response. */
   readonly waitUntil?: (work: Promise<unknown>) => void;

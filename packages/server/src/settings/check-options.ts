@@ -117,7 +117,7 @@ function assertAuth({
 }: AuthOptions): void {
   if (principal !== undefined && principal !== 'client-only' && typeof principal !== 'function') {
     throw optionError(
-      "auth.principal: expected (authInfo) => ({ issuer, subject, client }), to name the owner of a saga, or 'client-only'.",
+      "auth.principal: expected (user) => ({ issuer, subject, client }), to name the owner of a saga, or 'client-only'.",
     );
   }
   assertOneOf('auth.anonymous', anonymous, ['accept']);

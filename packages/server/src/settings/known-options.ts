@@ -108,15 +108,15 @@ export const requestNames: {
 } = {
   start: { caller: true, signal: true },
   cancel: { caller: true, signal: true, reason: true },
-  deliver: { context: true, signal: true },
+  deliver: { services: true, signal: true },
   callerOnly: { caller: true },
 };
 
 const callerNames: NamesOf<SagaCaller> = {
   principal: true,
-  authInfo: true,
+  user: true,
   capabilities: true,
-  context: true,
+  services: true,
   progress: true,
   log: true,
   traceContext: true,
@@ -200,7 +200,7 @@ export function assertKnownRequest(
   const { caller } = request;
   if (caller === undefined || caller === 'anonymous') return;
   if (typeof caller === 'string')
-    throw optionError("caller: expected 'anonymous', or an object with a principal or authInfo.");
+    throw optionError("caller: expected 'anonymous', or an object with a principal or a user.");
   assertKnown('caller', caller, callerNames);
   if (caller.principal !== 'anonymous') assertKnownPrincipal('caller.principal', caller.principal);
 }

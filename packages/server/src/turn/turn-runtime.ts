@@ -59,7 +59,7 @@ export function turnRuntime(
     },
     request: {
       capabilities: caller.capabilities,
-      context: caller.context,
+      services: caller.services,
       ...(dialect.endsOnAbort === true && program.forks !== undefined
         ? { signal: neverAborted(), stops: signal }
         : { signal }),

@@ -290,13 +290,13 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
     it('[E9] counts an attempt of an aborted request', async () => {
       const { did, down, host, token } = await setUp(function* ({ does }) {
         yield* does('charge');
-        yield* step('abort', ({ context }) => (context as (() => void) | undefined)?.());
+        yield* step('abort', ({ services }) => (services as (() => void) | undefined)?.());
       });
       const aborting = new AbortController();
       const { signal } = aborting;
       await expect(
         host().resume(token, answer('sure'), {
-          caller: { context: () => aborting.abort() },
+          caller: { services: () => aborting.abort() },
           signal,
         }),
       ).rejects.toThrow();

@@ -43,15 +43,15 @@ const taken: Readonly<Record<string, readonly string[]>> = {
   start: ['caller', 'signal'],
   resume: ['caller', 'signal'],
   cancel: ['caller', 'signal', 'reason'],
-  deliver: ['context', 'signal'],
+  deliver: ['services', 'signal'],
   inspect: ['caller'],
   answer: ['caller'],
 };
 const ofCaller = [
   'principal',
-  'authInfo',
+  'user',
   'capabilities',
-  'context',
+  'services',
   'progress',
   'log',
   'traceContext',
@@ -60,7 +60,7 @@ const ofPrincipal = ['issuer', 'subject', 'client'];
 
 /** Names that a developer may write by mistake: of another level, misspelled, or any. */
 const mistaken = fc.oneof(
-  fc.constantFrom('principal', 'authInfo', 'subject', 'user', 'auth', 'principle', 'callr'),
+  fc.constantFrom('principal', 'authInfo', 'subject', 'users', 'auth', 'principle', 'callr'),
   fc
     .tuple(fc.constantFrom('caller', 'signal', ...ofCaller, ...ofPrincipal), fc.nat(10))
     .map(([name, at]) => name.slice(0, at % name.length) + name.slice((at % name.length) + 1)),
@@ -98,7 +98,7 @@ describe('the options of a request to a host', () => {
 
   test.each([
     ['a principal beside the caller', { principal: ann.principal }, 'caller.principal'],
-    ['auth info beside the caller', { authInfo: { sub: 'ann' } }, 'caller.authInfo'],
+    ['a user beside the caller', { user: { sub: 'ann' } }, 'caller.user'],
     ['a misspelled principal', { caller: { principle: ann.principal } }, 'caller.principal'],
     ['a misspelled caller', { callr: ann }, 'caller'],
     ['a misspelled issuer', { caller: { principal: { isuer: '' } } }, 'caller.principal.issuer'],
@@ -150,8 +150,8 @@ const without: readonly HostRequest[] = [
   {},
   { caller: {} },
   { caller: { capabilities: { elicitation: {} } } },
-  { caller: { authInfo: null } },
-  { caller: { authInfo: undefined } },
+  { caller: { user: null } },
+  { caller: { user: undefined } },
 ];
 
 describe.each(identifying)('a host with auth.%s', (_, auth) => {
@@ -236,9 +236,9 @@ test('[T6] a principal that the option returns with an unknown member is refused
   const { host } = hostOf(asking(), {
     auth: { principal: () => ({ subject: 'ann', client: 'app', isuer: 'https://id' }) },
   });
-  await expect(
-    host.start('asking', {}, { caller: { authInfo: { clientId: 'app' } } }),
-  ).rejects.toThrow("'auth.principal().isuer'");
+  await expect(host.start('asking', {}, { caller: { user: { clientId: 'app' } } })).rejects.toThrow(
+    "'auth.principal().isuer'",
+  );
 });
 
 describe('for the sealed principal, without a caller,', () => {

@@ -42,14 +42,14 @@ test.each([
 
 test('[T12] context, auth info and signals of a request are not in the token', async () => {
   const using = saga({ name: 'using', version: '1' }, function* () {
-    yield* step('use', ({ context }) => typeof context);
+    yield* step('use', ({ services }) => typeof services);
     yield* elicit('go', { message: 'Go?', schema: Empty });
     return 'done';
   });
   const { host } = hostOf(using, { auth: { principal: 'client-only' } });
   const caller = {
-    context: { secret: mark },
-    authInfo: { clientId: 'app', token: mark },
+    services: { secret: mark },
+    user: { clientId: 'app', token: mark },
     capabilities: { mark, elicitation: {} },
   };
   const { token } = suspended(await host.start('using', {}, { caller }));

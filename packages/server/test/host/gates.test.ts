@@ -29,7 +29,7 @@ function gated(closed?: 'authorize' | 'rateLimit') {
   return { host, asked };
 }
 
-const caller = { authInfo: { clientId: 'app' } };
+const caller = { user: { clientId: 'app' } };
 const lacking = { ...caller, capabilities: {} };
 
 test('[T6] [T11] checks authorization and limits in the same order at a start and a resume', async () => {

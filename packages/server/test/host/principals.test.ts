@@ -77,19 +77,19 @@ describe('the principal', () => {
   });
 });
 
-const bySubject: PrincipalOption = (authInfo) => {
-  const { extra, clientId } = authInfo as { extra?: { sub?: string }; clientId: string };
+const bySubject: PrincipalOption = (user) => {
+  const { extra, clientId } = user as { extra?: { sub?: string }; clientId: string };
   return extra?.sub === undefined ? undefined : { subject: extra.sub, client: clientId };
 };
 
 const authenticated = (clientId: string, sub: string): SagaCaller => ({
-  authInfo: { clientId, extra: { sub } },
+  user: { clientId, extra: { sub } },
 });
 
 describe('auth info', () => {
   test('[T6] is refused at the start without the option, with a hint to set it', async () => {
     const { host } = hostOf(asking());
-    const started = host.start('asking', {}, { caller: { authInfo: { clientId: 'app' } } });
+    const started = host.start('asking', {}, { caller: { user: { clientId: 'app' } } });
     await expect(started).rejects.toMatchObject({ code: 'principal_missing', public: false });
     await expect(started).rejects.toThrow("or 'client-only'");
   });
@@ -118,7 +118,7 @@ describe('auth info', () => {
     ],
   ])('[T6] is refused if the option %s', async (_, principal) => {
     const { host } = hostOf(asking(), { auth: { principal } });
-    const caller = { authInfo: { clientId: 'app' } };
+    const caller = { user: { clientId: 'app' } };
     await expect(host.start('asking', {}, { caller })).rejects.toMatchObject({
       code: 'principal_missing',
     });
@@ -142,7 +142,7 @@ describe('auth info', () => {
     expect((await host.resume(token, answer, { caller: authenticated('app', 'eve') })).status).toBe(
       'completed',
     );
-    const none = host.start('asking', {}, { caller: { authInfo: { clientId: '' } } });
+    const none = host.start('asking', {}, { caller: { user: { clientId: '' } } });
     await expect(none).rejects.toMatchObject({ code: 'principal_missing' });
   });
 
@@ -154,7 +154,7 @@ describe('auth info', () => {
         },
       },
     });
-    await expect(host.start('asking', {}, { caller: { authInfo: {} } })).rejects.toThrow(
+    await expect(host.start('asking', {}, { caller: { user: {} } })).rejects.toThrow(
       'directory down',
     );
     expect(told.steps).toEqual([]);

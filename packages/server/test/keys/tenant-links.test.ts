@@ -15,11 +15,11 @@ import { hostOf, keyOf, suspended, type TestHost } from '../fixtures/host.ts';
 import { base, day, Paid } from '../outside/case.ts';
 import { recordingQueue, type RecordingQueue } from '../queue/queued.ts';
 
-const tenantOf = ({ authInfo }: SagaCaller): string =>
-  String((authInfo as { readonly clientId?: string } | undefined)?.clientId).split('@')[1] ?? '';
+const tenantOf = ({ user }: SagaCaller): string =>
+  String((user as { readonly clientId?: string } | undefined)?.clientId).split('@')[1] ?? '';
 
 /** A user of a tenant, as in `ada@a`. */
-const of = (user: string): SagaCaller => ({ authInfo: { clientId: user } });
+const of = (user: string): SagaCaller => ({ user: { clientId: user } });
 
 interface Tenants extends TestHost {
   readonly queue: RecordingQueue;
@@ -133,7 +133,7 @@ describe('a ticket of a tenant', () => {
       {},
       {
         caller: {
-          authInfo: { clientId: 'caller@a' },
+          user: { clientId: 'caller@a' },
           principal: { subject: 'caller', client: 'app' },
         },
       },

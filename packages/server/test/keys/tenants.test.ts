@@ -25,12 +25,12 @@ import { deploys, hostForAll, send, ways } from '../fixtures/ways.ts';
 import { coreOf } from '../../src/saga-host.ts';
 
 /** The tenant of a test user, as in `ada@a`. */
-const tenantOf = ({ authInfo }: SagaCaller): string =>
-  String((authInfo as { readonly clientId?: string } | undefined)?.clientId).split('@')[1] ?? '';
+const tenantOf = ({ user }: SagaCaller): string =>
+  String((user as { readonly clientId?: string } | undefined)?.clientId).split('@')[1] ?? '';
 
 /** A user of a tenant. All have the same principal: only the keys keep tenants apart. */
 const of = (tenant: string): { readonly caller: SagaCaller } => ({
-  caller: { authInfo: { clientId: `ada@${tenant}` }, principal: { subject: 'ada', client: 'app' } },
+  caller: { user: { clientId: `ada@${tenant}` }, principal: { subject: 'ada', client: 'app' } },
 });
 
 const principal = (): { readonly subject: string; readonly client: string } => ({

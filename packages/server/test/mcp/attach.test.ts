@@ -215,17 +215,17 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
   });
 
   test('passes the context of attach to steps', async () => {
-    const context = { database: 'kq' };
+    const services = { database: 'kq' };
     const got: unknown[] = [];
     const using = saga({ name: 'using', version: '1' }, function* () {
-      yield* step('use', ({ context: given }) => {
+      yield* step('use', ({ services: given }) => {
         got.push(given);
       });
       return 'used';
     });
-    const { client, close } = await connect(hostOf(using).host, { context });
+    const { client, close } = await connect(hostOf(using).host, { services });
     await callSaga(client, { name: 'using' });
-    expect(got[0]).toBe(context);
+    expect(got[0]).toBe(services);
     await close();
   });
 

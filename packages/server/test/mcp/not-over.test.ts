@@ -224,7 +224,7 @@ describe('a task', () => {
 describe('a client that cancels', () => {
   test('[E10] gets a retryable error if the version is not served, and an undo if it is', async () => {
     const { old, next, ran, settled } = fleetOf('version');
-    const caller = { authInfo: { clientId: user } };
+    const caller = { user: { clientId: user } };
     const { token } = suspended(await old.host.start('deploys', {}, { caller }));
     await expect(next.host.cancel(token, { caller })).rejects.toMatchObject({
       code: 'version_gone',

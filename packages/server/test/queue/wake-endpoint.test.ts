@@ -13,7 +13,7 @@ function serving(change: object = {}) {
   const errors: unknown[] = [];
   const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
     yield* sleep(hour);
-    yield* step('ship', ({ context }) => void contexts.push(context));
+    yield* step('ship', ({ services }) => void contexts.push(services));
     return 'done';
   });
   const server = serveSagas<{ readonly name: string }>({

@@ -18,7 +18,7 @@ test('[W1] an error of `context` is returned to the client, and reported once', 
   const failing = new Error('no database');
   const both = bothServers({
     sagas: [asking()],
-    context: () => {
+    services: () => {
       throw failing;
     },
   });
@@ -29,7 +29,7 @@ test('[W1] an error of `context` is returned to the client, and reported once', 
 
 test('[W1] steps get the context, and the rest of the response is as by the SDK', async () => {
   const tells = saga({ name: 'tells', version: '1' }, function* () {
-    return yield* step('tell', ({ context }) => `for ${String(context)}`);
+    return yield* step('tell', ({ services }) => `for ${String(services)}`);
   });
   const both = bothServers({ sagas: [tells] });
   const { text, isDirect } = await both.ask(() => post('modern', method, { name: 'tells' }));

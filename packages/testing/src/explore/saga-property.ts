@@ -24,14 +24,14 @@ import { breathe } from '../values/virtual-clock.ts';
 /** Options of `sagaProperty`. */
 export interface SagaPropertyOptions<W> extends Omit<
   TestSagaOptions,
-  'input' | 'context' | 'before' | 'providers'
+  'input' | 'services' | 'before' | 'providers'
 > {
   /** Arguments of the saga. Default: none. */
   readonly input?: fc.Arbitrary<unknown>;
   /** Makes the world of a run. */
   readonly world?: () => W;
-  /** Makes the `context` of steps. */
-  readonly context?: (world: W) => unknown;
+  /** Makes the `services` of steps. */
+  readonly services?: (world: W) => unknown;
   /** Returns the fakes that the kit checks. */
   readonly providers?: (world: W) => readonly TestProvider[];
   /** Returns the stand-ins for steps. */
@@ -94,7 +94,7 @@ export function sagaProperty<W = undefined>(
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
     // Promises alone would starve the timeout of the test runner.
     await breathe();
-    const { input, world: makeWorld, context, providers, steps, ...others } = options;
+    const { input, world: makeWorld, services, providers, steps, ...others } = options;
     const { answers, faults, harmless = [], ...rest } = others;
     const world = makeWorld?.() as W;
     const stands = Object.entries(steps?.(world) ?? {}).map(([id, result]): Rule => ({
@@ -109,7 +109,7 @@ export function sagaProperty<W = undefined>(
         ...rest,
         ...(given === undefined ? {} : { input: given }),
         ...(providers === undefined ? {} : { providers: providers(world) }),
-        context: context?.(world),
+        services: services?.(world),
       },
       stands,
     );

@@ -65,7 +65,7 @@ export class Serving {
     const told = (what: 'progress' | 'log', text: string): void =>
       world.tell({ type: 'told', what, text });
     const client: SagaCaller = {
-      context: world.options.context,
+      services: world.options.services,
       progress: ({ value, total, message }) => {
         const of = total === undefined ? '' : `/${total}`;
         told('progress', `${value}${of}${message === undefined ? '' : ` ${message}`}`);

@@ -33,8 +33,8 @@ export type Answer<T> = unknown extends T
 export type Sample = string | SampleResult | ((question: Question) => string | SampleResult);
 
 /** Context of a stand-in for a step: that of the step, and a sleep by the clock of the run. */
-export interface StandInContext extends Omit<StepContext<unknown>, 'context' | 'input'> {
-  readonly context: unknown;
+export interface StandInContext extends Omit<StepContext<unknown>, 'services' | 'input'> {
+  readonly services: unknown;
   // oxlint-disable-next-line typescript/no-explicit-any -- the input of the step is unknown here
   readonly input: any;
   /** Idempotency key of the step to undo, in an undo. */

@@ -1,5 +1,5 @@
 import type { Program, SagaHostOptions, Schema, ToolResult } from '@mcp-saga/server';
-import type { Context, InferInput, InferOutput } from '@mcp-saga/server/internal';
+import type { Services, InferInput, InferOutput } from '@mcp-saga/server/internal';
 import type { NamesOf } from '../values/known-options.ts';
 
 /** Options of the host that a test may set. */
@@ -29,10 +29,10 @@ export interface TestSagaOptions {
    * several runs. @default 1
    */
   readonly seed?: number;
-  /** Passed to steps as `context`. */
-  readonly context?: Context;
+  /** Passed to steps as `services`. */
+  readonly services?: Services;
   /**
-   * Lets a queue run each turn that it may run under `forks: 'refuse'`. Its steps get no `context`.
+   * Lets a queue run each turn that it may run under `forks: 'refuse'`. Its steps get no `services`.
    * @default false
    */
   readonly queue?: boolean;
@@ -60,7 +60,7 @@ export const testSagaNames: NamesOf<TestSagaOptions> = {
   input: true,
   clock: true,
   seed: true,
-  context: true,
+  services: true,
   queue: true,
   sagas: true,
   providers: true,

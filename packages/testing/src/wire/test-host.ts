@@ -31,8 +31,8 @@ export interface WireServerOptions {
    * tools, prompts, or resources.
    */
   readonly server?: () => McpServerLike;
-  /** Passed to steps as `context`. */
-  readonly context?: unknown;
+  /** Passed to steps as `services`. */
+  readonly services?: unknown;
 }
 
 /** A host and its server, in memory. */
@@ -168,11 +168,11 @@ export class TestHost {
   }
 
   #createServer({ McpServer: Server }: typeof sdkModule): McpServer {
-    const { server, context } = this.#server;
+    const { server, services } = this.#server;
     const mcp =
       (server?.() as McpServer | undefined) ??
       new Server({ name: 'test', version: '1' }, { capabilities: { logging: {} } });
-    this.#makeHost().attach(mcp, { context, waitUntil: (work) => void this.#works.push(work) });
+    this.#makeHost().attach(mcp, { services, waitUntil: (work) => void this.#works.push(work) });
     return mcp;
   }
 }

@@ -137,7 +137,7 @@ async function runAlone(spec: StepSpec, input: unknown, self: Self): Promise<voi
     const idempotencyKey = `${self.id}:${self.sessionId}`;
     const given: StepContext<unknown> = {
       input,
-      context: undefined,
+      services: undefined,
       signal,
       attempt: 1,
       idempotencyKey,

@@ -37,7 +37,7 @@ export class Promises {
         kind: 'promise',
         path: pathOf(actor),
         undoes: undefined,
-        step: { context: request.context, signal: code.signal, attempt: 1, input: code.input },
+        step: { services: request.services, signal: code.signal, attempt: 1, input: code.input },
         run: (step) => code.run(step.input),
       });
     hostPromises(

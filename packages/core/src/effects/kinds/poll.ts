@@ -32,7 +32,7 @@ export const poll: Effect<PollSpec> = {
   run: async ({ spec, path, asked, since = 0 }, runtime, signal) => {
     const endsAt = spec.outside && since + spec.totalTimeoutMs;
     const step = {
-      context: runtime.request.context,
+      services: runtime.request.services,
       signal,
       attempt: asked + 1,
       ...present({ endsAt }),

@@ -245,9 +245,11 @@ async function runOnce(
   outer: AbortSignal,
 ): Promise<unknown> {
   const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
-  const { context } = runtime.request;
+  const { services } = runtime.request;
   const work = async (signal: AbortSignal): Promise<unknown> => {
-    const made = Object.defineProperty({ input, context, signal, ...given }, keyOf, { value: key });
+    const made = Object.defineProperty({ input, services, signal, ...given }, keyOf, {
+      value: key,
+    });
     Object.defineProperty(made, 'idempotencyKey', derivedKey);
     return performed(runtime, 'step', task.path, spec.run, made);
   };

@@ -36,10 +36,10 @@ export async function takeTurn(
   const { limits } = task.host;
   const host = { ...task.host, limits: { ...limits, tokenTtlMs: tasks?.ttl ?? limits.tokenTtlMs } };
   let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
-  const { signal, context, authInfo, principal } = caller;
+  const { signal, services, user, principal } = caller;
   const own: Caller = {
-    context,
-    ...present({ authInfo, principal, signal, capabilities: record.client.capabilities }),
+    services,
+    ...present({ user, principal, signal, capabilities: record.client.capabilities }),
     progress: (told) => {
       progress = told;
     },

@@ -103,7 +103,7 @@ export class TurnScript {
         ...(host.checkpointBeforeUndo === true ? { commit: () => Promise.resolve(undefined) } : {}),
         defersEffects: host.defersEffects ?? false,
       },
-      request: { capabilities: undefined, context: undefined, signal: this.#stop.signal },
+      request: { capabilities: undefined, services: undefined, signal: this.#stop.signal },
       time: {
         now: () => this.#clock.now(),
         random: () => numbers.next().value ?? 0.5,

@@ -8,10 +8,10 @@ const empty = saga({ name: 'empty', version: '1' }, function* () {
 const db = { insert: async (row: string): Promise<number> => row.length };
 const options = { name: 'typed', version: '1', sagas: [empty] as readonly Program[] };
 
-serveSagas({ ...options, context: () => ({ db }) });
-// @ts-expect-error -- the registered context has a `db`
-serveSagas({ ...options, context: () => ({ bd: db }) });
+serveSagas({ ...options, services: () => ({ db }) });
+// @ts-expect-error -- the registered services have a `db`
+serveSagas({ ...options, services: () => ({ bd: db }) });
 
-export const typed: TestSaga<typeof empty> = testSaga(empty, { context: { db } });
+export const typed: TestSaga<typeof empty> = testSaga(empty, { services: { db } });
 // @ts-expect-error -- as above
-testSaga(empty, { context: {} });
+testSaga(empty, { services: {} });
