@@ -50,7 +50,7 @@ function idleRuntime(): Runtime {
   return {
     saga: { id: 'bench', engine: engineVersion, checkResult: async (result) => result },
     turn: { number: 1, tokenBytes: 0, deadline: undefined, commitsEach: false },
-    request: { capabilities: undefined, services: undefined, signal: new AbortController().signal },
+    request: { capabilities: undefined, user: undefined, signal: new AbortController().signal },
     time: {
       now: () => 0,
       sleep: async () => {},
@@ -68,6 +68,7 @@ function idleRuntime(): Runtime {
       digest: async (text) => (await digestText(text)).slice(0, 16),
     },
     effects: {
+      services: undefined,
       claim: undefined,
       compensator: () => undefined,
       idempotencyKey: (path, key, direction) => `${path} ${key ?? ''} ${direction}`,

@@ -240,7 +240,7 @@ it('waits for a sign-in by URL, which only its user finishes', async () => {
     keys: generateKey(),
     audience: 'import',
   });
-  const caller = { capabilities: { elicitation: { url: {} } }, services: { user: 'ada' } };
+  const caller = { capabilities: { elicitation: { url: {} } }, user: { subject: 'ada' } };
   const turn = await host.start('import_repositories', {}, { caller });
   if (turn.status !== 'suspended') throw new Error('not asked');
   const state = new URL(turn.steps[0]?.params['url'] as string).searchParams.get('state') ?? '';

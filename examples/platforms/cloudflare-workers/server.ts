@@ -25,6 +25,7 @@ const serverOf = (env: Env): SagaServer<Env> =>
     version: '1.0.0',
     sagas: [order],
     keys: env.SAGA_KEYS,
+    services: (bindings) => bindings,
     store: durableObjectStore(env.SAGAS),
     auth: { authenticate: (request) => accessAuth(request, env), principal },
   }));

@@ -12,7 +12,7 @@ export {
 } from './author/elicit.ts';
 export { listRoots, sample } from './author/sample.ts';
 export { step, type StepContext, type StepOptions, type Compensable } from './author/step.ts';
-export type { Register, Services } from './model/context.ts';
+export type { Register, RequestUser, Services, User } from './model/register.ts';
 export type {
   BoundCompensator,
   Compensator,

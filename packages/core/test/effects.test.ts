@@ -36,7 +36,7 @@ describe('the context of a step', () => {
   it('[E1] keeps the idempotency key in a copy, and shares its getter with all steps', async () => {
     const copies: object[] = [];
     const getters = new Set<unknown>();
-    const names = new Set(['attempt', 'idempotencyKey', 'input', 'services', 'signal']);
+    const names = new Set(['attempt', 'idempotencyKey', 'input', 'services', 'signal', 'user']);
     const program = sagaOf(function* () {
       const note = (context: StepContext<undefined>): void => {
         copies.push({ ...context });

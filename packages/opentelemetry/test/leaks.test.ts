@@ -190,6 +190,7 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
           telemetry: openTelemetry({ tracerProvider: traced.provider }),
           guard: { store: memoryGuard({ clock }) },
           testing: { clock, sleep: async () => undefined },
+          services: { secret: `${mark}-services` },
           auth: { principal: (info) => info as { subject: string; client: string } },
           hooks: {
             onSuspended: ({ cancelToken }) => void secrets.add(cancelToken),
@@ -205,7 +206,6 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
             issuer: `${mark}-issuer`,
           },
           capabilities: { elicitation: {}, sampling: {}, mark },
-          services: { secret: `${mark}-context` },
           traceContext: { traceparent: `00-${mark}`, tracestate: mark },
         };
         const tokens: string[] = [];

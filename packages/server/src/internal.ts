@@ -7,6 +7,7 @@ export {
   type ClientNeed,
   type Command,
   type Services,
+  type User,
   type InferInput,
   type InferOutput,
   type Root,

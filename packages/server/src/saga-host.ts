@@ -10,8 +10,13 @@ import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import type { SagaTurn } from './model/turn.ts';
 import { deliver } from './queue/deliver.ts';
 import { studioOf } from './settings/check-options.ts';
-import { assertKnown, assertKnownRequest, requestNames } from './settings/known-options.ts';
-import { createHostCore, type SagaHostCore, type SagaInspection } from './requests/host.ts';
+import { assertKnownRequest, requestNames } from './settings/known-options.ts';
+import {
+  createHostCore,
+  forInvocation,
+  type SagaHostCore,
+  type SagaInspection,
+} from './requests/host.ts';
 import type { StepAnswer } from './wire/step-answers.ts';
 
 /**
@@ -65,8 +70,8 @@ export interface SagaHost {
    * Continues the saga of a `queue` message, without its client. Queues with `start` call it
    * themselves. If the promise resolves, the queue may drop the message: the message of the next
    * turn is already in the queue. A message may arrive late, twice, and out of order.
-   * @param request - `services` for server steps. A delivery acts for the principal sealed in the
-   * message, and has no caller.
+   * @param request - `env` for `services`. A delivery acts for the principal sealed in the message,
+   * and has no caller: its steps have no `user`.
    * @throws SagaHostError, ReplayMismatch, or TurnAborted: deliver the message again later
    * @throws TokenRefused if the message is invalid, or over 30 days late
    * @throws TypeError if the host has no queue
@@ -91,7 +96,7 @@ export interface SagaHost {
    * opened the page. For an anonymous caller, only possession of the link counts. A webhook needs
    * no caller.
    */
-  answer(request: Request, options?: Pick<HostRequest, 'caller'>): Promise<Response>;
+  answer(request: Request, options?: Pick<HostRequest, 'caller' | 'env'>): Promise<Response>;
   /**
    * Responds to a request for the page of the option `studio`, below any path. The page is
    * read-only, and shows all sagas of the host: check the operator before.
@@ -129,25 +134,33 @@ export const givenOptions: WeakMap<object, object> = new WeakMap();
  */
 export function createSagaHost(options: SagaHostOptions): SagaHost {
   const core = createHostCore(options);
+  /** Checks the options of a method, before anything runs, and returns the host for its call. */
+  const invoked = (
+    request: HostRequest,
+    names: { readonly [name: string]: true },
+  ): SagaHostCore => {
+    assertKnownRequest(request, names);
+    return forInvocation(core, request);
+  };
   const host: SagaHost = {
     sagas: core.sagas,
     start: async (name, args, request = {}) =>
-      await core.start(name, args, toCaller(request, requestNames.start)),
+      await invoked(request, requestNames.start).start(name, args, toCaller(request)),
     resume: async (token, answers, request = {}) =>
-      await core.resume(trimmed(token), answers, toCaller(request, requestNames.start)),
-    cancel: async (token, request = {}) => {
-      const caller = toCaller(request, requestNames.cancel);
-      return await core.cancel(trimmed(token), caller, present({ reason: request.reason }));
-    },
-    deliver: async (message, request = {}) => {
-      assertKnown('', request, requestNames.deliver);
-      return await deliver(core, message, request);
-    },
+      await invoked(request, requestNames.start).resume(trimmed(token), answers, toCaller(request)),
+    cancel: async (token, request = {}) =>
+      await invoked(request, requestNames.cancel).cancel(
+        trimmed(token),
+        toCaller(request),
+        present({ reason: request.reason }),
+      ),
+    deliver: async (message, request = {}) =>
+      await deliver(invoked(request, requestNames.deliver), message, toCaller(request)),
     inspect: async (token, request = {}) =>
-      await core.inspect(trimmed(token), toCaller(request, requestNames.callerOnly)),
-    answer: async (request, identified = {}) => {
-      const caller = toCaller(identified, requestNames.callerOnly);
-      return await answerRequest(core, request, () => Promise.resolve(caller));
+      await invoked(request, requestNames.inspect).inspect(trimmed(token), toCaller(request)),
+    answer: async (request, given = {}) => {
+      const keyed = invoked(given, requestNames.answer);
+      return await answerRequest(keyed, request, () => Promise.resolve(toCaller(given)));
     },
     studio: async (request) => await studioOf(options).fetch(request),
     attach: (server, attachOptions) => attachSagas(core, server, attachOptions),
@@ -162,7 +175,7 @@ export function createSagaHost(options: SagaHostOptions): SagaHost {
 function startQueue({ queue, testing = {} }: SagaHostOptions, core: SagaHostCore): void {
   const { observer, timing } = core;
   queue?.start?.({
-    deliver: (message) => deliver(core, message, {}),
+    deliver: (message) => deliver(forInvocation(core, {}), message, {}),
     clock: timing.clock,
     sleep: testing.sleep,
     onError: observer.hooks.onError,
@@ -184,13 +197,8 @@ function trimmed(token: string): string {
   return typeof token === 'string' ? token.trim() : token;
 }
 
-/**
- * Reads the caller from the options of a method. Throws TypeError for an unknown name, before
- * anything runs.
- */
-function toCaller(request: HostRequest, names: { readonly [name: string]: true }): Caller {
-  assertKnownRequest(request, names);
-  const { caller, signal } = request;
+/** Reads the caller from the checked options of a method. */
+function toCaller({ caller, signal }: HostRequest): Caller {
   const from = caller === 'anonymous' ? { principal: caller } : caller;
   return { ...from, ...present({ signal }) };
 }

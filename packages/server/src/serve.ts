@@ -12,7 +12,7 @@ import type { SagaHostOptions } from './model/host-options.ts';
 import { readJson } from './http/json-body.ts';
 import { answerRequest, isAnswerPath } from './outside/answer-request.ts';
 import { protectedResource } from './http/protected-resource.ts';
-import { duringRequest, type SagaHostCore } from './requests/host.ts';
+import { forInvocation, type SagaHostCore } from './requests/host.ts';
 import { attachSagas } from './mcp/attach.ts';
 import type { DeliveryResult, QueueMessage } from './model/queue-types.ts';
 import { deliver } from './queue/deliver.ts';
@@ -22,6 +22,7 @@ import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
 import { studioOf } from './settings/check-options.ts';
 import { tryExtend } from './serving/serving-extend.ts';
+import { principalOfUser } from './settings/user-principal.ts';
 
 export type { ProtectedResourceOptions } from './http/protected-resource.ts';
 export type { HttpOptions, ServeAuthOptions, ServeSagasOptions } from './http/serve-options.ts';
@@ -34,7 +35,7 @@ export interface SagaServer<Env = unknown> {
   fetch(request: Request, env?: Env, runtime?: unknown): Promise<Response>;
   /**
    * Continues the saga of a `queue` message, like `host.deliver`: for queues that call a function,
-   * such as SQS with AWS Lambda. Steps receive `env` as `services`.
+   * such as SQS with AWS Lambda. `services` of the host gets `env`.
    */
   deliver(message: QueueMessage, env?: Env): Promise<DeliveryResult>;
   /**
@@ -60,17 +61,19 @@ export interface SagaServer<Env = unknown> {
  */
 export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): SagaServer<Env> {
   assertServeOptions(options);
-  const { name, version, keys, auth = {}, http = {}, services, extend, ...rest } = options;
+  const { name, version, keys, auth = {}, http = {}, extend, ...rest } = options;
   const { authenticate, oauth, ...hostAuth } = auth;
   // Nobody is authenticated: then every request is anonymous, which the host must accept.
   const { anonymous = authenticate === undefined ? 'accept' : undefined } = hostAuth;
+  // With it, the host knows that callers are told apart.
+  const { principal = authenticate === undefined ? undefined : principalOfUser } = hostAuth;
   const { path = '/mcp', allowedHosts, allowedOrigins, cors = false, handler } = http;
   const create = (resolved: { readonly keys?: SagaHostOptions['keys'] }): SagaHostCore =>
     coreOf(
       createSagaHost({
         ...rest,
         ...resolved,
-        auth: { ...hostAuth, ...present({ anonymous }) },
+        auth: { ...hostAuth, ...present({ anonymous, principal }) },
         audience: options.audience ?? name,
       }),
     );
@@ -88,8 +91,8 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       sdkServing({
         serverInfo,
         handler,
-        attach: (server, { stepContext, waitUntil }) => {
-          attachSagas(core, server, { services: stepContext(), ...present({ waitUntil }) });
+        attach: (server, { env, waitUntil }) => {
+          attachSagas(core, server, { env, ...present({ waitUntil }) });
           extend?.(server);
         },
         onError: core.observer.hooks.onError,
@@ -113,16 +116,16 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     const all = hostFor(env);
     const found = await authenticate?.(request, env);
     if (isResponse(found)) return found;
-    const authInfo = toUser(found);
+    const user = toUser(found);
     const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
-    if (authenticate !== undefined && authInfo === undefined && !isAnonymous) return unauthorized();
+    if (authenticate !== undefined && user === undefined && !isAnonymous) return unauthorized();
     const served = {
-      stepContext: () => (services === undefined ? env : services(request, env)),
+      env,
       ...(await readJson(request, handler?.maxRequestBodySize)),
-      ...present({ authInfo }),
+      ...present({ user }),
       ...waitUntilOf(runtime ?? env),
     };
-    const core = duringRequest(all, served.waitUntil);
+    const core = forInvocation(all, served);
     const direct = isDirect ? serveDirectly(core, serverInfo, served) : undefined;
     return await (direct ?? (await loadSdk(all))(served));
   }
@@ -136,11 +139,11 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     ));
   };
   const coreFor = (env: Env, runtime: unknown): SagaHostCore =>
-    duringRequest(hostFor(env), waitUntilOf(runtime ?? env).waitUntil);
+    forInvocation(hostFor(env), { env, ...waitUntilOf(runtime ?? env) });
   const receive = rest.queue?.receive?.bind(rest.queue);
 
   const server: SagaServer<Env> = {
-    deliver: (message, env) => deliver(hostFor(env as Env), message, { services: env }),
+    deliver: (message, env) => deliver(coreFor(env as Env, undefined), message, {}),
     studio: async (request) => await studioOf(options).fetch(request),
     // Some runtimes pass no `env`. The author declares its type.
     fetch: async (request, env, runtime) => {
@@ -164,10 +167,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
         const core = coreFor(env as Env, runtime);
         return await answerWake(request, {
           receive,
-          deliver: (message) =>
-            deliver(core, message, {
-              services: services === undefined ? env : services(request, env as Env),
-            }),
+          deliver: (message) => deliver(core, message, {}),
           onError: core.observer.hooks.onError,
         });
       }

@@ -221,12 +221,15 @@ describe('tool lists that never change', () => {
 });
 
 test.each(eras)(
-  '[P2] each request of the %s era has its own context, with and without a declared length',
+  '[P2] each request of the %s era has its own user, with and without a declared length',
   async (era) => {
     const whose = saga({ name: 'whose', version: '1' }, function* () {
-      return yield* step('read', ({ services }) => String(services));
+      return yield* step('read', ({ user }) => (user as { readonly subject: string }).subject);
     });
-    const server = serve({ sagas: [whose], services: (request) => request.headers.get('x-user') });
+    const server = serve({
+      sagas: [whose],
+      auth: { authenticate: ({ headers }) => ({ subject: headers.get('x-user') }) },
+    });
     const users = ['ada', 'eve', 'ada', 'eve'];
     const answers = users.map(async (user, index) => {
       const params = { name: 'whose', arguments: {} };

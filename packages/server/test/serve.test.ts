@@ -226,8 +226,8 @@ describe.each(eras)('raw JSON-RPC of the %s era', (era) => {
   });
 });
 
-const contextual = (seen: unknown[]): Saga<undefined, undefined> =>
-  saga({ name: 'contextual', version: '1' }, function* () {
+const serviced = (seen: unknown[]): Saga<undefined, undefined> =>
+  saga({ name: 'serviced', version: '1' }, function* () {
     yield* step('use', ({ services }) => {
       seen.push(services);
     });
@@ -316,34 +316,37 @@ describe('serveSagas', () => {
     },
   );
 
-  test('passes the env of each request, or the result of `context`, to its steps', async () => {
+  test('passes the services, or those that it makes of the env of each request, to steps', async () => {
     const seen: unknown[] = [];
-    const plain = serve({ sagas: [contextual(seen)] });
-    const made = serve({
-      sagas: [contextual(seen)],
-      services: (request, env) => ({ method: request.method, env }),
-    });
+    const db = { name: 'db' };
+    const fixed = serve({ sagas: [serviced(seen)], services: db });
+    const made = serve({ sagas: [serviced(seen)], services: (env: unknown) => ({ env }) });
+    const none = serve({ sagas: [serviced(seen)] });
     for (const [server, env] of [
-      [plain, 'one'],
-      [plain, 'two'],
+      [fixed, 'one'],
+      [made, 'two'],
       [made, 'three'],
+      [none, 'four'],
     ] as const) {
-      await server.fetch(post('modern', 'tools/callSaga', { name: 'contextual' }), env);
+      await server.fetch(post('modern', 'tools/callSaga', { name: 'serviced' }), env);
     }
-    expect(seen).toEqual(['one', 'two', { method: 'POST', env: 'three' }]);
+    expect(seen).toEqual([db, { env: 'two' }, { env: 'three' }, undefined]);
   });
 
-  test('keeps the contexts of concurrent requests apart', async () => {
+  test('keeps the services of concurrent requests apart', async () => {
     const seen: unknown[] = [];
     const gates = { one: deferred<void>(), two: deferred<void>() };
     const slow = saga({ name: 'slow', version: '1' }, function* () {
-      yield* step('wait', ({ services }) => gates[services as 'one' | 'two'].promise);
+      yield* step(
+        'wait',
+        ({ services }) => gates[(services as { readonly env: 'one' | 'two' }).env].promise,
+      );
       yield* step('use', ({ services }) => {
-        seen.push(services);
+        seen.push((services as { readonly env: string }).env);
       });
       return 'used';
     });
-    const server = serve({ sagas: [slow] });
+    const server = serve({ sagas: [slow], services: (env: unknown) => ({ env }) });
     const send = (env: string): Promise<Response> =>
       server.fetch(post('modern', 'tools/callSaga', { name: 'slow' }), env);
     const [one, two] = [send('one'), send('two')];
@@ -428,15 +431,12 @@ describe('serveSagas', () => {
     },
   );
 
-  test('[T6] rejects `authenticate` without `principal`, and `principal` without `authenticate`', () => {
+  test('[T6] rejects `principal` without `authenticate`', () => {
     const missing = (name: string): object =>
       expect.objectContaining({
         code: 'missing_option',
         message: expect.stringContaining(name) as string,
       });
-    expect(() => serve({ auth: { authenticate: () => undefined } })).toThrow(
-      missing('auth.principal'),
-    );
     // With keys that come with the first request, as well.
     const open = { auth: { principal: 'client-only' }, keys: () => oldKey } as const;
     expect(() => serve(open)).toThrow(missing('auth.authenticate'));

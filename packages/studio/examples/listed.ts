@@ -161,7 +161,7 @@ export const listed: readonly Listed[] = [
     harmless: ['page*'],
   }),
   alone('oauth', 'Sign in to another service', 'test/docs/guides/oauth.ts#tool', {
-    options: "{ services: { user: 'ann' } }",
+    options: "{ user: { subject: 'ann' } }",
     rules: "\n  .on.step('signed-in', true)\n  .on.step('import', 3)",
     harmless: ['begin', 'import'],
   }),

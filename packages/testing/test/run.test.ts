@@ -469,8 +469,8 @@ describe('a script without the arguments of its saga', () => {
   });
 
   it('explains `input` if arguments are passed as options', () => {
-    expect(() => testSaga(deploy, { service: 'web' } as never)).toThrow(
-      /unknown option 'service'.*The arguments of the saga are `input`\./,
+    expect(() => testSaga(deploy, { target: 'web' } as never)).toThrow(
+      /unknown option 'target'.*The arguments of the saga are `input`\./,
     );
   });
 });

@@ -13,9 +13,10 @@ function users(forks: 'refuse' | 'accept') {
   const options = { name: 'users', version: '1', forks, commitFirst: true } as const;
   return saga(options, function* () {
     const user = function* (id: string) {
-      const read = ({ services }: { readonly services: unknown }): string =>
-        String((services as { readonly user: string } | undefined)?.user);
-      return yield* step(id, read);
+      return yield* step(id, ({ user: asked, services }) => {
+        const { name } = Object(asked) as { readonly name?: string };
+        return `${name} of ${(services as { readonly shop: string }).shop}`;
+      });
     };
     const seen = [yield* user('first')];
     yield* sleep(minute);
@@ -31,30 +32,40 @@ function users(forks: 'refuse' | 'accept') {
 }
 
 const script = (forks: 'refuse' | 'accept', queue: boolean) =>
-  testSaga(users(forks), { services: { user: 'ann' }, queue })
+  testSaga(users(forks), { services: { shop: 'x' }, user: { name: 'ann' }, queue })
     .on.elicit('sure', {})
     .silent.elicit('late', minute);
 
 describe('a saga that a queue continues', () => {
   it.each([
     [
-      'reads no context after a wait and an unanswered question',
+      'reads its services, but no user, after a wait and an unanswered question',
       'refuse',
       true,
-      'ann,undefined,ann,undefined',
+      'ann of x,undefined of x,ann of x,undefined of x',
     ],
-    ['reads the context of its client without a queue', 'refuse', false, 'ann,ann,ann,ann'],
-    ['reads the context of its client if it accepts forks', 'accept', true, 'ann,ann,ann,ann'],
+    [
+      'reads the user of its client without a queue',
+      'refuse',
+      false,
+      'ann of x,ann of x,ann of x,ann of x',
+    ],
+    [
+      'reads the user of its client if it accepts forks',
+      'accept',
+      true,
+      'ann of x,ann of x,ann of x,ann of x',
+    ],
   ] as const)('%s', async (_, forks, queue, expected) => {
     expect((await script(forks, queue).run()).result).toBe(expected);
   });
 
-  it('is explored without context, too', async () => {
+  it('is explored without a user, too', async () => {
     const results = new Set<unknown>();
     await crashEverywhere(script('refuse', true), {
       harmless: ['*'],
       check: ({ result }) => void results.add(result),
     });
-    expect([...results]).toEqual(['ann,undefined,ann,undefined']);
+    expect([...results]).toEqual(['ann of x,undefined of x,ann of x,undefined of x']);
   });
 });

@@ -17,7 +17,7 @@ export const importRepositories = saga({ name: 'import_repositories', version: '
   const state = yield* uuid();
   yield* step(
     'begin',
-    ({ services }) => void owners.set(state, (services as { user: string }).user),
+    ({ user }) => void owners.set(state, (user as { readonly subject: string }).subject),
   );
   yield* elicitUrl('sign-in', {
     message: 'Sign in to GitHub to import your repositories.',

@@ -3,8 +3,11 @@ import { step } from '@mcp-saga/server';
 declare module '@mcp-saga/server' {
   interface Register {
     services: { readonly db: { insert(row: string): Promise<number> } };
+    user: { readonly subject: string; readonly roles: readonly string[] };
   }
 }
 
-export const save = step('save', ({ services }) => services.db.insert('row'));
+export const save = step('save', ({ services, user }) =>
+  services.db.insert(`row of ${user?.subject ?? 'nobody'}`),
+);
 // #endregion services

@@ -24,6 +24,7 @@ const serverOf = (env: Env): SagaServer<Env> => {
     version: '1.0.0',
     sagas: [remind],
     keys: env.SAGA_KEYS,
+    services: (bindings) => bindings,
     store: durableObjectStore(namespace),
     queue: alarmQueue(namespace),
   }));

@@ -8,7 +8,7 @@ import type { BoundCompensator, BoundUndo, UndoFunction, UndoPolicy } from '../m
 import { assertJson, isJson, type Json } from '../values/json.ts';
 import { assertStepId, assertStepKey } from '../values/path.ts';
 import { toRetryPolicy, type RetryPolicy } from '../values/retry.ts';
-import type { Services } from '../model/context.ts';
+import type { RequestUser, Services } from '../model/register.ts';
 import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 
 /** Context of a server step. */
@@ -16,10 +16,16 @@ export interface StepContext<I> {
   /** The step's `input`. */
   readonly input: I;
   /**
-   * Value that the host's caller gave this request: bindings, auth info, a database handle. Never
-   * journaled.
+   * Services of the process, from the option `services` of the host: a database, a mailer, bindings
+   * of a Worker. The same whoever runs the turn. Never journaled.
    */
   readonly services: Services;
+  /**
+   * User of the request, as `auth.authenticate` returned it. Undefined without one: a queue, a
+   * cancel token, or an answer page runs turns without a request of the user. Never journaled: read
+   * what a later step needs in a step before the first wait.
+   */
+  readonly user: RequestUser;
   /**
    * Aborts with the request, on the step's timeout, and when a sibling in `all` fails. An aborted
    * request waits 5 s more for the step. Then the turn ends, and the outcome of the step is

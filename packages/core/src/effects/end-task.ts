@@ -194,7 +194,8 @@ export async function answerHere(
   try {
     const idempotencyKey = keyText(await runtime.effects.idempotencyKey(path, undefined, 'do'));
     const given = await answers.run(spec, path, runtime, {
-      services: runtime.request.services,
+      services: runtime.effects.services,
+      user: runtime.request.user,
       signal,
       idempotencyKey,
     });

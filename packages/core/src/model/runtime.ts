@@ -6,6 +6,7 @@ import type { CommitPoint, CommittedTurn } from './outcome.ts';
 import type { RuntimeOutside } from './outside.ts';
 import type { ProgramState } from './program-state.ts';
 import type { Question, Route } from './question.ts';
+import type { RequestUser, Services } from './register.ts';
 import type { StepCall } from './step-context.ts';
 import type { Compensator } from './undo-types.ts';
 
@@ -101,8 +102,8 @@ export interface RuntimeTurn {
 export interface RuntimeRequest {
   /** Capabilities of the client, as the client declared them. */
   readonly capabilities: Json | undefined;
-  /** Value that the host's caller passes to server steps; never journaled. */
-  readonly services: unknown;
+  /** User of the request, for the code of authors; undefined without one. Never journaled. */
+  readonly user: RequestUser;
   /** Aborts when the request does. */
   readonly signal: AbortSignal;
   /**
@@ -147,6 +148,8 @@ export interface RuntimeQuestions {
 }
 
 export interface RuntimeEffects {
+  /** Services of the process, for the code of authors. Never journaled. */
+  readonly services: Services;
   /**
    * Runs code of a step, undo, poll, fallback, or promise instead of the engine, for tests and
    * recorders. The result or error counts as the outcome of the code. Default:
@@ -201,8 +204,10 @@ export interface RuntimeObserver {
 export interface HostSampling {
   /** Aborts with the request, and when the sampling branch is ended. */
   readonly signal: AbortSignal;
-  /** Value that the host's caller passes to server steps. */
-  readonly services: unknown;
+  /** Services of the process. */
+  readonly services: Services;
+  /** User of the request; undefined without one. */
+  readonly user: RequestUser;
   /** Key of the sample: the same for every retry of the request and on every fork. */
   readonly idempotencyKey: string;
 }

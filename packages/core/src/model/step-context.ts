@@ -1,7 +1,9 @@
 /** Context that the code of a step receives. */
 export interface StepGiven {
-  /** Value that the host's caller passes to server steps. */
+  /** Services of the process. */
   readonly services: unknown;
+  /** User of the request; undefined without one. */
+  readonly user: unknown;
   readonly signal: AbortSignal;
   /** Number of the attempt, from 1. */
   readonly attempt: number;

@@ -1,6 +1,6 @@
 import type { RetryPolicy } from '../values/retry.ts';
 import type { InferInput, Schema } from '../values/standard-schema.ts';
-import type { Services } from './context.ts';
+import type { RequestUser, Services } from './register.ts';
 
 /** Context of an undo. */
 export interface UndoContext<R, I> {
@@ -15,8 +15,10 @@ export interface UndoContext<R, I> {
    * from the step's.
    */
   readonly idempotencyKey: string;
-  /** Value that the host's caller gave this request. */
+  /** Services of the process. */
   readonly services: Services;
+  /** User of the request that runs the undo; undefined without one, as after an abandoned call. */
+  readonly user: RequestUser;
   /** Aborts with the request and on the undo's timeout. */
   readonly signal: AbortSignal;
   /** Number of the attempt, from 1. */

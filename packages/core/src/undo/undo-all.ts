@@ -92,7 +92,7 @@ function* undoOne(undo: Undo, work: UndoWork): Steps<void> {
 /** Context of a generator undo. Fields of a step throw an error with advice. */
 function generatorContext(facts: object): object {
   const context = { ...facts };
-  for (const name of ['idempotencyKey', 'services', 'signal', 'attempt']) {
+  for (const name of ['idempotencyKey', 'services', 'user', 'signal', 'attempt']) {
     Object.defineProperty(context, name, {
       get: () => {
         throw new AuthoringError(

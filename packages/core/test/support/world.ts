@@ -178,6 +178,7 @@ export interface TurnSettings {
   readonly signal?: AbortSignal;
   readonly limits?: Partial<ProgramLimits>;
   readonly services?: unknown;
+  readonly user?: unknown;
   readonly capabilities?: Json;
   readonly replace?: RuntimeMembers;
 }
@@ -204,7 +205,7 @@ export function continuesAtCommits(points: CommitPoint[] = []): Pick<Runtime['tu
 
 /** A runtime whose idempotency keys can be read: `do:path`, with the author's key behind it. */
 export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
-  const { budget, signal, limits, services, capabilities } = settings;
+  const { budget, signal, limits, services, user, capabilities } = settings;
   const runtime: Runtime = {
     saga: {
       id: 'saga-1',
@@ -217,7 +218,7 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
       deadline: budget === undefined ? undefined : world.time + budget,
       commitsEach: false,
     },
-    request: { capabilities, services, signal: signal ?? new AbortController().signal },
+    request: { capabilities, user, signal: signal ?? new AbortController().signal },
     time: {
       now: () => world.time,
       sleep: (ms, until) => world.sleep(ms, until),
@@ -235,6 +236,7 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
       digest: (text) => hash(text).toString(36),
     },
     effects: {
+      services,
       claim: world.claim,
       compensator: (name) => world.compensators.get(name),
       idempotencyKey: (path, key, direction) =>

@@ -38,7 +38,7 @@ import {
 } from '../../src/index.ts';
 import type { BoundUndo } from '../../src/model/undo-types.ts';
 import type { Command, Steps } from '../../src/model/command.ts';
-import type { Services } from '../../src/model/context.ts';
+import type { Services } from '../../src/model/register.ts';
 import type { Provenance, Root, SampleResult } from '../../src/model/client-step.ts';
 import { expectType, type Equal } from './equal.ts';
 

@@ -1,12 +1,13 @@
 import { optionError } from '@mcp-saga/core/program';
-import type { Awaitable, Services } from '@mcp-saga/core';
+import type { Awaitable, User } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
+import type { CreateMcpHandlerOptions, McpServer } from '@modelcontextprotocol/server';
 import type {
-  createMcpHandler,
-  CreateMcpHandlerOptions,
-  McpServer,
-} from '@modelcontextprotocol/server';
-import type { AuthOptions, KeySource, SagaHostOptions } from '../model/host-options.ts';
+  AuthOptions,
+  KeySource,
+  SagaHostOptions,
+  ServicesOption,
+} from '../model/host-options.ts';
 import {
   assertKnown,
   assertKnownOptions,
@@ -17,13 +18,8 @@ import {
 } from '../settings/known-options.ts';
 import type { ProtectedResourceOptions } from './protected-resource.ts';
 
-/** Auth info of the SDK. */
-export type AuthInfo = NonNullable<
-  NonNullable<Parameters<ReturnType<typeof createMcpHandler>['fetch']>[1]>['authInfo']
->;
-
-/** Result of `auth.authenticate`: auth info, a response that rejects the request, or nothing. */
-export type Authenticated = AuthInfo | Response | undefined | null;
+/** Result of `auth.authenticate`: a user, a response that rejects the request, or nothing. */
+export type Authenticated = (unknown extends User ? object : User) | Response | undefined | null;
 
 /** Function that returns the keys of a server, a promise of them, or their source. */
 export type KeysOfEnv<Env = never> = (env: Env) => Awaitable<KeysOption | undefined> | KeySource;
@@ -38,8 +34,9 @@ export function isResponse(value: unknown): value is Response {
 /** Options for callers of a server. `Env` is the type of the second argument of `fetch`. */
 export interface ServeAuthOptions<Env = unknown> extends AuthOptions {
   /**
-   * Authenticates a request. Returns auth info, a `Response` that rejects the request, or nothing,
-   * which causes a 401 unless `anonymous` is set. Requires `principal`.
+   * Authenticates a request. Returns a user, a `Response` that rejects the request, or nothing,
+   * which causes a 401 unless `anonymous` is set. Steps get the user as `user`. Its `issuer`,
+   * `subject`, and `client` are the owner of the saga, unless `principal` makes another owner.
    */
   readonly authenticate?: (request: Request, env: Env) => Promise<Authenticated> | Authenticated;
   /**
@@ -86,7 +83,7 @@ export interface HttpOptions {
  */
 export interface ServeSagasOptions<Env = unknown> extends Omit<
   SagaHostOptions,
-  'audience' | 'auth' | 'keys'
+  'audience' | 'auth' | 'keys' | 'services'
 > {
   /** Name of the server, shown to clients. Also the default `audience`. */
   readonly name: string;
@@ -109,10 +106,13 @@ export interface ServeSagasOptions<Env = unknown> extends Omit<
    * all sagas.
    */
   readonly auth?: ServeAuthOptions<Env>;
+  /**
+   * Services of the process, as for `createSagaHost`, or a function of `env`, such as the bindings
+   * of a Worker. Each step receives them, whether a request, a queue, or an answer page runs it.
+   */
+  readonly services?: ServicesOption<Env>;
   /** Options for HTTP: path, allowed hosts and origins, CORS. */
   readonly http?: HttpOptions;
-  /** Returns the value that server steps get as `services`. Default: `env`. */
-  readonly services?: (request: Request, env: Env) => Services;
   /**
    * Registers other tools, prompts, and resources on the `McpServer` of each request. Also called
    * once at the start, to check it.
@@ -125,7 +125,6 @@ const serveNames: NamesOf<ServeSagasOptions> = {
   name: true,
   version: true,
   http: true,
-  services: true,
   extend: true,
 };
 const serveAuthNames: NamesOf<ServeAuthOptions> = {
@@ -154,10 +153,7 @@ export function assertServeOptions<Env>(options: ServeSagasOptions<Env>): void {
   assertServed(options);
 }
 
-/**
- * Without `principal`, all calls fail. Without `authenticate`, users cannot be told apart. Neither
- * shows before a call.
- */
+/** Without `authenticate`, users cannot be told apart, which does not show before a call. */
 function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
   const { authenticate, principal, anonymous, oauth } = auth;
   if (oauth !== undefined && authenticate === undefined)
@@ -166,13 +162,6 @@ function assertUsers<Env>({ auth = {} }: ServeSagasOptions<Env>): void {
     });
   if (anonymous !== undefined && (anonymous !== 'accept' || authenticate === undefined))
     throw optionError("auth.anonymous: expected 'accept', with auth.authenticate, or undefined.");
-  if (authenticate !== undefined && principal === undefined) {
-    throw optionError(
-      'auth.authenticate requires auth.principal: (user) => ({ issuer, subject, client }), to name the owner of a ' +
-        "saga; or 'client-only', if the users of one client application may continue each other's sagas.",
-      { code: 'missing_option' },
-    );
-  }
   if (principal !== undefined && authenticate === undefined) {
     throw optionError(
       'auth.principal requires auth.authenticate: (request) => …, to check the access token. Otherwise, any client ' +

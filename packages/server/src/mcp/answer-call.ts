@@ -19,14 +19,9 @@ import type { ClientNeed, Program, Json } from '@mcp-saga/core';
 import type { CompletedTurn, FailedTurn } from '../model/turn.ts';
 import { asksOf } from '../wire/step-requests.ts';
 
-/** Request of a client, and the context of its server steps. */
-interface RequestOfClient {
-  readonly context: RequestContextLike;
-  readonly stepContext: unknown;
-}
-
 /** Request to a saga by one of MCP's own methods. */
-export interface CallOfClient extends RequestOfClient {
+export interface CallOfClient {
+  readonly context: RequestContextLike;
   readonly saga: Program;
   readonly request: RequestLike;
   /** Default: the arguments of the request. */
@@ -45,7 +40,7 @@ export async function answerCall(
   given: CallOfClient,
   toErrorResult: (error: unknown, call: ClientCall) => object | undefined = () => undefined,
 ): Promise<object> {
-  return await withCaller(host, client, given, async (caller) => {
+  return await withCaller(host, client, given.context, async (caller) => {
     const call = toClientCall(client, given, caller);
     const dialect = dialectOf(call, host);
     try {
@@ -64,10 +59,10 @@ export async function answerCall(
 export async function withCaller<T>(
   host: Pick<SagaHostCore, 'timing' | 'gate'>,
   client: ClientSource,
-  { context, stepContext }: RequestOfClient,
+  context: RequestContextLike,
   answer: (caller: Caller) => Promise<T>,
 ): Promise<T> {
-  const caller = toCaller(host, client, context, stepContext);
+  const caller = toCaller(host, client, context);
   if (caller.progress === undefined) return await answer(caller);
   const progress = limitedProgress(caller.progress, host.timing.clock);
   try {
@@ -91,7 +86,7 @@ export function toClientCall(
     context,
     toResult,
     waitUntil = () => undefined,
-  }: Omit<CallOfClient, 'stepContext'>,
+  }: CallOfClient,
   caller: Caller,
 ): ClientCall {
   const { mcpReq } = context;

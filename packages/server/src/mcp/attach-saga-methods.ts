@@ -22,14 +22,10 @@ const handlers: ReadonlyMap<string, Method> = new Map([
 ]);
 
 /** Registers the saga methods. */
-export function attachMethods(
-  host: SagaHostCore,
-  server: McpServerLike,
-  stepContext: unknown,
-): void {
+export function attachMethods(host: SagaHostCore, server: McpServerLike): void {
   for (const method of handlers.keys())
     setMethodHandler(server, method, (params, context) =>
-      callSagaMethod(host, server, { method, params, context, stepContext }),
+      callSagaMethod(host, server, { method, params, context }),
     );
 }
 
@@ -38,22 +34,19 @@ export interface SagaMethodCall {
   readonly method: string;
   readonly params: unknown;
   readonly context: RequestContextLike;
-  readonly stepContext: unknown;
 }
 
 /** Answers a request of a saga method. Throws WireError. */
 export async function callSagaMethod(
   host: SagaHostCore,
   client: ClientSource,
-  { method, params, context, stepContext }: SagaMethodCall,
+  { method, params, context }: SagaMethodCall,
 ): Promise<object> {
   const handle = handlers.get(method);
   if (handle === undefined) throw new TypeError(`There is no saga method ${method}.`);
   try {
     if (method === sagaMethods.call) assertHeaders(host, client, params, context);
-    return await withCaller(host, client, { context, stepContext }, (caller) =>
-      handle(host, params, caller),
-    );
+    return await withCaller(host, client, context, (caller) => handle(host, params, caller));
   } catch (error) {
     throw toWireError(error, sagaTokenRefused, host.observer.hooks.onError);
   }

@@ -24,7 +24,7 @@ const taskRefused: FrozenAnswer = { message: 'Unknown or expired task', reason: 
 export function attachTaskMethods(
   host: SagaHostCore,
   server: McpServerLike,
-  options: { readonly context?: unknown; readonly waitUntil?: (work: Promise<unknown>) => void },
+  waitUntil: (work: Promise<unknown>) => void = () => undefined,
 ): boolean {
   const { tasks } = host.offers;
   if (tasks === undefined || !isVersion2(server)) return false;
@@ -37,7 +37,7 @@ export function attachTaskMethods(
         throw new WireError(missingCapability, text, { requiredCapabilities });
       }
       try {
-        const caller = toCaller(host, server, context, options.context);
+        const caller = toCaller(host, server, context);
         return await handle({
           host: await hostFor(host, caller),
           tasks,
@@ -46,7 +46,7 @@ export function attachTaskMethods(
           caller,
           inputResponses: context.mcpReq?.inputResponses,
           notify: notifierOf(context),
-          waitUntil: options.waitUntil ?? (() => undefined),
+          waitUntil,
         });
       } catch (error) {
         if (error instanceof TokenRefused) host.observer.reject(error.reason);

@@ -1,6 +1,6 @@
 import { optionError } from '@mcp-saga/core/program';
 import { tasksKey } from '../dialects/tasks/task-status.ts';
-import { duringRequest, hostFor, type SagaHostCore } from '../requests/host.ts';
+import { forInvocation, hostFor, type SagaHostCore } from '../requests/host.ts';
 import { attachCompletions } from './completions.ts';
 import { attachMethods, methodsOf, toolsOf } from './attach-saga-methods.ts';
 import { attachPrompts } from './prompts.ts';
@@ -27,11 +27,8 @@ import { toWireError } from '../wire/wire-error.ts';
 
 /** Options of `host.attach`. */
 export interface AttachOptions {
-  /**
-   * Value that server steps get as `services`, such as bindings or a database client. Never
-   * recorded.
-   */
-  readonly services?: unknown;
+  /** Environment of the runtime, such as the bindings of a Worker, for `services` of the host. */
+  readonly env?: unknown;
   /**
    * Keeps the runtime alive for tasks after the response, such as `waitUntil` of Workers. Default:
    * the work is only started.
@@ -39,7 +36,7 @@ export interface AttachOptions {
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }
 
-const attachNames: NamesOf<AttachOptions> = { services: true, waitUntil: true };
+const attachNames: NamesOf<AttachOptions> = { env: true, waitUntil: true };
 
 const attached = new WeakSet<McpServerLike>();
 
@@ -67,15 +64,15 @@ export function attachSagas(
     throw optionError('The server is already connected. Call attach() before connect().');
   }
   attached.add(server);
-  const { waitUntil } = options;
-  const host = duringRequest(core, waitUntil);
-  attachTools(host, server, options.services, waitUntil);
-  attachPrompts(host, server, options.services);
-  attachResources(host, server, options.services);
-  attachCompletions(host, server, options.services);
-  attachMethods(host, server, options.services);
-  attachResumableRequests(host, server, options.services);
-  const offersTasks = attachTaskMethods(host, server, options);
+  const { env, waitUntil } = options;
+  const host = forInvocation(core, { env, waitUntil });
+  attachTools(host, server, waitUntil);
+  attachPrompts(host, server);
+  attachResources(host, server);
+  attachCompletions(host, server);
+  attachMethods(host, server);
+  attachResumableRequests(host, server);
+  const offersTasks = attachTaskMethods(host, server, waitUntil);
   const protocol = server.server as { registerCapabilities(capabilities: object): void };
   protocol.registerCapabilities({
     extensions: {
@@ -85,11 +82,7 @@ export function attachSagas(
   });
 }
 
-function attachResumableRequests(
-  host: SagaHostCore,
-  server: McpServerLike,
-  stepContext: unknown,
-): void {
+function attachResumableRequests(host: SagaHostCore, server: McpServerLike): void {
   readResumableRequests(server);
   const { hooks } = host.observer;
   const register = (
@@ -103,7 +96,7 @@ function attachResumableRequests(
   ): void =>
     setMethodHandler(server, method, async (params, context) => {
       try {
-        return await withCaller(host, server, { context, stepContext }, async (caller) =>
+        return await withCaller(host, server, context, async (caller) =>
           handle(await hostFor(host, caller), params, caller, context),
         );
       } catch (error) {

@@ -38,11 +38,7 @@ function toCompletable(field: unknown): object | undefined {
  * Completes arguments only for callers that may use the saga. Hides error messages of completions
  * from clients.
  */
-export function attachCompletions(
-  host: SagaHostCore,
-  server: McpServerLike,
-  stepContext: unknown,
-): void {
+export function attachCompletions(host: SagaHostCore, server: McpServerLike): void {
   const refs = new Map(
     host.sagas.flatMap((saga): readonly (readonly [string, Program])[] => {
       if (saga.resource?.complete !== undefined) return [[saga.resource.template.text, saga]];
@@ -57,7 +53,7 @@ export function attachCompletions(
     const saga = refs.get(String(name ?? uri));
     try {
       if (saga !== undefined) {
-        const caller = toCaller(host, server, context, stepContext);
+        const caller = toCaller(host, server, context);
         await principalOf(caller, host.gate);
         if (!(await host.gate.authorize(caller, saga)))
           throw new SagaHostError('forbidden', `Not allowed: ${saga.name}`);

@@ -12,11 +12,7 @@ import { type McpServerLike, intercept } from './sdk.ts';
  * Registers prompt sagas: `prompts/list` lists them, and `prompts/get` is answered in the dialect
  * of the client.
  */
-export function attachPrompts(
-  host: SagaHostCore,
-  server: McpServerLike,
-  stepContext: unknown,
-): void {
+export function attachPrompts(host: SagaHostCore, server: McpServerLike): void {
   const sagas = new Map(
     host.sagas.flatMap((saga) => (saga.serves === 'prompt' ? [[saga.name, saga] as const] : [])),
   );
@@ -39,7 +35,7 @@ export function attachPrompts(
     if (saga === undefined) return await next(request, context);
     const toResult = (_: string, turn: CompletedTurn | FailedTurn): PromptResult =>
       toPrompt(saga, turn);
-    return await answerCall(host, server, { saga, request, context, stepContext, toResult });
+    return await answerCall(host, server, { saga, request, context, toResult });
   });
 }
 

@@ -13,11 +13,7 @@ type ResourceProgram = Program & { readonly resource: NonNullable<Program['resou
  * Registers resource sagas: `resources/templates/list` lists them, and `resources/read` is answered
  * in the dialect of the client.
  */
-export function attachResources(
-  host: SagaHostCore,
-  server: McpServerLike,
-  stepContext: unknown,
-): void {
+export function attachResources(host: SagaHostCore, server: McpServerLike): void {
   const sagas = host.sagas.filter((saga): saga is ResourceProgram => saga.resource !== undefined);
   if (sagas.length === 0) return;
   for (const saga of sagas) registerResource(server, saga);
@@ -35,7 +31,6 @@ export function attachResources(
       request,
       args: { uri },
       context,
-      stepContext,
       toResult,
     });
   });

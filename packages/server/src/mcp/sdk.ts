@@ -1,5 +1,5 @@
 import { isRecord, optionError, present } from '@mcp-saga/core/program';
-import type { Json, LogLevel } from '@mcp-saga/core';
+import type { Json, LogLevel, User } from '@mcp-saga/core';
 import type { SendOptions, WireRequest } from '../model/call-types.ts';
 import type { Caller } from '../model/caller.ts';
 import type { SagaHostCore } from '../requests/host.ts';
@@ -41,7 +41,7 @@ export interface RequestContextLike {
     readonly notify?: (notification: WireRequest) => Promise<void>;
     readonly log?: (level: LogLevel, data: Json) => Promise<void>;
   };
-  readonly http?: { readonly authInfo?: unknown; readonly req?: unknown };
+  readonly http?: { readonly authInfo?: User; readonly req?: unknown };
   readonly requestId?: string | number;
   /** Headers of the HTTP request, in version 1. */
   readonly requestInfo?: unknown;
@@ -53,7 +53,7 @@ export interface RequestContextLike {
   readonly _meta?: Meta;
   readonly signal?: AbortSignal;
   readonly sessionId?: string;
-  readonly authInfo?: unknown;
+  readonly authInfo?: User;
   readonly sendNotification?: (notification: WireRequest) => Promise<void>;
 }
 
@@ -163,7 +163,6 @@ export function toCaller(
   { gate }: Pick<SagaHostCore, 'gate'>,
   server: ClientSource,
   context: RequestContextLike,
-  stepContext: unknown,
 ): Caller {
   const request = context.mcpReq;
   const signal = request?.signal ?? context.signal;
@@ -175,7 +174,6 @@ export function toCaller(
   const report = (notification: WireRequest): void =>
     void notify(notification).catch(() => undefined);
   return {
-    services: stepContext,
     ...(authInfo === undefined && gate.acceptsAnonymous ? { principal: 'anonymous' } : {}),
     ...present({ signal, user: authInfo, capabilities }),
     // Reserved names since 2026-07-28, without a prefix (SEP-414). Many clients sent them before.

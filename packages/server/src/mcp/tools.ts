@@ -16,7 +16,6 @@ import { extensionKey, toToolResult } from '../wire/tool-result.ts';
 export function attachTools(
   host: SagaHostCore,
   server: McpServerLike,
-  stepContext: unknown,
   waitUntil?: (work: Promise<unknown>) => void,
 ): void {
   const sagas = new Map(toolsOf(host.sagas).map((saga) => [saga.name, saga]));
@@ -42,7 +41,7 @@ export function attachTools(
     const name = request.params?.['name'];
     const saga = typeof name === 'string' ? sagas.get(name) : undefined;
     if (saga === undefined) return await next(request, context);
-    return await callTool(host, server, { saga, request, context, stepContext, waitUntil });
+    return await callTool(host, server, { saga, request, context, waitUntil });
   });
 }
 

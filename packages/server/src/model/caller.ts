@@ -1,4 +1,4 @@
-import type { Awaitable, Json, LogLevel } from '@mcp-saga/core';
+import type { Awaitable, Json, LogLevel, User } from '@mcp-saga/core';
 import type { TraceContext } from './telemetry.ts';
 
 /** Owner of a saga. Only requests of the same principal can use its tokens. */
@@ -15,15 +15,16 @@ export interface Principal {
 export interface SagaCaller {
   /**
    * Principal, if the server knows it; `'anonymous'` for a caller without one, whose sagas anyone
-   * with a token can continue. Default: the result of `auth.principal`.
+   * with a token can continue. Default: by `user`.
    */
   readonly principal?: Principal | 'anonymous';
-  /** Result of the authentication of the transport, as passed to `auth.principal`. */
-  readonly user?: unknown;
+  /**
+   * User of the request, as the transport has authenticated it. Server steps get it as `user`. Its
+   * `issuer`, `subject`, and `client` are the principal, unless `auth.principal` makes another.
+   */
+  readonly user?: User;
   /** Capabilities that the client declared. Default: unknown. */
   readonly capabilities?: Json;
-  /** Value that server steps get as `services`. Never recorded. */
-  readonly services?: unknown;
   /** Receives the progress of the saga. `value` rises over all turns. */
   readonly progress?: (progress: {
     readonly value: number;
@@ -45,7 +46,8 @@ export interface Caller extends SagaCaller {
 }
 
 /**
- * Makes a principal of auth info. `'client-only'` binds a saga only to the client application: all
+ * Makes a principal of a user without `subject`, such as the auth info of an OAuth library.
+ * `'client-only'` binds a saga only to the client application: all
  * users of a hosted client can continue each other's sagas.
  */
-export type PrincipalOption = 'client-only' | ((user: unknown) => Awaitable<Principal | undefined>);
+export type PrincipalOption = 'client-only' | ((user: User) => Awaitable<Principal | undefined>);

@@ -8,6 +8,8 @@ import type {
   Program,
   Compensator,
   Schema,
+  RequestUser,
+  Services,
 } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
 import type { HostLimits } from './host-limits.ts';
@@ -116,12 +118,25 @@ export interface RateLimitFacts {
 /** Samples a model of the host for a saga. */
 export type Sampling = (params: SampleParams, step: HostSampling) => Awaitable<SampleResult>;
 
+/** Facts about an answer, for `auth.mayAnswer`. */
+export interface AnswerFacts {
+  readonly saga: string;
+  readonly sagaId: string;
+  /** User of the page, as `auth.authenticate` returned it; undefined for a bare principal. */
+  readonly user: RequestUser;
+  /** Services of the process. */
+  readonly services: Services;
+}
+
 /**
  * Options for callers: identity, permissions, and rate limits. With `principal`, `authorize`, or
  * `mayAnswer`, the host refuses requests without a caller.
  */
 export interface AuthOptions {
-  /** Makes a principal of auth info. Required for authenticated requests. */
+  /**
+   * Makes a principal of a user without `subject`, such as the auth info of an OAuth library.
+   * Default: the `issuer`, `subject`, and `client` of the user.
+   */
   readonly principal?: PrincipalOption;
   /**
    * `accept` serves MCP requests without auth info: anyone with a token of an anonymous saga can
@@ -147,11 +162,7 @@ export interface AuthOptions {
    * approval, or null. Called for each request of an answer page. Default: every user may, and an
    * approval with `by` fails.
    */
-  readonly mayAnswer?: (
-    user: OutsideUser,
-    by: Json,
-    approval: { readonly saga: string; readonly sagaId: string },
-  ) => Awaitable<boolean>;
+  readonly mayAnswer?: (user: OutsideUser, by: Json, approval: AnswerFacts) => Awaitable<boolean>;
   /**
    * Rejects all tokens issued before a time, in milliseconds since the epoch. For incidents, such
    * as a leaked key.
@@ -182,9 +193,13 @@ export interface GuardOptions {
 
 /**
  * Checks a webhook where it arrives: returns `true` for an authentic request. `false` or an error
- * rejects the request with 401. The request has its body.
+ * rejects the request with 401. The request has its body. The check also gets the services of the
+ * process.
  */
-export type WebhookCheck = (request: Request) => Awaitable<boolean>;
+export type WebhookCheck = (
+  request: Request,
+  facts: { readonly services: Services },
+) => Awaitable<boolean>;
 
 /** Options for answers from outside: `approval` and `waitFor`. */
 export interface OutsideOptions {
@@ -281,6 +296,14 @@ export interface KeySource {
   readonly maxTenants?: number;
 }
 
+/**
+ * Services of a host, or a function that makes them for an environment of type `Env`. They are an
+ * object, also without a type in `Register`, so that a primitive or a promise is no service.
+ */
+export type ServicesOption<Env> =
+  | (unknown extends Services ? object : Services)
+  | ((env: Env) => Awaitable<Services>);
+
 /** Options of `createSagaHost`. */
 export interface SagaHostOptions {
   /** Sagas to serve, each with its own name. Pass older versions in `previous` of the saga. */
@@ -305,6 +328,14 @@ export interface SagaHostOptions {
   readonly audience: string;
   /** Options for callers. Default: anonymous callers may use all sagas. */
   readonly auth?: AuthOptions;
+  /**
+   * Services of the process, such as a database: each step, undo, delivery, poll, fallback, and
+   * check of an answer or a webhook receives them, whoever runs the turn. A function is called for
+   * each request, message, and attached server, before anything runs, with the environment of the
+   * runtime: Workers get their bindings with each request. Default: undefined.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the author declares the type of the environment
+  readonly services?: ServicesOption<any>;
   /**
    * Guard, task store, and mailbox in one value: `memoryStore()` for one process. Options of
    * `guard`, `tasks`, and `outside` replace single parts.

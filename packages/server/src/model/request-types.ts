@@ -12,6 +12,8 @@ export interface HostRequest {
    * hosts: anonymous, with unknown capabilities.
    */
   readonly caller?: SagaCaller | 'anonymous';
+  /** Environment of the runtime, such as the bindings of a Worker, for `services` of the host. */
+  readonly env?: unknown;
   /** Aborts the turn between two steps. Undoes nothing, and the token stays valid. */
   readonly signal?: AbortSignal;
 }
@@ -26,10 +28,7 @@ export interface CancelHostRequest extends HostRequest {
  * Options of a delivery. A delivery has no caller: it acts for the principal that is sealed in its
  * message.
  */
-export interface DeliveryRequest extends Pick<HostRequest, 'signal'> {
-  /** Value that server steps get as `services`. Never recorded. */
-  readonly services?: unknown;
-}
+export type DeliveryRequest = Pick<HostRequest, 'env' | 'signal'>;
 
 /** Facts about a start, set by dialects. */
 export interface StartRequest {

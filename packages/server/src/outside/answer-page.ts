@@ -1,4 +1,4 @@
-import type { OutsideUser } from '@mcp-saga/core';
+import type { OutsideUser, RequestUser } from '@mcp-saga/core';
 import { firstOfEach, isSameUser, mayBeOnePerson, toApprovalAnswer } from '@mcp-saga/core/program';
 import { limitedText } from './posted-body.ts';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
@@ -22,6 +22,8 @@ export interface AnswerPageRequest {
   readonly request: Request;
   /** Authenticated user, if any. */
   readonly user: OutsideUser | undefined;
+  /** Result of `auth.authenticate` for the user. */
+  readonly authenticated: RequestUser;
 }
 
 /**
@@ -76,14 +78,19 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
 }
 
 async function mayAnswer(
-  { outside, ticket }: Pick<AnswerPageRequest, 'outside' | 'ticket'>,
+  { host, outside, ticket, authenticated }: AnswerPageRequest,
   user: OutsideUser,
 ): Promise<boolean> {
   const { caller, by, claims, sagaId } = ticket;
   if (caller !== undefined && isSameUser(caller, await digestUser(user))) return false;
   if (outside.mayAnswer === undefined) return by === null || ticket.acceptsLink;
   // Without types, it may return any value.
-  const may: unknown = await outside.mayAnswer(user, by, { saga: claims.saga.name, sagaId });
+  const may: unknown = await outside.mayAnswer(user, by, {
+    saga: claims.saga.name,
+    sagaId,
+    user: authenticated,
+    services: await host.services(),
+  });
   return may === true;
 }
 

@@ -70,9 +70,9 @@ async function userOf(
   host: HostParts,
   { acceptsLink }: OpenTicket,
   identify: Identify,
-): Promise<Pick<AnswerPageRequest, 'user'> | Response> {
+): Promise<Pick<AnswerPageRequest, 'user' | 'authenticated'> | Response> {
   const found = await identify();
-  if (isResponse(found)) return acceptsLink ? { user: undefined } : found;
+  if (isResponse(found)) return acceptsLink ? { user: undefined, authenticated: undefined } : found;
   const user = toUser(await principalOf(found, host.gate));
   const { tenant } = host.keys;
   // Users of two tenants may have the same subject.
@@ -82,7 +82,7 @@ async function userOf(
     (await source?.tenants?.tenantOf(found)) !== tenant
   )
     return notYours();
-  return { user };
+  return { user, authenticated: found.user };
 }
 
 function invalidLink(): Response {

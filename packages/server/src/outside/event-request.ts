@@ -59,7 +59,7 @@ const replies = {
 } as const;
 
 async function isAuthentic(
-  { observer }: HostParts,
+  { observer, services }: HostParts,
   { webhooks }: OutsideAccess,
   { verify, acceptsLink }: OpenTicket,
   { url, headers }: Request,
@@ -72,7 +72,8 @@ async function isAuthentic(
       const problem = `outside.webhooks has no check '${verify}', which a webhook needs.`;
       throw optionError(problem, { code: 'missing_option' });
     }
-    const isGood: unknown = await check(new Request(url, { method: 'POST', headers, body }));
+    const posted = new Request(url, { method: 'POST', headers, body });
+    const isGood: unknown = await check(posted, { services: await services() });
     return isGood === true;
   } catch (error) {
     observer.hooks.onError(error);

@@ -1,5 +1,4 @@
 import { optionError } from '@mcp-saga/core/program';
-import type { WebhookCheck } from '../model/host-options.ts';
 import { assertKnown, type NamesOf } from '../settings/known-options.ts';
 import { assertClock } from '../settings/clock.ts';
 
@@ -36,7 +35,7 @@ const toleranceMs = 5 * 60_000;
 export function standardWebhook(
   secrets: string | readonly string[],
   options: StandardWebhookOptions = {},
-): WebhookCheck {
+): (request: Request) => Promise<boolean> {
   assertKnown('standardWebhook', options, optionNames);
   const { clock = Date.now } = options;
   assertClock('standardWebhook.clock', clock);

@@ -113,6 +113,8 @@ async function taken(
   const goesForward = forward && isPastPivot(opened);
   const isGuarded = guard !== undefined && forks !== 'accept';
   const { timing } = host;
+  // Before the claim: if they cannot be made, nothing has run.
+  const services = await host.services();
   const lease = new Lease(
     host,
     saga,
@@ -141,6 +143,7 @@ async function taken(
     const turnRequest = {
       program: standIn(opened, !isOwn, undoes),
       saga,
+      services,
       tokenBytes,
       isAbandoned,
       answers,

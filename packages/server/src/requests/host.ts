@@ -8,6 +8,7 @@ import { cancel } from './cancel.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { LoadedSource } from '../settings/host-keys.ts';
 import { toHostParts, type HostParts } from '../settings/host-parts.ts';
+import { servicesFor } from '../settings/host-services.ts';
 import type { WaitUntil } from '../settings/loaded-keys.ts';
 import type { SagaHostOptions } from '../model/host-options.ts';
 import { readTimeline } from '../token/resolve-program.ts';
@@ -70,15 +71,29 @@ export interface SagaHostCore extends HostParts {
   readonly forCaller?: (caller: Caller) => Promise<SagaHostCore>;
   /** See {@link withTenantOf}. Undefined: the host has its keys. */
   readonly forNamed?: (token: string, from: TokenSource) => Promise<TenantToken>;
-  /** See {@link duringRequest}. Undefined: nothing is loaded in the background. */
-  readonly during?: (waitUntil: WaitUntil) => SagaHostCore;
+  /** See {@link forInvocation}. Undefined: all invocations are alike. */
+  readonly invoked?: (invocation: Invocation) => SagaHostCore;
+}
+
+/** Parts of a runtime that belong to one request, one message, or one attached server. */
+export interface Invocation {
+  /** Environment of the runtime, for `services`. */
+  readonly env?: unknown;
+  /** Keeps the runtime alive for loads of keys in the background. */
+  readonly waitUntil?: WaitUntil | undefined;
 }
 
 /** Creates the part of a host without MCP. */
 export function createHostCore(options: SagaHostOptions): SagaHostCore {
-  const host = toHostParts(options);
-  const { source } = host.keys;
-  return source === undefined ? toCore(host) : toLoadingCore(host, source);
+  const parts = toHostParts(options);
+  const { source } = parts.keys;
+  const invoked = ({ env, waitUntil }: Invocation): SagaHostCore => {
+    const host = { ...parts, services: servicesFor(options, env) };
+    return source === undefined ? toCore(host) : toLoadingCore(host, source, waitUntil);
+  };
+  const core = invoked({});
+  const isAlike = source === undefined && typeof options.services !== 'function';
+  return isAlike ? core : { ...core, invoked };
 }
 
 /** Returns a host that chooses the keys of each request, before anything runs. */
@@ -110,7 +125,6 @@ function toLoadingCore(host: HostParts, source: LoadedSource, waitUntil?: WaitUn
       const keys = await tenants.of(named.tenant, waitUntil);
       return { host: { ...host, keys }, token: named.token };
     },
-    during: (work) => toLoadingCore(host, source, work),
   };
 }
 
@@ -143,12 +157,9 @@ export async function hostFor(core: SagaHostCore, caller: Caller): Promise<SagaH
   return core.forCaller === undefined ? core : await core.forCaller(caller);
 }
 
-/**
- * Returns the host for a request: loads in the background keep its runtime alive, if it has
- * `waitUntil`.
- */
-export function duringRequest(core: SagaHostCore, waitUntil: WaitUntil | undefined): SagaHostCore {
-  return waitUntil === undefined || core.during === undefined ? core : core.during(waitUntil);
+/** Returns the host for an invocation of the runtime. */
+export function forInvocation(core: SagaHostCore, invocation: Invocation): SagaHostCore {
+  return core.invoked === undefined ? core : core.invoked(invocation);
 }
 
 function toCore(host: HostParts): SagaHostCore {

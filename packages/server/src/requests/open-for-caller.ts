@@ -111,8 +111,8 @@ export function assertBegun(
 /**
  * Returns the principal to seal. Null marks anonymous callers, whose sagas no user can continue.
  * Every request that acts for its caller passes here, so that none is anonymous by accident.
- * Throws `principal_missing` if auth info has no principal, or if a host that tells callers apart
- * gets none.
+ * Throws `principal_missing` if a user has no principal, or if a host that tells callers apart gets
+ * none.
  */
 export async function principalOf(
   { user, principal }: Caller,
@@ -125,12 +125,6 @@ export async function principalOf(
     throw missing(
       'The host has `auth`, but this request has no caller. Pass caller: { principal: { issuer, subject, client } } or ' +
         "caller: { user }. If there is none, say caller: 'anonymous', or auth.anonymous: 'accept' for requests of MCP clients.",
-    );
-  }
-  if (option === undefined) {
-    throw missing(
-      'Authenticated requests require `auth.principal`. Set auth.principal: (user) => ({ issuer, subject, client }); ' +
-        "or 'client-only', if all users of a client application may continue each other's sagas.",
     );
   }
   if (option === 'client-only') {

@@ -68,6 +68,8 @@ export async function take(
   caller: Caller,
 ): Promise<GuardedTurn> {
   const needsWake = host.guard?.queue !== undefined && current.isWake !== true;
+  // Before the claim: if they cannot be made, nothing has run.
+  const services = await host.services();
   const lease = new Lease(host, current.saga, await leaseRequest(host, current, caller));
   for (;;) {
     const claimed = await lease.claim();
@@ -78,7 +80,7 @@ export async function take(
     }
     const taken = await runTurn(
       host,
-      turnRequest(host, current, caller, lease.isGuarded, claimed),
+      { ...turnRequest(host, current, caller, lease.isGuarded, claimed), services },
       lease,
     );
     if (!claimed.isAwaited) return taken;
@@ -129,7 +131,7 @@ function turnRequest(
   caller: Caller,
   isGuarded: boolean,
   { interrupted, isAwaited, isBehind }: Claimed,
-): TurnRequest {
+): Omit<TurnRequest, 'services'> {
   const {
     opened: found,
     saga,

@@ -58,7 +58,8 @@ export async function start(
   };
   const saga = { sagaId, claims, state: { program: state, secret: createSecret(), generation: 0 } };
   await assertFits(host, saga);
-  const first = { program, saga, answers: new Map(), caller, tokenBytes: 0, dialect };
+  const services = await host.services();
+  const first = { program, saga, answers: new Map(), caller, services, tokenBytes: 0, dialect };
   const { turn } = await runTurn(host, first, new Lease(host, saga));
   return turn;
 }

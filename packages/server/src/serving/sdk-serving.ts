@@ -52,7 +52,12 @@ export function sdkServing({
       'parsedBody' in served || request.method !== 'POST' || (await isModern(request, handler));
     // The SDK creates the server of other requests for a copy of the request.
     const mcp = isHandedOn ? shared : createMcpHandler(() => createFor(request), handler);
-    return await mcp.fetch(request, served);
+    const { user, ...given } = served;
+    // Handlers of other tools receive the user as the SDK's auth info.
+    return await mcp.fetch(request, {
+      ...given,
+      ...(user === undefined ? {} : { authInfo: user as never }),
+    });
   };
 }
 

@@ -1,4 +1,5 @@
 import { present } from '@mcp-saga/core/program';
+import type { User } from '@mcp-saga/core';
 import { callSagaMethod, toolNamed } from '../mcp/attach-saga-methods.ts';
 import { paramHeadersOf } from '../mcp/param-headers.ts';
 import type { ClientSource, RequestContextLike } from '../mcp/sdk.ts';
@@ -6,7 +7,6 @@ import { callTool } from '../mcp/tools.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { toDirectRequest, type DirectRequest } from './direct-request.ts';
 import { encodeError, encodeResult, type ServerInfo } from './direct-response.ts';
-import type { AuthInfo } from '../http/serve-options.ts';
 import type { ReadRequest } from '../http/json-body.ts';
 
 // Each request declares the capabilities of its client.
@@ -47,26 +47,10 @@ function toAnswer(
   const isTool = method === 'tools/call';
   const saga = isTool ? toolNamed(host, params['name']) : undefined;
   if (isTool && (saga === undefined || paramHeadersOf(saga).length > 0)) return undefined;
-  const stepContext = toStepContext(served);
-  if (stepContext === undefined) return undefined;
-  const call = { context: toContext(asked, served), ...stepContext };
+  const call = { context: toContext(asked, served) };
   if (saga === undefined) return () => callSagaMethod(host, noSession, { method, params, ...call });
   const { waitUntil } = served;
   return () => callTool(host, noSession, { saga, request: { method, params }, waitUntil, ...call });
-}
-
-/**
- * Makes the services of server steps; undefined if the author's function throws, since the SDK
- * reports that error.
- */
-function toStepContext({
-  stepContext,
-}: ServedRequest): { readonly stepContext: unknown } | undefined {
-  try {
-    return { stepContext: stepContext() };
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -75,7 +59,7 @@ function toStepContext({
  */
 function toContext(
   { id, meta, envelope, requestState, inputResponses }: DirectRequest,
-  { request, authInfo }: ServedRequest,
+  { request, user }: ServedRequest,
 ): RequestContextLike {
   const { signal } = request;
   return {
@@ -88,15 +72,16 @@ function toContext(
       log: async () => undefined,
       ...present({ _meta: meta, inputResponses }),
     },
-    http: { req: request, ...present({ authInfo }) },
+    http: { req: request, ...present({ authInfo: user }) },
   };
 }
 
 /** Request after the checks of its host, origin, and user. */
 export interface ServedRequest extends ReadRequest {
-  readonly authInfo?: AuthInfo;
-  /** Makes the `services` of server steps. */
-  readonly stepContext: () => unknown;
+  /** Result of `auth.authenticate`, if it is a user. */
+  readonly user?: User;
+  /** Environment of the runtime, for `services`. */
+  readonly env: unknown;
   /** Keeps the runtime alive for work after the response. */
   readonly waitUntil?: (work: Promise<unknown>) => void;
 }

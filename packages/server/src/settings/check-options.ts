@@ -9,6 +9,7 @@ import type { SagaQueue } from '../model/queue-types.ts';
 import type { SagaStore } from '../model/store-types.ts';
 import { assertClock } from './clock.ts';
 import { isKeySource } from './host-keys.ts';
+import { assertServices } from './host-services.ts';
 import {
   assertKnown,
   assertKnownOptions,
@@ -66,6 +67,7 @@ export function assertHostOptions(options: SagaHostOptions): void {
   if (studio !== undefined) studioOf(options);
   assertKeys(options);
   assertAuth(auth);
+  assertServices(options);
   assertStores(options);
   assertGuard(options);
   assertQueue(queue, options);

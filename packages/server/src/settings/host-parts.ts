@@ -1,4 +1,5 @@
 import { present, optionError } from '@mcp-saga/core/program';
+import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
   AuthOptions,
   GuardOptions,
@@ -25,6 +26,7 @@ import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
 import { guardedHooks, rejectionReporter, quietly } from './observer-hooks.ts';
 import { guardedQueue, type QueueAccess } from './host-queue.ts';
+import { principalOfUser } from './user-principal.ts';
 
 /** Completes the options for instant refusals. Throws RangeError for an invalid `withinMs`. */
 function toInstantRefusals({
@@ -37,7 +39,7 @@ function toInstantRefusals({
 
 /** Checks of a caller before a turn. */
 export interface Gate {
-  readonly principal: PrincipalOption | undefined;
+  readonly principal: PrincipalOption;
   /** `true` if the host tells callers apart: a request must say who sent it, or that nobody did. */
   readonly requiresCaller: boolean;
   /** `true` if MCP requests without auth info are anonymous. */
@@ -111,6 +113,8 @@ export interface Offers {
 
 /** Parts of a host, made from its options. Each function takes the parts it needs. */
 export interface HostParts {
+  /** Returns the services of the process for this invocation. Throws what their function throws. */
+  readonly services: () => Awaitable<Services>;
   readonly registry: Registry;
   readonly keys: Keys;
   readonly gate: Gate;
@@ -124,7 +128,7 @@ export interface HostParts {
 }
 
 /** Checks and completes the options of a host. Throws TypeError or RangeError. */
-export function toHostParts(given: SagaHostOptions): HostParts {
+export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'> {
   assertHostOptions(given);
   const options = withStore(given);
   const { audience, auth = {}, guard, queue, answers = {}, studio, testing = {} } = options;
@@ -180,7 +184,7 @@ export function toHostParts(given: SagaHostOptions): HostParts {
     registry,
     keys,
     gate: {
-      principal: auth.principal,
+      principal: auth.principal ?? principalOfUser,
       requiresCaller: [auth.principal, auth.authorize, auth.mayAnswer].some(
         (option) => option !== undefined,
       ),

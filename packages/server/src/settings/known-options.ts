@@ -26,6 +26,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   keys: true,
   audience: true,
   auth: true,
+  services: true,
   store: true,
   guard: true,
   outside: true,
@@ -104,19 +105,20 @@ export const requestNames: {
   readonly start: NamesOf<HostRequest>;
   readonly cancel: NamesOf<CancelHostRequest>;
   readonly deliver: NamesOf<DeliveryRequest>;
-  readonly callerOnly: NamesOf<Pick<HostRequest, 'caller'>>;
+  readonly inspect: NamesOf<Pick<HostRequest, 'caller'>>;
+  readonly answer: NamesOf<Pick<HostRequest, 'caller' | 'env'>>;
 } = {
-  start: { caller: true, signal: true },
-  cancel: { caller: true, signal: true, reason: true },
-  deliver: { services: true, signal: true },
-  callerOnly: { caller: true },
+  start: { caller: true, env: true, signal: true },
+  cancel: { caller: true, env: true, signal: true, reason: true },
+  deliver: { env: true, signal: true },
+  inspect: { caller: true },
+  answer: { caller: true, env: true },
 };
 
 const callerNames: NamesOf<SagaCaller> = {
   principal: true,
   user: true,
   capabilities: true,
-  services: true,
   progress: true,
   log: true,
   traceContext: true,
@@ -177,6 +179,12 @@ export function assertKnown(
   const other = Object.keys(given).find((name) => !known.includes(name));
   if (other === undefined) return;
   const path = group && `${group}.`;
+  if (other === 'context')
+    throw optionError(
+      `There is no option '${path}context'. Pass what belongs to the process as \`services\` of the host, and return what belongs to ` +
+        'a request from `auth.authenticate`: steps receive both, as `services` and `user`. A queue runs turns without a request.',
+      { code: 'unknown_option' },
+    );
   const nearest = nearestName(other, [...known, ...(elsewhere?.keys() ?? [])]);
   const meant =
     nearest === undefined || known.includes(nearest)

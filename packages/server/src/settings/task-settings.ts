@@ -41,7 +41,7 @@ export function toTaskSettings(
   if (tasks === undefined && sagas.every(({ task }) => task === undefined)) return undefined;
   if (settings.bearer === 'accept' || auth?.principal !== undefined) return settings;
   warn(
-    'Tasks are not offered: without authentication, a task ID alone gives access to its result. Set auth: { principal }, ' +
+    'Tasks are not offered: without authentication, a task ID alone gives access to its result. Set auth: { principal } or, for serveSagas, auth: { authenticate }, ' +
       "or tasks: { bearer: 'accept' } to allow this.",
   );
   return undefined;

@@ -65,6 +65,8 @@ export async function elapse(
 const quiet = {
   answers: new Map<string, never>(),
   caller: {},
+  // Nothing runs.
+  services: undefined as never,
   tokenBytes: 0,
   dialect: {
     asks: ['elicitation', 'elicitation.url', 'sampling', 'roots'] as const,

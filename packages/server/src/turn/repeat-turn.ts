@@ -59,7 +59,17 @@ async function renderQuestions(
   const dialect = { maxHold: 0, defersEffects: true };
   const runtime = turnRuntime(
     silentAt(host, saga.claims.iat),
-    { program, saga, answers: new Map(), caller: {}, dialect, tokenBytes: turn.token.length },
+    {
+      program,
+      saga,
+      answers: new Map(),
+      caller: {},
+      // Nothing runs.
+      // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- necessary if `Register` has a type for services
+      services: undefined as never,
+      dialect,
+      tokenBytes: turn.token.length,
+    },
     0,
   );
   // The first client was asked each kept question. Questions for other clients are dropped below.

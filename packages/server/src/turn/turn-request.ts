@@ -1,4 +1,4 @@
-import type { Program } from '@mcp-saga/core';
+import type { Program, Services } from '@mcp-saga/core';
 import type { ClientAnswer, EndRequest } from '@mcp-saga/core/program';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { Caller } from '../model/caller.ts';
@@ -19,6 +19,7 @@ export interface TurnRequest {
   /** `true` if an earlier run of this turn was interrupted. */
   readonly isInterrupted?: boolean;
   readonly caller: Caller;
+  readonly services: Services;
   /** Bytes of the opened token. 0 at the start. */
   readonly tokenBytes: number;
   readonly dialect: DialectCapabilities;

@@ -22,7 +22,7 @@ const digestLength = 16;
 /** Makes the runtime of a turn. */
 export function turnRuntime(
   host: HostParts,
-  { program, saga, caller, tokenBytes, dialect, receivedAt, ...request }: TurnRequest,
+  { program, saga, caller, services, tokenBytes, dialect, receivedAt, ...request }: TurnRequest,
   deadline: number | undefined,
   newest: () => SealedSaga = () => saga,
 ): Runtime {
@@ -59,7 +59,7 @@ export function turnRuntime(
     },
     request: {
       capabilities: caller.capabilities,
-      services: caller.services,
+      user: caller.user,
       ...(dialect.endsOnAbort === true && program.forks !== undefined
         ? { signal: neverAborted(), stops: signal }
         : { signal }),
@@ -83,6 +83,7 @@ export function turnRuntime(
       digest: async (text) => (await digestText(text)).slice(0, digestLength),
     },
     effects: {
+      services,
       claim:
         guard === undefined
           ? undefined

@@ -40,22 +40,14 @@ const methods: Readonly<Record<string, (host: SagaHost, options: never) => Promi
 };
 
 const taken: Readonly<Record<string, readonly string[]>> = {
-  start: ['caller', 'signal'],
-  resume: ['caller', 'signal'],
-  cancel: ['caller', 'signal', 'reason'],
-  deliver: ['services', 'signal'],
+  start: ['caller', 'env', 'signal'],
+  resume: ['caller', 'env', 'signal'],
+  cancel: ['caller', 'env', 'signal', 'reason'],
+  deliver: ['env', 'signal'],
   inspect: ['caller'],
-  answer: ['caller'],
+  answer: ['caller', 'env'],
 };
-const ofCaller = [
-  'principal',
-  'user',
-  'capabilities',
-  'services',
-  'progress',
-  'log',
-  'traceContext',
-];
+const ofCaller = ['principal', 'user', 'capabilities', 'progress', 'log', 'traceContext'];
 const ofPrincipal = ['issuer', 'subject', 'client'];
 
 /** Names that a developer may write by mistake: of another level, misspelled, or any. */

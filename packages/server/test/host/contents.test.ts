@@ -40,15 +40,17 @@ test.each([
   expect(got).toEqual(keep ? [mark, mark] : [undefined, undefined]);
 });
 
-test('[T12] context, auth info and signals of a request are not in the token', async () => {
+test('[T12] services, and the user and signals of a request, are not in the token', async () => {
   const using = saga({ name: 'using', version: '1' }, function* () {
     yield* step('use', ({ services }) => typeof services);
     yield* elicit('go', { message: 'Go?', schema: Empty });
     return 'done';
   });
-  const { host } = hostOf(using, { auth: { principal: 'client-only' } });
-  const caller = {
+  const { host } = hostOf(using, {
+    auth: { principal: 'client-only' },
     services: { secret: mark },
+  });
+  const caller = {
     user: { clientId: 'app', token: mark },
     capabilities: { mark, elicitation: {} },
   };

@@ -214,8 +214,8 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
     await close();
   });
 
-  test('passes the context of attach to steps', async () => {
-    const services = { database: 'kq' };
+  test('passes the services to steps, made of the env of attach', async () => {
+    const env = { database: 'kq' };
     const got: unknown[] = [];
     const using = saga({ name: 'using', version: '1' }, function* () {
       yield* step('use', ({ services: given }) => {
@@ -223,9 +223,12 @@ describe.each(connections)('$name', ({ connect, stateless = false }) => {
       });
       return 'used';
     });
-    const { client, close } = await connect(hostOf(using).host, { services });
+    const { client, close } = await connect(
+      hostOf(using, { services: (given: object) => ({ given }) }).host,
+      { env },
+    );
     await callSaga(client, { name: 'using' });
-    expect(got[0]).toBe(services);
+    expect(got[0]).toEqual({ given: env });
     await close();
   });
 

@@ -9,11 +9,11 @@ const signature = 'signed';
 function serving(change: object = {}) {
   const clock = testClock();
   const queue = recordingQueue();
-  const contexts: unknown[] = [];
+  const seen: unknown[] = [];
   const errors: unknown[] = [];
   const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
     yield* sleep(hour);
-    yield* step('ship', ({ services }) => void contexts.push(services));
+    yield* step('ship', ({ services }) => void seen.push(services));
     return 'done';
   });
   const server = serveSagas<{ readonly name: string }>({
@@ -21,6 +21,7 @@ function serving(change: object = {}) {
     version: '1.0.0',
     sagas: [order],
     keys: generateKey(),
+    services: (env) => env,
     guard: { store: memoryGuard({ clock }) },
     queue: {
       ...queue,
@@ -79,20 +80,20 @@ function serving(change: object = {}) {
     clock.now = at;
     return message;
   };
-  return { server, queue, contexts, errors, post, started };
+  return { server, queue, seen, errors, post, started };
 }
 
 describe('POST /saga/wake', () => {
   it('[E8] delivers a message with a valid signature', async () => {
-    const { contexts, post, started, errors } = serving();
+    const { seen, post, started, errors } = serving();
     const message = await started();
     expect((await post(message)).status).toBe(401);
     expect((await post(message, { 'x-signature': 'forged' })).status).toBe(401);
-    expect(contexts).toEqual([]);
+    expect(seen).toEqual([]);
     const response = await post(message, { 'x-signature': signature });
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ status: 'ended' });
-    expect(contexts).toEqual([{ name: 'env' }]);
+    expect(seen).toEqual([{ name: 'env' }]);
     expect(errors).toEqual([]);
   });
 
@@ -121,10 +122,10 @@ describe('POST /saga/wake', () => {
   });
 
   it('[E8] has a counterpart for queues that call a function', async () => {
-    const { server, contexts, started } = serving();
+    const { server, seen, started } = serving();
     expect(await server.deliver(await started(), { name: 'lambda' })).toMatchObject({
       status: 'ended',
     });
-    expect(contexts).toEqual([{ name: 'lambda' }]);
+    expect(seen).toEqual([{ name: 'lambda' }]);
   });
 });

@@ -14,7 +14,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const method = 'tools/callSaga';
 
-test('[W1] an error of `context` is returned to the client, and reported once', async () => {
+test('[W1] an error of `services` is hidden from the client, and reported once', async () => {
   const failing = new Error('no database');
   const both = bothServers({
     sagas: [asking()],
@@ -22,16 +22,20 @@ test('[W1] an error of `context` is returned to the client, and reported once', 
       throw failing;
     },
   });
-  expect((await both.ask(() => post('modern', method, { name: 'asking' }))).status).toBe(500);
+  const { text } = await both.ask(() => post('modern', method, { name: 'asking' }));
+  expect(text).not.toContain('no database');
   expect(both.told.direct.errors).toEqual([failing]);
   expect(both.told.sdk.errors).toEqual([failing]);
 });
 
-test('[W1] steps get the context, and the rest of the response is as by the SDK', async () => {
+test('[W1] steps get the services, and the rest of the response is as by the SDK', async () => {
   const tells = saga({ name: 'tells', version: '1' }, function* () {
-    return yield* step('tell', ({ services }) => `for ${String(services)}`);
+    return yield* step(
+      'tell',
+      ({ services }) => `for ${(services as { readonly env: string }).env}`,
+    );
   });
-  const both = bothServers({ sagas: [tells] });
+  const both = bothServers({ sagas: [tells], services: (env: unknown) => ({ env }) });
   const { text, isDirect } = await both.ask(() => post('modern', method, { name: 'tells' }));
   expect(text).toContain('for env');
   expect(isDirect).toBe(true);

@@ -30,8 +30,8 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly input?: fc.Arbitrary<unknown>;
   /** Makes the world of a run. */
   readonly world?: () => W;
-  /** Makes the `services` of steps. */
-  readonly services?: (world: W) => unknown;
+  /** Makes the services that steps receive. */
+  readonly services?: (world: W) => Exclude<TestSagaOptions['services'], undefined>;
   /** Returns the fakes that the kit checks. */
   readonly providers?: (world: W) => readonly TestProvider[];
   /** Returns the stand-ins for steps. */
@@ -109,7 +109,7 @@ export function sagaProperty<W = undefined>(
         ...rest,
         ...(given === undefined ? {} : { input: given }),
         ...(providers === undefined ? {} : { providers: providers(world) }),
-        services: services?.(world),
+        ...(services === undefined ? {} : { services: services(world) }),
       },
       stands,
     );

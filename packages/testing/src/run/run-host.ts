@@ -65,7 +65,7 @@ export class Serving {
     const told = (what: 'progress' | 'log', text: string): void =>
       world.tell({ type: 'told', what, text });
     const client: SagaCaller = {
-      services: world.options.services,
+      ...present({ user: world.options.user }),
       progress: ({ value, total, message }) => {
         const of = total === undefined ? '' : `/${total}`;
         told('progress', `${value}${of}${message === undefined ? '' : ` ${message}`}`);
@@ -73,7 +73,12 @@ export class Serving {
       log: (level, data) =>
         told('log', `${level} ${typeof data === 'string' ? data : JSON.stringify(data)}`),
     };
-    const caller = { ...(request.type === 'wake' ? {} : client), ...present({ capabilities }) };
+    // A queue runs its turns without a request, and so without a user. The test is the owner.
+    const caller: SagaCaller = {
+      ...(request.type === 'wake' ? {} : client),
+      ...present({ capabilities }),
+      principal: 'anonymous',
+    };
     try {
       return await this.#send(this.#host(world), world, request, { caller, signal });
     } catch (error) {
@@ -103,6 +108,7 @@ export class Serving {
     const programs = [this.#program, ...(world.options.sagas ?? [])];
     return createSagaHost({
       ...world.options.host,
+      ...present({ services: world.options.services }),
       sagas: programs.map((program) => simulatedProgram(recordedOn(world, program), world)),
       keys: this.#key,
       audience: 'test',

@@ -1,5 +1,5 @@
 import type { Program, SagaHostOptions, Schema, ToolResult } from '@mcp-saga/server';
-import type { Services, InferInput, InferOutput } from '@mcp-saga/server/internal';
+import type { InferInput, InferOutput, User } from '@mcp-saga/server/internal';
 import type { NamesOf } from '../values/known-options.ts';
 
 /** Options of the host that a test may set. */
@@ -29,10 +29,16 @@ export interface TestSagaOptions {
    * several runs. @default 1
    */
   readonly seed?: number;
-  /** Passed to steps as `services`. */
-  readonly services?: Services;
+  /** Services that steps receive, such as fakes: a value, or a function that makes them per turn. */
+  readonly services?: SagaHostOptions['services'];
   /**
-   * Lets a queue run each turn that it may run under `forks: 'refuse'`. Its steps get no `services`.
+   * User of each request, which steps receive as `user`. The turns of a queue have none.
+   * @default none
+   */
+  readonly user?: User;
+  /**
+   * Lets a queue run each turn that it may run under `forks: 'refuse'`. There is no request then,
+   * so its steps get no `user`.
    * @default false
    */
   readonly queue?: boolean;
@@ -61,6 +67,7 @@ export const testSagaNames: NamesOf<TestSagaOptions> = {
   clock: true,
   seed: true,
   services: true,
+  user: true,
   queue: true,
   sagas: true,
   providers: true,

@@ -8,6 +8,7 @@ import {
   type SagaHost,
   type SagaHostOptions,
 } from '@mcp-saga/server';
+import type { User } from '@mcp-saga/server/internal';
 import type * as sdkModule from '@modelcontextprotocol/server';
 import type { McpServer, Transport } from '@modelcontextprotocol/server';
 import { VirtualClock } from '../values/virtual-clock.ts';
@@ -31,8 +32,13 @@ export interface WireServerOptions {
    * tools, prompts, or resources.
    */
   readonly server?: () => McpServerLike;
-  /** Passed to steps as `services`. */
-  readonly services?: unknown;
+  /** Environment of the runtime, for `services` of the host. */
+  readonly env?: unknown;
+  /**
+   * Makes the user of a client with a name, as `auth.authenticate` of the server would return it.
+   * Default: auth info of the SDK, with the name as `subject`.
+   */
+  readonly user?: (name: string) => User;
 }
 
 /** A host and its server, in memory. */
@@ -91,7 +97,7 @@ export class TestHost {
     const handler = sdk.createMcpHandler(() => this.#createServer(sdk));
     const user = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
     const response = await Promise.race([
-      handler.fetch(new Request(request, { signal }), authOf(user)),
+      handler.fetch(new Request(request, { signal }), this.#authOf(user)),
       rejection(gone.signal),
     ]);
     if (isLost) {
@@ -116,7 +122,7 @@ export class TestHost {
     near.send = async (message, options) => {
       await this.#ready();
       if ('id' in message && cutter.sending(message)) lost.add(message.id);
-      await send(message, { ...options, ...authOf(user) });
+      await send(message, { ...options, ...this.#authOf(user) });
     };
     far.send = (message, options) =>
       'id' in message && !('method' in message) && lost.has(message.id)
@@ -167,12 +173,19 @@ export class TestHost {
     return await import('@modelcontextprotocol/server');
   }
 
+  #authOf(name: string | undefined): object {
+    if (name === undefined) return {};
+    const info = { token: 'test', clientId: 'test', scopes: [], extra: { user: name } };
+    const user = this.#server.user?.(name) ?? { ...info, subject: name, client: 'test' };
+    return { authInfo: user };
+  }
+
   #createServer({ McpServer: Server }: typeof sdkModule): McpServer {
-    const { server, services } = this.#server;
+    const { server, env } = this.#server;
     const mcp =
       (server?.() as McpServer | undefined) ??
       new Server({ name: 'test', version: '1' }, { capabilities: { logging: {} } });
-    this.#makeHost().attach(mcp, { services, waitUntil: (work) => void this.#works.push(work) });
+    this.#makeHost().attach(mcp, { env, waitUntil: (work) => void this.#works.push(work) });
     return mcp;
   }
 }
@@ -208,11 +221,6 @@ const realClock: TestHost['clock'] = {
   during: async (work) => await work,
 };
 
-function authOf(user: string | undefined): object {
-  if (user === undefined) return {};
-  return { authInfo: { token: 'test', clientId: 'test', scopes: [], extra: { user } } };
-}
-
 function rejection(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -233,7 +241,7 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
       : {}),
     hooks: { onTurn: () => undefined, onReject: () => undefined, onWarning: () => undefined },
     ...given,
-    auth: { principal: userOf, anonymous: 'accept', ...given.auth },
+    auth: { anonymous: 'accept', ...given.auth },
     testing: {
       environment: 'production',
       ...given.testing,
@@ -244,10 +252,4 @@ function hostsOf(options: WireHostOptions, world: WireWorld): () => SagaHost {
   };
   return () =>
     createSagaHost({ ...shared, sagas: sagas.map((program) => wiredProgram(program, world)) });
-}
-
-function userOf(authInfo: unknown): { readonly subject: string; readonly client: string } {
-  const { clientId, extra } = authInfo as { clientId: string; extra?: { readonly user?: unknown } };
-  const { user } = extra ?? {};
-  return { subject: typeof user === 'string' ? user : clientId, client: clientId };
 }

@@ -138,6 +138,7 @@ async function runAlone(spec: StepSpec, input: unknown, self: Self): Promise<voi
     const given: StepContext<unknown> = {
       input,
       services: undefined,
+      user: undefined,
       signal,
       attempt: 1,
       idempotencyKey,

@@ -37,7 +37,13 @@ export class Promises {
         kind: 'promise',
         path: pathOf(actor),
         undoes: undefined,
-        step: { services: request.services, signal: code.signal, attempt: 1, input: code.input },
+        step: {
+          services: effects.services,
+          user: request.user,
+          signal: code.signal,
+          attempt: 1,
+          input: code.input,
+        },
         run: (step) => code.run(step.input),
       });
     hostPromises(

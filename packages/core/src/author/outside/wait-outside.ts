@@ -256,8 +256,17 @@ function* deliveries<R>(
             const answers = mayStop ? await host.answers(box).catch(() => []) : [];
             if (answers.some((one) => one.recipient === recipient)) return nothingSent;
             const url = await host.ticket(question, { ...facts, level, recipient, needsQueue });
-            const { services, signal, attempt, standIn = wait.deliver } = given;
-            const ticket = { services, signal, attempt, url, by: by ?? undefined, to, isReminder };
+            const { services, user, signal, attempt, standIn = wait.deliver } = given;
+            const ticket = {
+              services,
+              user,
+              signal,
+              attempt,
+              url,
+              by: by ?? undefined,
+              to,
+              isReminder,
+            };
             await standIn({
               ...ticket,
               // Tests see if the author reads the key.

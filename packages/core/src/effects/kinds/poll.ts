@@ -32,7 +32,8 @@ export const poll: Effect<PollSpec> = {
   run: async ({ spec, path, asked, since = 0 }, runtime, signal) => {
     const endsAt = spec.outside && since + spec.totalTimeoutMs;
     const step = {
-      services: runtime.request.services,
+      services: runtime.effects.services,
+      user: runtime.request.user,
       signal,
       attempt: asked + 1,
       ...present({ endsAt }),

@@ -245,9 +245,10 @@ async function runOnce(
   outer: AbortSignal,
 ): Promise<unknown> {
   const input: unknown = task.input === undefined ? undefined : JSON.parse(task.input);
-  const { services } = runtime.request;
+  const { services } = runtime.effects;
+  const { user } = runtime.request;
   const work = async (signal: AbortSignal): Promise<unknown> => {
-    const made = Object.defineProperty({ input, services, signal, ...given }, keyOf, {
+    const made = Object.defineProperty({ input, services, user, signal, ...given }, keyOf, {
       value: key,
     });
     Object.defineProperty(made, 'idempotencyKey', derivedKey);

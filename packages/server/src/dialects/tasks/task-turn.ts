@@ -36,9 +36,8 @@ export async function takeTurn(
   const { limits } = task.host;
   const host = { ...task.host, limits: { ...limits, tokenTtlMs: tasks?.ttl ?? limits.tokenTtlMs } };
   let progress: Omit<TaskProgress, 'token' | 'told'> | undefined;
-  const { signal, services, user, principal } = caller;
+  const { signal, user, principal } = caller;
   const own: Caller = {
-    services,
     ...present({ user, principal, signal, capabilities: record.client.capabilities }),
     progress: (told) => {
       progress = told;

@@ -103,7 +103,7 @@ export class TurnScript {
         ...(host.checkpointBeforeUndo === true ? { commit: () => Promise.resolve(undefined) } : {}),
         defersEffects: host.defersEffects ?? false,
       },
-      request: { capabilities: undefined, services: undefined, signal: this.#stop.signal },
+      request: { capabilities: undefined, user: undefined, signal: this.#stop.signal },
       time: {
         now: () => this.#clock.now(),
         random: () => numbers.next().value ?? 0.5,
@@ -120,6 +120,9 @@ export class TurnScript {
         digest: (text) => text,
       },
       effects: {
+        // The code of no author runs.
+        // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- necessary if `Register` has a type for services
+        services: undefined as never,
         claim: () => free.next().value ?? true,
         perform: ({ kind, path, step: { input } }) => this.#ends(kind, path, input),
         compensator: () => undefined,

@@ -1,0 +1,19 @@
+/**
+ * Registers the types of `services` and `user` for all code of an application:
+ * `declare module '@mcp-saga/core' { interface Register { services: Services; user: User } }`.
+ *
+ * They are two things, because they live differently. Services belong to the process, and are there
+ * in every turn. A user belongs to a request, and a turn that a queue, a cancel token, or an answer
+ * page runs has none.
+ */
+// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- filled in by applications
+export interface Register {}
+
+/** Type of `services` in server steps: the type in {@link Register}, or else `unknown`. */
+export type Services = Register extends { readonly services: infer S } ? S : unknown;
+
+/** Type of `user` in server steps: the type in {@link Register}, or else `unknown`. */
+export type User = Register extends { readonly user: infer U } ? U : unknown;
+
+/** User of a request; undefined if no request of a user runs the turn. */
+export type RequestUser = Register extends { readonly user: infer U } ? U | undefined : unknown;
