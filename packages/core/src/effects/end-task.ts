@@ -7,7 +7,7 @@ import type { Acceptance, EffectTask, TaskEnd } from './parts/effect.ts';
 import { accepted, ended } from './parts/effect-entries.ts';
 import type { Question, Route } from '../model/question.ts';
 import type { AuthoringError } from '../values/errors.ts';
-import { decode } from '../values/codec.ts';
+import { CodecError, decode } from '../values/codec.ts';
 import { encodeError } from '../values/step-error-data.ts';
 import { keyText } from './parts/run-code.ts';
 
@@ -56,7 +56,13 @@ async function checkedAnswer(spec: EffectSpec, answer: ClientAnswer): Promise<Ac
   if ('error' in answer) {
     const { code, message, data } = answer.error;
     const error = { name: 'ClientError', message, code, ...present({ data }) };
-    return accepted('clientError', error, given);
+    try {
+      return accepted('clientError', error, given);
+    } catch (thrown) {
+      // The client sent what no journal holds, so the client can send it otherwise.
+      if (thrown instanceof CodecError) return { reason: 'error.data: nested too deeply' };
+      throw thrown;
+    }
   }
   const { result } = answer;
   if (!isJsonObject(result)) return { reason: 'result: expected an object' };
