@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -23,7 +24,7 @@ import {
 } from './fixtures.ts';
 
 const bytes = (seed: number): Uint8Array =>
-  Uint8Array.from({ length: 32 }, (_, index) => (seed * 37 + index * 11) % 256);
+  new Uint8Array(createHash('sha256').update(Uint8Array.of(seed)).digest());
 const oldKey = `old:${toBase64Url(bytes(1))}`;
 const newKey = `new:${toBase64Url(bytes(2))}`;
 const jwk = { kty: 'oct', kid: 'jwk', k: toBase64Url(bytes(3)) } as const;

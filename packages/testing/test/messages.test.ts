@@ -40,19 +40,19 @@ describe('an error message of the test kit', () => {
 
   it('shows both texts of a question that changes', async () => {
     let asked = 0;
-    const varies = (text: string, titled: boolean) =>
+    const varies = (text: string, choices: boolean) =>
       saga({ name: 'varies', version: '1' }, function* () {
         asked += 1;
-        const Day = z.object({ date: z.string().meta({ title: titled ? `No. ${asked}` : 'Day' }) });
+        const Day = z.object({ date: choices ? z.enum(['x', `No. ${asked}`]) : z.string() });
         const { date } = yield* elicit('date', {
-          message: `${text}${titled ? '' : asked}`,
+          message: `${text}${choices ? '' : asked}`,
           schema: Day,
         });
         return date;
       });
-    const answered = async (titled: boolean): Promise<string> => {
+    const answered = async (choices: boolean): Promise<string> => {
       asked = 0;
-      const run = testSaga(varies('No. ', titled)).on.elicit('date', { date: 'x' }).run();
+      const run = testSaga(varies('No. ', choices)).on.elicit('date', { date: 'x' }).run();
       return (await errorOf(run)).message;
     };
     expect(await answered(false)).toContain(
