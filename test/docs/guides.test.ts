@@ -161,8 +161,8 @@ it('asks with forms: choices from a step, titles, and a schema of zod/mini', asy
   tables.set(input.day, ['7', '9']);
   const run = await testSaga(bookTable, { input }).on.elicit('table', { table: '9' }).run();
   expect(run.result).toBe('Table 9 is yours.');
-  const order = await testSaga(pizza).on.elicit('order', { size: 's' }).run();
-  expect(order.result).toBe('s with nothing');
+  const ordered = await testSaga(pizza).on.elicit('order', { size: 's' }).run();
+  expect(ordered.result).toBe('s with nothing');
   const sure = await testSaga(confirm).on.elicit('sure', { sure: true }).run();
   expect(sure.result).toBe('Yes.');
 });
