@@ -52,7 +52,8 @@ function isDeclaration(node: ts.Identifier): boolean {
       ts.isInterfaceDeclaration(parent) ||
       ts.isTypeAliasDeclaration(parent)) &&
       parent.name === node) ||
-    ts.isImportSpecifier(parent)
+    ts.isImportSpecifier(parent) ||
+    ts.isNamespaceImport(parent)
   );
 }
 
