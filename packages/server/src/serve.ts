@@ -1,10 +1,16 @@
 import { present } from '@mcp-saga/core/program';
 import type { KeysOption } from '@mcp-saga/seal';
 import { hostCheck } from './http/allowed-hosts.ts';
+import {
+  nobody,
+  senderOf,
+  uncheckable,
+  unauthorized,
+  type Sender,
+} from './http/authenticate-request.ts';
 import { originCheck, preflightResponse, readableBy } from './http/allowed-origins.ts';
 import {
   assertServeOptions,
-  isResponse,
   type KeysOfEnv,
   type ServeSagasOptions,
 } from './http/serve-options.ts';
@@ -104,21 +110,25 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   /** Serves answer pages and webhooks. */
   async function answerOutside(request: Request, env: Env, runtime: unknown): Promise<Response> {
     return await answerRequest(coreFor(env, runtime), request, async () => {
-      const found = await authenticate?.(request, env);
-      if (isResponse(found)) return found;
-      const user = toUser(found);
-      // A link may be opened by somebody who never signs in here.
+      const { response, user } = await senderOf(() => authenticate?.(request, env));
+      if (response !== undefined) return response;
+      // A link may be opened by somebody who never signs in here, and a person with a bad session
+      // sees the page that asks them to sign in.
       return user === undefined ? { principal: 'anonymous' } : { user };
     });
   }
 
   async function answer(request: Request, env: Env, runtime: unknown): Promise<Response> {
     const all = hostFor(env);
-    const found = await authenticate?.(request, env);
-    if (isResponse(found)) return found;
-    const user = toUser(found);
-    const isAnonymous = (found ?? undefined) === undefined && anonymous === 'accept';
-    if (authenticate !== undefined && user === undefined && !isAnonymous) return unauthorized();
+    const sender = await senderOf(() => authenticate?.(request, env)).catch((error: unknown) => {
+      all.observer.hooks.onError(error);
+      return { response: uncheckable() };
+    });
+    const { response, user, refused: refusal }: Sender = sender;
+    if (response !== undefined) return response;
+    if (refusal !== undefined) return unauthorized(refusal);
+    if (authenticate !== undefined && user === undefined && anonymous !== 'accept')
+      return unauthorized(nobody);
     const served = {
       env,
       ...(await readJson(request, handler?.maxRequestBodySize)),
@@ -182,11 +192,6 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   return server;
 }
 
-/** Without types, `authenticate` may return false or an empty string. */
-function toUser<T>(found: T): (T & object) | undefined {
-  return typeof found === 'object' && found !== null ? found : undefined;
-}
-
 /**
  * Makes keys for a host of the result of `keys(env)`. Calls `again` for later loads of a promise.
  */
@@ -209,15 +214,6 @@ function reloadable(
 function refused(message: string): Response {
   const error = { code: -32_000, message };
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 403 });
-}
-
-/**
- * Makes a 401 for a request without auth info. The response must name a scheme (RFC 9110, section
- * 15.5.2).
- */
-function unauthorized(): Response {
-  const headers = { 'www-authenticate': 'Bearer' };
-  return new Response('The server requires an access token.\n', { status: 401, headers });
 }
 
 /**

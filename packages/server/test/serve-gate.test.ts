@@ -197,3 +197,97 @@ describe('authenticate that returns no user', () => {
     );
   });
 });
+
+describe('authenticate that throws', () => {
+  const principal = 'client-only';
+  const secret = 'jdbc://user:secret@db';
+  const thrown = (fields: object): Error => Object.assign(new Error(secret), fields);
+
+  /** Asks a server whose function throws or rejects. */
+  async function asked(
+    error: unknown,
+    more: Partial<ServeSagasOptions['auth']> = {},
+  ): Promise<{ readonly response: Response; readonly text: string; readonly errors: unknown[] }> {
+    const told = nothingTold();
+    const server = serve({
+      auth: { principal, authenticate: () => Promise.reject(error), ...more },
+      hooks: hooksInto(told),
+    });
+    const request = post('modern', 'tools/callSaga', { name: 'asking' });
+    const response = await server.fetch(request);
+    expect(told.turns).toEqual([]);
+    return { response, text: await response.text(), errors: told.errors };
+  }
+
+  test.each([
+    ['an expired token of jose', { code: 'ERR_JWT_EXPIRED' }, 401, 'invalid_token'],
+    [
+      'a wrong signature of jose',
+      { code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' },
+      401,
+      'invalid_token',
+    ],
+    ['an unknown key of jose', { code: 'ERR_JWKS_NO_MATCHING_KEY' }, 401, 'invalid_token'],
+    ['an OAuth error of SDK 2', { code: 'invalid_token' }, 401, 'invalid_token'],
+    ['an OAuth error of SDK 1', { errorCode: 'insufficient_scope' }, 403, 'insufficient_scope'],
+    ['an HTTP error', { status: 401 }, 401, 'invalid_token'],
+    ['an HTTP error about rights', { status: 403 }, 403, 'insufficient_scope'],
+  ])('[T6] is a challenge for %s, also for anonymous callers', async (_, fields, status, error) => {
+    for (const more of [{}, { anonymous: 'accept' as const }]) {
+      const { response, text, errors } = await asked(thrown(fields), more);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('www-authenticate')).toBe(`Bearer error="${error}"`);
+      expect(text).not.toContain('secret');
+      expect(errors).toEqual([]);
+    }
+  });
+
+  test('[T6] names the metadata of the resource in the challenge', async () => {
+    const oauth = { resource: 'https://mcp.example/mcp', issuer: 'https://login.example' };
+    const { response } = await asked(thrown({ code: 'ERR_JWT_EXPIRED' }), { oauth });
+    expect(response.headers.get('www-authenticate')).toMatch(
+      /^Bearer error="invalid_token", resource_metadata="https:/,
+    );
+  });
+
+  test('[T6] responds with a thrown response', async () => {
+    const challenge = { 'www-authenticate': 'DPoP algs="ES256"' };
+    const { response, errors } = await asked(
+      new Response('no', { status: 401, headers: challenge }),
+    );
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+      401,
+      'DPoP algs="ES256"',
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ['a database that is down', thrown({ code: 'ECONNREFUSED' })],
+    ['keys that cannot be fetched', thrown({ code: 'ERR_JWKS_TIMEOUT' })],
+    ['a mistake', new TypeError(secret)],
+    ['a value that is no error', secret],
+    ['nothing', undefined],
+  ])('[T6] is a 500 without detail for %s, and is reported', async (_, error) => {
+    const { response, text, errors } = await asked(error);
+    expect(response.status).toBe(500);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(text).not.toContain('secret');
+    expect(errors).toEqual([error]);
+  });
+
+  test('[T6] is treated alike if it throws before it returns a promise', async () => {
+    const told = nothingTold();
+    const server = serve({
+      auth: {
+        principal,
+        authenticate: () => {
+          throw thrown({ code: 'ERR_JWT_EXPIRED' });
+        },
+      },
+      hooks: hooksInto(told),
+    });
+    expect((await server.fetch(post('modern', 'tools/list', {}))).status).toBe(401);
+    expect(told.errors).toEqual([]);
+  });
+});

@@ -39,7 +39,7 @@ async function serving(
 }
 
 /** Users by their cookie; access tokens for MCP. */
-const auth: ServeSagasOptions['auth'] = {
+const auth: NonNullable<ServeSagasOptions['auth']> = {
   principal: (authInfo) => ({
     subject: (authInfo as { clientId: string }).clientId,
     client: 'app',
@@ -64,6 +64,28 @@ it('serves the page to users of auth.authenticate, and never to the caller', asy
     303,
     'https://shop.example/login',
   ]);
+});
+
+it('asks a person to sign in if auth.authenticate throws for a bad session, and reports other errors', async () => {
+  const errors: unknown[] = [];
+  const failing = {
+    ...auth,
+    authenticate: (request: Request) => {
+      const cookie = request.headers.get('cookie');
+      if (cookie === 'old') throw Object.assign(new Error(), { code: 'ERR_JWT_EXPIRED' });
+      if (cookie === 'down') throw new TypeError('the database is down');
+      return auth.authenticate?.(request, undefined);
+    },
+  };
+  const hooks = { onError: (error: unknown) => void errors.push(error) };
+  const { server, url } = await serving(undefined, { auth: failing, hooks });
+  const get = (cookie: string) => server.fetch(new Request(url, { headers: { cookie } }));
+  const old = await get('old');
+  expect([old.status, await old.text()]).toEqual([401, expect.stringContaining('Sign in')]);
+  expect(errors).toEqual([]);
+  const down = await get('down');
+  expect([down.status, await down.text()]).toEqual([503, expect.not.stringContaining('database')]);
+  expect(errors).toEqual([new TypeError('the database is down')]);
 });
 
 it('serves the page to holders of the link, although auth.authenticate responds', async () => {
