@@ -179,6 +179,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
           receive,
           deliver: (message) => deliver(core, message, {}),
           onError: core.observer.hooks.onError,
+          maxTokenBytes: core.limits.maxTokenBytes,
         });
       }
       const response =

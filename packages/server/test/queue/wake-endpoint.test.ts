@@ -110,6 +110,42 @@ describe('POST /saga/wake', () => {
     expect(errors).not.toEqual([]);
   });
 
+  it('[T4] refuses a body without a length that is longer than any message, whoever sends it', async () => {
+    const { server, errors } = serving();
+    let sent = 0;
+    const send = async (headers: Record<string, string>): Promise<number> => {
+      sent = 0;
+      const body = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          sent += 65_536;
+          controller.enqueue(new Uint8Array(65_536).fill(0x20));
+        },
+      });
+      const init = { method: 'POST', headers, body, duplex: 'half' };
+      const request = new Request('http://localhost/saga/wake', init as RequestInit);
+      return (await server.fetch(request, { name: 'env' })).status;
+    };
+    expect(await send({ 'x-signature': signature })).toBe(413);
+    expect(sent).toBeLessThan(1_000_000);
+    // Its check of the header fails, and it reads nothing.
+    expect(await send({ 'x-signature': 'forged' })).toBe(401);
+    expect(sent).toBeLessThan(300_000);
+    expect(errors).toEqual([]);
+  });
+
+  it('[T4] refuses a long body also if `receive` catches the error of its reader', async () => {
+    const queue = {
+      ...recordingQueue(),
+      receive: async (request: Request) => {
+        await request.text().catch(() => '');
+        return undefined;
+      },
+    };
+    const { post } = serving({ queue });
+    expect((await post('x'.repeat(600_000))).status).toBe(413);
+    expect((await post('x'.repeat(300_000))).status).toBe(401);
+  });
+
   it('[T6] refuses other hosts and origins, and requires a signature check', async () => {
     const { post } = serving({ http: { allowedHosts: ['shop.example'] } });
     expect((await post({}, { 'x-signature': signature })).status).toBe(403);
