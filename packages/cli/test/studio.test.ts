@@ -410,6 +410,38 @@ describe('the studio of mcp-saga dev', () => {
     },
   );
 
+  it.each([
+    ['state', 'GET', {}],
+    ['sources', 'GET', {}],
+    ['sources?after=1', 'GET', {}],
+    ['playground', 'GET', {}],
+    ['engine?id=1', 'GET', {}],
+    ['', 'GET', {}],
+    ['live.js', 'GET', {}],
+    ['none.js', 'GET', {}],
+    ['elsewhere', 'GET', {}],
+    ['state', 'DELETE', {}],
+    ['sources', 'GET', { origin: 'https://evil.example' }],
+    ['sources', 'GET', { host: 'evil.example:3000' }],
+    ['sources', 'GET', { 'sec-fetch-site': 'cross-site' }],
+  ])('answers %s by %s with %j, and all headers of the studio', async (path, method, headers) => {
+    const studio = new DevStudio();
+    const url = `http://127.0.0.1:3000/studio/${path}`;
+    const response = await studio.answer(new Request(url, { headers, method }), served);
+    const names = [
+      'cache-control',
+      'content-security-policy',
+      'cross-origin-opener-policy',
+      'cross-origin-resource-policy',
+      'referrer-policy',
+      'x-content-type-options',
+      'x-frame-options',
+    ];
+    expect(names.filter((name) => response?.headers.has(name) !== true)).toEqual([]);
+    const isForeign = Object.keys(headers).length > 0;
+    expect(response?.status === 403).toBe(isForeign);
+  });
+
   it('leaves all other paths to the server', () => {
     for (const path of ['/mcp', '/', '/studios', '/saga/answer/1'])
       expect(

@@ -8,6 +8,7 @@ import { DevStudio } from '../serving/dev-studio.ts';
 import { liveModule } from '../serving/live-module.ts';
 import { seenClients } from '../serving/seen-clients.ts';
 import { sayError, type Say } from '../serving/turn-log.ts';
+import { secured } from '../studio/answer-studio.ts';
 
 export const dev: Command = defineCommand({
   name: 'dev',
@@ -56,7 +57,7 @@ export const dev: Command = defineCommand({
       },
       error: (error) => {
         sayError(say, error);
-        return new Response('The log of mcp-saga dev shows the error.\n', { status: 500 });
+        return secured(new Response('The log of mcp-saga dev shows the error.\n', { status: 500 }));
       },
       port: Number(port),
       hostname: '127.0.0.1',

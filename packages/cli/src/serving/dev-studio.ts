@@ -1,6 +1,12 @@
 import { present } from '@mcp-saga/core/program';
 import { hostCheck } from '@mcp-saga/server/internal';
-import { answerStudio, pageFile, refusal } from '../studio/answer-studio.ts';
+import {
+  answerStudio,
+  isOfOtherPage,
+  pageFile,
+  refusal,
+  secured,
+} from '../studio/answer-studio.ts';
 import type { SeenClient } from '../studio/seen-turns.ts';
 import { TurnFeed } from '../studio/turn-feed.ts';
 import { DevPlayground, type PlayedModule } from './dev-playground.ts';
@@ -44,27 +50,36 @@ export class DevStudio {
   answer(
     request: Request,
     module: PlayedModule & { readonly path: string },
-  ): Promise<Response> | Response | undefined {
-    const { pathname, origin, searchParams } = new URL(request.url);
+  ): Promise<Response> | undefined {
+    const { pathname } = new URL(request.url);
     if (pathname !== path && !pathname.startsWith(`${path}/`)) return undefined;
+    return this.#answer(request, module).then(secured);
+  }
+
+  /** Each response gets the headers of the studio: sources are as private as turns. */
+  async #answer(
+    request: Request,
+    module: PlayedModule & { readonly path: string },
+  ): Promise<Response> {
+    const { pathname, origin, searchParams } = new URL(request.url);
     const why = whyForeignHost(request, undefined);
     if (why !== undefined) return refusal(403, why);
-    if (![origin, null].includes(request.headers.get('origin')))
+    if (![origin, null].includes(request.headers.get('origin')) || isOfOtherPage(request))
       return refusal(403, 'Invalid Origin');
     const version = this.#start + this.#reloads;
     switch (pathname.slice(path.length + 1)) {
       case 'playground':
-        return pageFile('playground.html');
+        return await pageFile('playground.html');
       case 'sources':
         return searchParams.get('after') === `${version} ${this.#problem}`
           ? new Response(null, { status: 204 })
-          : this.playground.sources(module, version, this.#problem);
+          : await this.playground.sources(module, version, this.#problem);
       case 'engine':
         return request.method === 'POST'
-          ? this.playground.ask(request, module, version)
+          ? await this.playground.ask(request, module, version)
           : refusal(405, 'Send a request to the engine with POST.', { allow: 'POST' });
     }
-    return answerStudio(request, (sagaId) => ({
+    return await answerStudio(request, (sagaId) => ({
       ...this.feed.state(sagaId),
       mcp: module.path,
       reloads: this.#reloads,

@@ -72,8 +72,15 @@ export function refusal(status: number, message: string, more: object = {}): Res
   return new Response(`${message}\n`, { status, headers: { ...headers, ...more } });
 }
 
+/** Adds the headers of the studio to a response, which keeps its own ones. */
+export function secured(response: Response): Response {
+  for (const [name, value] of Object.entries(headers))
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  return response;
+}
+
 /** `true` for a request of a page with another origin, except for a link to the studio. */
-function isOfOtherPage({ headers: sent }: Request): boolean {
+export function isOfOtherPage({ headers: sent }: Request): boolean {
   const site = sent.get('sec-fetch-site');
   return (
     (site === 'cross-site' || site === 'same-site') && sent.get('sec-fetch-mode') !== 'navigate'
