@@ -54,8 +54,8 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
     );
   }
   const { content, errors } = readForm(ticket.form, posted);
-  const decision = posted.get('decision')?.[0];
-  if (decision !== 'approve' && decision !== 'deny')
+  const [decision, ...others] = posted.get('decision') ?? [];
+  if ((decision !== 'approve' && decision !== 'deny') || others.length > 0)
     return noticeResponse(400, 'No decision', 'Open the link again, and choose a button.');
   const at = host.timing.clock();
   const approved = decision === 'approve';

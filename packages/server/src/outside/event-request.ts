@@ -81,14 +81,24 @@ async function isAuthentic(
   }
 }
 
+/** Fields of a form. A field that is sent more than once has a list of all its values. */
+function fieldsOf(text: string): object {
+  const fields = new URLSearchParams(text);
+  const names = new Set(fields.keys());
+  return Object.fromEntries(
+    Array.from(names, (name) => {
+      const values = fields.getAll(name);
+      return [name, values.length === 1 ? values[0] : values];
+    }),
+  );
+}
+
 /** Reads JSON, or the fields of a form. Returns undefined for other text. */
 function toContent({ headers }: Request, text: string): Json | undefined {
   try {
     const isForm =
       headers.get('content-type')?.startsWith('application/x-www-form-urlencoded') === true;
-    const content: unknown = isForm
-      ? Object.fromEntries(new URLSearchParams(text))
-      : JSON.parse(text);
+    const content: unknown = isForm ? fieldsOf(text) : JSON.parse(text);
     // The journal has 64 levels at most, and records the event inside its receipt.
     assertJson(content, { where: 'event', maxDepth: 60 });
     return content;

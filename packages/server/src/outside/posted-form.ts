@@ -35,7 +35,8 @@ interface ReadField {
 
 function readField(field: FormField, values: readonly string[]): ReadField {
   const [text] = values;
-  if (field.type === 'boolean') return { value: text === 'true' };
+  if (field.type === 'boolean')
+    return values.length > 1 ? { error: 'Choose once.' } : { value: text === 'true' };
   const choices = choicesOf(field)?.map(({ value }) => value);
   if (choices !== undefined && !values.every((value) => choices.includes(value)))
     return { error: 'Choose one of the options.' };
@@ -46,6 +47,8 @@ function readField(field: FormField, values: readonly string[]): ReadField {
     return value.length > maxItems ? { error: `Choose at most ${maxItems}.` } : { value };
   }
   if (text === undefined) return {};
+  // A list would have to be cut to one value, and the person would not know to which.
+  if (values.length > 1) return { error: 'Enter one value.' };
   if (choices !== undefined) return { value: text };
   return field.type === 'string' ? readText(field, text) : readNumber(field, text);
 }

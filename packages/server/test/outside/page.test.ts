@@ -185,6 +185,27 @@ describe('the answer page', () => {
     expect((await post(test, [...approve, ['f0', 'red']])).status).toBe(200);
   });
 
+  it.each(['f0', 'f6', 'f8', 'f9'])('names the field %s if it is sent twice', async (name) => {
+    const test = await asked(Every);
+    const [, value = ''] = good.find(([other]) => other === name) ?? [];
+    for (const second of [value, 'x']) {
+      const page = await post(test, [['decision', 'approve'], ...good, [name, second]]);
+      expect([page.status, await page.text()]).toEqual([
+        422,
+        expect.stringContaining(`${name}-error`),
+      ]);
+    }
+    expect((await post(test, [['decision', 'approve'], ...good])).status).toBe(200);
+  });
+
+  it('refuses a form with two decisions', async () => {
+    const test = await asked(Every);
+    for (const second of ['approve', 'deny', '']) {
+      const fields: Fields = [['decision', 'approve'], ...good, ['decision', second]];
+      expect((await post(test, fields)).status).toBe(400);
+    }
+  });
+
   it('needs no fields to deny', async () => {
     const test = await asked(Every);
     expect((await post(test, [['decision', 'deny']])).status).toBe(200);

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { completed } from '../fixtures/host.ts';
+import { caller, OutsideCase } from './case.ts';
+
+describe('a form that is posted to a webhook', () => {
+  const Form = z.object({ item: z.array(z.string()), note: z.string() });
+
+  it('keeps all values of a field that is sent more than once, in their order', async () => {
+    const test = new OutsideCase(
+      {},
+      {},
+      {
+        link: 'accept',
+        schema: Form.transform((form) => ({ status: 'paid', amount: form.item })) as never,
+      },
+    );
+    const turn = await test.start('payment');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const body = 'item=a&note=one&item=b&item=a';
+    expect((await test.event(body, { headers })).status).toBe(202);
+    const { result } = completed(await test.test.host.resume(turn.token, [], { caller }));
+    expect(JSON.stringify(result)).toContain('paid a,b,a');
+  });
+});
