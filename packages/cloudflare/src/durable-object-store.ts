@@ -34,6 +34,7 @@ export function durableObjectStore(
     mailbox: {
       put: (box, ...args) => ask(`box ${box}`, 'putAnswer', ...args),
       list: (box) => ask(`box ${box}`, 'listAnswers'),
+      remove: (box, answers) => ask(`box ${box}`, 'removeAnswers', answers),
       close: (box, expiresAt) => ask(`box ${box}`, 'closeBox', expiresAt),
     },
   };

@@ -26,6 +26,8 @@ export function writeTask(
 /** Box of an object. Each answer has a separate entry, because an entry has a limit of 2 MB. */
 interface Box {
   readonly size: number;
+  /** Number of answers so far, with those that were removed. */
+  readonly next: number;
   readonly isClosed: boolean;
 }
 
@@ -40,7 +42,7 @@ const answerPrefix = 'answer ';
 function openBox(entries: Entries): Box {
   const box = entries.get(boxName) as Box | undefined;
   if (box === undefined) entries.clear();
-  return box ?? { size: 0, isClosed: false };
+  return box ?? { size: 0, next: 0, isClosed: false };
 }
 
 /** Stores a box until the latest time of its answers. */
@@ -56,7 +58,8 @@ export function putAnswer(
   bounds: PutBounds,
 ): PutResult {
   const { expiresAt, maxAnswers } = bounds;
-  const { size, isClosed } = openBox(entries);
+  const box = openBox(entries);
+  const { size, next, isClosed } = box;
   const name = answerPrefix + slot;
   const taken = entries.get(name) as Answer | undefined;
   // A repeated call: two answers never seal to the same text.
@@ -64,8 +67,8 @@ export function putAnswer(
   if (isClosed) return 'closed';
   if (size >= maxAnswers) return 'full';
   entries.assertLives(expiresAt);
-  entries.put(name, { index: size, slot, sealed } satisfies Answer);
-  putBox(entries, { size: size + 1, isClosed }, expiresAt);
+  entries.put(name, { index: next, slot, sealed } satisfies Answer);
+  putBox(entries, { ...box, size: size + 1, next: next + 1 }, expiresAt);
   return 'stored';
 }
 
@@ -80,6 +83,20 @@ export function listAnswers(entries: Entries): {
     (one, other) => one.index - other.index,
   );
   return { answers: answers.map(({ slot, sealed }) => ({ slot, sealed })), isClosed: box.isClosed };
+}
+
+/** Removes answers of the box of an object. */
+export function removeAnswers(entries: Entries, answers: readonly StoredAnswer[]): void {
+  const box = entries.get(boxName) as Box | undefined;
+  if (box === undefined) return;
+  let { size } = box;
+  for (const { slot, sealed } of answers) {
+    const stored = entries.get(answerPrefix + slot) as Answer | undefined;
+    if (stored?.sealed !== sealed) continue;
+    entries.delete(answerPrefix + slot);
+    size -= 1;
+  }
+  putBox(entries, { ...box, size }, 0);
 }
 
 /** Closes the box of an object. */

@@ -7,6 +7,7 @@ import { whole } from './redis-guard.ts';
 // A box is a hash:
 //   =<slot>  number and content of an answer, as `<number> <sealed>`
 //   until    expiry of the box
+//   number   number of the newest answer
 //   closed   set once the box is closed
 
 /** Extends the life of the box. A box without `until` is new. */
@@ -20,20 +21,32 @@ end
 
 /** KEYS: box. ARGV: field of the slot, sealed answer, expiry, greatest number of answers. */
 const put: string = `${clock}${extend}
-local kept = redis.call('HMGET', KEYS[1], ARGV[1], 'closed', 'until')
+local kept = redis.call('HMGET', KEYS[1], ARGV[1], 'closed', 'until', 'number')
 -- A repeated call after a dropped connection: two answers never seal to the same bytes.
 if kept[1] then return string.gsub(kept[1], '^%d+ ', '') == ARGV[2] and 'stored' or 'taken' end
 if kept[2] then return 'closed' end
-local count = redis.call('HLEN', KEYS[1]) - (kept[3] and 1 or 0)
+local count = redis.call('HLEN', KEYS[1]) - (kept[3] and 1 or 0) - (kept[4] and 1 or 0)
 if count >= tonumber(ARGV[4]) then return 'full' end
 if tonumber(ARGV[3]) <= now then return redis.error_reply(ahead) end
-redis.call('HSET', KEYS[1], ARGV[1], text(count + 1) .. ' ' .. ARGV[2])
+-- Not the count: answers may have been removed.
+local number = text(tonumber(kept[4] or '0') + 1)
+redis.call('HSET', KEYS[1], 'number', number)
+redis.call('HSET', KEYS[1], ARGV[1], number .. ' ' .. ARGV[2])
 extend(kept[3], tonumber(ARGV[3]))
 return 'stored'
 `;
 
 /** KEYS: box. */
 const list = `return redis.call('HGETALL', KEYS[1])`;
+
+/** KEYS: box. ARGV: fields of slots, each before its sealed answer. */
+const remove = `
+for at = 1, #ARGV, 2 do
+  local kept = redis.call('HMGET', KEYS[1], ARGV[at])[1]
+  if kept and string.gsub(kept, '^%d+ ', '') == ARGV[at + 1] then redis.call('HDEL', KEYS[1], ARGV[at]) end
+end
+return 1
+`;
 
 /** KEYS: box. ARGV: expiry. */
 const close: string = `${clock}${extend}
@@ -92,6 +105,10 @@ export function redisMailbox(client: RedisClient, options: RedisOptions = {}): M
         .toSorted((one, other) => one.number - other.number)
         .map(({ slot, sealed }) => ({ slot, sealed }));
       return { answers, isClosed };
+    },
+    remove: async (box, answers) => {
+      const values = answers.flatMap(({ slot, sealed }) => [`=${slot}`, sealed]);
+      if (values.length > 0) await run(remove, [keys.box(box)], values);
     },
     close: async (box, expiresAt) => void (await run(close, [keys.box(box)], [whole(expiresAt)])),
   };

@@ -35,15 +35,22 @@ VALUES (CAST($1 AS TEXT), '', 0, 1, CAST($2 AS BIGINT))
 ON CONFLICT (box) DO UPDATE SET answers = CASE WHEN ${isExpired} THEN '' ELSE kept.answers END,
   size = CASE WHEN ${isExpired} THEN 0 ELSE kept.size END, is_closed = 1, expires_at = ${later}
 RETURNING 1`;
+  const lineOf = (slot: string, sealed: string): string => `\n${wordOf(slot)} ${wordOf(sealed)} `;
+  /** Statement that removes a number of lines. Values: box, lines. */
+  const remove = (count: number): string => {
+    const lines = Array.from({ length: count }, (_, at) => `CAST($${at + 2} AS TEXT)`);
+    const rest = lines.reduce((text, line) => `REPLACE(${text}, ${line}, '')`, 'answers');
+    const found = lines.map((line) => `CASE WHEN ${contains('answers', line)} THEN 1 ELSE 0 END`);
+    return `UPDATE ${boxes} SET answers = ${rest}, size = size - (${found.join(' + ')}) WHERE box = $1 RETURNING 1`;
+  };
   return {
     put: async (box, slot, sealed, { expiresAt, maxAnswers }) => {
       await sweep();
-      const start = `\n${wordOf(slot)} `;
       const values = [
         await keyOf(box),
-        `${start}${wordOf(sealed)} `,
+        lineOf(slot, sealed),
         Math.ceil(expiresAt),
-        start,
+        `\n${wordOf(slot)} `,
         maxAnswers,
       ];
       const [row = {}] = await run(put, values);
@@ -66,6 +73,14 @@ RETURNING 1`;
         return { slot: slot ?? '', sealed: sealed ?? '' };
       });
       return { answers, isClosed: Number(row['is_closed']) === 1 };
+    },
+    remove: async (box, answers) => {
+      const lines = [...new Set(answers.map(({ slot, sealed }) => lineOf(slot, sealed)))];
+      // SQLite bounds the depth of an expression.
+      for (let at = 0; at < lines.length; at += 10) {
+        const some = lines.slice(at, at + 10);
+        await run(remove(some.length), [await keyOf(box), ...some]);
+      }
     },
     close: async (box, expiresAt) =>
       void (await run(close, [await keyOf(box), Math.ceil(expiresAt)])),

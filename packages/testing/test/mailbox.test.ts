@@ -35,6 +35,12 @@ function referenceMailbox(clock: () => number): Mailbox {
       const { answers, isClosed } = boxOf(name);
       return { answers: [...answers], isClosed };
     },
+    remove: (name, answers) => {
+      const box = boxOf(name);
+      const isRemoved = ({ slot, sealed }: (typeof answers)[number]): boolean =>
+        answers.some((one) => one.slot === slot && one.sealed === sealed);
+      box.answers.splice(0, Infinity, ...box.answers.filter((answer) => !isRemoved(answer)));
+    },
     close: (name, expiresAt) => {
       const box = boxOf(name);
       box.isClosed = true;
@@ -113,6 +119,42 @@ describe('the rules of a mailbox', () => {
       'refuses answers beyond the limit of a box, and still says that a slot is taken',
     ],
     ['never closes', () => ({ close: () => undefined }), 'closes a box without answers'],
+    [
+      'never removes',
+      () => ({ remove: () => undefined }),
+      'removes answers, so that others find room, and keeps the order of the rest',
+    ],
+    [
+      'removes by the slot alone',
+      (sound) => ({
+        remove: async (box, answers) => {
+          const { answers: all } = await sound.list(box);
+          const slots = answers.map(({ slot }) => slot);
+          await sound.remove(
+            box,
+            all.filter(({ slot }) => slots.includes(slot)),
+          );
+        },
+      }),
+      'removes answers, so that others find room, and keeps the order of the rest',
+    ],
+    [
+      'opens a closed box when it removes',
+      (sound, clock) => {
+        const opened = new Set<string>();
+        return {
+          remove: async (box, answers) => {
+            if (answers.length > 0) opened.add(box);
+            await sound.remove(box, answers);
+          },
+          list: async (box) => {
+            const listed = await sound.list(box);
+            return opened.has(box) && clock() > 0 ? { ...listed, isClosed: false } : listed;
+          },
+        };
+      },
+      'removes nothing from an unknown box, and opens no closed one',
+    ],
     [
       'drops the answers of a closed box',
       (sound) => ({

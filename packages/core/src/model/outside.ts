@@ -101,6 +101,11 @@ export interface RuntimeOutside {
    */
   answers(box: string): Promise<readonly OutsideAnswer[]>;
   /**
+   * Removes answers that {@link answers} returned and that never count, so that others find room.
+   * Rejects if the mailbox is down.
+   */
+  discard(box: string, answers: readonly OutsideAnswer[]): Promise<void>;
+  /**
    * Refuses later answers. A later call may change the reason from `decided` to another. Rejects if
    * the mailbox is down.
    */

@@ -14,7 +14,7 @@ export interface FakeTicket extends TicketFacts {
 }
 
 interface FakeBox {
-  readonly answers: OutsideAnswer[];
+  answers: OutsideAnswer[];
   isClosed: boolean;
   /** Reason of the last close. */
   why?: CloseReason;
@@ -37,6 +37,13 @@ export class FakeOutside implements RuntimeOutside {
     return this.isDown
       ? Promise.reject(new Error('down'))
       : Promise.resolve([...this.#of(box).answers]);
+  }
+
+  discard(box: string, refused: readonly OutsideAnswer[]): Promise<void> {
+    if (this.isDown) return Promise.reject(new Error('down'));
+    const found = this.#of(box);
+    found.answers = found.answers.filter((answer) => !refused.includes(answer));
+    return Promise.resolve();
   }
 
   close(box: string, why: CloseReason): Promise<void> {

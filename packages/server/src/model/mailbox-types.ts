@@ -44,6 +44,11 @@ export interface Mailbox {
     box: string,
   ): Awaitable<{ readonly answers: readonly StoredAnswer[]; readonly isClosed: boolean }>;
   /**
+   * Removes answers of a box, as `list` returned them, so that others find room. The other answers
+   * keep their order. Answers that are gone are ignored.
+   */
+  remove(box: string, answers: readonly StoredAnswer[]): Awaitable<void>;
+  /**
    * Closes a box: later answers are refused, and the stored answers stay. A box without answers can
    * be closed, too.
    * @param expiresAt - time at which the mailbox may forget the box, in milliseconds since the

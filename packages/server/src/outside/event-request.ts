@@ -4,7 +4,7 @@ import { digestText } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { limitedText } from './posted-body.ts';
 import { plainHeaders } from './page.ts';
-import { putAnswer, readBox, slotOf } from './tickets/stored-answers.ts';
+import { hasAnswer, putAnswer, slotOf } from './tickets/stored-answers.ts';
 import { digestShown, type OpenTicket } from './tickets/ticket.ts';
 
 /** Bytes of a body with an event of a number of bytes: JSON may have spaces and escapes. */
@@ -37,10 +37,14 @@ export async function receiveEvent(
   // The saga has no room for a larger event in its token, and would fail after this one was received.
   if (isLargerThan(ticket.room, toReceivedEvent(answer, content))) return tooLarge();
   const slot = await slotOf(ticket, { by: 'link', recipient, event });
-  const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
-  if (answers.some((one) => one.slot === slot)) return eventResponse(...replies.taken);
-  if (isClosed || at >= ticket.claims.exp) return eventResponse(...replies.closed);
-  const [status, said] = replies[await putAnswer(host, outside, ticket, answer)];
+  // The mailbox knows the event by its slot. To read the box would open all events in it.
+  const result =
+    at < ticket.claims.exp
+      ? await putAnswer(host, outside, ticket, answer)
+      : (await hasAnswer(host, outside, ticket.box, slot))
+        ? 'taken'
+        : 'closed';
+  const [status, said] = replies[result];
   return eventResponse(status, said);
 }
 

@@ -47,6 +47,10 @@ export function memoryMailbox(
       const answers = Array.from(box?.answers ?? [], ([slot, sealed]) => ({ slot, sealed }));
       return { answers, isClosed: box?.isClosed ?? false };
     },
+    remove: (id, answers) => {
+      const kept = boxes.get(id)?.answers;
+      for (const { slot, sealed } of answers) if (kept?.get(slot) === sealed) kept.delete(slot);
+    },
     close: (id, expiresAt) => {
       opened(id, expiresAt).isClosed = true;
     },

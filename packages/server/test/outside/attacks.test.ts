@@ -244,6 +244,7 @@ describe('a store that returns wrong entries', () => {
     return {
       put: (...parts) => honest.put(...parts),
       close: (...parts) => honest.close(...parts),
+      remove: (...parts) => honest.remove(...parts),
       list: async (box) => {
         const { answers, isClosed } = await honest.list(box);
         return { answers: lie([...answers], box), isClosed };
@@ -332,6 +333,7 @@ describe('a store that returns wrong entries', () => {
         mailbox: {
           put: (...parts) => unlessDown(() => honest.put(...parts)),
           list: (...parts) => unlessDown(() => honest.list(...parts)),
+          remove: (...parts) => unlessDown(() => honest.remove(...parts)),
           close: (...parts) => unlessDown(() => honest.close(...parts)),
         },
       },

@@ -146,6 +146,7 @@ export class HostileWorld {
         mailbox: {
           put: risky((...args) => mailbox.put(...args)),
           list: risky((...args) => mailbox.list(...args)),
+          remove: risky((...args) => mailbox.remove(...args)),
           close: risky((...args) => mailbox.close(...args)),
         },
       },

@@ -1,4 +1,4 @@
-import type { Mailbox, PutBounds, PutResult } from '@mcp-saga/server/stores';
+import type { Mailbox, PutBounds, PutResult, StoredAnswer } from '@mcp-saga/server/stores';
 import { collectCases, hour, same, type ConformanceCase } from './conformance-case.ts';
 
 /** A mailbox under test, and its clock. */
@@ -128,6 +128,47 @@ export function mailboxConformance(
     const { answers } = await elsewhere.list('a');
     same(answers.map(({ sealed }) => sealed).toSorted(), stored.toSorted());
     same(await mailbox.list('a'), { answers, isClosed: false });
+  });
+
+  test('removes answers, so that others find room, and keeps the order of the rest', async (made) => {
+    const { mailbox, elsewhere, put } = made;
+    const answers = ['zoe', 'ada', 'eve'].map((slot) => ({ slot, sealed: `by ${slot}` }));
+    const [zoe, ada, eve] = answers as [StoredAnswer, StoredAnswer, StoredAnswer];
+    for (const { slot, sealed } of answers)
+      same(await put('a', slot, sealed, { maxAnswers: 3 }), 'stored');
+    same(await put('a', 'bob', 'by bob', { maxAnswers: 3 }), 'full');
+    await elsewhere.remove('a', [zoe, { ...ada, sealed: 'another answer' }]);
+    same(await mailbox.list('a'), { answers: [ada, eve], isClosed: false });
+    same(await put('a', 'zoe', 'again', { maxAnswers: 3 }), 'stored');
+    same(await put('a', 'bob', 'by bob', { maxAnswers: 3 }), 'full');
+    const again = { slot: 'zoe', sealed: 'again' };
+    same(await elsewhere.list('a'), { answers: [ada, eve, again], isClosed: false });
+    await mailbox.remove('a', [eve, eve, zoe, ada, again]);
+    same(await elsewhere.list('a'), { answers: [], isClosed: false });
+    same(await put('a', 'eve', 'by eve', { maxAnswers: 1 }), 'stored');
+    same(await mailbox.list('a'), { answers: [eve], isClosed: false });
+  });
+
+  test('removes nothing from an unknown box, and opens no closed one', async (made) => {
+    const { mailbox, elsewhere, now, put } = made;
+    await mailbox.remove('a', [{ slot: 'ada', sealed: 'yes' }]);
+    same(await elsewhere.list('a'), { answers: [], isClosed: false });
+    same(await put('a', 'ada', 'yes', { maxAnswers: 1 }), 'stored');
+    await mailbox.remove('a', []);
+    await mailbox.close('a', now() + hour);
+    await mailbox.remove('a', [{ slot: 'ada', sealed: 'yes' }]);
+    same(await elsewhere.list('a'), { answers: [], isClosed: true });
+    same(await put('a', 'eve', 'late'), 'closed');
+  });
+
+  test('removes many answers of any characters in one call', async ({ mailbox, put }) => {
+    const answers = names.map((slot) => ({ slot, sealed: `by ${slot}` }));
+    for (const { slot, sealed } of answers)
+      same(await put('a', slot, sealed, { maxAnswers: names.length }), 'stored');
+    const [first, ...others] = answers;
+    await mailbox.remove('a', others);
+    same(await mailbox.list('a'), { answers: [first], isClosed: false });
+    same(await put('a', 'ada', 'one more', { maxAnswers: 2 }), 'stored');
   });
 
   test('refuses answers to a closed box, and keeps the stored ones', async (made) => {

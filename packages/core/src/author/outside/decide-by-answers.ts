@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
 import { validate, type Schema, type Validated } from '../../values/standard-schema.ts';
 import { firstOfEach } from './one-person.ts';
-import { askAgain, type Asked } from './wait-outside.ts';
+import { askAgain, type Judged } from './wait-outside.ts';
 
 /**
  * Answer of one person: an approval with the content of the form, or a denial with the fields that
@@ -49,7 +49,7 @@ export async function decide(
   { schema, of, denials }: Rules,
   isOver: boolean,
   schemaFailed: OutsideAccess['schemaFailed'],
-): Promise<Asked<Approval<unknown>> | undefined> {
+): Promise<Judged<Approval<unknown>>> {
   const counted: ApprovalAnswer<unknown>[] = [];
   for (const answer of firstOfEach(answers)) {
     const { content } = answer;
@@ -59,46 +59,51 @@ export async function decide(
             parseContent(schema, isJsonObject(content) ? content : {}),
             schemaFailed,
           )
-        : { value: content };
-    if (parsed === undefined) continue;
+        : ({ ok: true, value: content } as const);
+    if (parsed?.ok !== true) continue;
     const { approved } = answer;
     counted.push(toApprovalAnswer(answer, parsed.value));
     if (counted.filter((one) => one.approved === approved).length < (approved ? of : denials))
       continue;
-    return approved
-      ? { approved, answers: counted }
-      : { approved, reason: 'denied', answers: counted };
+    return {
+      found: approved
+        ? { approved, answers: counted }
+        : { approved, reason: 'denied', answers: counted },
+    };
   }
-  if (isOver) return { approved: false, reason: 'timeout', answers: counted };
-  return counted.length === 0 && answers.length > 0 ? askAgain : undefined;
+  if (isOver) return { found: { approved: false, reason: 'timeout', answers: counted } };
+  return counted.length === 0 && answers.length > 0 ? { found: askAgain } : {};
 }
 
-/** Returns the first event that the schema accepts. */
+/**
+ * Returns the first event that the schema accepts, or else the events that it refused. An event at
+ * which the schema throws is neither: corrected code may accept it.
+ */
 export async function firstEvent(
   answers: readonly OutsideAnswer[],
   schema: Schema,
   schemaFailed: OutsideAccess['schemaFailed'],
-): Promise<ReceivedEvent | undefined> {
+): Promise<Judged<ReceivedEvent>> {
+  const refused: OutsideAnswer[] = [];
   for (const answer of answers) {
     const parsed = await parsedOrSkipped(validate(schema, answer.content), schemaFailed);
-    if (parsed !== undefined) return toReceivedEvent(answer, parsed.value);
+    if (parsed?.ok === true) return { found: toReceivedEvent(answer, parsed.value) };
+    if (parsed !== undefined) refused.push(answer);
   }
-  return undefined;
+  return { refused };
 }
 
 /**
- * Awaits a parsed answer. Returns undefined if the schema refuses it, or throws: an answer must not
- * fail the saga.
+ * Awaits a parsed answer. Returns undefined if the schema throws: an answer must not fail the saga.
  */
 async function parsedOrSkipped(
   parsing: Promise<Validated<unknown>>,
   schemaFailed: OutsideAccess['schemaFailed'],
-): Promise<{ readonly value: unknown } | undefined> {
-  const parsed = await parsing.catch((error: unknown) => {
+): Promise<Validated<unknown> | undefined> {
+  return await parsing.catch((error: unknown) => {
     schemaFailed?.(error);
     return undefined;
   });
-  return parsed?.ok === true ? parsed : undefined;
 }
 
 /** Answer of a person, as the journal records it. */

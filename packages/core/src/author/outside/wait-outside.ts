@@ -80,14 +80,21 @@ export interface OutsideWait<R> {
   /** Text for the user of the client. */
   readonly report: string;
   /**
-   * Returns the result of the answers so far; undefined to wait on. `isOver`: no further answers
-   * arrive.
+   * Judges the answers so far. `isOver`: no further answers arrive.
    */
   readonly decide: (
     answers: readonly OutsideAnswer[],
     isOver: boolean,
     schemaFailed: OutsideAccess['schemaFailed'],
-  ) => Promise<Asked<R> | undefined>;
+  ) => Promise<Judged<R>>;
+}
+
+/** Judgement of the answers in a box. */
+export interface Judged<R> {
+  /** Result of the wait. Undefined: it waits on. */
+  readonly found?: Asked<R>;
+  /** Answers that never count. */
+  readonly refused?: readonly OutsideAnswer[];
 }
 
 /**
@@ -330,13 +337,20 @@ function* readAnswers<R>(
       await closeAll(host, [...boxes, box], 'outdated');
       return askAgain;
     }
-    const found = await wait.decide(await host.answers(box), false, schemaFailed);
+    const judged = await wait.decide(await host.answers(box), false, schemaFailed);
+    const { found, refused = [] } = judged;
+    // Events that nobody waits for must not take the place of the one that is awaited.
+    if (found === undefined && refused.length > 0) await host.discard(box, refused);
     const isLast = (wait.question.round ?? 1) >= mostRounds;
     if (found === undefined || (found === askAgain && isLast)) return undefined;
     await host.close(box, 'decided');
     if (found !== askAgain) return found;
     // An answer may have arrived meanwhile.
-    const last = (await wait.decide(await host.answers(box), false, schemaFailed)) ?? askAgain;
+    const { found: last = askAgain } = await wait.decide(
+      await host.answers(box),
+      false,
+      schemaFailed,
+    );
     if (last === askAgain) await host.close(box, 'outdated');
     return last;
   };
@@ -366,9 +380,8 @@ function* closeBoxes<R>(
     const box = await host.box(toQuestion(wait, scope));
     const outdated = boxes.filter((one) => one !== box);
     await Promise.all([closeAll(host, outdated, 'outdated'), host.close(box, 'decided')]);
-    return {
-      last: (await wait.decide(await host.answers(box), true, schemaFailed)) as R | undefined,
-    };
+    const { found } = await wait.decide(await host.answers(box), true, schemaFailed);
+    return { last: found as R | undefined };
   };
   return (yield* pollOutside(wait, 'close', close, {
     ms: longestOutageMs,

@@ -10,7 +10,7 @@ import type { SealedSaga } from '../../model/sealed-saga.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { endOfLife } from '../../token/sealed-saga.ts';
 import { digestUser, toUser } from './answerer.ts';
-import { closeBox, readBox } from './stored-answers.ts';
+import { closeBox, readBox, removeAnswers, type BoxedAnswer } from './stored-answers.ts';
 import { sealTicket, ticketClaims } from './ticket.ts';
 
 // Bytes of a box and of its salt.
@@ -75,6 +75,8 @@ export function runtimeOutside(
       });
       return answers;
     },
+    // The answers are those that `answers` has read, with their slots.
+    discard: (box, answers) => removeAnswers(host, outside, box, answers as readonly BoxedAnswer[]),
     // Changed code takes boxes from the journal, where another step may look like a delivery.
     close: async (box, why) => {
       if (!/^[\w-]{22}$/.test(box)) return;

@@ -1,7 +1,7 @@
 import type { Awaitable, Json, OutsideUser } from '@mcp-saga/core';
 import { present, type CloseReason, type OutsideAnswer } from '@mcp-saga/core/program';
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
-import type { PutResult } from '../../model/mailbox-types.ts';
+import type { PutResult, StoredAnswer } from '../../model/mailbox-types.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { atAnyTime, readSealedJson, endOfLife } from '../../token/sealed-saga.ts';
 import { sealedBytes } from '../../token/token-room.ts';
@@ -97,14 +97,47 @@ export async function putAnswer(
   ]);
   const bounds = { expiresAt: forgottenAt(host, claims), maxAnswers: maxAnswersOf(ticket) };
   const result = await askMailbox(host, () => mailbox.put(box, slot, text, bounds));
-  if (result === 'stored') await host.guard?.queue?.wake(sagaId);
+  // A saga that reads its box removes what it does not wait for: a wake may have been lost.
+  if (result === 'stored' || result === 'full') await host.guard?.queue?.wake(sagaId);
   return result;
 }
 
+/** Answer in a box, opened. */
+export type BoxedAnswer = OutsideAnswer & StoredAnswer;
+
 /** Content of a box. */
 export interface ReadBox {
-  readonly answers: readonly (OutsideAnswer & { readonly slot: string })[];
+  readonly answers: readonly BoxedAnswer[];
   readonly isClosed: boolean;
+}
+
+/** Removes answers from a box. Throws `store_down`. */
+export async function removeAnswers(
+  host: Pick<HostParts, 'observer'>,
+  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
+  box: string,
+  answers: readonly StoredAnswer[],
+): Promise<void> {
+  await askMailbox(host, () =>
+    mailbox.remove(
+      box,
+      answers.map(({ slot, sealed }) => ({ slot, sealed })),
+    ),
+  );
+}
+
+/**
+ * `true` if a box has an answer in a slot, whatever it contains. Opens none of the answers, which
+ * takes long for many large ones. Throws `store_down`.
+ */
+export async function hasAnswer(
+  host: Pick<HostParts, 'observer'>,
+  { mailbox }: Pick<OutsideAccess, 'mailbox'>,
+  box: string,
+  slot: string,
+): Promise<boolean> {
+  const { answers } = await askMailbox(host, () => mailbox.list(box));
+  return answers.some((answer) => answer.slot === slot);
 }
 
 /**
@@ -122,7 +155,7 @@ export async function readBox(
     return { ...others, answers: all.map(({ slot, sealed }) => ({ slot, sealed })) };
   });
   const slots = new Set<string>();
-  const read: (OutsideAnswer & { readonly slot: string })[] = [];
+  const read: BoxedAnswer[] = [];
   for (const { slot, sealed } of answers) {
     const answer = await openAnswer(host, box, slot, sealed);
     if (answer === undefined || slots.has(slot)) {
@@ -130,7 +163,7 @@ export async function readBox(
       continue;
     }
     slots.add(slot);
-    read.push({ ...answer, slot });
+    read.push({ ...answer, slot, sealed });
   }
   return { answers: read, isClosed };
 }

@@ -1,0 +1,104 @@
+import { memoryGuard, memoryMailbox, type Mailbox } from '@mcp-saga/server';
+import type { PutResult } from '@mcp-saga/server/stores';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { completed, suspended } from '../fixtures/host.ts';
+import { base, OutsideCase } from './case.ts';
+
+const other = (count: number) => ({ status: 'created', count });
+const paid = { status: 'paid', amount: 5 };
+
+/** A case whose mailbox counts its calls. */
+function counted(): { readonly test: OutsideCase; readonly calls: Record<string, number> } {
+  const honest = memoryMailbox({ clock: () => 0 });
+  const calls: Record<string, number> = {};
+  const count = <A extends unknown[], R>(name: string, call: (...given: A) => R) => {
+    return (...given: A): R => {
+      calls[name] = (calls[name] ?? 0) + 1;
+      return call(...given);
+    };
+  };
+  const mailbox: Mailbox = {
+    put: count('put', (...given: Parameters<Mailbox['put']>) => honest.put(...given)),
+    list: count('list', (...given: Parameters<Mailbox['list']>) => honest.list(...given)),
+    remove: count('remove', (...given: Parameters<Mailbox['remove']>) => honest.remove(...given)),
+    close: count('close', (...given: Parameters<Mailbox['close']>) => honest.close(...given)),
+  };
+  return { test: new OutsideCase({}, { mailbox }), calls };
+}
+
+async function fill(test: OutsideCase): Promise<number> {
+  for (let count = 0; count < 100; count += 1)
+    if ((await test.event(other(count))).status === 429) return count;
+  throw new Error('The box is never full.');
+}
+
+describe('a webhook that gets events of other types', () => {
+  it('takes the awaited event once the saga has read a full box', async () => {
+    const test = new OutsideCase();
+    let turn = await test.start('payment');
+    for (let round = 0; round < 3; round += 1) {
+      expect(await fill(test)).toBeGreaterThan(0);
+      expect((await test.event(paid)).status).toBe(429);
+      turn = suspended(await test.resume(turn));
+    }
+    expect((await test.event(paid)).status).toBe(202);
+    expect(JSON.stringify(completed(await test.resume(turn)).result)).toContain('paid 5');
+  });
+
+  it('returns an awaited event among others of one read, whatever arrived before', async () => {
+    const test = new OutsideCase();
+    const turn = await test.start('payment');
+    for (const event of [other(1), other(2), paid, other(3)]) await test.event(event);
+    expect(JSON.stringify(completed(await test.resume(turn)).result)).toContain('paid 5');
+  });
+
+  it('keeps an event at which the schema throws, for corrected code', async () => {
+    let isBroken = true;
+    const schema = z
+      .object({ status: z.literal('paid'), amount: z.number() })
+      .transform((event) => {
+        if (isBroken) throw new Error('a mistake in the schema');
+        return event;
+      });
+    const test = new OutsideCase({}, {}, { link: 'accept', schema: schema as never });
+    const turn = suspended(await test.start('payment'));
+    await test.event(paid);
+    const next = suspended(await test.resume(turn));
+    isBroken = false;
+    expect(JSON.stringify(completed(await test.resume(next)).result)).toContain('paid 5');
+  });
+
+  it('wakes the saga of a full box, since an earlier wake may have been lost', async () => {
+    const results: PutResult[] = ['full'];
+    const woken: string[] = [];
+    const mailbox = { ...memoryMailbox({ clock: () => 0 }), put: () => results[0] ?? 'stored' };
+    const queue = { send: () => undefined, wake: (sagaId: string) => void woken.push(sagaId) };
+    const test = new OutsideCase({}, { mailbox, queue, guard: { store: memoryGuard() } });
+    await test.start('payment');
+    expect((await test.event(paid)).status).toBe(429);
+    expect(woken).toHaveLength(1);
+  });
+
+  it('costs one request to the mailbox for each post, and opens none of the events in the box', async () => {
+    const { test, calls } = counted();
+    await test.start('payment');
+    const before = { ...calls };
+    await fill(test);
+    expect([calls['list'], calls['remove']]).toEqual([before['list'], before['remove']]);
+    const put = calls['put'] ?? 0;
+    expect((await test.event({ status: 'paid' })).status).toBe(429);
+    expect((await test.event(other(1))).status).toBe(200);
+    expect((await test.event('no JSON')).status).toBe(400);
+    expect([calls['put'], calls['list']]).toEqual([put + 2, before['list']]);
+  });
+
+  it('asks the mailbox nothing for a post that is not authentic', async () => {
+    const { test, calls } = counted();
+    await test.start('payment');
+    const before = { ...calls };
+    const url = `${base}/saga/event/${test.url().split('/').at(-1)?.slice(0, -2)}AA`;
+    expect((await test.event(paid, { url })).status).toBe(404);
+    expect(calls).toEqual(before);
+  });
+});
