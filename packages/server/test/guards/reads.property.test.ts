@@ -307,6 +307,6 @@ it('a body reads the same facts in each replay, after every interruption of an u
             await assertEqualReads(parts, { request, kind, at });
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 15 },
   );
 });
