@@ -14,6 +14,7 @@ import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
 import { resumeTokenMethod, resumeTokenRefused } from './parts/begin-call.ts';
 import type { CallMethod, ClientCall } from '../model/call-types.ts';
 import type { Dialect } from './parts/dialect.ts';
+import { RunningRequest } from './parts/running-request.ts';
 import { multiRoundTrip } from './multi-round-trip.ts';
 import { push } from './push.ts';
 import { resumeToken } from './resume-token.ts';
@@ -42,19 +43,21 @@ const methods: readonly string[] = ['tools/call', resumeTokenMethod];
 const dialects: readonly Dialect[] = [push, multiRoundTrip, resumeToken];
 
 /**
- * Serves resumable requests (SEP-975) on top of the dialect of the client. Returns the host for
- * that dialect.
+ * Answers a call in the dialect of its client, as a resumable request (SEP-975) if the client
+ * declares these.
  *
- * That host commits and reports a token before the first server step, after each step, and at each
- * wait. After a disconnect, `requests/resume` continues from the newest token of the client.
+ * The host then commits and reports a token before the first server step, after each step, and at
+ * each wait. After a disconnect, `requests/resume` continues from the newest token of the client.
  */
-export async function resumable(
+export async function answerResumably(
   host: SagaHostCore,
   call: ClientCall,
   dialect: Dialect,
-): Promise<SagaHostCore> {
+): Promise<object> {
   const isDeclared = call.method === 'tools/call' && dialects.includes(dialect) && declares(call);
-  return isDeclared && (await mayResume(host, call.caller)) ? reporting(host, call) : host;
+  if (!isDeclared || !(await mayResume(host, call.caller))) return await dialect.answer(host, call);
+  const request = new RunningRequest(host, { ...call, isResumable: true });
+  return await request.run((own) => dialect.answer(reporting(host, request), own));
 }
 
 /** `requests/resume {resumeToken}`: answers the interrupted request for this client. */
@@ -66,7 +69,7 @@ export async function resumeRequest(
 ): Promise<object> {
   const { resumeToken: token } = toFields(params);
   if (typeof token !== 'string') throw invalidField('resumeToken: expected a string');
-  const { saga, requestId } = await statusOf(host, token, caller);
+  const { saga, sagaId, requestId } = await statusOf(host, token, caller);
   if (saga.task === 'require') {
     // Only tasks run such a saga, and their tokens never leave the server.
     throw refused(host, 'method');
@@ -83,28 +86,47 @@ export async function resumeRequest(
   // The response belongs to the interrupted request, so the IDs must match.
   if (requestId !== undefined && requestId !== (await digestRequestId(call.id)))
     throw refused(host, 'request');
+  let newest = token;
+  let before: RunningRequest | undefined;
+  for (
+    let other = RunningRequest.of(host, sagaId);
+    other !== undefined;
+    other = RunningRequest.of(host, sagaId)
+  ) {
+    const end = await other.end();
+    if ('result' in end) return toResumed(end.result);
+    ({ newest } = end);
+    before = other;
+  }
   const dialect = dialects.find((candidate) => candidate.serves(call, host)) ?? resumeToken;
-  const reported = reporting(host, call);
-  const result = await dialect.answer(
-    {
-      ...reported,
-      // For the dialect, the call starts now.
-      start: (_name, _args, by, { dialect: can = {}, method } = {}) =>
-        reported.resume(token, [], by, {
-          methods,
-          dialect: can,
-          follows: true,
-          ...present({ method }),
-        }),
-      // The saga may have started in another dialect, for another client.
-      resume: (next, answers, by, request) =>
-        reported.resume(next, answers, by, { ...request, methods }),
-    },
-    call,
-  );
+  const request = new RunningRequest(host, call);
+  // Before anything else: a further request must find this one.
+  request.note({ sagaId, token: newest });
+  const reported = reporting(host, request);
+  const continuing: SagaHostCore = {
+    ...reported,
+    // For the dialect, the call starts now.
+    start: (_name, _args, by, { dialect: can = {}, method } = {}) =>
+      reported.resume(newest, [], by, {
+        methods,
+        dialect: can,
+        follows: true,
+        ...present({ method }),
+      }),
+    // The saga may have started in another dialect, for another client.
+    resume: (next, answers, by, more) => reported.resume(next, answers, by, { ...more, methods }),
+  };
+  const answered = request.run((own) => dialect.answer(continuing, own));
+  before?.continueAs(request);
+  return toResumed(await answered);
+}
+
+/**
+ * Converts the result of a call to that of a resumed request. Custom methods must not return
+ * `input_required` (MCP 2026-07-28), but the call itself may: the client has to repeat the call.
+ */
+function toResumed(result: object): object {
   if (Object(result).resultType !== 'input_required') return result;
-  // Custom methods must not return this result (MCP 2026-07-28), but the call itself may. The
-  // client has to repeat the call.
   const { resultType: reason, ...needed } = result as { readonly resultType: string };
   throw new WireError(
     invalidParams,
@@ -168,24 +190,27 @@ function refused(host: SagaHostCore, reason: 'method' | 'principal' | 'request')
 
 /**
  * Returns a host that reports each token to the client of a call, and continues until the client is
- * needed.
+ * needed. Its turns have the caller of the call: another request for the saga ends only questions
+ * and waits.
  */
-function reporting(host: SagaHostCore, call: ClientCall): SagaHostCore {
+function reporting(host: SagaHostCore, running: RunningRequest): SagaHostCore {
+  const { call } = running;
+  const { caller } = call;
   return {
     ...host,
-    start: async (name, args, caller, request = {}) => {
+    start: async (name, args, _caller, request = {}) => {
       const { dialect = {}, method } = request;
       const looked = await host.start(name, args, caller, {
         ...request,
         dialect: { ...steppingOf(call, dialect), ...onlyLooks },
       });
-      return await continueTurns(host, call, looked, {
+      return await continueTurns(host, running, looked, {
         dialect,
         looked: true,
         ...(method === undefined ? {} : { methods: [method] }),
       });
     },
-    resume: async (token, answers, caller, request = {}) => {
+    resume: async (token, answers, _caller, request = {}) => {
       const { dialect = {}, method } = request;
       const allowed = method === undefined ? request.methods : [method];
       const looks = answers !== undefined && answers.length > 0;
@@ -194,7 +219,7 @@ function reporting(host: SagaHostCore, call: ClientCall): SagaHostCore {
         ...request,
         dialect: looks ? { ...stepping, ...onlyLooks } : stepping,
       });
-      return await continueTurns(host, call, turn, {
+      return await continueTurns(host, running, turn, {
         dialect,
         looked: looks,
         ...present({ methods: allowed }),
@@ -214,7 +239,7 @@ function steppingOf({ id }: ClientCall, dialect: DialectCapabilities): DialectCa
 /** Continues until the client is needed. Reports the token of each turn before the next turn. */
 async function continueTurns(
   host: SagaHostCore,
-  call: ClientCall,
+  running: RunningRequest,
   first: SagaTurn,
   {
     dialect,
@@ -225,8 +250,10 @@ async function continueTurns(
     readonly looked: boolean;
   },
 ): Promise<SagaTurn> {
+  const { call } = running;
   const began = host.timing.clock();
-  const onCommit = (committed: SuspendedTurn): Promise<void> => reportToken(host, call, committed);
+  const onCommit = (committed: SuspendedTurn): Promise<void> =>
+    reportToken(host, running, committed);
   const next = {
     ...request,
     dialect: steppingOf(call, dialect),
@@ -240,7 +267,7 @@ async function continueTurns(
     // again.
     if (turn.hasPage === true) return turn;
     turn = await bindToRequest(host, turn, call.id);
-    await reportToken(host, call, turn);
+    await reportToken(host, running, turn);
     const isDone = isLook ? turn.steps.length > 0 : !isHeld(host, dialect, turn, began);
     const isDue = turn.due !== undefined && turn.due <= host.timing.clock();
     if (dialect.runs === false || (isDone && !isDue)) return turn;
@@ -272,9 +299,12 @@ function isHeld(
  */
 async function reportToken(
   host: SagaHostCore,
-  call: ClientCall,
-  { token, retryAfterMs = 0, expiresAt }: SuspendedTurn,
+  running: RunningRequest,
+  turn: SuspendedTurn,
 ): Promise<void> {
+  running.note(turn);
+  const { call } = running;
+  const { token, retryAfterMs = 0, expiresAt } = turn;
   const params = {
     requestId: call.id,
     resumeToken: token,

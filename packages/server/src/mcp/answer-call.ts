@@ -1,6 +1,6 @@
 import type { ClientCall, CallMethod, ClientFacts } from '../model/call-types.ts';
 import { dialectOf } from '../dialects/dialects.ts';
-import { resumable } from '../dialects/resumable-requests.ts';
+import { answerResumably } from '../dialects/resumable-requests.ts';
 import { hostFor, type SagaHostCore } from '../requests/host.ts';
 import { toWireError } from '../wire/wire-error.ts';
 import type { Caller } from '../model/caller.ts';
@@ -44,9 +44,7 @@ export async function answerCall(
     const call = toClientCall(client, given, caller);
     const dialect = dialectOf(call, host);
     try {
-      const keyed = await hostFor(host, caller);
-      const reporting = await resumable(keyed, call, dialect);
-      return await dialect.answer(reporting, { isResumable: reporting !== keyed, ...call });
+      return await answerResumably(await hostFor(host, caller), call, dialect);
     } catch (error) {
       const result = toErrorResult(error, call);
       if (result !== undefined) return result;

@@ -25,8 +25,9 @@ export function callConnectionOf(
   const id = mcpReq?.id ?? requestId;
   const { signal } = fieldsOf(http?.req) as { readonly signal?: AbortSignal };
   const isFinal = web['_eventStore'] === undefined;
+  const isStreamLost = streamLoss(web, id);
   return {
-    isLost: () => isFinal && (signal?.aborted === true || hasNoStream(web, id)),
+    isLost: () => isFinal && (signal?.aborted === true || isStreamLost()),
     watch: (onChange) => {
       signal?.addEventListener('abort', onChange);
       const unwatch = closeWithInput(transport, input);
@@ -46,14 +47,17 @@ function fieldsOf(value: unknown): Fields {
   return Object(value) as Fields;
 }
 
-/** `true` if the response to a request was a stream, which the client has closed. */
-function hasNoStream(
+/**
+ * Returns a function that tells if the client has closed the stream of the response to a request. A
+ * later request may have the same ID, and a stream of its own.
+ */
+function streamLoss(
   { _requestToStreamMapping: streamOf, _streamMapping: open }: Fields,
   id: unknown,
-): boolean {
-  if (!(streamOf instanceof Map) || !(open instanceof Map)) return false;
+): () => boolean {
+  if (!(streamOf instanceof Map) || !(open instanceof Map)) return () => false;
   const stream: unknown = streamOf.get(id);
-  return stream !== undefined && !open.has(stream);
+  return () => stream !== undefined && !open.has(stream);
 }
 
 interface Input {

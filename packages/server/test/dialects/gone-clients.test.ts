@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import {
   all,
   elicit,
@@ -11,16 +10,16 @@ import {
   type SagaHost,
 } from '@mcp-saga/server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioServerTransport as StdioV1 } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { serveStdio, StdioServerTransport as StdioV2 } from '@modelcontextprotocol/server/stdio';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answerBy } from '../fixtures/answer-by.ts';
-import { connections, serverV1, serverV2, type Connected } from '../fixtures/connections.ts';
+import { connections, type Connected } from '../fixtures/connections.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { hooksInto, hostOf, nothingTold } from '../fixtures/host.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import type { RawMessage } from '../fixtures/raw.ts';
+import { eventsOf, openRawSession, until, type SentEvent } from '../fixtures/raw-session.ts';
 import { listenForSessions, sessionServers } from '../fixtures/session-servers.ts';
+import { overStdio, stdioVersions } from '../fixtures/stdio-lines.ts';
 
 const inSessions = connections.filter(({ name }) => name.includes('in memory'));
 const second = 1_000;
@@ -82,12 +81,6 @@ function called({ client }: Pick<Connected, 'client'>): Promise<unknown> {
   return calls.callTool({ name: 'order', arguments: {} }, ...more).catch((error: unknown) => error);
 }
 
-/** An event of a stream. */
-interface SentEvent {
-  readonly id: string;
-  readonly message: RawMessage;
-}
-
 /** Keeps the events of streams, as a server with resumable streams does. */
 function memoryEvents() {
   const stored: (SentEvent & { readonly stream: string })[] = [];
@@ -110,33 +103,6 @@ function memoryEvents() {
   };
 }
 
-/** Reads the events of a response, as they arrive. */
-async function* eventsOf({ body }: Response): AsyncGenerator<SentEvent> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const bytes of body as ReadableStream<Uint8Array>) {
-    const text = decoder.decode(bytes, { stream: true });
-    const blocks = (rest + text).split('\n\n');
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const [, id = ''] = /^id: (.*)$/m.exec(block) ?? [];
-      const [, data = ''] = /^data: ({.*)$/m.exec(block) ?? [];
-      if (data !== '') yield { id, message: JSON.parse(data) as RawMessage };
-    }
-  }
-}
-
-async function until(
-  events: AsyncGenerator<SentEvent>,
-  isLast: (event: SentEvent) => boolean,
-): Promise<SentEvent> {
-  for (;;) {
-    const { value, done } = await events.next();
-    if (done === true) throw new Error('The stream has ended.');
-    if (isLast(value)) return value;
-  }
-}
-
 /** Awaits a response whose server sets timers without a delay, which only the test lets pass. */
 async function soon<T>(response: Promise<T>): Promise<T> {
   const over = new AbortController();
@@ -147,30 +113,6 @@ async function soon<T>(response: Promise<T>): Promise<T> {
     await new Promise((resolve) => setImmediate(resolve));
   }
   return await response;
-}
-
-/** A session of a client that sends raw messages. */
-async function openSession(url: URL) {
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2025-11-25',
-  };
-  const post = (message: object, signal: AbortSignal | null = null): Promise<Response> => {
-    const body = JSON.stringify({ jsonrpc: '2.0', ...message });
-    return fetch(url, { method: 'POST', headers, body, signal });
-  };
-  const params = {
-    protocolVersion: '2025-11-25',
-    capabilities: { elicitation: {} },
-    clientInfo: { name: 'raw', version: '1' },
-  };
-  const { headers: sent } = await soon(post({ id: 0, method: 'initialize', params }));
-  headers['mcp-session-id'] = sent.get('mcp-session-id') ?? '';
-  await post({ method: 'notifications/initialized' });
-  const get = (lastEvent: string): Promise<Response> =>
-    fetch(url, { headers: { ...headers, 'last-event-id': lastEvent } });
-  return { post, get };
 }
 
 describe.each(sessionServers)(
@@ -204,7 +146,7 @@ describe.each(sessionServers)('a client whose stream can be fetched again, $name
     const eventStore = memoryEvents() as never;
     const listening = await listenForSessions(server, shop.host(), { eventStore });
     onTestFinished(() => listening.close());
-    const session = await openSession(listening.url);
+    const session = await soon(openRawSession(listening.url, { elicitation: {} }));
     const cut = new AbortController();
     const call = { id: 1, method: 'tools/call', params: { name: 'order', arguments: {} } };
     const events = eventsOf(await soon(session.post(call, cut.signal)));
@@ -223,28 +165,16 @@ describe.each(sessionServers)('a client whose stream can be fetched again, $name
   });
 });
 
-describe.each(['version 1', 'version 2', 'serveStdio'])(
+describe.each(stdioVersions)(
   'a client over stdio that closes the input of its server, %s',
-  (name) => {
+  (version) => {
     test('[E3] has its saga undone at once', async () => {
       const shop = new Shop();
       const host = shop.host();
-      const [input, output] = [new PassThrough(), new PassThrough()];
-      if (name === 'version 1') await serverV1(host).connect(new StdioV1(input, output));
-      else if (name === 'version 2') await serverV2(host).connect(new StdioV2(input, output));
-      else serveStdio(() => serverV2(host), { transport: new StdioV2(input, output) });
-      const say = (message: object): void =>
-        void input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-      const initialize = {
-        protocolVersion: '2025-11-25',
-        capabilities: { elicitation: {} },
-        clientInfo: { name: 'c', version: '1' },
-      };
-      say({ id: 0, method: 'initialize', params: initialize });
-      say({ method: 'notifications/initialized' });
-      say({ id: 1, method: 'tools/call', params: { name: 'order', arguments: {} } });
-      for await (const line of output) if (String(line).includes('elicitation/create')) break;
-      input.end();
+      const lines = await overStdio(host, version, { elicitation: {} });
+      lines.send({ id: 1, method: 'tools/call', params: { name: 'order', arguments: {} } });
+      await lines.first(({ method }) => method === 'elicitation/create');
+      lines.end();
       await shop.undone.promise;
       expect(shop.did).toEqual(['hold', 'release']);
     });
