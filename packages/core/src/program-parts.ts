@@ -19,6 +19,7 @@ export { encodeError } from './values/step-error-data.ts';
 export { generatorProgram } from './turn/generator-program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
 export { Journal } from './journal/journal.ts';
+export { MalformedState } from './journal/malformed-state.ts';
 export { historyOf } from './journal/read-history.ts';
 export { receiptsIn } from './journal/receipts.ts';
 export { isDone, type EntryType } from './journal/entry-types.ts';

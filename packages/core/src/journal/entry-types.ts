@@ -2,7 +2,8 @@ import type { Provenance } from '../model/client-step.ts';
 import { engineVersion } from '../model/program-state.ts';
 import { decode } from '../values/codec.ts';
 import { agreementDigest } from '../values/fingerprint.ts';
-import type { Json } from '../values/json.ts';
+import { isRecord, type Json } from '../values/json.ts';
+import { MalformedState, parseTexts } from './malformed-state.ts';
 import { isOpen, reveal } from './withheld-entry.ts';
 
 /**
@@ -75,11 +76,39 @@ const formats: Readonly<Record<number, EntryFormat>> = /* @__PURE__ */ Object.fr
 );
 
 /**
- * Format of an entry by the letter at the start of its head. Undefined for the letter of a newer
- * release.
+ * Format of an entry by the letter at the start of its head. Throws MalformedState for a letter that
+ * no entry has.
  */
-export function formatOf(head: string): EntryFormat {
-  return formats[head.charCodeAt(0)] as EntryFormat;
+export function formatOf(head: unknown): EntryFormat {
+  const format = typeof head === 'string' ? formats[head.charCodeAt(0)] : undefined;
+  if (format === undefined) throw new MalformedState();
+  return format;
+}
+
+const isErrorData = (value: unknown): boolean =>
+  isRecord(value) &&
+  [value['name'], value['message']].every((one) => one === undefined || typeof one === 'string');
+
+/**
+ * Shapes of values that the engine reads itself when it replays a generator. All other values go to
+ * the body as they are.
+ */
+const shapes: { readonly [type in EntryType]?: (value: unknown) => boolean } = {
+  clientError: isErrorData,
+  failed: isErrorData,
+  unknown: isErrorData,
+  retry: (value) =>
+    Array.isArray(value) && value.length >= 3 && value.slice(0, 2).every(Number.isFinite),
+  sampled: isRecord,
+  sampledHere: isRecord,
+  listed: Array.isArray,
+  time: Number.isFinite,
+  info: isRecord,
+};
+
+/** Throws MalformedState for a value that no entry of the type has. */
+export function assertShape(type: EntryType, value: unknown): void {
+  if (shapes[type]?.(value) === false) throw new MalformedState();
 }
 
 /** `true` for a step with a known result. */
@@ -113,13 +142,16 @@ interface Entry {
   readonly isWithheld: boolean;
 }
 
+/** Stands for a server stream that is not read. */
+const withoutValues: readonly unknown[] = [];
+
 /**
  * Reads the entries of a parsed structure. Without the values of the `server` stream, withheld
  * fingerprints are 0, and paths end at their first key.
  */
 export function* entriesOf(
   structure: readonly (string | number)[],
-  server: readonly unknown[] = [],
+  server: readonly unknown[] = withoutValues,
   engine: number = engineVersion,
 ): Generator<Entry> {
   let serverAt = 0;
@@ -132,10 +164,9 @@ export function* entriesOf(
     const agreement = hasParts ? undefined : structure[at + 2];
     const written = head.slice(answer ? 2 : 1);
     const open = hasParts ? opens.restore(written) : written;
-    const withheld = hasParts ? server[serverAt] : undefined;
     const { path, fingerprint } =
-      typeof withheld === 'string'
-        ? reveal({ open, withheld })
+      hasParts && server !== withoutValues
+        ? reveal(open, server[serverAt])
         : { path: open, fingerprint: hasParts ? 0 : (structure[at + 1] as number) };
     yield {
       at,
@@ -272,8 +303,8 @@ export function answerersOf(structure: string, engine: number): Answerers {
   const byPath = new Map<string, { index: number; provenance: Provenance }>();
   let index = 0;
   for (const { path, provenance } of entriesOf(
-    JSON.parse(`[${structure}]`) as (string | number)[],
-    [],
+    parseTexts(structure) as (string | number)[],
+    undefined,
     engine,
   )) {
     if (provenance !== undefined) byPath.set(path, { index, provenance });

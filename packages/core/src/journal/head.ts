@@ -1,4 +1,6 @@
 import type { ProgramState } from '../model/program-state.ts';
+import { isRecord } from '../values/json.ts';
+import { MalformedState } from './malformed-state.ts';
 
 /** The small part of a state that changes from turn to turn. */
 export interface Head {
@@ -38,23 +40,63 @@ export function encodeHead(head: Head): string {
   });
 }
 
-/** Decodes the head of a saga state. */
+/** Head as {@link encodeHead} writes it. */
+interface Written {
+  readonly t: number;
+  readonly i: 'c' | 's';
+  readonly p?: number;
+  readonly a: Head['asked'];
+  readonly w: Head['waits'];
+  readonly o?: string[];
+  readonly u?: string[];
+  readonly m?: [number, number];
+}
+
+/** Decodes the head of a saga state. Throws MalformedState for another text. */
 export function decodeHead(text: string): Head {
-  const { t, i, p, a, w, o, u, m } = JSON.parse(text) as {
-    t: number;
-    i: string;
-    p?: number;
-    a: Head['asked'];
-    w: Head['waits'];
-    o?: string[];
-    u?: string[];
-    m?: [number, number];
-  };
+  const { t, i, p, a, w, o, u, m } = parsedHead(text);
   const input = i === 'c' ? 'client' : 'server';
   // An empty list is omitted. Without `o`, the state is of an older release, and the list is
   // unknown.
   const undos = u ?? (o === undefined ? undefined : []);
   return { turn: t, input, progress: p, asked: a, waits: w, others: o, undos, mismatch: m };
+}
+
+function parsedHead(text: string): Written {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new MalformedState();
+  }
+  if (!isRecord(parsed)) throw new MalformedState();
+  const { t, i, p, a, w, o, u, m } = parsed;
+  const isGood =
+    isCount(t) &&
+    (i === 'c' || i === 's') &&
+    (p === undefined || typeof p === 'number') &&
+    isRecord(a) &&
+    Object.values(a).every(isText) &&
+    isRecord(w) &&
+    Object.values(w).every(isWait) &&
+    [o, u].every((paths) => paths === undefined || (Array.isArray(paths) && paths.every(isText))) &&
+    (m === undefined || (Array.isArray(m) && m.length === 2 && m.every(isCount)));
+  if (!isGood) throw new MalformedState();
+  return parsed as unknown as Written;
+}
+
+function isWait(value: unknown): value is Wait {
+  if (!Array.isArray(value) || value.length !== 3) return false;
+  const [since, until, asked] = value as unknown[];
+  return Number.isFinite(since) && (until === null || Number.isFinite(until)) && isCount(asked);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 /** `true` if two states differ only in the number of turns. */

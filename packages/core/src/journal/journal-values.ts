@@ -1,4 +1,5 @@
 import { decode } from '../values/codec.ts';
+import { MalformedState, parseTexts } from './malformed-state.ts';
 
 type Stream = 'client' | 'server';
 
@@ -17,7 +18,9 @@ export class RecordedValues {
 
   /** Makes a copy of the value at a position of a stream. */
   copyAt(stream: Stream, at: number): unknown {
-    this.#values[stream] ??= JSON.parse(`[${this.#texts[stream]}]`) as unknown[];
-    return decode(JSON.stringify(this.#values[stream][at]));
+    this.#values[stream] ??= parseTexts(this.#texts[stream]);
+    const value = this.#values[stream][at];
+    if (value === undefined) throw new MalformedState();
+    return decode(JSON.stringify(value));
   }
 }

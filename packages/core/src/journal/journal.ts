@@ -21,7 +21,16 @@ import type { Provenance } from '../model/client-step.ts';
 import { engineVersion, type ProgramState } from '../model/program-state.ts';
 import { endMark } from '../values/path.ts';
 import { RecordedValues } from './journal-values.ts';
+import { MalformedState, parseTexts } from './malformed-state.ts';
 import { fingerprintIn, isOpen, reveal, withhold } from './withheld-entry.ts';
+
+function revived(value: unknown): unknown {
+  try {
+    return revive(value);
+  } catch {
+    throw new MalformedState();
+  }
+}
 
 /** Entry of a task. The task adds path and fingerprint. */
 export type TaskEntry = Omit<NewEntry, 'path' | 'fingerprint'>;
@@ -72,9 +81,9 @@ export class Journal {
   constructor(state: ProgramState, maxEntries: number, engine: number = engineVersion) {
     this.#state = state;
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
-    this.#structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
-    this.#client = JSON.parse(`[${state.client}]`) as unknown[];
-    this.#server = JSON.parse(`[${state.server}]`) as unknown[];
+    this.#structure = parseTexts(state.structure) as (string | number)[];
+    this.#client = parseTexts(state.client);
+    this.#server = parseTexts(state.server);
     this.#limit = maxEntries;
     this.#tagged = mayHoldTag(state.client) || mayHoldTag(state.server);
     this.#engine = engine;
@@ -149,8 +158,7 @@ export class Journal {
 
   /** Type of the next entry. Undefined if no entry is left. */
   get type(): EntryType | undefined {
-    const head = this.#structure[this.#at];
-    return typeof head === 'string' ? formatOf(head).type : undefined;
+    return this.replaying ? formatOf(this.#structure[this.#at]).type : undefined;
   }
 
   get path(): string {
@@ -160,8 +168,7 @@ export class Journal {
     if (typeof this.#structure[at + 1] === 'number') return open;
     // Once: a repeated open part is restored by its place among the others.
     if (this.#revealedAt !== at) {
-      const withheld = this.#server[this.#serverAt] as string;
-      this.#revealed = reveal({ open: this.#read.restore(open), withheld }).path;
+      this.#revealed = reveal(this.#read.restore(open), this.#server[this.#serverAt]).path;
       this.#revealedAt = at;
     }
     return this.#revealed;
@@ -169,7 +176,7 @@ export class Journal {
 
   get fingerprint(): number {
     const open = this.#structure[this.#at + 1];
-    return typeof open === 'number' ? open : fingerprintIn(this.#server[this.#serverAt] as string);
+    return typeof open === 'number' ? open : fingerprintIn(this.#server[this.#serverAt]);
   }
 
   /** Returns `true` if the next entry is about the step at `path`. */
@@ -193,8 +200,7 @@ export class Journal {
   /** Removes the next entry and returns the value for the body. */
   next(): unknown {
     if (this.#count === this.#stop) throw new ReplayMismatch(this.#count, this.facts(), []);
-    const head = this.#structure[this.#at] as string;
-    const { stream } = formatOf(head);
+    const { stream } = formatOf(this.#structure[this.#at]);
     const hasParts = typeof this.#structure[this.#at + 1] !== 'number';
     if (hasParts) this.#serverAt += 1;
     this.#at += hasParts ? 1 : typeof this.#structure[this.#at + 2] === 'number' ? 3 : 2;
@@ -315,6 +321,8 @@ export class Journal {
   #take(stream: 'client' | 'server'): unknown {
     const value =
       stream === 'client' ? this.#client[this.#clientAt++] : this.#server[this.#serverAt++];
-    return this.#tagged ? revive(value) : value;
+    // JSON has no undefined: the stream has fewer values than the structure has entries.
+    if (value === undefined) throw new MalformedState();
+    return this.#tagged ? revived(value) : value;
   }
 }

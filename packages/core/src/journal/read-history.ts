@@ -3,22 +3,35 @@ import { decodeHead, encodeHead } from './head.ts';
 import { entriesOf, formatOf, provenanceLetters, type EntryFormat } from './entry-types.ts';
 import type { HistoryEntry, SagaHistory, TimelineEntry } from '../model/history.ts';
 import type { ProgramState } from '../model/program-state.ts';
+import { MalformedState, parseTexts } from './malformed-state.ts';
 
 export function historyOf(state: ProgramState): SagaHistory {
   const streams = {
-    client: JSON.parse(`[${state.client}]`) as Json[],
-    server: JSON.parse(`[${state.server}]`) as Json[],
+    client: parseTexts(state.client) as Json[],
+    server: parseTexts(state.server) as Json[],
   };
   const input = streams[decodeHead(state.head).input].shift() ?? {};
-  const structure = JSON.parse(`[${state.structure}]`) as (string | number)[];
+  const structure = parseTexts(state.structure) as (string | number)[];
   const entries = Array.from(entriesOf(structure, [...streams.server]), (entry): HistoryEntry => {
     const { path, fingerprint, provenance: by } = entry;
     const { letter, kind, outcome, stream } = entry.format;
     if (entry.isWithheld) streams.server.shift();
     const value = stream === 'none' ? undefined : streams[stream].shift();
+    if (stream !== 'none' && value === undefined) throw new MalformedState();
     return { letter, kind, path, outcome, fingerprint, ...present({ by, value }) };
   });
   return { input, entries };
+}
+
+/** Format of an entry of a recording, which a newer release may have made. Throws TypeError. */
+function knownFormat(letter: string): EntryFormat {
+  try {
+    return formatOf(letter);
+  } catch {
+    throw new TypeError(
+      `Unknown journal entry '${letter}'. Update the package if a newer release made the recording.`,
+    );
+  }
 }
 
 /** Reads a state, without values. */
@@ -44,13 +57,7 @@ export function stateOf({ input, entries }: SagaHistory): ProgramState {
   const streams = { client: [JSON.stringify(input)], server: [] as string[] };
   const structure: (string | number)[] = [];
   for (const { letter, path, fingerprint, by, value } of entries) {
-    const format = formatOf(letter) as EntryFormat | undefined;
-    if (format === undefined) {
-      throw new TypeError(
-        `Unknown journal entry '${letter}'. Update the package if a newer release made the recording.`,
-      );
-    }
-    const { stream, answer } = format;
+    const { stream, answer } = knownFormat(letter);
     // A replay gets no answers, so the digest 0 is never compared.
     if (answer) structure.push(letter + provenanceLetters[by ?? 'client'] + path, fingerprint, 0);
     else structure.push(letter + path, fingerprint);

@@ -2,6 +2,8 @@
 // a path with keys. The compressed structure also holds bytes chosen by the client, so these parts
 // go to the server stream. Their length depends only on the length of the key.
 
+import { MalformedState } from './malformed-state.ts';
+
 /** Digits of a fingerprint, in base 36: enough for 36 bits. */
 const fingerprintDigits = 7;
 /** Makes a signed number of 32 bits positive. */
@@ -34,14 +36,17 @@ export function withhold({ path, fingerprint }: Revealed, hidesPath: boolean): S
   };
 }
 
-/** Joins the parts from {@link withhold}. */
-export function reveal({ open, withheld }: SplitPath): Revealed {
-  const path = isWhole(open) ? open : open + decodeRest(open, withheld.slice(fingerprintDigits));
-  return { path, fingerprint: fingerprintIn(withheld) };
+/** Joins the parts from {@link withhold}. Throws MalformedState for a part that it does not make. */
+export function reveal(open: string, withheld: unknown): Revealed {
+  const fingerprint = fingerprintIn(withheld);
+  const rest = (withheld as string).slice(fingerprintDigits);
+  return { path: isWhole(open) ? open : open + decodeRest(open, rest), fingerprint };
 }
 
-/** The fingerprint of a withheld part. */
-export function fingerprintIn(withheld: string): number {
+/** The fingerprint of a withheld part. Throws MalformedState for a part without one. */
+export function fingerprintIn(withheld: unknown): number {
+  if (typeof withheld !== 'string' || withheld.length < fingerprintDigits)
+    throw new MalformedState();
   // `Number.parseInt` takes several times as long in base 36, and replay comes here for each step
   // with `input`.
   let digits = 0;
@@ -49,6 +54,7 @@ export function fingerprintIn(withheld: string): number {
     const code = withheld.charCodeAt(at);
     digits = digits * 36 + code - (code < 58 ? 48 : 87);
   }
+  if (!(digits >= 0 && digits < 36 ** fingerprintDigits)) throw new MalformedState();
   return digits - offset;
 }
 
@@ -72,7 +78,11 @@ function encodeRest(open: string, rest: string): string {
 }
 
 function decodeRest(open: string, encoded: string): string {
-  const number = (at: number): number => Number.parseInt(encoded.slice(at, at + placeDigits), 36);
+  const number = (at: number): number => {
+    const digits = encoded.slice(at, at + placeDigits);
+    if (!/^[\da-z]{2}$/.test(digits)) throw new MalformedState();
+    return Number.parseInt(digits, 36);
+  };
   const last = toRepeat(number(0));
   if (!mayBeUndo(open)) return encoded.slice(placeDigits) + last;
   const place = number(placeDigits);

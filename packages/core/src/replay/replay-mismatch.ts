@@ -5,6 +5,7 @@ import { wholeFingerprint } from '../values/fingerprint.ts';
 import type { Task } from './fiber.ts';
 import type { Head } from '../journal/head.ts';
 import type { Journal } from '../journal/journal.ts';
+import { MalformedState } from '../journal/malformed-state.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 
 /** Names of the pending tasks that are neither questions nor timers. */
@@ -54,7 +55,9 @@ export function toMismatch(
   head: Head,
   execution: Execution,
   journal: Journal,
-): ReplayMismatch {
+): unknown {
+  // The journal itself is wrong, whatever the code does.
+  if (error instanceof MalformedState) return error;
   const { phase, pending } = execution;
   const isMismatch = error instanceof ReplayMismatch;
   const recorded = journal.replaying ? journal.facts() : awaitedFacts(head);

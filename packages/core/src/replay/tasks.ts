@@ -12,7 +12,7 @@ import type { Ending } from '../undo/ending.ts';
 import { SagaError } from '../values/errors.ts';
 import { newTask, tried, type Fiber, type Task } from './fiber.ts';
 import type { Journal, TaskEntry } from '../journal/journal.ts';
-import { isDone, type EntryType } from '../journal/entry-types.ts';
+import { assertShape, isDone, type EntryType } from '../journal/entry-types.ts';
 import type { Markers } from './markers.ts';
 import { mismatchOf } from '../journal/mismatch.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -121,6 +121,7 @@ export class Tasks {
     if (task.discarded && type !== 'withdrawn' && isAskedOfClient(spec.kind))
       throw mismatchOf(journal, [task]);
     const value = journal.next();
+    assertShape(type, value);
     this.#count(task, type);
     if (type === 'retry') {
       tried(task, value);

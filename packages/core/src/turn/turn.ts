@@ -16,6 +16,7 @@ import { Execution } from '../replay/execution.ts';
 import { TaskRunner } from './task-runner.ts';
 import { decodeHead, encodeHead, type Head } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
+import { MalformedState } from '../journal/malformed-state.ts';
 import { outcomeOfTurn, endedState } from './turn-outcome.ts';
 import { resultOf, startBody, type GeneratorProgramOptions } from '../replay/body.ts';
 import { neverYielded, toldOf } from '../replay/created-commands.ts';
@@ -123,6 +124,8 @@ export class Turn {
     await this.#due.stop(error);
     // The token before this turn stays valid.
     if (error instanceof TurnAborted || error instanceof AnswerConflict) throw error;
+    // Nothing that a malformed state says may be undone.
+    if (error instanceof MalformedState) throw error;
     const mismatch = this.#newMismatch(error, isUndoing);
     // Restarts the turn, with the mismatch that later turns will read.
     if (mismatch !== undefined) {

@@ -239,7 +239,7 @@ function refuseNoTenant(): never {
  * `true` for a name of 1 to 256 characters. JavaScript authors may return anything, and a lone
  * surrogate has no UTF-8.
  */
-export function isTenant(tenant: unknown): boolean {
+export function isTenant(tenant: unknown): tenant is string {
   return (
     typeof tenant === 'string' && tenant !== '' && tenant.length <= 256 && !/\p{Cs}/u.test(tenant)
   );

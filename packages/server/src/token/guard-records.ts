@@ -7,7 +7,7 @@ import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { StepIds } from '../wire/step-answers.ts';
 import type { SagaGuard } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
-import { atAnyTime, readSealedJson } from './sealed-saga.ts';
+import { atAnyTime, readSealedRecord } from './sealed-saga.ts';
 import { sealedBytes } from './token-room.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
@@ -143,7 +143,7 @@ async function openRecord({ keys }: Keeper, saga: SealedSaga, record: string): P
   // The time of the token was checked.
   const sealed = await keys.responses.open(record, { purpose: 'response', sid, ...atAnyTime });
   if (sealed.claims.jti !== claims.jti) throw new TokenRefused('used');
-  return readSealedJson(sealed.streams[0]);
+  return readSealedRecord(sealed.streams[0], {});
 }
 
 /** Prefix of an unsealed record: a secret of this process, so no other store can forge a record. */

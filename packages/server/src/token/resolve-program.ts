@@ -3,6 +3,7 @@ import { type Program, type TimelineEntry, ReplayMismatch } from '@mcp-saga/core
 import {
   orphan,
   decode,
+  MalformedState,
   toOwnError,
   type Outcome,
   type ProgramState,
@@ -141,6 +142,7 @@ export async function advanceFrom(
   try {
     outcome = await program.advance(...turn);
   } catch (error) {
+    if (error instanceof MalformedState) throw new TokenRefused('malformed');
     assertReadable(program, state);
     throw toOwnError(error);
   }

@@ -189,6 +189,55 @@ export function readSealedJson(stream: Uint8Array | undefined): unknown {
   return parseSealed(readSealedText(stream));
 }
 
+/**
+ * Reads a record of a sealed stream, whose members have these types: `Json` for any value, and a
+ * question mark for a member that may be absent. A good seal says only who wrote a text. Throws
+ * TokenRefused `malformed` for another text, without a cause.
+ */
+export function readSealedRecord<T>(
+  stream: Uint8Array | undefined,
+  members: { readonly [name in keyof Required<T>]: SealedMember },
+): T {
+  const value = readSealedJson(stream);
+  if (!isRecord(value)) throw new TokenRefused('malformed');
+  for (const [name, kind] of Object.entries<SealedMember>(members)) {
+    if (!isOfKind(Object.hasOwn(value, name) ? value[name] : undefined, kind))
+      throw new TokenRefused('malformed');
+  }
+  return value as T;
+}
+
+/** Type of a member, or a check of it. */
+export type SealedMember =
+  | 'string'
+  | 'number'
+  | 'record'
+  | 'list'
+  | 'json'
+  | 'string?'
+  | 'number?'
+  | 'boolean?'
+  | 'record?'
+  | 'json?'
+  | ((value: unknown) => boolean);
+
+function isOfKind(value: unknown, kind: SealedMember): boolean {
+  if (typeof kind === 'function') return kind(value);
+  if (value === undefined) return kind.endsWith('?');
+  switch (kind.replace('?', '')) {
+    case 'record':
+      return isRecord(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'json':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    default:
+      return typeof value === kind.replace('?', '');
+  }
+}
+
 function parseSealed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -57,7 +57,9 @@ export async function openTenant(links: Sealer | undefined, text: string): Promi
   if (links === undefined || token === undefined || others.length > 0)
     throw new TokenRefused('malformed');
   const { streams } = await links.open(sealed, { purpose, ...atAnyTime });
-  return { tenant: readSealedJson(streams[0]) as string, token };
+  const tenant = readSealedJson(streams[0]);
+  if (!isTenant(tenant)) throw new TokenRefused('malformed');
+  return { tenant, token };
 }
 
 // Only tickets have equal texts when they are sealed again, and a repeated delivery has the same

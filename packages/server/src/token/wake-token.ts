@@ -1,12 +1,12 @@
 import type { Json } from '@mcp-saga/core';
-import { engineVersion } from '@mcp-saga/core/program';
+import { engineVersion, isRecord } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { QueueMessage } from '../model/queue-types.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { found, openSealed, type OpenSaga } from './resolve-program.ts';
-import { atAnyTime, cancelExpiry, readSealedJson, sealSagaAs } from './sealed-saga.ts';
+import { atAnyTime, cancelExpiry, readSealedRecord, sealSagaAs } from './sealed-saga.ts';
 import { nameTenant } from './tenant-token.ts';
 
 /** What is known of the client of a saga, for a turn without the client. */
@@ -44,6 +44,10 @@ export async function sealWake(
   return { sagaId: saga.sagaId, turn: saga.claims.turn, token: nameTenant(keys, token) };
 }
 
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
 /**
  * Opens a message of a queue, which may be late. Throws TokenRefused, also for a message that is so
  * late that the guard may have forgotten its turn, and `version_gone` for a message of a newer
@@ -57,7 +61,11 @@ export async function openWake(host: HostParts, token: string): Promise<OpenWake
   } as const;
   const sealed = await openSealed(host.observer, host.keys.responses, token, expect);
   if (host.timing.clock() > cancelExpiry(sealed.claims)) throw new TokenRefused('expired');
-  const { due, capabilities, dialect } = readSealedJson(sealed.streams[4]) as WakeStream;
+  const { due, capabilities, dialect } = readSealedRecord<WakeStream>(sealed.streams[4], {
+    due: 'number?',
+    capabilities: 'json?',
+    dialect: (value) => isRecord(value) && (value['asks'] === undefined || isTexts(value['asks'])),
+  });
   return {
     ...found(host, sealed),
     due,

@@ -1,7 +1,7 @@
 import type { ClientNeed, Json, ClientStep } from '@mcp-saga/core';
 import { TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostParts } from '../../settings/host-parts.ts';
-import { readSealedJson } from '../../token/sealed-saga.ts';
+import { readSealedRecord } from '../../token/sealed-saga.ts';
 import type { WireRequest } from '../../model/call-types.ts';
 import type { TaskStore } from '../../model/task-store-types.ts';
 import { toRequest } from '../../wire/step-requests.ts';
@@ -162,7 +162,27 @@ async function open(
   const { principal } = known;
   const expect = { purpose: 'blob', sid: sagaId, principal, ignoreExpiry: true } as const;
   const { streams, claims } = await host.keys.responses.open(sealed, expect);
-  return { record: readSealedJson(streams[0]) as TaskRecord, claims };
+  const record = readSealedRecord<TaskRecord>(streams[0], {
+    createdAt: 'number',
+    lastUpdatedAt: 'number',
+    expiresAt: 'number',
+    status: 'string',
+    origin: 'string',
+    client: 'record',
+    token: 'string?',
+    questions: 'list',
+    keys: 'list',
+    due: 'number?',
+    lease: 'record?',
+    turn: 'record?',
+    undoes: 'boolean?',
+    isCancelled: 'boolean?',
+    result: 'record?',
+    error: 'record?',
+    message: 'string?',
+    progress: 'record?',
+  });
+  return { record, claims };
 }
 
 /**

@@ -3,7 +3,7 @@ import { present, type CloseReason, type OutsideAnswer } from '@mcp-saga/core/pr
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
 import type { PutResult, StoredAnswer } from '../../model/mailbox-types.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
-import { atAnyTime, readSealedJson, endOfLife } from '../../token/sealed-saga.ts';
+import { atAnyTime, readSealedRecord, endOfLife } from '../../token/sealed-saga.ts';
 import { sealedBytes } from '../../token/token-room.ts';
 import { SagaHostError } from '../../wire/errors.ts';
 import type { OpenTicket } from './ticket.ts';
@@ -177,7 +177,15 @@ async function openAnswer(
   try {
     const expect = { purpose: 'answer', sid: box.sagaId, ...atAnyTime } as const;
     const { streams } = await keys.responses.open(sealed, expect);
-    const { u, t, a, c, d, n, e } = readSealedJson(streams[0]) as SealedAnswer;
+    const { u, t, a, c, d, n, e } = readSealedRecord<SealedAnswer>(streams[0], {
+      u: (value) => value === 0 || isAnswerer(value),
+      t: 'number',
+      a: (value) => value === 0 || value === 1,
+      c: 'json',
+      d: 'string',
+      n: 'number',
+      e: 'string?',
+    });
     const by: OutsideUser | 'link' =
       u === 0 ? 'link' : { subject: u[1], ...present({ issuer: u[0] ?? undefined }) };
     const answer = {
@@ -195,6 +203,12 @@ async function openAnswer(
     if (error instanceof TokenRefused) return undefined;
     throw error;
   }
+}
+
+function isAnswerer(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [issuer, subject] = value as unknown[];
+  return (issuer === null || typeof issuer === 'string') && typeof subject === 'string';
 }
 
 /** Closes a box, and notes why if no answer in it counts. Throws `store_down`. */

@@ -1,7 +1,7 @@
 import type { Json, OutsideUser } from '@mcp-saga/core';
 import { isRecord, present, type FormSchema, type OutsideQuestion } from '@mcp-saga/core/program';
-import { canonicalize, digestText, TokenRefused, type Claims } from '@mcp-saga/seal';
-import { atAnyTime, readSealedJson } from '../../token/sealed-saga.ts';
+import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
+import { atAnyTime, readSealedRecord } from '../../token/sealed-saga.ts';
 import { sealTenant } from '../../token/tenant-token.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 
@@ -88,9 +88,19 @@ export async function openTicket(
   const { rejectIssuedBefore } = gate;
   const expect = { purpose: 'ticket', ...atAnyTime, ...present({ rejectIssuedBefore }) } as const;
   const { claims, sid, streams } = await keys.sealer.open(text, expect);
-  const sealed = readSealedJson(streams[0]);
-  if (!isRecord(sealed)) throw new TokenRefused('malformed');
-  const { k, b, s, n, r, m, f, w, l, c, v } = sealed as unknown as Sealed;
+  const { k, b, s, n, r, m, f, w, l, c, v } = readSealedRecord<Sealed>(streams[0], {
+    k: (value) => value === 'a' || value === 'e',
+    b: 'string',
+    s: 'string',
+    n: 'number',
+    r: 'number',
+    m: 'string',
+    f: (value) => isRecord(value) && isRecord(value['properties']),
+    w: 'json',
+    l: (value) => value === 0 || value === 1,
+    c: (value) => value === undefined || isUser(value),
+    v: 'string?',
+  });
   return {
     kind: k === 'a' ? 'approval' : 'event',
     box: b,
@@ -105,6 +115,13 @@ export async function openTicket(
     sagaId: sid,
     claims,
   };
+}
+
+/** `true` for a sealed user, or the digests of one. */
+export function isUser(value: unknown): value is OutsideUser {
+  if (!isRecord(value) || typeof value['subject'] !== 'string') return false;
+  const { issuer = '' } = value;
+  return typeof issuer === 'string';
 }
 
 /** Claims of a ticket: equal for all deliveries, so that retries have the same text. */

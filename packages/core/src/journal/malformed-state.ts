@@ -1,0 +1,21 @@
+/**
+ * A state that no release of the engine writes, although its seal is good. Not an error of the saga:
+ * nothing may run or be undone because of it. The host refuses the token. The message has no part of
+ * the state.
+ */
+export class MalformedState extends Error {
+  override readonly name: string = 'MalformedState';
+
+  constructor() {
+    super('The state of the saga is malformed.');
+  }
+}
+
+/** Parses the texts of a stream: JSON values with commas between them. */
+export function parseTexts(texts: string): unknown[] {
+  try {
+    return JSON.parse(`[${texts}]`) as unknown[];
+  } catch {
+    throw new MalformedState();
+  }
+}
