@@ -575,4 +575,11 @@ describe('test it, and crash it', () => {
     await failEverywhere(paid);
   });
   // #endregion crash
+
+  // #region meant
+  it('refunds once if the user declines, wherever its process dies', async () => {
+    const declined = paid.refuse.elicit('sure').expectFailure('elicitation_refused');
+    await crashEverywhere(declined, { check: () => expect(bank.standing).toEqual([]) });
+  });
+  // #endregion meant
 });

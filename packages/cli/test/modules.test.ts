@@ -233,6 +233,44 @@ export const ship = saga({ name: 'ship', version: '1', commitFirst: true }, func
     expect(await run(['crash', ...args])).toMatchObject({ code: 2 });
   });
 
+  const failing = `import { elicit, saga, step } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+import { z } from 'zod';
+const sure = { message: 'Sure?', schema: z.object({ sure: z.boolean() }) };
+export const broken = saga({ name: 'broken', version: '1' }, function* () {
+  yield* elicit('sure', sure);
+  yield* step('charge', () => { throw new Error('no bank'); });
+  return 'charged';
+});`;
+
+  it.each(['test', 'crash'])('%s fails for a saga that always fails', async (name) => {
+    const { code, printed } = await run([name, moduleWith(failing), '--json']);
+    expect(code).toBe(1);
+    const { ok, runs } = JSON.parse(printed) as { ok: boolean; runs: readonly object[] };
+    expect(ok).toBe(false);
+    expect(runs).toEqual(runs.map(() => expect.objectContaining({ code: 'violated' })));
+  });
+
+  it('test shows an explorer without a case apart from those that passed', async () => {
+    const declared = `${failing}
+export const declared = testSaga(broken).expectFailure('no bank');`;
+    const args = ['test', moduleWith(declared), '--export=declared'];
+    const { code, printed } = await run(args);
+    expect(code).toBe(0);
+    expect(printed).toMatch(
+      /^ok {4}declared: crash, .*\nnone {2}declared: fail\n {6}failEverywhere has no/,
+    );
+    const { runs } = JSON.parse((await run([...args, '--json'])).printed) as {
+      readonly runs: readonly object[];
+    };
+    expect(runs).toContainEqual({
+      saga: 'declared',
+      explorer: 'fail',
+      cases: 0,
+      reason: expect.any(String),
+    });
+  });
+
   it('tests one export', async () => {
     const args = ['test', fixture('sagas.ts'), '--harmless=pay-back', '--export'];
     const { code, printed } = await run([...args, 'script']);

@@ -175,7 +175,10 @@ export const listed: readonly Listed[] = [
     options: "{ input: { uri: 'orders://17' } }",
     harmless: ['read'],
   }),
-  alone('tasks', 'Make a long report', 'test/docs/guides/tasks.ts#tool', { harmless: ['start'] }),
+  alone('tasks', 'Make a long report', 'test/docs/guides/tasks.ts#tool', {
+    rules: ".on.step('rows', ({ attempt }) => (attempt < 3 ? undefined : 1_000))",
+    harmless: ['start'],
+  }),
   alone('migrate', 'Send an invoice', 'test/docs/guides/migrate.ts#after', {
     options: "{ input: { customer: 'acme' } }",
     rules: ".on.step('create', 'invoice 1')",
@@ -248,7 +251,10 @@ export const listed: readonly Listed[] = [
     options: "{ input: { at: '2030-01-15T12:01:00Z' }, clock: new Date('2030-01-15T12:00:00Z') }",
     harmless: ['publish'],
   }),
-  effect('wait', 'poll', { harmless: ['start'] }),
+  effect('wait', 'poll', {
+    rules: ".on.step('result', ({ attempt }) => (attempt < 3 ? undefined : 'passed'))",
+    harmless: ['start'],
+  }),
   effect('read', 'now'),
   effect('read', 'random'),
   effect('read', 'uuid'),

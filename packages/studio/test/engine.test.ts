@@ -198,6 +198,23 @@ it('runs no step again for a lens or a recording of an older run, where steps ha
   expect(await ask(lens)).toMatchObject({ keyId: 'k1' });
 });
 
+const atOnce: readonly SourceFile[] = [
+  {
+    name: 'script.ts',
+    text: `
+import { saga } from '@mcp-saga/server';
+import { testSaga } from '@mcp-saga/testing';
+const atOnce = saga({ name: 'at-once', version: '1' }, function* () { return 'done'; });
+export const script = testSaga(atOnce);`,
+  },
+];
+
+it('has no cell of an explorer without a case, and no message', async () => {
+  expect((await cellsOf(atOnce)).map(({ when }) => when)).toEqual([
+    'When the response of turn 1 is lost',
+  ]);
+});
+
 async function cellsOf(files: readonly SourceFile[]): Promise<readonly Cell[]> {
   const cells: Cell[] = [];
   await explore(
@@ -762,6 +779,19 @@ describe('the next version', () => {
     expect(next).not.toEqual(refund);
     const found = await misfits(next);
     expect(found).toEqual([{ point: 0, lines: [expect.stringContaining(line)] }]);
+  });
+
+  it('is compared with the tokens of a run that the person made fail', async () => {
+    const next = edited((text) => text.replace("elicit('amount'", "elicit('sum'"));
+    expect(await misfits(next, [{ id: 'amount', action: 'decline' }])).toHaveLength(1);
+  });
+
+  it('fits a saga that ends in its first request', async () => {
+    const [old, next] = (await evaluate(loadMachines, compile(atOnce), compile(atOnce))) as [
+      Playground,
+      Playground,
+    ];
+    expect(await upgrade(old, next, { answers: [], forks: [] })).toEqual([]);
   });
 
   it('is compared with every token of a question that was asked again', async () => {

@@ -2,6 +2,7 @@
  * Parts that the studio and the command line share. Not public: they change with any release.
  * @module
  */
+export { failureReason } from './explore/baseline.ts';
 export { linesOf } from './explore/upgrade-problem.ts';
 export { lookOf, looks, type EventLooks } from './report/event-looks.ts';
 export { svgOf } from './report/trace-svg.ts';

@@ -1,4 +1,14 @@
-import { abort, elicit, now, pivot, saga, SagaError, step, type Program } from '@mcp-saga/server';
+import {
+  abort,
+  elicit,
+  now,
+  pivot,
+  saga,
+  SagaError,
+  step,
+  type Program,
+  type Steps,
+} from '@mcp-saga/server';
 import {
   assertDeterministic,
   crashEverywhere,
@@ -7,10 +17,11 @@ import {
   refuseEverywhere,
   testSaga,
   upgradeEverywhere,
+  type TestSaga,
 } from '@mcp-saga/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { messageOf } from './support/error-of.ts';
+import { errorOf, messageOf } from './support/error-of.ts';
 
 // A caller in JavaScript, whose options no compiler checks.
 const misspelled = JSON.parse('{ "retries": 3 }') as { readonly retry?: number };
@@ -44,14 +55,14 @@ const broken: readonly (readonly [string, Program, RegExp])[] = [
   ],
 ];
 
-const explorers: readonly ((saga: Program) => Promise<unknown>)[] = [
-  (each) => assertDeterministic(testSaga(each)),
-  (each) => crashEverywhere(testSaga(each)),
-  (each) => crashEverywhere(testSaga(each), { afterCrash: 'fail' }),
-  (each) => failEverywhere(testSaga(each)),
-  (each) => forkEverywhere(testSaga(each)),
-  (each) => refuseEverywhere(testSaga(each)),
-  (each) => upgradeEverywhere(testSaga(each), each),
+const explorers: readonly ((script: TestSaga) => Promise<unknown>)[] = [
+  (script) => assertDeterministic(script),
+  (script) => crashEverywhere(script),
+  (script) => crashEverywhere(script, { afterCrash: 'fail' }),
+  (script) => failEverywhere(script),
+  (script) => forkEverywhere(script),
+  (script) => refuseEverywhere(script),
+  (script) => upgradeEverywhere(script, script.saga),
 ];
 
 const outgrown: readonly (readonly [string, Program, RegExp])[] = [
@@ -81,7 +92,7 @@ describe('a saga that always fails', () => {
     '[W4] is a violation in each explorer if the cause is %s',
     async (_, each, text) => {
       for (const explore of explorers) {
-        const message = await messageOf(explore(each));
+        const message = await messageOf(explore(testSaga(each)));
         expect(message).toMatch(
           /^In the undisturbed run: it fails because of a mistake in its code: /,
         );
@@ -90,15 +101,121 @@ describe('a saga that always fails', () => {
     },
   );
 
-  it.each([
-    ['its author aborts', abort('sold out')],
-    ['a step reports an error with a code of the library', step('pay', refuse)],
-  ])('[W4] is no violation if %s', async (_, command) => {
-    const each = saga({ name: 'intended', version: '1' }, function* () {
-      yield* command;
+  const failing = (ends: () => Steps<unknown>): Program =>
+    saga({ name: 'intended', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+      yield* step('reserve', ({ idempotencyKey }) => idempotencyKey, {
+        compensate: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
+        compensateUnknown: ({ stepKey, idempotencyKey }) => [stepKey, idempotencyKey],
+      });
+      yield* ends();
       return 'never';
     });
-    for (const explore of explorers) await explore(each);
+  const declared = [
+    [
+      'its author aborts',
+      failing(function* () {
+        yield* abort('sold out');
+      }),
+      'sold out',
+    ],
+    [
+      'a step reports an error with a code of the library',
+      failing(function* () {
+        yield* step('pay', refuse);
+      }),
+      'invalid_result',
+    ],
+    [
+      'a step has a mistake',
+      failing(function* () {
+        yield* step('pay', slip);
+      }),
+      'reading',
+    ],
+  ] as const;
+
+  it.each(declared)('[W4] is a violation in each explorer if %s', async (_, each) => {
+    for (const explore of explorers) {
+      const { code, message } = await errorOf(explore(testSaga(each)));
+      expect(code).toBe('violated');
+      expect(message).toMatch(/^In the undisturbed run: the saga fails: /);
+      expect(message).toContain('.expectFailure(');
+    }
+  });
+
+  it.each(declared)(
+    'passes each explorer whose script expects the failure: %s',
+    async (_, each, reason) => {
+      for (const explore of explorers) await explore(testSaga(each).expectFailure(reason));
+    },
+  );
+
+  it('is refused by each explorer whose script expects another failure', async () => {
+    const [[, each]] = declared;
+    for (const explore of explorers) {
+      const { code, message } = await errorOf(explore(testSaga(each).expectFailure('no truck')));
+      expect(code).toBe('script');
+      expect(message).toContain("code 'saga_aborted'");
+    }
+  });
+
+  it('is a violation in each explorer if the host refuses its client', async () => {
+    const each = saga({ name: 'needy', version: '1', needs: ['sampling'] }, function* () {
+      yield* step('save', () => 1);
+      return 'saved';
+    });
+    const { code } = await errorOf(crashEverywhere(testSaga(each).deny.client('sampling')));
+    expect(code).toBe('violated');
+  });
+});
+
+describe('an expected failure', () => {
+  const Sure = z.object({ sure: z.boolean() });
+  const asks = saga({ name: 'asks', version: '1' }, function* () {
+    const { sure } = yield* elicit('sure', { message: 'Sure?', schema: Sure });
+    return String(sure);
+  });
+  const answered = testSaga(asks).on.elicit('sure', { sure: true });
+
+  it.each(['elicitation_refused', 'declined'])(
+    'is named by the code of the error, or by a part of its message: %s',
+    async (reason) => {
+      const run = await answered.refuse.elicit('sure').expectFailure(reason).run();
+      expect(run.status).toBe('failed');
+    },
+  );
+
+  it('that does not happen fails the run, and each explorer', async () => {
+    const expects = answered.expectFailure('declined');
+    for (const check of [() => expects.run(), () => crashEverywhere(expects)]) {
+      const { code, message } = await errorOf(check());
+      expect(code).toBe('script');
+      expect(message).toContain(".expectFailure('declined')   (the run completed");
+    }
+  });
+
+  it('is dropped by each further word, which may lead to another end', async () => {
+    const declined = answered.refuse.elicit('sure').expectFailure('declined');
+    expect((await declined.on.elicit('sure', { sure: false }).run()).result).toBe('false');
+    expect((await errorOf(crashEverywhere(declined.late.elicit('sure', 9)))).code).toBe('violated');
+  });
+
+  it('stays in the pasted script of a saga that is not deterministic', async () => {
+    const localized = saga({ name: 'localized', version: '1' }, function* () {
+      yield* elicit('sure', { message: `Pay ${(1234.5).toLocaleString()}?`, schema: Sure });
+      throw new Error('not paid');
+    });
+    const script = testSaga(localized).expectFailure('not paid');
+    const { code, message } = await errorOf(assertDeterministic(script));
+    expect(code).toBe('not_deterministic');
+    expect(message).toMatch(/await assertDeterministic\([^]*\.expectFailure\('not paid'\)/);
+  });
+
+  it.each([[''], [undefined], [7]])('without a reason is refused: %j', (reason) => {
+    expect(() => answered.expectFailure(reason as string)).toThrow(
+      expect.objectContaining({ code: 'script' }),
+    );
   });
 });
 
@@ -134,6 +251,11 @@ describe('a case that ends in a mistake', () => {
     expect(message).toMatch(/it fails because of a mistake in its code: .*the output schema/);
   });
 });
+
+function slip(): number {
+  const missing: readonly number[][] = [];
+  return (missing[0] as readonly number[]).length;
+}
 
 function refuse(): never {
   throw new SagaError('The bank sent a bad result.', { code: 'invalid_result' });

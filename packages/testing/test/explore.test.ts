@@ -33,7 +33,7 @@ describe('exploring sound sagas', () => {
   });
 
   it('[E1] finds no violation if the process dies during compensation', async () => {
-    const failed = bought.fail.step('ship', new Error('no truck'));
+    const failed = bought.fail.step('ship', new Error('no truck')).expectFailure('no truck');
     await crashEverywhere(failed, { check: () => expect(shop.charges.size).toBe(0) });
   });
 

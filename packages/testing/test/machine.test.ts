@@ -122,8 +122,7 @@ describe('a machine under test', () => {
       expect([shop.charges.size, shop.shipped.size]).toEqual([stands, stands]);
     };
     await crashEverywhere(sent, { check });
-    await crashEverywhere(sent.fail.step('ship', new Error('no parcels today'), { times: 1 }), {
-      check,
-    });
+    const failing = sent.fail.step('ship', new Error('no parcels today'), { times: 1 });
+    await crashEverywhere(failing.expectFailure('no parcels today'), { check });
   });
 });

@@ -285,13 +285,14 @@ describe('explorers of answers from outside', () => {
       { by: 'bob', afterMs: 9 * hour },
     ];
     await assertDeterministic(testSaga(refund).on.approval('manager', [ann, bob]));
-    await assertDeterministic(testSaga(refund).on.approval('manager', ann));
+    const late = 'not approved: timeout';
+    await assertDeterministic(testSaga(refund).on.approval('manager', ann).expectFailure(late));
     await assertDeterministic(
       testSaga(refund)
         .on.approval('manager', [ann, bob])
         .late.approval('manager', 5 * hour),
     );
-    await assertDeterministic(testSaga(refund).silent.approval('manager'));
+    await assertDeterministic(testSaga(refund).silent.approval('manager').expectFailure(late));
     await assertDeterministic(
       testSaga(order).on.event('payment', { status: 'paid' }, { afterMs: hour }),
     );

@@ -1,6 +1,6 @@
 import { Provider, SagaTestError } from '@mcp-saga/testing';
 import { formArbitrary, sagaProperty } from '@mcp-saga/testing/fast-check';
-import { approval, elicit, saga } from '@mcp-saga/server';
+import { abort, approval, elicit, saga, step } from '@mcp-saga/server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -152,6 +152,49 @@ describe('sagaProperty', () => {
     const details = await fc.check(sagaProperty(varies, { faults: [] }), { seed: 7 });
     expect(details).toMatchObject({ failed: true, numRuns: 1, numShrinks: 0 });
     expect(String(details.errorInstance)).toContain("changes the question 'date' in each turn");
+  });
+
+  const declines = saga({ name: 'declines', version: '1' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) });
+    yield* step('charge', ({ idempotencyKey }) =>
+      Promise.reject(new Error(`no ${idempotencyKey}`)),
+    );
+    return 'charged';
+  });
+
+  it('reports a saga that never completes without a fault, without shrinking', async () => {
+    const details = await fc.check(sagaProperty(declines), { seed: 7 });
+    expect(details).toMatchObject({ failed: true, numRuns: 1, numShrinks: 0 });
+    const { errorInstance: error } = details;
+    expect(error).toMatchObject({ code: 'violated' });
+    expect(String(error)).toMatch(/never ends as expected, .* the saga completes/);
+    expect(String(error)).toContain("testSaga(yourSaga /* 'declines' */)");
+  });
+
+  it('passes for a saga that always fails as expected, and not for another failure', async () => {
+    const options = { expectFailure: 'no do:charge', faults: ['refusals'] } as const;
+    await fc.assert(sagaProperty(declines, options), { seed: 7 });
+    const other = sagaProperty(declines, { expectFailure: 'elicitation_refused' });
+    expect((await fc.check(other, { seed: 7 })).failed).toBe(true);
+    expect(() => sagaProperty(declines, { expectFailure: '' })).toThrow(
+      expect.objectContaining({ code: 'script' }),
+    );
+  });
+
+  it('passes for a saga that completes only with some drawn arguments and answers', async () => {
+    const picky = saga(
+      { name: 'picky', version: '1', input: z.object({ size: z.number() }) },
+      function* ({ size }) {
+        const { sure } = yield* elicit('sure', {
+          message: 'Sure?',
+          schema: z.object({ sure: z.boolean() }),
+        });
+        if (size < 3 || !sure) yield* abort('not now');
+        return 'done';
+      },
+    );
+    const sizes = fc.record({ size: fc.integer({ min: 0, max: 3 }) });
+    await fc.assert(sagaProperty(picky, { input: sizes }), { seed: 7, numRuns: 20 });
   });
 
   it('lets timers of the test runner fire between runs', async () => {

@@ -49,11 +49,13 @@ const exploring = (
         const script = isScript(value) ? value : scriptOf(value, input);
         for (const [explorer, explore] of Object.entries(explorers)) {
           note(`${name}: ${explorer} …`);
-          rows.push({
-            saga: name,
-            explorer,
-            ...(await judged(() => explore(script, { harmless }))),
-          });
+          rows.push(
+            withoutCases({
+              saga: name,
+              explorer,
+              ...(await judged(() => explore(script, { harmless }))),
+            }),
+          );
         }
       }
       coverage.stop();
@@ -93,9 +95,20 @@ type Row = Readonly<{
   saga: string;
   explorer: string;
   cases?: number;
+  /** Reason why there are no cases. */
+  reason?: string;
   problem?: string;
   code?: string;
 }>;
+
+/**
+ * Turns a lack of cases into a result of its own: nobody chose this explorer for the saga, so the
+ * lack is no problem, but not a success either.
+ */
+function withoutCases(row: Row): Row {
+  const { problem, code, ...rest } = row;
+  return code === 'no_cases' ? { ...rest, cases: 0, ...present({ reason: problem }) } : row;
+}
 
 /**
  * Returns the problem of a name that fits no step of the runs. A name may end with a key, a number,
@@ -115,7 +128,9 @@ function unknownStep(names: readonly string[], { sagas }: SagaCoverage): string 
 }
 
 function linesOf(row: Row, rows: readonly Row[]): readonly string[] {
-  const { saga, explorer, cases, problem } = row;
+  const { saga, explorer, cases, reason, problem } = row;
+  if (reason !== undefined)
+    return [`none  ${saga}: ${explorer}\n${reason.replaceAll(/^/gm, '      ')}`];
   if (problem === undefined)
     return [verdictOf(`${saga}: ${explorer}, ${cases} ${cases === 1 ? 'case' : 'cases'}`, problem)];
   // All explorers fail alike if the saga cannot run at all.

@@ -1,4 +1,10 @@
-import { crashEverywhere, failEverywhere, refuseEverywhere, TestSaga } from '@mcp-saga/testing';
+import {
+  crashEverywhere,
+  failEverywhere,
+  refuseEverywhere,
+  SagaTestError,
+  TestSaga,
+} from '@mcp-saga/testing';
 import type { Rule, TraceEntry } from '@mcp-saga/testing';
 import { decode, encode } from '@mcp-saga/server/internal';
 import { autoAnswerOn, World } from '@mcp-saga/testing/internal';
@@ -29,10 +35,15 @@ export async function explore(
         },
       });
     } catch (error) {
-      // The cells hold the findings. Without a cell, the undisturbed run failed.
-      if (cases === 0) say({ type: 'baseline', message: toText(error) });
+      // The cells hold the findings. Without a cell, there was no case, which the matrix shows, or
+      // the undisturbed run failed.
+      if (cases === 0 && !hasNoCases(error)) say({ type: 'baseline', message: toText(error) });
     }
   }
+}
+
+function hasNoCases(error: unknown): boolean {
+  return error instanceof SagaTestError && error.code === 'no_cases';
 }
 
 /** Runs a case again. The events of all cases of a long saga would fill the memory. */
@@ -62,7 +73,8 @@ function findFault(trace: readonly TraceEntry[], { subject }: Pick<Cell, 'subjec
 /** Names a fault for the row of the step, question, or turn. */
 function nameFault(rules: readonly Rule[], when: string): Pick<Cell, 'subject' | 'fault'> {
   const rule = rules.at(-1);
-  if (rule === undefined || rule.kind === 'deny') return { subject: 'client', fault: when };
+  if (rule === undefined || !('id' in rule || 'turn' in rule))
+    return { subject: 'client', fault: when };
   if (rule.kind === 'loseResponse') return { subject: `turn ${rule.turn}`, fault: 'response lost' };
   const subject = rule.id.replace(/#1$/, '');
   if (rule.kind === 'crash' && rules.length > 1) return { subject, fault: 'dies, then no fault' };

@@ -7,7 +7,7 @@ import {
   type ExploreOptions,
   type Violation,
 } from './exploration.ts';
-import { forgotten } from './nothing-forgotten.ts';
+import { forgotten, promiseLeft } from './nothing-forgotten.ts';
 
 /** Ended run of a step. Runs count from 1. */
 type Ran = Readonly<{ id: string; run: number; turn: number }>;
@@ -73,12 +73,14 @@ export function deniedEffect(explored: Explored, options: ExploreOptions): Viola
   );
   if (denied === undefined) return undefined;
   const { id } = denied;
+  const expects = `expect([...run.compensated, ...run.uncompensated]).toContain(${toSource(id)});`;
+  if (denied.key === undefined) return { what: promiseLeft({ id, sure: true }), expects };
   return {
     what:
       `'${id}' happened in a request that died, the repeated request failed, and nothing undoes or names '${id}'. ` +
       'Add `compensateUnknown: ({ stepKey, idempotencyKey }) => …` to the step, or at least `compensate`, to name the step. ' +
       "Only a guard knows of interrupted requests: declare forks: 'refuse'. If the effect does no harm, pass " +
       `{ harmless: ['${id}'] }.`,
-    expects: `expect([...run.compensated, ...run.uncompensated]).toContain(${toSource(id)});`,
+    expects,
   };
 }

@@ -4,10 +4,11 @@ import { OutsideWorld } from '../world/outside-world.ts';
 import type { World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { lineOf, type ByEvent, type TraceEntry, type TraceEvent } from '../report/trace.ts';
-import { baselineOf } from './baseline.ts';
+import { assertUndisturbed, baselineOf } from './baseline.ts';
 import {
   explored,
   scriptOf,
+  withAnswers,
   withoutAutoAnswers,
   type Explored,
   type ExploreReport,
@@ -45,11 +46,12 @@ export async function assertDeterministic(script: Script): Promise<ExploreReport
       const again = async (smaller: TestSaga): Promise<Difference | undefined> => {
         still.again();
         const here = await explored(smaller, withoutAutoAnswers);
+        assertUndisturbed(smaller, here);
         still.again();
         const found = await onAnotherMachine(smaller, here, perturbation);
         return found?.id === difference.id ? found : undefined;
       };
-      const complete = test.with(...baseline.world.autoAnswered);
+      const complete = withAnswers(test, baseline.world.autoAnswered);
       throw different(perturbation, await shrunk({ script: complete, found: difference }, again));
     }
   } finally {

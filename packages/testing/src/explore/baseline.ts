@@ -5,27 +5,58 @@ import { SagaTestError } from '../values/errors.ts';
 import { assertApplied } from '../run/never-applied.ts';
 import type { SagaRun } from '../run/saga-run.ts';
 import type { TestSaga } from '../run/test-saga.ts';
+import type { Rule } from '../script/script-rules.ts';
+import { toSource } from '../script/script-source.ts';
 import { explored, type Explored, type ExploreOptions, type Violation } from './exploration.ts';
 
 /**
- * Runs a script undisturbed, as the baseline of its cases. Throws `script` if a fault never
- * applied, `violated` for a mistake.
+ * Runs a script undisturbed, as the baseline of its cases. Throws `script` if a fault never applied
+ * or an expected failure did not happen, and `violated` for a mistake and for a failure that the
+ * script does not expect: no case of a saga that always fails shows anything.
  */
 export async function baselineOf(
   test: TestSaga,
   check?: ExploreOptions['check'],
 ): Promise<Explored> {
   const baseline = await explored(test);
-  assertApplied(baseline.world);
-  const { error: end } = baseline.run;
-  const mistake = isOutgrown(end) ? rejected(end) : programmingError(baseline.run)?.what;
-  if (mistake !== undefined) throw inUndisturbed(baseline, mistake, end);
+  assertUndisturbed(test, baseline);
   try {
     await check?.(baseline.run);
   } catch (error) {
     throw inUndisturbed(baseline, messageOfError(error), error);
   }
   return baseline;
+}
+
+/** Throws unless the undisturbed run of a script ends as the script says. */
+export function assertUndisturbed(test: TestSaga, baseline: Explored): void {
+  const { run, world } = baseline;
+  assertApplied(world);
+  const { error: end } = run;
+  const mistake = isOutgrown(end) ? rejected(end) : programmingError(run)?.what;
+  if (mistake !== undefined) throw inUndisturbed(baseline, mistake, end);
+  if (run.status !== 'completed' && !test.rules.some(isExpected))
+    throw inUndisturbed(baseline, unexpected(run), end);
+}
+
+const isExpected = ({ kind }: Rule): boolean => kind === 'expectFailure';
+
+/** Describes a failure that a script does not expect. */
+function unexpected({ status, error }: SagaRun): string {
+  const how = status === 'refused' ? 'the host refuses a request' : 'the saga fails';
+  return (
+    `${how}: ${showError(error)}\n\nAn explorer compares its cases with a run that completes. Give the script the answers and the ` +
+    `stand-ins that it needs. If the run is meant to fail, say so: .expectFailure(${toSource(failureReason(error))})`
+  );
+}
+
+/** Reason that tells an expected failure from others: its code, or the first line of its message. */
+export function failureReason(error: unknown): string {
+  const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
+  // All steps whose error has no code fail with this one.
+  if (typeof code === 'string' && code !== 'step_failed') return code;
+  const [line = ''] = messageOfError(error).split('\n', 1);
+  return line === '' ? String(name) : line;
 }
 
 /** `true` if the saga outgrew its token or a limit: without any fault, it never succeeds. */
@@ -84,4 +115,10 @@ function slip(error: Error, { trace }: SagaRun): string | undefined {
   const places = Array.from((error.stack ?? '').matchAll(frame), ([, place = '']) => place);
   const where = places.find((place) => !foreign.test(place));
   return `its body throws a ${showError(error)}${where === undefined ? '' : ` (${where})`}, a mistake in its code.`;
+}
+
+/** Throws `no_cases` if an explorer has nothing to try. Its success would show nothing. */
+export function assertCases(of: string, cases: readonly unknown[], why: string): void {
+  if (cases.length > 0) return;
+  throw new SagaTestError('no_cases', `${of} has no case to try: ${why}`);
 }

@@ -1,11 +1,12 @@
 import { show } from '../values/show.ts';
-import type { Effect } from '../world/world-effects.ts';
+import { repeatedPromise, type Effect } from '../world/world-effects.ts';
+import type { World } from '../world/world.ts';
 import type { Rule } from '../script/script-rules.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { toSource } from '../script/script-source.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import type { NamesOf } from '../values/known-options.ts';
-import { baselineOf, programmingError } from './baseline.ts';
+import { assertCases, baselineOf, programmingError } from './baseline.ts';
 import {
   exploreNames,
   findingsIn,
@@ -14,7 +15,15 @@ import {
   reported,
   scriptOf,
 } from './exploration.ts';
-import type { Case, Explored, ExploreOptions, ExploreReport, Violation } from './exploration.ts';
+import type {
+  Case,
+  Explored,
+  ExploreOptions,
+  ExploreReport,
+  Find,
+  Finding,
+  Violation,
+} from './exploration.ts';
 import { deniedEffect, thenFailing } from './after-crash.ts';
 
 /** Options of `crashEverywhere`. */
@@ -43,7 +52,8 @@ const crashNames: NamesOf<CrashOptions> = { ...exploreNames, firstRequest: true,
  * is sent again. A saga that then fails must undo or name each effect, including those of the
  * interrupted request.
  *
- * A first run dies at each place in turn. Only if this run fails, each place gets a separate run.
+ * A first run dies at each place in turn. Only if this run fails or misses a place, each place gets
+ * a separate run.
  * @throws SagaTestError `violated`: the smallest case, as a script to paste
  * @example
  * ```ts
@@ -64,6 +74,12 @@ export async function crashEverywhere(
   const baseline = await baselineOf(test, options.check);
   const fails = options.afterCrash === 'fail';
   const cases = fails ? thenFailing(test, baseline) : casesOf(test, baseline);
+  assertCases(
+    'crashEverywhere',
+    cases,
+    "no step succeeds after the first request, and a first request that dies starts another saga. Leave out afterCrash: 'fail', " +
+      'set `commitFirst: true` in the options of the saga, or give the script the answers with which a step succeeds later.',
+  );
   const find = judging({
     test,
     baseline,
@@ -75,51 +91,67 @@ export async function crashEverywhere(
         : differenceOf(before, crashed, options),
   });
   const single = fails || options.onCase !== undefined;
-  const swept = single ? undefined : await find(sweepOf(test, baseline));
-  if (!single && swept === undefined) return { cases: cases.length };
+  const swept = single ? undefined : await sweep(test, baseline, find);
+  if (swept?.missesNothing === true && swept.finding === undefined) return { cases: cases.length };
   const findings = await findingsIn(cases, find);
-  const found = findings.length === 0 && swept !== undefined ? [swept] : findings;
+  const found = findings.length === 0 && swept?.finding ? [swept.finding] : findings;
   return await reported(found, cases.length, find);
 }
 
 function casesOf(script: TestSaga, { world }: Explored): readonly Case[] {
-  const crashes = Array.from(world.runs).flatMap(([id, runs]) =>
-    Array.from({ length: runs }, (_, index) => index + 1).flatMap((run) =>
-      (['before', 'after'] as const).map((when): Case => ({
-        when: `When the process dies ${when} ${nameOf(id)}${runs === 1 ? '' : `, run ${run}`}`,
-        script,
-        fault: [{ kind: 'crash', id, when, run }],
-      })),
-    ),
-  );
-  const losses = world.responses.map((turn): Case => ({
-    when: `When the response of turn ${turn} is lost`,
+  const crashes = world.deaths.map((rule): Case => {
+    const { id, when, run } = rule;
+    const nth = world.runs.get(id) === 1 ? '' : `, run ${run}`;
+    return {
+      when: `When the process dies ${when} ${nameOf(id)}${nth}`,
+      script,
+      fault: [rule],
+    };
+  });
+  const losses = lossesOf(world).map((rule): Case => ({
+    when: `When the response of turn ${rule.turn} is lost`,
     script,
-    fault: [{ kind: 'loseResponse', turn }],
+    fault: [rule],
   }));
   return [...crashes, ...losses];
 }
 
+type Loss = Extract<Rule, { readonly kind: 'loseResponse' }>;
+
+function lossesOf({ responses }: World): readonly Loss[] {
+  return responses.map((turn): Loss => ({ kind: 'loseResponse', turn }));
+}
+
 /**
- * One run that dies at every place. A step after another in a request dies only afterwards: the
- * place before is the same.
+ * Runs a script once, dies at every place, and loses every response. Each death makes code run
+ * again, so only the run itself finds the numbers of the deadly runs. `missesNothing`: the run died
+ * at each place of the undisturbed run.
  */
-function sweepOf(test: TestSaga, { world }: Explored): Case {
-  const rules: Rule[] = [];
-  for (const [id, runs] of world.runs) {
-    let died = 0;
-    for (let n = 1; n <= runs; n += 1) {
-      if (world.fresh.has(`${id} ${n}`))
-        rules.push({ kind: 'crash', id, when: 'before', run: (died += 1) });
-      rules.push({ kind: 'crash', id, when: 'after', run: (died += 1) });
-    }
-  }
-  for (const turn of world.responses) rules.push({ kind: 'loseResponse', turn });
-  return {
+async function sweep(
+  test: TestSaga,
+  { world: before }: Explored,
+  find: Find,
+): Promise<{ readonly missesNothing: boolean; readonly finding: Finding | undefined }> {
+  const losses = lossesOf(before);
+  const deaths: Rule[] = [];
+  let places: ReadonlySet<string> = new Set();
+  const swept: Case = {
     when: 'When the process dies at one place after the other',
-    script: test.with(...rules),
-    fault: rules,
-    sweeps: true,
+    script: test.with(...losses),
+    fault: losses,
+    sweeps: (world) => {
+      places = world.places;
+      world.diesOnce = (rule) => void deaths.push(rule);
+    },
+  };
+  const finding = await find(swept);
+  const fault = [...deaths, ...losses];
+  return {
+    missesNothing: [...before.places].every((place) => places.has(place)),
+    finding: finding && {
+      ...finding,
+      case: { ...swept, script: test.with(...fault), fault, sweeps: () => undefined },
+    },
   };
 }
 
@@ -181,20 +213,26 @@ function repeatedBeforeToken(
   options: CrashOptions,
 ): Violation | undefined {
   if (options.firstRequest === 'accept') return undefined;
-  const { effects } = world.ledger;
-  const first = effects.find(({ id, key }) => world.isAbandoned(key) && !isHarmless(id, options));
+  const [, first] =
+    Array.from(world.ledger.named).find(
+      ([name, { id }]) => world.isAbandoned(name) && !isHarmless(id, options),
+    ) ?? [];
   if (first === undefined) return undefined;
+  const undisturbed = baseline.world.ledger.effects;
+  const times = undisturbed.filter(({ id }) => id === first.id).length;
   // A key of the step may vary, as with yield* uuid().
-  const hasSameId = effects.filter(({ id }) => id === first.id).length > 1;
+  const hasSameId = world.ledger.effects.filter(({ id }) => id === first.id).length > times;
+  const expects = hasSameId
+    ? `expect(run.effects.filter(({ id }) => id === ${toSource(first.id)})).toHaveLength(${times});`
+    : `expect(run.effects).toHaveLength(${undisturbed.length});`;
+  if (first.key === undefined) return { what: promiseRepeats(first.id), expects };
   return {
     what:
       `${nameOf(first.id)} happens twice. The step runs in the first request, before the client has a token: the client can only ` +
       'start a new saga, with new idempotency keys. Give the client a token first: `commitFirst: true` in the options of the ' +
       'saga, or a question or checkpoint() before the step. If a second effect does no harm, pass ' +
       `{ harmless: ['${first.id}'] }, or { firstRequest: 'accept' } for all first steps.`,
-    expects: hasSameId
-      ? `expect(run.effects.filter(({ id }) => id === ${toSource(first.id)})).toHaveLength(1);`
-      : `expect(run.effects).toHaveLength(${baseline.world.ledger.effects.length});`,
+    expects,
   };
 }
 
@@ -224,9 +262,9 @@ function repeated(
   { world }: Explored,
   options: CrashOptions,
 ): Violation | undefined {
-  const before = new Map(baseline.world.ledger.effects.map((effect) => [effect.key, effect]));
-  for (const effect of world.ledger.effects) {
-    const known = before.get(effect.key);
+  const before = baseline.world.ledger.named;
+  for (const [name, effect] of world.ledger.named) {
+    const known = before.get(name);
     if (isHarmless(effect.id, options) || effect.runs <= (known?.runs ?? 1)) continue;
     const turns = new Set(effect.turns).size;
     if (turns > new Set(known?.turns).size && known !== undefined) {
@@ -241,7 +279,7 @@ function repeated(
   return undefined;
 }
 
-/** Reports the first effect, not declared harmless, that repeated and never read its key. */
+/** Reports the first effect, not declared harmless, that repeated and has no key, or never read it. */
 export function firstCareless(
   effects: readonly Effect[],
   options: Pick<ExploreOptions, 'harmless'>,
@@ -252,8 +290,14 @@ export function firstCareless(
     .find(Boolean);
 }
 
-function carelessly({ id, took, standIn, runs }: Effect): Violation | undefined {
-  if (took || standIn || runs < 2) return undefined;
+function carelessly({ id, key, took, standIn, runs }: Effect): Violation | undefined {
+  if (runs < 2) return undefined;
+  if (key === undefined) {
+    const own = `run.effects.filter(({ id }) => id === ${toSource(id)})`;
+    const expects = `expect(${own}.every(({ runs }) => runs === 1)).toBe(true);`;
+    return { what: promiseRepeats(id), expects };
+  }
+  if (took || standIn) return undefined;
   const undo = id.startsWith('~');
   const example = undo
     ? '({ result, idempotencyKey }) => bank.refund(result.id, idempotencyKey)'
@@ -269,6 +313,9 @@ function carelessly({ id, took, standIn, runs }: Effect): Violation | undefined 
     expects: `expect(${effectOf(id)}).toMatchObject({ took: true });`,
   };
 }
+
+const promiseRepeats = (id: string): string =>
+  `${repeatedPromise(id)} If the promise only reads, pass { harmless: ['${id}'] }.`;
 
 const effectOf = (id: string): string => `run.effects.find(({ id }) => id === ${toSource(id)})`;
 

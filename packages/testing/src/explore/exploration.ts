@@ -53,8 +53,11 @@ export interface Case {
   /** The script. The report drops unneeded lines. */
   readonly script: TestSaga;
   readonly fault: readonly Rule[];
-  /** The script contains the fault, and the report may drop lines of the fault too. */
-  readonly sweeps?: true;
+  /**
+   * The script contains the fault, and the report may drop lines of the fault too. Prepares the
+   * world of the run, which adds further faults.
+   */
+  readonly sweeps?: (world: World) => void;
   /** The report begins with the finding of the lowest rank. Default 0. */
   readonly rank?: number;
   /** The case as source code. Default: the script, run. */
@@ -152,13 +155,13 @@ export function judging({
   revise = (it) => it,
 }: Judgement): Find {
   return async (each, prepare) => {
-    const still = each.sweeps === true ? without(each.script, each.fault) : each.script;
+    const still = each.sweeps === undefined ? each.script : without(each.script, each.fault);
     const before = isSame(still, test) ? baseline : await explored(still);
     const disturbed = disturb(each);
     let seen: World | undefined;
     let ran = false;
     const judged = (finding?: Finding): Finding | undefined => {
-      if (prepare === undefined && each.sweeps !== true && seen !== undefined)
+      if (prepare === undefined && each.sweeps === undefined && seen !== undefined)
         onCase?.({
           when: each.when,
           script: disturbed,
@@ -168,7 +171,10 @@ export function judging({
         });
       return finding;
     };
-    const found = (what: string, rest: Pick<Finding, 'expects' | 'cause'>): Finding | undefined =>
+    const found = (
+      what: string,
+      rest: Pick<Finding, 'expects' | 'cause' | 'unused'>,
+    ): Finding | undefined =>
       judged(
         revise({
           case: each,
@@ -184,10 +190,13 @@ export function judging({
     try {
       const { run, world } = await explored(disturbed, (made) => {
         seen = made;
+        each.sweeps?.(made);
         prepare?.(made);
       });
       const violation = judge({ run, world }, before, each);
       if (violation !== undefined) return found(violation.what, { expects: violation.expects });
+      // The pasted script keeps the fault, and throws because the fault never applies.
+      if (neverHappened(each, world)) return found(neverHappens, { unused: [] });
       ran = true;
       await check?.(run, each);
       return judged();
@@ -198,8 +207,20 @@ export function judging({
   };
 }
 
+/**
+ * `true` for a case without any of its faults, whose run shows nothing. A sweep may miss some of
+ * its faults, as those that happen move the others.
+ */
+function neverHappened({ fault }: Case, world: World): boolean {
+  return fault.length > 0 && !fault.some((rule) => wasApplied(world, rule));
+}
+
+const neverHappens =
+  'this never happens in the run of the case, so the case shows nothing: the saga takes another way than in the undisturbed run. ' +
+  'Check the saga for state in a variable outside of its body, such as a cache, and reset it in `before` of the test.';
+
 function disturb({ script, fault, sweeps }: Case): TestSaga {
-  return sweeps === true ? script : script.with(...fault);
+  return sweeps === undefined ? script.with(...fault) : script;
 }
 
 function isSame({ rules }: TestSaga, other: TestSaga): boolean {
@@ -311,6 +332,14 @@ async function smallestOf<C extends Case>(finding: Finding<C>, find: Find<C>): P
   // A failure without a repetition is reported as found.
   if (found === undefined) return finding;
   return (await shrunk({ script, found }, again)).found;
+}
+
+/** Adds auto-answers to a script, and keeps the failure that it expects. */
+export function withAnswers(
+  { saga, options, rules }: TestSaga,
+  answers: readonly Rule[],
+): TestSaga {
+  return new TestSaga(saga, options, [...answers, ...rules]);
 }
 
 /** Disables auto-answers, as a pasted script has none. */

@@ -1,7 +1,7 @@
 import type { Rule } from '../script/script-rules.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless, nameOf } from './crash-everywhere.ts';
-import { baselineOf, programmingError } from './baseline.ts';
+import { assertCases, baselineOf, programmingError } from './baseline.ts';
 import { casesOfFaults, explore, exploreNames, judging, scriptOf } from './exploration.ts';
 import type {
   Case,
@@ -62,6 +62,12 @@ export async function failEverywhere(
     revise: (finding) => adviseOnUnknown(finding, ran.get(finding.case)),
   });
   const cases = casesOf(test, baseline);
+  assertCases(
+    'failEverywhere',
+    cases,
+    'no step of the saga succeeds in the undisturbed run, so none can fail. Leave it out for a saga without steps, or give the ' +
+      'script the input, the answers, and the stand-ins with which a step succeeds.',
+  );
   return await explore(cases, find, () => furtherCasesOf(cases, ran));
 }
 

@@ -7,7 +7,7 @@ import { toSource } from '../script/script-source.ts';
 import type { Point, World } from '../world/world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
 import { firstCareless } from './crash-everywhere.ts';
-import { baselineOf, programmingError } from './baseline.ts';
+import { assertCases, baselineOf, programmingError } from './baseline.ts';
 import { explore, explored, scriptOf } from './exploration.ts';
 import type {
   Case,
@@ -72,8 +72,14 @@ export async function forkEverywhere(
     return finding;
   };
   const cases = baseline.points.flatMap((point, index) => casesOf(test, point, index));
+  assertCases('forkEverywhere', cases, withoutToken);
   return { ...(await explore(cases, find)), forks };
 }
+
+/** Reason why a run has no token to use again, or to continue with new code. */
+export const withoutToken: string =
+  'the saga ends in its first request, so no client ever holds a token. Leave it out for this saga, or give ' +
+  'the script an input with which the saga asks or waits.';
 
 interface ForkCase extends Case {
   readonly index: number;
@@ -106,13 +112,13 @@ async function forked(
   const { run: first, world } = await explored(test, prepare);
   const point = first.points[index] as Point;
   if (point.asked[0]?.stepId !== id) throw new TypeError('A smaller script behaves differently.');
-  const before = new Map(first.effects.map(({ key, runs }) => [key, runs]));
+  const before = new Map(Array.from(world.ledger.named, ([name, { runs }]) => [name, runs]));
   const ran = world.ledger.runs;
   const fork = await first.back(first.points.length - index).fork(answer as object | undefined);
   const effects = world.ledger.effects;
-  const again = effects
-    .filter(({ key, runs }) => runs > (before.get(key) ?? runs))
-    .map((effect) => effect.id);
+  const again = Array.from(world.ledger.named).flatMap(([name, effect]) =>
+    effect.runs > (before.get(name) ?? effect.runs) ? [effect.id] : [],
+  );
   const undone = fork.compensated.filter(
     (step) => first.status === 'completed' && before.has(`do:${step}`),
   );

@@ -6,7 +6,7 @@ import type { Rule } from '../script/script-rules.ts';
 import { unrepeated } from '../values/step-ids.ts';
 import type { AskedOutside } from '../world/outside-world.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
-import { baselineOf, programmingError } from './baseline.ts';
+import { assertCases, baselineOf, programmingError } from './baseline.ts';
 import { casesOfFaults, explore, exploreNames, judging, scriptOf } from './exploration.ts';
 import type { Case, Explored, ExploreOptions, ExploreReport, Fault } from './exploration.ts';
 import { forgotten } from './nothing-forgotten.ts';
@@ -49,7 +49,13 @@ export async function refuseEverywhere(
         ? undefined
         : finding,
   });
-  return await explore(casesOf(test, baseline), find);
+  const cases = casesOf(test, baseline);
+  assertCases(
+    'refuseEverywhere',
+    cases,
+    'the saga asks no question. Leave it out for this saga, or give the script an input with which the saga asks.',
+  );
+  return await explore(cases, find);
 }
 
 function casesOf(test: TestSaga, baseline: Explored): readonly Case[] {

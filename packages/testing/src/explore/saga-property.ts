@@ -14,10 +14,10 @@ import { wasApplied } from '../run/never-applied.ts';
 import { kindOfStep } from '../report/trace-questions.ts';
 import { answeringKinds, type Rule } from '../script/script-rules.ts';
 import type { SagaRun } from '../run/saga-run.ts';
-import { scriptSource } from '../script/script-source.ts';
+import { scriptSource, toSource } from '../script/script-source.ts';
 import { World } from '../world/world.ts';
 import { testSagaNames, type TestProvider, type TestSagaOptions } from '../script/test-options.ts';
-import { TestSaga } from '../run/test-saga.ts';
+import { reasonIn, TestSaga } from '../run/test-saga.ts';
 import { assertKnownOptions, assertSaga, type NamesOf } from '../values/known-options.ts';
 import { breathe } from '../values/virtual-clock.ts';
 
@@ -47,6 +47,11 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly faults?: readonly ('steps' | 'crashes' | 'refusals')[];
   /** Steps that only read, or may run twice or stay done. */
   readonly harmless?: readonly string[];
+  /**
+   * Code or name of the error, or a part of its message, with which the saga fails although nothing
+   * disturbs it. Default: undisturbed, the saga completes.
+   */
+  readonly expectFailure?: string;
 }
 
 const { before: _before, ...testNames } = testSagaNames;
@@ -57,6 +62,7 @@ const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = {
   answers: true,
   faults: true,
   harmless: true,
+  expectFailure: true,
 };
 
 type Draw = fc.GeneratorValue;
@@ -65,6 +71,9 @@ type Draw = fc.GeneratorValue;
  * Creates a property for `fc.assert`. With any answers, failures, and crashes, a saga that fails
  * must undo or name its effects, repeated effects must use their keys, no run may fail because of a
  * mistake in the code, and the invariant must hold.
+ *
+ * First, the saga runs without faults and refusals until one run completes: the runs of a saga that
+ * always fails would show nothing.
  * @param invariant - throws or returns `false` if it does not hold
  * @throws SagaTestError `script` for invalid arguments, and when the property is awaited without
  * `fc.assert`
@@ -89,46 +98,21 @@ export function sagaProperty<W = undefined>(
   assertKnownOptions('sagaProperty', options, propertyNames);
   if (typeof invariant !== 'function')
     throw new SagaTestError('script', 'sagaProperty: the invariant must be a function of a run.');
-  // `true` if the last run was not deterministic: the drawn values differ as well.
+  if (options.expectFailure !== undefined)
+    reasonIn('sagaProperty: expectFailure', options.expectFailure);
+  // `true` if smaller values would show nothing: the last run was not deterministic, so its drawn
+  // values differ as well, or the saga fails without a fault.
   let isUnsteady = false;
+  let undisturbed: Promise<void> | undefined;
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
     // Promises alone would starve the timeout of the test runner.
     await breathe();
-    const { input, world: makeWorld, services, providers, steps, ...others } = options;
-    const { answers, faults, harmless = [], ...rest } = others;
-    const world = makeWorld?.() as W;
-    const stands = Object.entries(steps?.(world) ?? {}).map(([id, result]): Rule => ({
-      kind: 'step',
-      id,
-      result,
-    }));
-    const given = input === undefined ? undefined : draw(() => input);
-    const test = new TestSaga(
-      saga,
-      {
-        ...rest,
-        ...(given === undefined ? {} : { input: given }),
-        ...(providers === undefined ? {} : { providers: providers(world) }),
-        ...(services === undefined ? {} : { services: services(world) }),
-      },
-      stands,
-    );
-    const drawn: Rule[] = [];
-    const simulated = new World(test.options, test.rules);
-    const goesWrong = new Set(faults ?? ['steps', 'crashes', 'refusals']);
-    simulated.foresee = (id) =>
-      noted(drawn, draw(stepRules, id, goesWrong.has('steps'), goesWrong.has('crashes')));
-    simulated.autoAnswer = (step) => {
-      const rule = draw(answerRule, step, answers?.[step.stepId], goesWrong.has('refusals'));
-      // A repeated question: the rejected answer is no part of the script.
-      if (step.reason !== undefined)
-        drawn.splice(
-          drawn.findLastIndex((each) => 'id' in each && each.id === rule.id),
-          1,
-        );
-      drawn.push(rule);
-      return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
-    };
+    isUnsteady = true;
+    await (undisturbed ??= endsAsExpected(saga, options));
+    isUnsteady = false;
+    const { harmless = [], faults = ['steps', 'crashes', 'refusals'] } = options;
+    const drawnRun = drawRun(saga, options, draw, faults);
+    const { test, world, simulated } = drawnRun;
     let expects: string | undefined;
     try {
       const run = await test.runOn(simulated);
@@ -141,15 +125,7 @@ export function sagaProperty<W = undefined>(
       isUnsteady = error instanceof SagaTestError && unsteady.has(error.code);
       // The schema is stricter than the form: skip this draw.
       if (error instanceof SagaTestError && error.code === 'answer_not_accepted') fc.pre(false);
-      // Omits unreached steps: an unused fault fails a pasted test.
-      const heard = drawn.filter(
-        (rule) => answeringKinds.has(rule.kind) || wasApplied(simulated, rule),
-      );
-      const script = scriptSource(saga.name, test.options, [
-        ...stands,
-        ...heard,
-        ...simulated.autoAnswered,
-      ]);
+      const script = sourceOf(drawnRun);
       throw told(
         error,
         expects === undefined ? script : `const run = ${script}\n${expects}`,
@@ -171,6 +147,110 @@ export function sagaProperty<W = undefined>(
     },
   });
   return property;
+}
+
+/** A run with drawn arguments, answers, and faults. */
+interface DrawnRun<W> {
+  readonly test: TestSaga;
+  readonly world: W;
+  readonly simulated: World;
+  /** Rules that the run has drawn so far. */
+  readonly drawn: readonly Rule[];
+}
+
+/** Prepares a run whose arguments, answers, and faults are drawn as the saga needs them. */
+function drawRun<W>(
+  saga: Program,
+  options: SagaPropertyOptions<W>,
+  draw: Draw,
+  faults: NonNullable<SagaPropertyOptions<W>['faults']>,
+): DrawnRun<W> {
+  const { input, world: makeWorld, services, providers, steps, ...others } = options;
+  const { answers, faults: _, harmless: __, expectFailure: ___, ...rest } = others;
+  const world = makeWorld?.() as W;
+  const stands = Object.entries(steps?.(world) ?? {}).map(([id, result]): Rule => ({
+    kind: 'step',
+    id,
+    result,
+  }));
+  const given = input === undefined ? undefined : draw(() => input);
+  const test = new TestSaga(
+    saga,
+    {
+      ...rest,
+      ...(given === undefined ? {} : { input: given }),
+      ...(providers === undefined ? {} : { providers: providers(world) }),
+      ...(services === undefined ? {} : { services: services(world) }),
+    },
+    stands,
+  );
+  const drawn: Rule[] = [];
+  const simulated = new World(test.options, test.rules);
+  const goesWrong = new Set(faults);
+  simulated.foresee = (id) =>
+    noted(drawn, draw(stepRules, id, goesWrong.has('steps'), goesWrong.has('crashes')));
+  simulated.autoAnswer = (step) => {
+    const rule = draw(answerRule, step, answers?.[step.stepId], goesWrong.has('refusals'));
+    // A repeated question: the rejected answer is no part of the script.
+    if (step.reason !== undefined)
+      drawn.splice(
+        drawn.findLastIndex((each) => 'id' in each && each.id === rule.id),
+        1,
+      );
+    drawn.push(rule);
+    return answerOf(step, rule, 'answer' in rule ? rule.answer : undefined);
+  };
+  return { test, world, simulated, drawn };
+}
+
+/** Formats a drawn run. Omits unreached steps: an unused fault fails a pasted test. */
+function sourceOf({ test, simulated, drawn }: DrawnRun<unknown>): string {
+  const heard = drawn.filter(
+    (rule) => answeringKinds.has(rule.kind) || wasApplied(simulated, rule),
+  );
+  return scriptSource(test.saga.name, test.options, [
+    ...test.rules,
+    ...heard,
+    ...simulated.autoAnswered,
+  ]);
+}
+
+const undisturbedRuns = 100;
+
+/**
+ * Runs a saga without faults and refusals until a run ends as the property expects. Drawn arguments
+ * and answers may lead to a failure that is right, so not each run has to. Throws `violated` if none
+ * does.
+ */
+async function endsAsExpected<W>(saga: Program, options: SagaPropertyOptions<W>): Promise<void> {
+  const { expectFailure: reason } = options;
+  let first: SagaTestError | undefined;
+  for (const draw of fc.sample(fc.gen(), { numRuns: undisturbedRuns, seed: 1 })) {
+    const drawnRun = drawRun(saga, options, draw, []);
+    const { test, simulated } = drawnRun;
+    const expected: Rule | undefined =
+      reason === undefined ? undefined : { kind: 'expectFailure', reason };
+    if (expected !== undefined) simulated.rules.add(expected);
+    try {
+      const run = await test.runOn(simulated);
+      const isExpected =
+        expected === undefined ? run.status === 'completed' : wasApplied(simulated, expected);
+      if (isExpected) return;
+      const end = String(simulated.trace.lines.at(-1));
+      const what =
+        `The saga never ends as expected, in ${undisturbedRuns} runs without a fault or a refusal. ` +
+        `Expected: ${reason === undefined ? 'the saga completes' : `the saga fails with ${toSource(reason)}`}. ` +
+        `The first run ${end}.\n\nDraw \`input\` and \`answers\` with which the saga completes. ` +
+        'If it is meant to fail, pass { expectFailure: … } with the code or the name of its error, or a part of its message.';
+      first ??= told(new SagaTestError('violated', what), sourceOf(drawnRun), simulated);
+    } catch (error) {
+      // The schema is stricter than the form.
+      if (!(error instanceof SagaTestError && error.code === 'answer_not_accepted'))
+        throw told(error, sourceOf(drawnRun), simulated);
+      first ??= error;
+    }
+  }
+  throw first ?? new SagaTestError('violated', 'The saga never ran.');
 }
 
 const unsteady: ReadonlySet<TestErrorCode> = new Set<TestErrorCode>([

@@ -10,8 +10,15 @@ import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
 import { assertSaga, type NamesOf } from '../values/known-options.ts';
 import { wrapProgram } from '../values/wrap-program.ts';
-import { baselineOf } from './baseline.ts';
-import { explored, scriptOf, withoutAutoAnswers, type ExploreReport } from './exploration.ts';
+import { assertCases, assertUndisturbed, baselineOf } from './baseline.ts';
+import {
+  explored,
+  scriptOf,
+  withAnswers,
+  withoutAutoAnswers,
+  type ExploreReport,
+} from './exploration.ts';
+import { withoutToken } from './fork-everywhere.ts';
 import { isSameMessage, shrunk } from './shrink.ts';
 import {
   cannotGoOn,
@@ -63,6 +70,7 @@ export async function upgradeEverywhere(
   const old = scriptOf('upgradeEverywhere', script, options, upgradeNames);
   assertSaga('upgradeEverywhere', next);
   const { run: baseline, world } = await baselineOf(old);
+  assertCases('upgradeEverywhere', baseline.points, withoutToken);
   const problems: UpgradeProblem[] = [];
   let first: Upgraded | undefined;
   for (const index of baseline.points.keys()) {
@@ -73,7 +81,7 @@ export async function upgradeEverywhere(
   }
   if (first !== undefined) {
     const autoAnswered = [...world.autoAnswered, ...first.world.autoAnswered];
-    const smallest = await smallestOf(old.with(...autoAnswered), next, first, options);
+    const smallest = await smallestOf(withAnswers(old, autoAnswered), next, first, options);
     const told =
       first.problem === undefined
         ? `When version '${next.version}' continues after turn ${baseline.points[first.index]?.turn}: ${first.what}`
@@ -197,7 +205,9 @@ async function smallestOf(
   options: UpgradeOptions,
 ): Promise<TestSaga> {
   const again = async (smaller: TestSaga): Promise<true | undefined> => {
-    const { run: baseline } = await explored(smaller);
+    const here = await explored(smaller);
+    assertUndisturbed(smaller, here);
+    const { run: baseline } = here;
     const each = await upgraded(smaller, next, index, baseline, options, withoutAutoAnswers);
     return each.what !== undefined && isSameMessage(each.what, what) ? true : undefined;
   };

@@ -3,6 +3,7 @@ import { SagaTestError } from '../values/errors.ts';
 import { nearestName } from '@mcp-saga/server/internal';
 import { answeringKinds, type Rule } from '../script/script-rules.ts';
 import { ruleSource } from '../script/script-source.ts';
+import { lineOf } from '../report/trace.ts';
 import type { World } from '../world/world.ts';
 
 /**
@@ -24,7 +25,7 @@ export function assertApplied(world: World): void {
   }
 }
 
-/** `true` for a fault, `false` for an answer or a stand-in. */
+/** `true` for a fault or an expected failure, `false` for an answer or a stand-in. */
 export function isFault({ kind }: Rule): boolean {
   return (
     kind !== 'outside' &&
@@ -48,7 +49,7 @@ function isOverruled(rule: Rule, later: readonly Rule[]): boolean {
 /** Subject of a rule. A later rule with the same subject replaces the rule. */
 function subjectOf(rule: Rule): string | undefined {
   const { kind } = rule;
-  if (kind === 'crash' || kind === 'loseResponse' || kind === 'deny') return undefined;
+  if (!('id' in rule) || kind === 'crash') return undefined;
   if (kind === 'fail' || kind === 'timeout' || kind === 'lose') return `fault ${rule.id}`;
   if (kind === 'late' || kind === 'silent') return `time ${rule.id}`;
   return `${answeringKinds.has(kind) ? 'answer' : kind} ${rule.id}`;
@@ -64,10 +65,21 @@ function neverApplied(world: World, rules: readonly Rule[]): SagaTestError {
   );
 }
 
+/** Describes the end of a run, with the code of its error. */
+function endOf({ trace }: World): string {
+  const end = trace.findLast(
+    ({ type }) => type === 'completed' || type === 'gaveUp' || type === 'refused',
+  );
+  if (end === undefined) return 'the run did not end';
+  const code = end.type === 'gaveUp' ? (Object(end.error) as { code?: unknown }).code : undefined;
+  return `the run ${lineOf(end)}${typeof code === 'string' ? `, code '${code}'` : ''}`;
+}
+
 function hintOn(world: World, rule: Rule): string {
   if (rule.kind === 'loseResponse')
     return `the responses were those of turns ${world.responses.join(', ')}`;
   if (rule.kind === 'deny') return 'no step needed it';
+  if (rule.kind === 'expectFailure') return endOf(world);
   const { id } = rule;
   const questions = new Map(
     world.trace.flatMap((entry) =>

@@ -5,9 +5,11 @@ import { answerTo } from '../world/world-answers.ts';
 import { answered } from '../world/simulated-program.ts';
 import { assertSound } from './assert-sound-run.ts';
 import { SagaTestError } from '../values/errors.ts';
+import { messageOfError } from '../values/show.ts';
 import { kindOfStep, messageOf } from '../report/trace-questions.ts';
 import type { Ended, Serving, TestRequest } from './run-host.ts';
 import type { Point, World } from '../world/world.ts';
+import { repeatedPromise } from '../world/world-effects.ts';
 import { watchProviders } from '../world/watch-providers.ts';
 
 /** A run from its start or a fork to its end. */
@@ -218,6 +220,9 @@ function tellAsked(world: World, step: ClientStep): void {
 }
 
 function conclude(world: World, ended: Ended): void {
+  for (const { id, key, runs } of world.ledger.effects)
+    if (key === undefined && runs > 1) world.warnings.push(repeatedPromise(id));
+  if (ended.status !== 'completed') useExpectations(world, ended.error);
   if (ended.status === 'completed') {
     world.tell({ type: 'completed', result: ended.result });
   } else if (ended.status === 'refused') {
@@ -245,5 +250,16 @@ function conclude(world: World, ended: Ended): void {
     for (const { stepId: id } of ended.uncompensated)
       world.tell({ type: 'uncompensated', id: world.idOf(id) });
     world.tell({ type: 'gaveUp', error: ended.error });
+  }
+}
+
+/** Uses the rules that expect the failure of this run. */
+function useExpectations(world: World, error: unknown): void {
+  const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
+  const message = messageOfError(error);
+  for (const rule of world.rules.all) {
+    if (rule.kind !== 'expectFailure') continue;
+    const { reason } = rule;
+    if (code === reason || name === reason || message.includes(reason)) world.use(rule);
   }
 }

@@ -56,7 +56,6 @@ export class Serving {
   async serve(world: World, request: TestRequest): Promise<SagaTurn | undefined> {
     const controller = new AbortController();
     world.dead = false;
-    world.ended = 0;
     world.unreported.clear();
     world.kill = (reason) => controller.abort(reason);
     await world.options.restart?.(world.turn);
@@ -84,6 +83,8 @@ export class Serving {
     } catch (error) {
       if (world.dead || error instanceof Crash) return undefined;
       throw inputNotTaken(error, world.options) ?? error;
+    } finally {
+      world.request += 1;
     }
   }
 

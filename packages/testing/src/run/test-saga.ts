@@ -184,9 +184,20 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     return { at: (id, reason) => this.with({ kind: 'end', id, reason }) };
   }
 
-  /** Adds rules to the script. */
+  /**
+   * Expects the run to fail with an error whose code or name is `reason`, or whose message contains
+   * it. A run that ends otherwise throws. Without this word, explorers accept only a script whose
+   * undisturbed run completes. Write it last: each further word makes a script that may end
+   * otherwise, and drops the expectation.
+   */
+  expectFailure(reason: string): TestSaga<P, Steps> {
+    return this.with({ kind: 'expectFailure', reason: reasonIn('expectFailure', reason) });
+  }
+
+  /** Adds rules to the script, which may then end otherwise than expected. */
   with(...rules: readonly Rule[]): TestSaga<P, Steps> {
-    return new TestSaga<P, Steps>(this.saga, this.options, [...this.rules, ...rules]);
+    const kept = this.rules.filter(({ kind }) => kind !== 'expectFailure');
+    return new TestSaga<P, Steps>(this.saga, this.options, [...kept, ...rules]);
   }
 
   /** Drops rules from the script, for explorers. */
@@ -202,7 +213,8 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
    * Runs the saga to its end. Each turn has a new host to open the token, replay, continue, and
    * seal. Waits take no real time.
    * @throws SagaTestError for a question without an answer, an answer that is not accepted, a
-   * replay that differs, a command without `yield*`, or a fault that never applied
+   * replay that differs, a command without `yield*`, a fault that never applied, or an expected
+   * failure that did not happen
    */
   async run(): Promise<SagaRun<Steps, ResultOf<P>>> {
     const world = new World(this.options, this.rules);
@@ -320,6 +332,15 @@ function timesIn(of: string, at: Times = {}): number {
 function runIn(of: string, at: { readonly run?: number } = {}): number {
   assertKnownOptions(of, at, { run: true });
   return at.run ?? 1;
+}
+
+/** Checks the reason of an expected failure. An empty one would fit each error. */
+export function reasonIn(of: string, reason: unknown): string {
+  if (typeof reason === 'string' && reason !== '') return reason;
+  throw new SagaTestError(
+    'script',
+    `${of}: the reason must be the code or the name of the error, or a part of its message.`,
+  );
 }
 
 function positive(of: string, ms: number): number {

@@ -35,7 +35,9 @@ export type Rule =
       /** `true` and `false`: everybody approves or denies. An empty list: nobody answers. */
       readonly given: boolean | readonly OutsideGiven[];
     }
-  | { readonly kind: 'end'; readonly id: string; readonly reason: string | undefined };
+  | { readonly kind: 'end'; readonly id: string; readonly reason: string | undefined }
+  /** The run fails with an error of this code or name, or whose message contains this string. */
+  | { readonly kind: 'expectFailure'; readonly reason: string };
 
 type Named = Extract<Rule, { readonly id: string }>;
 

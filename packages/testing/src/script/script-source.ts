@@ -54,6 +54,8 @@ export function ruleSource(rule: Rule): string {
       return `.${rule.kind}.elicit(${toSource(rule.id)}, ${rule.ms})`;
     case 'outside':
       return outsideSource(rule);
+    case 'expectFailure':
+      return `.expectFailure(${toSource(rule.reason)})`;
     case 'end':
       return `.cancel.at(${toSource(rule.id)}${rule.reason === undefined ? '' : `, ${toSource(rule.reason)}`})`;
   }

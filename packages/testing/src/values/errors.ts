@@ -10,6 +10,7 @@ export type TestErrorCode =
   | 'no_result'
   | 'script'
   | 'violated'
+  | 'no_cases'
   | 'wire_cut';
 
 /** Error of the test kit. The message says what to do. */

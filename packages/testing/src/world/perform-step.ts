@@ -1,7 +1,7 @@
 import { OutcomeUnknown } from '@mcp-saga/server';
 import type { StepCall, StepGiven } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
-import { Crash, type CallEnd, type World } from './world.ts';
+import { Crash, type CallEnd, type CrashRule, type World } from './world.ts';
 
 // Saved at import: a test may install fake timers.
 const { setTimeout: realTimeout, clearTimeout: clearReal } = globalThis;
@@ -11,15 +11,16 @@ export async function perform(world: World, call: StepCall): Promise<unknown> {
   const path = world.idOf(call.path);
   const run = (world.runs.get(path) ?? 0) + 1;
   world.runs.set(path, run);
-  if (world.ended === 0 || world.running > 0) world.fresh.add(`${path} ${run}`);
   world.running += 1;
   try {
     return await performRun(world, call, path, run);
   } finally {
     world.running -= 1;
-    world.ended += 1;
   }
 }
+
+/** ID of a call in scripts and traces, number of its run, and name that repeated requests share. */
+type NamedCall = Readonly<{ path: string; run: number; name: string }>;
 
 async function performRun(
   world: World,
@@ -30,7 +31,8 @@ async function performRun(
   const { step } = call;
   if (run === 1 && world.foresee !== undefined) world.rules.add(...world.foresee(path));
   if (world.dead) throw new Crash();
-  diesAt(world, path, 'before', run);
+  const name = world.calls.next(path);
+  diesAt(world, { kind: 'crash', id: path, when: 'before', run }, name);
   const fault = faultOf(world, path, run);
   // The engine waits for a mailbox that is down. Until then it would ask in vain if the fault has
   // no end.
@@ -39,31 +41,38 @@ async function performRun(
   if (isDown) return undefined;
   if (fault?.kind === 'fail') throw fault.error;
   if (fault?.kind === 'timeout') throw await timedOut(world, path, call);
-  const result = await taped(world, call, path, run);
+  const result = await taped(world, call, { path, run, name });
   if (result === undefined && step.endsAt !== undefined) world.outside.waits(path, step.endsAt);
-  diesAt(world, path, 'after', run);
-  if (call.kind === 'step') world.happened(path, step, result);
+  diesAt(world, { kind: 'crash', id: path, when: 'after', run }, name);
+  if (call.kind !== 'poll') world.happened(path, step, result);
   if (fault?.kind === 'lose')
     throw new OutcomeUnknown(`The response of '${path}' was lost, as the script says.`);
   if (call.kind === 'poll') world.tell({ type: 'polled', id: path, attempt: step.attempt, result });
   return result;
 }
 
-/** @throws Crash where the process dies here */
-function diesAt(world: World, id: string, when: 'before' | 'after', run: number): void {
-  const rule = world.rules.crash(id, when, run);
-  if (rule === undefined) return;
-  world.use(rule);
+/** @throws Crash if the process dies at this place of a named call */
+function diesAt(world: World, here: CrashRule, name: string): void {
+  const { id, when, run } = here;
+  const place = `${when} ${name}`;
+  const isNew = !world.places.has(place);
+  world.places.add(place);
+  world.deaths.push(here);
+  const scripted = world.rules.crash(id, when, run);
+  if (scripted !== undefined) world.use(scripted);
+  else if (isNew && world.diesOnce !== undefined) world.diesOnce(here);
+  else return;
   throw world.crash({ type: 'crashed', when, id });
 }
 
 /** Runs code and stores its outcome, or plays the outcome of another run. */
-async function taped(world: World, call: StepCall, path: string, run: number): Promise<unknown> {
+async function taped(world: World, call: StepCall, named: NamedCall): Promise<unknown> {
+  const { path, run } = named;
   const nth = `${path} ${run}`;
   // The mailbox answers by the clock.
   const played = call.outside === 'mailbox' ? undefined : world.playback?.calls.get(nth);
   const ended =
-    played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, path, call)))));
+    played ?? (await endOf(world.clock.during(toldWhenSlow(path, carryOut(world, call, named)))));
   world.tape.calls.set(nth, ended);
   if ('result' in ended) return ended.result;
   if (ended.thrown instanceof SagaTestError) world.objection ??= ended.thrown;
@@ -104,9 +113,14 @@ async function timedOut(
   });
 }
 
-async function carryOut(world: World, path: string, call: StepCall): Promise<unknown> {
+async function carryOut(
+  world: World,
+  call: StepCall,
+  { path, name: called }: NamedCall,
+): Promise<unknown> {
   const { kind, undoes, outside, step, run } = call;
   const { turn } = world;
+  const promise = kind === 'promise' ? world.promiseNamed(called) : undefined;
   const rule = world.rules.find(['step'], path);
   if (rule !== undefined) world.use(rule);
   let took = false;
@@ -138,9 +152,10 @@ async function carryOut(world: World, path: string, call: StepCall): Promise<unk
   } finally {
     ended();
   }
+  const name = promise ?? (kind === 'step' ? key : undefined);
   // A person who has answered gets no reminder.
-  if (kind === 'step' && key !== undefined && (outside !== 'delivery' || result !== null)) {
-    world.ledger.note({ id: path, key, undoes, took, standIn: rule !== undefined }, turn);
+  if (name !== undefined && (outside !== 'delivery' || result !== null)) {
+    world.ledger.note(name, { id: path, key, undoes, took, standIn: rule !== undefined }, turn);
     if (undoes !== undefined) world.undone.add(world.idOf(undoes));
   }
   return result;

@@ -1,10 +1,13 @@
-/** Effect of a step, by its idempotency key. */
+import type { Runtime } from '@mcp-saga/server/internal';
+
+/** Effect of a step, by its idempotency key, or of a promise that a machine invokes. */
 export interface Effect {
   readonly id: string;
-  readonly key: string;
+  /** Undefined for a promise: it has no key by which a provider could recognize a repetition. */
+  readonly key: string | undefined;
   /** Path of the undone step, in an undo. */
   readonly undoes: string | undefined;
-  /** Number of ended runs under this key. */
+  /** Number of ended runs under this key. For a promise: of this invocation, in repeated requests. */
   runs: number;
   /**
    * `true` if the code read its idempotency key (an undo: the key of its step), by which a provider
@@ -16,7 +19,46 @@ export interface Effect {
   readonly turns: number[];
 }
 
-/** Effects of a run, by idempotency key. A provider that honors keys runs each effect once. */
+/**
+ * Names the calls of code by their turn, ID, and number in the turn. A call that a repeated request
+ * makes again gets the same name. Two attempts of a step, or two invocations of a promise, get two.
+ */
+export class CallNames {
+  #turn = 0;
+  readonly #called = new Map<string, number>();
+
+  /** Follows the turns of a runtime, which may commit several in one request. */
+  follow(turn: Runtime['turn']): Runtime['turn'] {
+    const { commit } = turn;
+    this.#begin(turn.number);
+    if (commit === undefined) return turn;
+    return {
+      ...turn,
+      commit: async (point) => {
+        const next = await commit(point);
+        if (next !== undefined) this.#begin(next.turn);
+        return next;
+      },
+    };
+  }
+
+  /** Name of the call that begins now. */
+  next(id: string): string {
+    const nth = (this.#called.get(id) ?? 0) + 1;
+    this.#called.set(id, nth);
+    return `${id} ${this.#turn}.${nth}`;
+  }
+
+  #begin(turn: number): void {
+    this.#turn = turn;
+    this.#called.clear();
+  }
+}
+
+/**
+ * Effects of a run. A step is named by its idempotency key: a provider that honors keys runs each
+ * effect once. A promise has no key, and is named by its call.
+ */
 export class EffectLedger {
   #runs = 0;
   readonly #effects = new Map<string, Effect>();
@@ -26,6 +68,11 @@ export class EffectLedger {
   /** All effects, in the order of their first run. */
   get effects(): readonly Effect[] {
     return [...this.#effects.values()];
+  }
+
+  /** All effects by name, which is the same in each run of a script. */
+  get named(): ReadonlyMap<string, Effect> {
+    return this.#effects;
   }
 
   /** Number of runs of steps and undos that ended. */
@@ -59,15 +106,27 @@ export class EffectLedger {
   }
 
   /** Registers code that ended. */
-  note(facts: Pick<Effect, 'id' | 'key' | 'undoes' | 'took' | 'standIn'>, turn: number): void {
+  note(
+    name: string,
+    facts: Pick<Effect, 'id' | 'key' | 'undoes' | 'took' | 'standIn'>,
+    turn: number,
+  ): void {
     this.#runs += 1;
-    const known = this.#effects.get(facts.key);
+    const known = this.#effects.get(name);
     if (known === undefined) {
-      this.#effects.set(facts.key, { ...facts, runs: 1, turns: [turn] });
+      this.#effects.set(name, { ...facts, runs: 1, turns: [turn] });
       return;
     }
     known.runs += 1;
     known.took &&= facts.took;
     known.turns.push(turn);
   }
+}
+
+/** Describes a promise that ran again. */
+export function repeatedPromise(id: string): string {
+  return (
+    `'${id}' happens again. A promise of a machine runs again with its turn, and has no idempotency key by which the provider ` +
+    'could recognize the repetition. Invoke a `step` of @mcp-saga/xstate instead, and send its idempotencyKey to the provider.'
+  );
 }

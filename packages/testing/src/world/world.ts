@@ -1,7 +1,7 @@
 import type { ClientStep, Json, StepAnswer, SuspendedTurn } from '@mcp-saga/server';
 import type { ClientNeed, StepGiven } from '@mcp-saga/server/internal';
 import type { SagaTestError } from '../values/errors.ts';
-import { EffectLedger } from './world-effects.ts';
+import { CallNames, EffectLedger } from './world-effects.ts';
 import { OutsideWorld } from './outside-world.ts';
 import type { RecordedTurn, Recording } from '../record/recording.ts';
 import { Rules, type Rule } from '../script/script-rules.ts';
@@ -18,6 +18,9 @@ export class Crash extends Error {}
 
 /** Answers a question without a rule. */
 export type AutoAnswer = (question: ClientStep) => StepAnswer | undefined;
+
+/** Kills the process before or after a run of a step. */
+export type CrashRule = Extract<Rule, { readonly kind: 'crash' }>;
 
 export type CallEnd = { readonly result: unknown } | { readonly thrown: unknown };
 
@@ -51,12 +54,21 @@ export class World {
   readonly errors: unknown[] = [];
   /** Number of calls of the code of each step, by path, in all requests. */
   readonly runs: Map<string, number> = new Map();
-  /** Runs of code, as `id run`, that began a request or ran beside others. */
-  readonly fresh: Set<string> = new Set();
-  /** Numbers of ended and of running calls in the current request. */
-  ended = 0;
+  /** Names of the calls of the current request. */
+  readonly calls: CallNames = new CallNames();
+  /** Places at which the process could die, in order, each as the rule that kills it there. */
+  readonly deaths: CrashRule[] = [];
+  /** Names of these places, which are the same in a repeated request. */
+  readonly places: Set<string> = new Set();
+  /** Kills the process at each place once, and gets the rule for it. */
+  diesOnce: ((rule: CrashRule) => void) | undefined;
+  /** IDs of the promises that a machine invoked. */
+  readonly invoked: Set<string> = new Set();
+  /** Number of the current request, or of the next one between two requests. */
+  request = 0;
+  /** Number of running calls. */
   running = 0;
-  /** Effects whose success the engine has not reported yet, by ID. */
+  /** Effects whose success has not been reported yet, by ID. */
   readonly unreported: Map<string, TraceEvent> = new Map();
   /** Questions before the current turn. */
   asked: ReadonlyMap<string, ClientStep> = new Map();
@@ -159,6 +171,11 @@ export class World {
     return `${direction}:${this.idOf(path)}${this.#mark()}`;
   }
 
+  /** Name of the effect of a promise, equal in each run of a script. */
+  promiseNamed(call: string): string {
+    return `promise:${call}${this.#mark()}`;
+  }
+
   randomBytes(path: string): Uint8Array {
     return seededBytes(this.options.seed ?? 1, this.idOf(path) + this.#mark());
   }
@@ -167,9 +184,9 @@ export class World {
     return `saga-${this.restarts + 1}`;
   }
 
-  /** `true` for a key of an earlier start: the client has no token of that saga. */
-  isAbandoned(key: string): boolean {
-    return !key.endsWith(this.#mark());
+  /** `true` for an effect of an earlier start, by its name: the client has no token of that saga. */
+  isAbandoned(name: string): boolean {
+    return !name.endsWith(this.#mark());
   }
 
   /** Capabilities of the client; undefined if the script denies none. */
@@ -209,8 +226,8 @@ export class World {
   }
 
   /**
-   * Notes an effect. Those beside the step at which the process dies have happened, though the
-   * engine does not report them.
+   * Notes an effect. Those beside the step at which the process dies have happened, though nothing
+   * reports their success.
    */
   happened(id: string, { attempt, input, idempotencyKey: key }: StepGiven, result: unknown): void {
     const undone = id.replace(/^~/, '');
