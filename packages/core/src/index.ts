@@ -43,15 +43,7 @@ export type { IgnoredAnswer } from './model/outcome.ts';
 export type { Awaitable, HostSampling } from './model/runtime.ts';
 export type { PreviousProgram, Program } from './model/program.ts';
 export { all, allSettled, race, scope } from './author/all-race-scope.ts';
-export type {
-  Branch,
-  Branches,
-  BranchResult,
-  BranchResults,
-  RaceResult,
-  Settled,
-  SettledResults,
-} from './author/all-race-scope.ts';
+export type { Branch, Branches, BranchResult, Settled } from './author/all-race-scope.ts';
 export { call, type CallArguments } from './author/call.ts';
 export { info, now, random, uuid, type SagaInfo } from './author/read.ts';
 export { log, progress } from './author/tell.ts';
@@ -95,6 +87,7 @@ export type { CheckedBody } from './author/checks/checked-body.ts';
 export type { CheckedResult } from './author/checks/checked-result.ts';
 export type {
   BodyInput,
+  NoInput,
   BodyResult,
   ContentBlock,
   Saga,

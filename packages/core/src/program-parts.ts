@@ -3,6 +3,7 @@
  * may change the parts.
  */
 export { AnswerCheck, changedQuestion } from './turn/answers.ts';
+export type { NeedsForks } from './author/checks/yielded-commands.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
 export { toApprovalAnswer, toReceivedEvent } from './author/outside/decide-by-answers.ts';

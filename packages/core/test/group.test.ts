@@ -690,9 +690,8 @@ describe('allSettled', () => {
 
 describe('call', () => {
   it('throws early errors of a called body into the caller, and rejects a body that is not a generator', async () => {
-    const destructuring = saga({ name: 'destructuring', version: '1' }, ({ a }) =>
-      inner(a as never),
-    );
+    const destructuring = saga({ name: 'destructuring', version: '1' }, (({ a }: { a: never }) =>
+      inner(a)) as never);
     const inner = function* ({ b }: { b: string }): Steps<string> {
       return yield* step('b', () => b);
     };

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { declarations, typeMistakes } from './support/type-mistakes.ts';
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 const core = join(repository, 'packages/core/src/index.ts');
@@ -155,7 +156,11 @@ const inWords = { ...refused, ...refusedSteps, ...looseFields, ...refusedForms }
 const all = { ...inWords, ...refusedWithOptions, ...withoutForks };
 
 const names =
-  'all, allSettled, compensate, elicit, pivot, poll, race, random, saga, scope, sleep, step';
+  'all, allSettled, approval, call, compensate, compensator, elicit, ignore, listRoots, log, pivot, poll, race, random, ' +
+  'saga, scope, sleep, step, uuid, waitFor';
+
+/** Name of the file of a mistake. */
+const fileOf = (mistake: string): string => mistake.replaceAll(/\W+/g, '-');
 
 interface Compilation {
   readonly lines: readonly string[];
@@ -185,27 +190,30 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
 
   beforeAll(async () => {
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    for (const [name, { code }] of Object.entries(all)) {
-      writeFileSync(
-        join(folder, `${name}.ts`),
-        `import { ${names} } from '${core}';\nvoid [${names}];\n${code}\nexport {};\n`,
-      );
+    const head = `import { ${names} } from '${core}';\nvoid [${names}];`;
+    for (const [name, { code }] of Object.entries(all))
+      writeFileSync(join(folder, `${name}.ts`), `${head}\n${code}\nexport {};\n`);
+    const zod = join(repository, 'node_modules/zod/index.js');
+    for (const [name, { code }] of Object.entries(typeMistakes)) {
+      const file = `${head}\nimport { z } from '${zod}';\n${declarations}\nvoid [refund, text];\n${code}\nexport {};\n`;
+      writeFileSync(join(folder, `${fileOf(name)}.ts`), file);
     }
     compiled = await compile(compiler, project('tsconfig', [`${folder}/*.ts`, `${fixtures}/*.ts`]));
-  }, 120_000);
+    // Zero disables the time limit: a slow machine compiles for minutes.
+  }, 0);
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('gives each effect its exact type, and rejects wrong uses', () => {
-    expect(compiled.lines.filter((line) => /(?:positive|negative|equal)\.ts\(/.test(line))).toEqual(
-      [],
-    );
+    expect(
+      compiled.lines.filter((line) => /(?:positive|negative|equal|sagas)\.ts\(/.test(line)),
+    ).toEqual([]);
     // Nothing else is wrong, such as a compiler that does not start.
     const wrong = compiled.lines.filter((line) => !line.startsWith(' '));
-    expect(wrong).toHaveLength(Object.keys(all).length);
+    expect(wrong).toHaveLength(Object.keys({ ...all, ...typeMistakes }).length);
   });
 
   const diagnosticOf = (name: string): readonly (string | undefined)[] => {
-    const start = compiled.lines.findIndex((line) => line.includes(`${name}.ts(`));
+    const start = compiled.lines.findIndex((line) => line.includes(`/${name}.ts(`));
     expect(start).toBeGreaterThanOrEqual(0);
     const rest = compiled.lines.slice(start + 1);
     const length = rest.findIndex((line) => !line.startsWith(' '));
@@ -220,7 +228,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
         name === 'undo-word' || name in refusedForms ? 3 : 2,
       );
       expect(diagnostic.at(-1)).toMatch(says);
-      expect(compiled.lines.filter((line) => line.includes(`${name}.ts(`))).toHaveLength(1);
+      expect(compiled.lines.filter((line) => line.includes(`/${name}.ts(`))).toHaveLength(1);
     },
   );
 
@@ -228,6 +236,17 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     'has the fix in the last line: %s',
     (name, { says }) => {
       expect(diagnosticOf(name).at(-1)).toMatch(says);
+    },
+  );
+
+  it.each(Object.entries(typeMistakes))(
+    'tells of a mistake first, in words, at its line: %s',
+    (name, { says }) => {
+      const diagnostic = diagnosticOf(fileOf(name));
+      const written = readFileSync(join(folder, `${fileOf(name)}.ts`), 'utf8').split('\n');
+      const wrongLine = written.findIndex((line) => line.endsWith('// <-')) + 1;
+      expect(diagnostic[0]).toMatch(new RegExp(`\\.ts\\(${wrongLine},\\d+\\): error`));
+      expect(diagnostic.join('\n')).toMatch(says);
     },
   );
 });

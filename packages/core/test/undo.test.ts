@@ -657,7 +657,7 @@ describe('a named compensator', () => {
       yield 1;
     };
     const program = trip(function* () {
-      const named = compensator('refund', z.object({}), () => never());
+      const named = compensator('refund', z.object({}), (() => never()) as () => unknown);
       yield* step('pay', () => 7, { compensate: named.for(() => ({})) });
       yield* fail;
       return '';

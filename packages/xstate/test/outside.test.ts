@@ -527,7 +527,7 @@ describe('options of waits', () => {
       'approval',
       () => approval({ message: 'Go?', timeoutMs: 1, deliver: () => 0, of: 2, link: 'accept' }),
     ],
-    ['waitFor', () => waitFor({ schema: z.object({}), timeoutMs: 1, register: () => 0 })],
+    ['waitFor', () => waitFor({ schema: z.object({}), timeoutMs: 1, register: () => 0 } as never)],
   ])('are checked by %s at once', (_, make) => {
     expect(make).toThrow(expect.objectContaining({ name: 'AuthoringError' }));
   });

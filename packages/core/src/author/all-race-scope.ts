@@ -1,13 +1,8 @@
 import { AuthoringError } from '../values/errors.ts';
 import { command, specOf } from '../effects/effect-of.ts';
-import type {
-  Command,
-  ForkSensitiveCommand,
-  GroupSpec,
-  ScopeSpec,
-  Steps,
-} from '../model/command.ts';
-import type { IsForkSensitive } from './checks/needs-forks.ts';
+import type { Command, GroupSpec, ScopeSpec, Steps } from '../model/command.ts';
+import type { CheckedBranches } from './checks/checked-branches.ts';
+import type { GroupCommand } from './checks/yielded-commands.ts';
 import { isIterator } from '../values/generators.ts';
 import { assertStepId } from '../values/path.ts';
 
@@ -18,27 +13,20 @@ export type Branch<R> = Command<R> | Steps<R>;
 export type BranchResult<B> =
   B extends Command<infer R> ? R : B extends Generator<unknown, infer R, unknown> ? R : never;
 
+/** Branches by name. `all` and its kind check each of them, so that a wrong one is named. */
+export interface NamedBranches {
+  readonly [key: string]: unknown;
+}
+
 /** Branches by name, or in order. */
-export type Branches = { readonly [key: string]: Branch<unknown> } | readonly Branch<unknown>[];
-
-/** The results of branches, in the same shape. */
-export type BranchResults<B extends Branches> = { -readonly [K in keyof B]: BranchResult<B[K]> };
-
-/** Command of a group. Requires a saga with `forks` if the command of a branch does. */
-export type GroupCommand<B extends Branches, T> =
-  IsForkSensitive<B extends readonly unknown[] ? B[number] : B[keyof B]> extends true
-    ? ForkSensitiveCommand<T>
-    : Command<T>;
+export type Branches = NamedBranches | readonly unknown[];
 
 /** Outcome of a branch of `allSettled`. */
 export type Settled<T> =
   | { readonly status: 'fulfilled'; readonly value: T }
   | { readonly status: 'rejected'; readonly reason: unknown };
 
-/** Outcomes of the branches of `allSettled`, in the same shape. */
-export type SettledResults<B extends Branches> = {
-  -readonly [K in keyof B]: Settled<BranchResult<B[K]>>;
-};
+// Results are written out in the signatures: a name would hide them where editors show a type.
 
 function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   if (
@@ -49,7 +37,8 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   )
     throw new AuthoringError(`${kind}() needs branches: ${kind}({ a: step(…), b: helper() }).`);
   const shape = Array.isArray(branches) ? 'array' : 'record';
-  const listed = Object.entries(branches).map(([key, steps]: [string, Branch<unknown>]) => {
+  const entries = Object.entries(branches as { readonly [key: string]: Branch<unknown> });
+  const listed = entries.map(([key, steps]) => {
     if (shape === 'record') assertStepId(key);
     assertBranch(`${kind}: branch '${key}'`, steps);
     return { key, steps };
@@ -89,8 +78,10 @@ function assertBranch(what: string, steps: unknown): void {
  * }
  * ```
  */
-export function all<const B extends Branches>(branches: B): GroupCommand<B, BranchResults<B>> {
-  return command(group('all', branches)) as GroupCommand<B, BranchResults<B>>;
+export function all<const B extends Branches>(
+  branches: B & CheckedBranches<B>,
+): GroupCommand<B, { -readonly [K in keyof B]: BranchResult<B[K]> }> {
+  return command(group('all', branches)) as never;
 }
 
 /**
@@ -108,15 +99,10 @@ export function all<const B extends Branches>(branches: B): GroupCommand<B, Bran
  * ```
  */
 export function allSettled<const B extends Branches>(
-  branches: B,
-): GroupCommand<B, SettledResults<B>> {
-  return command(group('allSettled', branches)) as GroupCommand<B, SettledResults<B>>;
+  branches: B & CheckedBranches<B>,
+): GroupCommand<B, { -readonly [K in keyof B]: Settled<BranchResult<B[K]>> }> {
+  return command(group('allSettled', branches)) as never;
 }
-
-/** The branch that ended first, and its result. */
-export type RaceResult<B extends { readonly [key: string]: Branch<unknown> }> = {
-  [K in keyof B]: { readonly winner: K; readonly value: BranchResult<B[K]> };
-}[keyof B];
 
 /**
  * Runs branches in parallel until the first one ends, and returns its key and value, or throws its
@@ -134,13 +120,16 @@ export type RaceResult<B extends { readonly [key: string]: Branch<unknown> }> = 
  * }
  * ```
  */
-export function race<const B extends { readonly [key: string]: Branch<unknown> }>(
-  branches: B,
-): GroupCommand<B, RaceResult<B>> {
+export function race<const B extends NamedBranches>(
+  branches: B & CheckedBranches<B>,
+): GroupCommand<
+  B,
+  { [K in keyof B]: { readonly winner: K; readonly value: BranchResult<B[K]> } }[keyof B]
+> {
   const spec = group('race', branches);
   if (spec.branches.length === 0)
     throw new AuthoringError('race({}) would never end: it needs a branch.');
-  return command(spec) as GroupCommand<B, RaceResult<B>>;
+  return command(spec) as never;
 }
 
 /**

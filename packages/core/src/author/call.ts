@@ -26,14 +26,15 @@ export type CallArguments<I extends Schema | undefined> = I extends Schema
  * }
  * ```
  */
-export function call<I extends Schema | undefined, O extends Schema | undefined>(
-  other: Saga<I, O>,
-  args: CallArguments<I>,
-): Command<BodyResult<O>> {
+export function call<
+  I extends Schema | undefined,
+  O extends Schema | undefined,
+  R extends BodyResult<O>,
+>(other: Saga<I, O, R>, args: CallArguments<I>): Command<R> {
   if (typeof (other as Partial<typeof other> | undefined)?.body !== 'function')
     throw new AuthoringError('call() needs a saga, as saga(…) returns it.');
   assertStepId(other.name);
-  return command<BodyResult<O>>({
+  return command<R>({
     kind: 'call',
     id: other.name,
     input: other.input,

@@ -1,6 +1,6 @@
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/effect-of.ts';
-import type { Command } from '../model/command.ts';
+import { asking } from '../effects/effect-of.ts';
+import type { AskingCommand } from '../model/command.ts';
 
 /**
  * Gives the client a new token without a question. If a later request is lost, the steps before the
@@ -17,8 +17,8 @@ import type { Command } from '../model/command.ts';
  * }
  * ```
  */
-export function checkpoint(content?: string): Command<void> {
+export function checkpoint(content?: string): AskingCommand<void> {
   if (content !== undefined && typeof content !== 'string')
     throw new AuthoringError('checkpoint() takes a string, or nothing.');
-  return command<void>({ kind: 'checkpoint', id: 'checkpoint', content });
+  return asking<void>({ kind: 'checkpoint', id: 'checkpoint', content });
 }

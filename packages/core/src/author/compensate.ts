@@ -1,12 +1,12 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
-import type { CheckedUndo } from './checks/checked-undo.ts';
 import { encode } from '../values/codec.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command, ForkSensitiveCommand } from '../model/command.ts';
-import type { BoundUndo, UndoFunction, UndoPolicy } from '../model/undo-types.ts';
+import type { UndoPolicy } from '../model/undo-types.ts';
 import { assertStepId } from '../values/path.ts';
 import { toRetryPolicy } from '../values/retry.ts';
+import type { UndoWithoutResult } from './step.ts';
 import { defaultUndoRetry, toUndoWork } from '../undo/undo-all.ts';
 
 /** Options of {@link compensate}. */
@@ -37,7 +37,7 @@ const names = /* @__PURE__ */ optionNames<CompensateOptions>({
  * ```
  */
 export function compensate<U>(
-  undo: (UndoFunction<undefined, undefined> & CheckedUndo<U>) | BoundUndo,
+  undo: UndoWithoutResult<undefined, U>,
   options: CompensateOptions = none,
 ): ForkSensitiveCommand<void> {
   const { id = 'compensate', label, retry, timeoutMs } = options;

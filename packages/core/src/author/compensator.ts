@@ -1,4 +1,5 @@
 import { AuthoringError } from '../values/errors.ts';
+import type { CheckedCompensator } from './checks/checked-undo.ts';
 import type { Compensator, CompensatorContext } from '../model/undo-types.ts';
 import { generatorKind, isIterator } from '../values/generators.ts';
 import { assertStepId } from '../values/path.ts';
@@ -20,10 +21,10 @@ import { validate, type InferOutput, type Schema } from '../values/standard-sche
  * }
  * ```
  */
-export function compensator<S extends Schema>(
+export function compensator<S extends Schema, U = unknown>(
   name: string,
   schema: S,
-  undo: (undo: CompensatorContext<InferOutput<S>>) => unknown,
+  undo: ((undo: CompensatorContext<InferOutput<S>>) => U) & CheckedCompensator<U>,
 ): Compensator<S> {
   assertStepId(name);
   // No code would run the generator, and its step would count as undone.

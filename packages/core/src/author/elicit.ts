@@ -1,8 +1,8 @@
 import { assertKnownOptions, assertOneOf, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
-import { command } from '../effects/effect-of.ts';
+import { asking } from '../effects/effect-of.ts';
 import type { CheckedForm } from './checks/checked-form-type.ts';
-import type { Command } from '../model/command.ts';
+import type { AskingCommand } from '../model/command.ts';
 import { formOf } from '../effects/kinds/elicit.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';
 import type { StepContext } from './step.ts';
@@ -81,7 +81,7 @@ function ask<S extends Schema, T>(
   id: string,
   options: ElicitOptions<S>,
   asOutcome: boolean,
-): Command<T> {
+): AskingCommand<T> {
   assertStepId(id);
   assertKnownOptions(asOutcome ? 'elicit.outcome' : 'elicit', id, options, formNames);
   const { message, timeoutMs: ttl, fallback } = options;
@@ -96,7 +96,7 @@ function ask<S extends Schema, T>(
   // Checked early: when the client is asked, steps beside the question have run.
   formOf(id, schema);
   assertOneOf(`accept of '${id}'`, options.accept, answerers);
-  return command<T>({
+  return asking<T>({
     kind: 'elicit',
     id,
     message,
@@ -119,14 +119,14 @@ export interface Elicit {
    * fallback
    * @throws StepError (in the body) when the client answers with an error
    */
-  <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>>;
+  <S extends Schema>(id: string, options: ElicitOptions<S>): AskingCommand<InferOutput<S>>;
   /**
    * Like `elicit`, but returns a refusal as a value: `{action: 'decline'}` or `{action: 'cancel'}`.
    */
   outcome<S extends Schema>(
     id: string,
     options: ElicitOptions<S>,
-  ): Command<ElicitOutcome<InferOutput<S>>>;
+  ): AskingCommand<ElicitOutcome<InferOutput<S>>>;
 }
 
 /**
@@ -142,13 +142,13 @@ export interface Elicit {
  * ```
  */
 export const elicit: Elicit = /* @__PURE__ */ Object.assign(
-  <S extends Schema>(id: string, options: ElicitOptions<S>): Command<InferOutput<S>> =>
+  <S extends Schema>(id: string, options: ElicitOptions<S>): AskingCommand<InferOutput<S>> =>
     ask(id, options, false),
   {
     outcome: <S extends Schema>(
       id: string,
       options: ElicitOptions<S>,
-    ): Command<ElicitOutcome<InferOutput<S>>> => ask(id, options, true),
+    ): AskingCommand<ElicitOutcome<InferOutput<S>>> => ask(id, options, true),
   },
 );
 
@@ -165,7 +165,7 @@ export const elicit: Elicit = /* @__PURE__ */ Object.assign(
  * }
  * ```
  */
-export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> {
+export function elicitUrl(id: string, options: ElicitUrlOptions): AskingCommand<void> {
   assertStepId(id);
   assertKnownOptions('elicitUrl', id, options, urlNames);
   const { message, url, timeoutMs: ttl } = options;
@@ -173,7 +173,7 @@ export function elicitUrl(id: string, options: ElicitUrlOptions): Command<void> 
     throw new AuthoringError(`elicitUrl('${id}') needs a message, a string.`);
   if (!URL.canParse(url)) throw new AuthoringError(`elicitUrl('${id}') needs an absolute URL.`);
   assertOneOf(`accept of '${id}'`, options.accept, answerers);
-  return command<void>({
+  return asking<void>({
     kind: 'elicitUrl',
     id,
     message,

@@ -1,8 +1,8 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Root, SampleParams, SampleResult } from '../model/client-step.ts';
-import { command } from '../effects/effect-of.ts';
-import type { Command } from '../model/command.ts';
+import { asking } from '../effects/effect-of.ts';
+import type { AskingCommand } from '../model/command.ts';
 import { assertStepId, checkedTtl } from '../values/path.ts';
 
 interface SampleOptions {
@@ -43,7 +43,7 @@ export function sample(
   id: string,
   params: SampleParams,
   options: SampleOptions = none,
-): Command<SampleResult> {
+): AskingCommand<SampleResult> {
   assertStepId(id);
   assertKnownOptions('sample', id, params, paramNames);
   if (options !== none) assertKnownOptions('options of sample', id, options, names);
@@ -52,7 +52,7 @@ export function sample(
       `sample('${id}') needs messages, an array, and maxTokens, a whole number.`,
     );
   }
-  return command<SampleResult>({
+  return asking<SampleResult>({
     kind: 'sample',
     id,
     params,
@@ -71,7 +71,7 @@ export function sample(
  * }
  * ```
  */
-export function listRoots(id: string): Command<readonly Root[]> {
+export function listRoots(id: string): AskingCommand<readonly Root[]> {
   assertStepId(id);
-  return command<readonly Root[]>({ kind: 'roots', id });
+  return asking<readonly Root[]>({ kind: 'roots', id });
 }

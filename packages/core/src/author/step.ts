@@ -1,5 +1,6 @@
 import { assertKnownOptions, optionNames } from '../values/known-options.ts';
 import { AuthoringError } from '../values/errors.ts';
+import type { CheckedJson } from './checks/checked-json.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
 import type { CheckedUndo } from './checks/checked-undo.ts';
 import { command } from '../effects/effect-of.ts';
@@ -46,10 +47,20 @@ export interface StepContext<I> {
   readonly idempotencyKey: string;
 }
 
-/** Options of {@link step}. */
-export interface StepOptions<I extends Json | undefined> {
+/**
+ * Options of {@link step}. The parameters after `Input` and `Result` are what a call tells of
+ * itself: if the result is kept, what the undos return, and if the step runs once.
+ */
+export interface StepOptions<
+  Input,
+  Result = unknown,
+  Keep extends boolean = boolean,
+  Undo = unknown,
+  UnknownUndo = unknown,
+  Once extends boolean = boolean,
+> extends Compensable<Result, Input, Undo, UnknownUndo, Keep> {
   /** Input of the step, as JSON, passed to `run`. Replay rejects a step with changed input. */
-  readonly input?: I;
+  readonly input?: Input & CheckedJson<Exclude<NoInfer<Input>, undefined>, 'The input of a step'>;
   /**
    * Distinguishes runs of the step in loops: part of its path and idempotency key. Put values here
    * instead of into the `id`, which is compressed in the token.
@@ -63,6 +74,11 @@ export interface StepOptions<I extends Json | undefined> {
    */
   readonly timeoutMs?: number;
   /**
+   * `false` does not record the result: the body and `compensate` get undefined. For credentials.
+   * Default `true`.
+   */
+  readonly keep?: Keep;
+  /**
    * Compresses the result together with the input of the client. Use it only for results without
    * secrets and without text from the client, because the compressed length reveals matches between
    * both. Default `false`.
@@ -72,23 +88,45 @@ export interface StepOptions<I extends Json | undefined> {
    * Runs the step at most once, by a claim at the host's guard. If an earlier run made the claim,
    * the step fails with an unknown outcome. Needs a guard.
    */
-  readonly once?: boolean;
-  /** Undoes a step with an unknown outcome: it timed out, or its response was lost. */
-  readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
+  readonly once?: Once;
   /** Retries and timeout of the undos. */
   readonly undo?: UndoPolicy;
   /** Description of the effect, for users who read the list of undone steps. Sent to the client. */
   readonly label?: string;
 }
 
-/** Compensation of a step with a known result. */
-export interface Compensable<R, I, U = unknown> {
+/** Undos of a step with the result `R` and the input `I`, which return a `U` and a `V`. */
+export interface Compensable<R, I, U = unknown, V = unknown, Keep extends boolean = true> {
   /**
    * Undoes the step if the saga later fails, aborts, or is refused or cancelled: a function, a
    * generator of server steps, or a named compensator. The saga must declare `forks`.
    */
-  readonly compensate?: (UndoFunction<R, I> & CheckedUndo<U>) | BoundCompensator<R, I>;
+  readonly compensate?:
+    | (UndoFunction<Keep extends false ? undefined : R, I> & CheckedUndo<U>)
+    | NamedUndo<R, I, U, Keep>
+    | undefined;
+  /** Undoes a step with an unknown outcome: it timed out, or its response was lost. */
+  readonly compensateUnknown?: UndoWithoutResult<I, V> | undefined;
 }
+
+/** Undo of a step whose result is unknown, or of no step. */
+export type UndoWithoutResult<I, U> =
+  | (UndoFunction<undefined, I> & CheckedUndo<U>)
+  | (BoundUndo & { readonly run: (undo: never) => U });
+
+/**
+ * A named compensator of a step. The compiler infers `R` for its arguments before it knows `Keep`,
+ * so a step without a result refuses what was inferred, by the name.
+ */
+type NamedUndo<R, I, U, Keep extends boolean> =
+  | (BoundCompensator<R, I> & { readonly run: (undo: never) => U; readonly name: NameOf<Keep> })
+  | (Keep extends false
+      ? BoundCompensator<undefined, I> & { readonly run: (undo: never) => U }
+      : never);
+
+type NameOf<Keep extends boolean> = Keep extends false
+  ? ['A step with keep: false has no result. Write: refund.for<undefined, Input>(({ input }) => …)']
+  : string;
 
 const undoNames = /* @__PURE__ */ optionNames<UndoPolicy>({ retry: true, timeoutMs: true });
 const none: AnyStepOptions = {};
@@ -107,25 +145,31 @@ const names = /* @__PURE__ */ optionNames<AnyStepOptions>({
   label: true,
 });
 
-/** Options of a step that require `forks` of its saga. */
-type ForkSensitive<R, I extends Json | undefined, U> =
-  | { readonly compensate: NonNullable<Compensable<R, I, U>['compensate']> }
-  | { readonly compensateUnknown: NonNullable<StepOptions<I>['compensateUnknown']> }
-  | { readonly once: true };
-
-/** Options of a step that does not require `forks`. */
-interface NotForkSensitive {
-  readonly compensate?: undefined;
-  readonly compensateUnknown?: undefined;
-  readonly once?: false;
-}
-
-/** The options of a step of any types. */
-interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensateUnknown'> {
-  readonly keep?: boolean;
+/** Options of a step of any types. */
+interface AnyStepOptions extends Omit<
+  StepOptions<Json | undefined>,
+  'compensate' | 'compensateUnknown'
+> {
   readonly compensate?: UndoFunction<never, never> | BoundCompensator<never, never> | undefined;
   readonly compensateUnknown?: UndoFunction<never, never> | BoundUndo | undefined;
 }
+
+/** Type of an undo that a step does not have. */
+declare const absent: unique symbol;
+interface Absent {
+  readonly [absent]: true;
+}
+
+type IsAbsent<U> = [0] extends [1 & U] ? false : [U, Absent] extends [Absent, U] ? true : false;
+
+/** Command of a step. It requires `forks` if the step can be undone, or runs once. */
+type StepCommand<R, Undo, UnknownUndo, Once> = [
+  IsAbsent<Undo>,
+  IsAbsent<UnknownUndo>,
+  Once,
+] extends [true, true, false]
+  ? Command<R>
+  : ForkSensitiveCommand<R>;
 
 /**
  * Runs a side effect on the server, once, and records its result. The body gets the result as the
@@ -148,45 +192,25 @@ interface AnyStepOptions extends Omit<StepOptions<Json | undefined>, 'compensate
  * }
  * ```
  */
-export function step<R, I extends Json | undefined = undefined, U = unknown>(
+// One signature: of several, compilers report the last one, whatever the mistake.
+export function step<
+  R,
+  I = undefined,
+  Keep extends boolean = true,
+  Undo = Absent,
+  UnknownUndo = Absent,
+  Once extends boolean = false,
+>(
   id: string,
-  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
-  options: StepOptions<I> &
-    Compensable<R, I, U> &
-    ForkSensitive<R, I, U> & { readonly keep?: true },
-): ForkSensitiveCommand<R>;
-export function step<I extends Json | undefined = undefined, U = unknown>(
-  id: string,
-  run: (step: StepContext<I>) => unknown,
-  options: StepOptions<I> &
-    Compensable<undefined, I, U> &
-    ForkSensitive<undefined, I, U> & { readonly keep: false },
-): ForkSensitiveCommand<void>;
-export function step<R, I extends Json | undefined = undefined>(
-  id: string,
-  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
-  options?: StepOptions<I> & NotForkSensitive & { readonly keep?: true },
-): Command<R>;
-export function step<I extends Json | undefined = undefined>(
-  id: string,
-  run: (step: StepContext<I>) => unknown,
-  options: StepOptions<I> & NotForkSensitive & { readonly keep: false },
-): Command<void>;
-// For options of both kinds. Last, because compilers report the last overload if none fits.
-export function step<R, I extends Json | undefined = undefined, U = unknown>(
-  id: string,
-  run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
-  options: StepOptions<I> & Compensable<R, I, U> & { readonly keep?: true },
-): ForkSensitiveCommand<R>;
-export function step(
-  id: string,
-  run: (step: StepContext<never>) => unknown,
-  options: AnyStepOptions = none,
-): ForkSensitiveCommand<never> {
+  run: ((step: StepContext<I>) => R | PromiseLike<R>) &
+    (Keep extends false ? unknown : CheckedResult<R, 'A step'>),
+  options?: StepOptions<I, R, Keep, Undo, UnknownUndo, Once>,
+): StepCommand<Keep extends false ? void : R, Undo, UnknownUndo, Once> {
+  const given = (options === undefined ? none : options) as AnyStepOptions;
   assertStepId(id);
   if (typeof run !== 'function') throw new AuthoringError(`step('${id}') needs a function to run.`);
-  if (options !== none) assertKnownOptions('step', id, options, names);
-  const { input, key, retry, timeoutMs, keep = true, compress = false, once = false } = options;
+  if (given !== none) assertKnownOptions('step', id, given, names);
+  const { input, key, retry, timeoutMs, keep = true, compress = false, once = false } = given;
   if (input !== undefined && !isJson(input)) assertJson(input, { where: `input of step '${id}'` });
   if (key !== undefined) assertStepKey(id, key);
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
@@ -203,9 +227,9 @@ export function step(
     once,
     retry: toRetryPolicy(id, retry),
     timeoutMs,
-    undo: toStepUndo(id, options),
+    undo: toStepUndo(id, given),
     of: undefined,
-  }) as ForkSensitiveCommand<never>;
+  }) as StepCommand<Keep extends false ? void : R, Undo, UnknownUndo, Once>;
 }
 
 function toStepUndo(id: string, options: AnyStepOptions): StepUndo | undefined {

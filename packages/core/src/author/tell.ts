@@ -1,7 +1,8 @@
 import { AuthoringError } from '../values/errors.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command, LogLevel } from '../model/command.ts';
-import { assertJson, type Json } from '../values/json.ts';
+import { assertJson } from '../values/json.ts';
+import type { CheckedJson } from './checks/checked-json.ts';
 
 /**
  * Reports progress to the client, once and never on replay. Values that do not increase are not
@@ -44,7 +45,10 @@ const levels: readonly LogLevel[] = [
  * }
  * ```
  */
-export function log(level: LogLevel, data: Json): Command<void> {
+export function log<T>(
+  level: LogLevel,
+  data: T & CheckedJson<NoInfer<T>, 'The data of log()'>,
+): Command<void> {
   if (!levels.includes(level))
     throw new AuthoringError(
       `log() has no level '${level}'. The levels are: ${levels.join(', ')}.`,

@@ -1,5 +1,5 @@
 import type { ClientStep } from '../model/client-step.ts';
-import { type ControlSpec, brand, type Command } from '../model/command.ts';
+import { brand, type AskingCommand, type Command, type ControlSpec } from '../model/command.ts';
 import type { EntryType } from '../journal/entry-types.ts';
 import {
   ClientCannot,
@@ -198,6 +198,11 @@ class YieldableCommand<T> implements Command<T> {
 /** Creates the command that a function of the author's API returns. */
 export function command<T>(spec: CommandSpec): Command<T> {
   return new YieldableCommand<T>(spec);
+}
+
+/** Creates a command that asks the client. */
+export function asking<T>(spec: EffectSpec): AskingCommand<T> {
+  return command<T>(spec) as AskingCommand<T>;
 }
 
 /** Specification of a yielded command; undefined for another value. */

@@ -6,8 +6,11 @@ import type { BoundCompensator, BoundUndo } from './undo-types.ts';
 /** Key of the specification in a command. */
 export const brand: unique symbol = Symbol.for('mcp-saga.command');
 
-/** Type-level key: `true` if a command needs a saga with `forks`. Values never have the key. */
+/** Type-level key of a command that needs a saga with `forks`. Values never have the key. */
 export declare const forkSensitive: unique symbol;
+
+/** Type-level key of a command that asks the client. Values never have the key. */
+export declare const asksClient: unique symbol;
 
 /**
  * A command of a saga, made by `elicit`, `sample`, `step`, `all`, …; `yield*` runs it and returns
@@ -16,6 +19,7 @@ export declare const forkSensitive: unique symbol;
 export interface Command<T> {
   readonly [brand]: { readonly kind: string };
   readonly [forkSensitive]?: false;
+  readonly [asksClient]?: false;
   [Symbol.iterator](): Iterator<Command<unknown>, T, unknown>;
 }
 
@@ -25,6 +29,14 @@ export interface ForkSensitiveCommand<T> extends Command<T> {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly [forkSensitive]: any;
   [Symbol.iterator](): Iterator<ForkSensitiveCommand<unknown>, T, unknown>;
+}
+
+/** A command that asks the client. The undo of a step must not contain one. */
+export interface AskingCommand<T> extends Command<T> {
+  // As above.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly [asksClient]: any;
+  [Symbol.iterator](): Iterator<AskingCommand<unknown>, T, unknown>;
 }
 
 /**

@@ -31,6 +31,7 @@ import {
   step,
   uuid,
   type BodyInput,
+  type NoInput,
   type ElicitOutcome,
   type Saga,
   type SagaInfo,
@@ -69,7 +70,7 @@ expectType<
 >();
 
 export const words = saga({ name: 'words', version: '1' }, function* (nothing) {
-  expectType<Equal<typeof nothing, Record<string, never>>>();
+  expectType<Equal<typeof nothing, NoInput>>();
 
   const form = yield* elicit('form', { message: 'm', schema: Target });
   expectType<Equal<typeof form, TargetOutput>>();

@@ -5,6 +5,7 @@ import {
   promptSaga,
   resourceSaga,
   step,
+  type NoInput,
   type PromptSaga,
   type ResourceSaga,
 } from '../../src/index.ts';
@@ -30,7 +31,7 @@ export const review: PromptSaga<typeof Review> = promptSaga(
 );
 
 export const plain = promptSaga({ name: 'plain', version: '1' }, function* (nothing) {
-  expectType<Equal<typeof nothing, Record<string, never>>>();
+  expectType<Equal<typeof nothing, NoInput>>();
   return yield* step('text', () => 'x');
 });
 expectType<Equal<typeof plain, PromptSaga<undefined>>>();

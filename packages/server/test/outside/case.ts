@@ -11,7 +11,7 @@ import {
   type SuspendedTurn,
 } from '@mcp-saga/server';
 import type { Delivery } from '@mcp-saga/server/stores';
-import type { ApprovalOptions, Registration, WaitForOptions } from '@mcp-saga/core';
+import type { ApprovalOptions, Registration } from '@mcp-saga/core';
 import { z } from 'zod';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { completed, hostOf, suspended, type TestHost } from '../fixtures/host.ts';
@@ -25,6 +25,7 @@ export const Comment = z.object({ comment: z.string().min(3).optional() });
 export const Paid = z.object({ status: z.literal('paid'), amount: z.number() });
 
 type Options = Partial<ApprovalOptions<typeof Comment>>;
+type Authenticity = { readonly verify: string } | { readonly link: 'accept' };
 
 /** Headers of a form of the page, as Chromium sends them. */
 const ownForm = { origin: 'null', 'sec-fetch-site': 'same-origin' };
@@ -59,7 +60,7 @@ export class OutsideCase {
   constructor(
     options: Options = {},
     changes: HostChanges & { readonly clock?: TestClock; readonly mailbox?: Mailbox } = {},
-    event: Partial<WaitForOptions<typeof Paid>> = { link: 'accept' },
+    event: Authenticity = { link: 'accept' },
   ) {
     const { mailbox, clock = testClock(), ...rest } = changes;
     this.clock = clock;
@@ -87,7 +88,7 @@ export class OutsideCase {
     });
   }
 
-  payment(event: Partial<WaitForOptions<typeof Paid>>): Program {
+  payment(event: Authenticity): Program {
     const register = ({ url, idempotencyKey: key }: Registration): void =>
       void this.sent.push({ url, to: undefined, isReminder: false, key });
     return saga({ name: 'payment', version: '1' }, function* () {

@@ -25,7 +25,7 @@ type OfInputNames =
  * Options of {@link approval}, as of `approval` in a saga. Values and texts may be functions of the
  * invoke's `input`.
  */
-export interface ApprovalLogicOptions<S extends Schema, I, T extends Json = Json>
+export interface ApprovalLogicOptions<S extends Schema, I, T = Json>
   extends
     Pick<ApprovalOptions<S, T>, 'schema' | 'allowCaller' | 'link'>,
     OfInputs<Pick<ApprovalOptions<S, T>, OfInputNames>, I> {
@@ -53,7 +53,7 @@ export interface ApprovalLogicOptions<S extends Schema, I, T extends Json = Json
  * });
  * ```
  */
-export function approval<S extends Schema = NoFields, I = undefined, const T extends Json = Json>(
+export function approval<S extends Schema = NoFields, I = undefined, const T = Json>(
   options: ApprovalLogicOptions<S, I, T>,
 ): OutsideLogic<Approval<InferOutput<S>>, I> {
   // Rejects an invalid option at once, with the error of core. Recipients that depend on the input
@@ -68,7 +68,7 @@ export function approval<S extends Schema = NoFields, I = undefined, const T ext
   return outsideLogic({
     kind: 'approval',
     toSteps: (id, input) =>
-      approvalSteps<S, T>(id, {
+      approvalSteps<S, T, Json>(id, {
         ...optionsFor<ApprovalOptions<S, T>>(options, { input }),
         deliver: (delivery) => options.deliver({ ...delivery, input }),
       }),

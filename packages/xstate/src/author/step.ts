@@ -1,12 +1,10 @@
 import type { ActorLogic } from 'xstate';
 import {
   step as stepOfSagas,
-  type BoundUndo,
   type CheckedResult,
   type Compensable,
   type StepContext,
   type StepOptions,
-  type UndoFunction,
 } from '@mcp-saga/core';
 import { assertKnownOptions, optionNames, specOf, type StepSpec } from '@mcp-saga/core/program';
 import type { LiveActor } from '../model/live-actor.ts';
@@ -15,12 +13,10 @@ import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-lo
 const effectBrand: unique symbol = Symbol.for('mcp-saga.xstate.effect');
 
 /** Options of {@link step}. See the options of `step` in a saga. */
-export interface StepLogicOptions<R, I, U = unknown>
+export interface StepLogicOptions<R, I, U = unknown, V = unknown>
   extends
     Pick<StepOptions<undefined>, 'retry' | 'timeoutMs' | 'once' | 'undo'>,
-    Compensable<R, I, U> {
-  /** Undoes a run of unknown outcome: a timeout, an abort, or a dropped response. */
-  readonly compensateUnknown?: UndoFunction<undefined, I> | BoundUndo;
+    Compensable<R, I, U, V> {
   /**
    * Description for clients and users: a text, or a function of `input`. If the function throws,
    * there is no label.
@@ -68,9 +64,9 @@ export interface StepLogic<O, I> extends ActorLogic<StepSnapshot<O, I>, StepEndE
  * );
  * ```
  */
-export function step<R, I = undefined, U = unknown>(
+export function step<R, I = undefined, U = unknown, V = unknown>(
   run: ((step: StepContext<I>) => R | PromiseLike<R>) & CheckedResult<R, 'A step'>,
-  options: StepLogicOptions<R, I, U> = {},
+  options: StepLogicOptions<R, I, U, V> = {},
 ): StepLogic<R, I> {
   assertKnownOptions('step', undefined, options, names);
   const { label, ...others } = options;

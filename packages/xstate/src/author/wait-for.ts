@@ -2,14 +2,22 @@ import type { InferOutput, Registration, Schema, WaitForOptions } from '@mcp-sag
 import { waitForSteps } from '@mcp-saga/core/program';
 import { optionsFor, outsideLogic, type OfInputs, type OutsideLogic } from './outside-logic.ts';
 
-/** Options of {@link waitFor}, as of `waitFor` in a saga. */
-export interface WaitForLogicOptions<S extends Schema, I>
-  extends
-    Pick<WaitForOptions<S>, 'schema' | 'verify' | 'link'>,
-    OfInputs<Pick<WaitForOptions<S>, 'timeoutMs'>, I> {
+/**
+ * Options of {@link waitFor}, as of `waitFor` in a saga. Either `verify` or `link` says which events
+ * are authentic.
+ */
+export type WaitForLogicOptions<S extends Schema, I> = WaitLogicOptions<S, I> & Authenticity;
+
+interface WaitLogicOptions<S extends Schema, I>
+  extends Pick<WaitForOptions<S>, 'schema'>, OfInputs<Pick<WaitForOptions<S>, 'timeoutMs'>, I> {
   /** Registers the URL at the other system. A server step with three attempts. */
   readonly register: (registration: Registration & { readonly input: I }) => unknown;
 }
+
+// `Pick` of each alternative: of the union, it would make both optional.
+type Authenticity<O = WaitForOptions<Schema>> = O extends unknown
+  ? Pick<O, keyof O & ('verify' | 'link')>
+  : never;
 
 /**
  * Waits for an event of another system, as actor logic. `onDone` receives the first event that fits

@@ -7,7 +7,12 @@ import {
   type SagaOptions,
   type Schema,
 } from '@mcp-saga/core';
-import { AuthoringError, assertKnownOptions, sagaOptionNames } from '@mcp-saga/core/program';
+import {
+  AuthoringError,
+  assertKnownOptions,
+  sagaOptionNames,
+  type NeedsForks,
+} from '@mcp-saga/core/program';
 import { needsForks } from '../effects/machine-effects.ts';
 import { logicsOf } from './list-logics.ts';
 import { machineProgram } from './machine-program.ts';
@@ -95,7 +100,13 @@ export function machineSaga<
   M extends AnyStateMachine,
   I extends Schema | undefined = undefined,
   O extends Schema | undefined = undefined,
->(options: MachineSagaOptions<I, O>, machine: M & MachineProblem<M, I, O>): MachineSaga<I, O> {
+  CommitEach extends boolean | undefined = false,
+>(
+  options: MachineSagaOptions<I, O> & {
+    readonly commitEach?: CommitEach;
+  } & NeedsForks<never, CommitEach>,
+  machine: M & MachineProblem<M, I, O>,
+): MachineSaga<I, O> {
   assertKnownOptions(
     'machineSaga',
     Object(options).name,

@@ -1,7 +1,8 @@
 /** What does not compile. Compiled by types.test.ts: each expectation must be met. */
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
-import { step, elicit, elicitUrl, machineSaga, sample } from '../../src/index.ts';
+import { elicit as elicitInSaga } from '@mcp-saga/core';
+import { step, elicit, elicitUrl, machineSaga, sample, waitFor } from '../../src/index.ts';
 
 const Name = z.object({ name: z.string() });
 const ask = elicit({ message: ({ input }: { input: { of: string } }) => input.of, schema: Name });
@@ -30,6 +31,15 @@ step(({ input }: { input: { n: number } }) => ({ n: input.n, next: () => 1 }));
 step(function* () {});
 // @ts-expect-error -- an undo that would never run
 step(() => 5, { compensate: async function* () {} });
+function* asks() {
+  yield* elicitInSaga('q', { message: 'm', schema: Name });
+}
+// @ts-expect-error -- an undo that asks
+step(() => 5, { compensate: asks });
+// @ts-expect-error -- an undo of an unknown outcome that asks
+step(() => 5, { compensateUnknown: asks });
+// @ts-expect-error -- an event that nothing authenticates
+waitFor({ schema: Name, register: () => {}, timeoutMs: 1 });
 
 const { createMachine } = setup({
   types: { context: {} as { name: string } },
@@ -82,3 +92,7 @@ machineSaga({ name: 'a', version: '1' }, counts);
 machineSaga({ name: 'a', version: '1', output: z.object({ count: z.string() }) }, counts);
 // @ts-expect-error -- no version
 machineSaga({ name: 'a' }, setup({ types: { output: {} as string } }).createMachine({}));
+const ends = setup({ types: { output: {} as string } }).createMachine({});
+// @ts-expect-error -- no guard for the state after each step
+machineSaga({ name: 'a', version: '1', commitEach: true }, ends);
+machineSaga({ name: 'a', version: '1', commitEach: true, forks: 'refuse' }, ends);

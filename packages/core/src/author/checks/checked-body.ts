@@ -21,7 +21,7 @@ type Verdict<Y, R, W> = [Y] extends [Command<unknown>]
 
 // Infers `R` as a constant: `return { state: 'ok' }` is not widened to a string. Constants are
 // readonly.
-type Readable<T> = unknown extends T
+export type Readable<T> = unknown extends T
   ? T
   : T extends readonly unknown[]
     ? number extends T['length']

@@ -6,6 +6,7 @@ import { assertJson, type Json } from '../../values/json.ts';
 import { checkedDuration } from '../../values/retry.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
 import type { Command, Steps } from '../../model/command.ts';
+import type { CheckedJson } from '../checks/checked-json.ts';
 import type { CheckedForm } from '../checks/checked-form-type.ts';
 import { questionScope } from '../all-race-scope.ts';
 import { mostContentBytes } from './content-bytes.ts';
@@ -20,7 +21,7 @@ import {
 } from './wait-outside.ts';
 
 /** Context of a delivery: sends `url` to the person who answers. */
-export interface Delivery<T extends Json = Json> extends DeliveryStep {
+export interface Delivery<T = Json> extends DeliveryStep {
   /** Link to the answer page. A secret: pass it to the recipient only, and keep it out of logs. */
   readonly url: string;
   /** Recipient of this delivery, from `to`. Undefined without `to`. */
@@ -32,7 +33,7 @@ export interface Delivery<T extends Json = Json> extends DeliveryStep {
 }
 
 /** Escalation of an approval. */
-export interface Escalation<T extends Json = Json> {
+export interface Escalation<T = Json> {
   /** Time after the start of the approval, in milliseconds. */
   readonly afterMs: number;
   /** People who may answer from then on, besides those before. Default: `by` of the approval. */
@@ -41,8 +42,8 @@ export interface Escalation<T extends Json = Json> {
   readonly to?: readonly T[];
 }
 
-/** Options of {@link approval}. */
-export interface ApprovalOptions<S extends Schema, T extends Json = Json> {
+/** Options of {@link approval}, with recipients of the type `T`, and people of the type `B`. */
+export interface ApprovalOptions<S extends Schema, T = Json, B = Json> {
   /** Text of the question. */
   readonly message: string;
   /**
@@ -58,7 +59,7 @@ export interface ApprovalOptions<S extends Schema, T extends Json = Json> {
    * People who may answer, as JSON, passed to `auth.mayAnswer` of the host. Default: any
    * authenticated user except the caller.
    */
-  readonly by?: Json;
+  readonly by?: B;
   /** `true` lets the caller of the saga answer, too. @default false */
   readonly allowCaller?: boolean;
   /**
@@ -82,6 +83,12 @@ export interface ApprovalOptions<S extends Schema, T extends Json = Json> {
   readonly timeoutMs: number;
   /** More people to ask if there is no decision after a time. */
   readonly escalate?: readonly Escalation<T>[];
+}
+
+/** Checks that the recipients and the people of an approval are JSON. */
+interface CheckedPeople<T, B> {
+  readonly to?: readonly CheckedJson<T, 'A recipient of an approval'>[];
+  readonly by?: CheckedJson<B, '`by` of an approval'>;
 }
 
 const names = /* @__PURE__ */ optionNames<ApprovalOptions<Schema>>({
@@ -130,21 +137,23 @@ export type NoFields = Schema<Record<string, never>>;
  * }
  * ```
  */
-export function approval<S extends Schema = NoFields, const T extends Json = Json>(
+export function approval<S extends Schema = NoFields, const T = Json, const B = Json>(
   id: string,
-  options: ApprovalOptions<S, T>,
+  options: ApprovalOptions<S, T, B> & CheckedPeople<NoInfer<T>, NoInfer<B>>,
 ): Command<Approval<InferOutput<S>>> {
   return questionScope('approval', id, approvalSteps(id, options));
 }
 
 /** Steps of {@link approval} without the scope. Checks the options at once. */
-export function approvalSteps<S extends Schema, T extends Json>(
+export function approvalSteps<S extends Schema, T, B>(
   id: string,
-  options: ApprovalOptions<S, T>,
+  options: ApprovalOptions<S, T, B>,
 ): Steps<Approval<InferOutput<S>>> {
   assertKnownOptions('approval', id, options, names);
-  const { message, of = 1, denials = 1, by = null, allowCaller = false, link, to } = options;
-  const { deliver, remindEveryMs, timeoutMs, escalate = [] } = options;
+  // The assertions below check what the types of the options say.
+  const given = options as unknown as ApprovalOptions<S>;
+  const { message, of = 1, denials = 1, by = null, allowCaller = false, link, to } = given;
+  const { deliver, remindEveryMs, timeoutMs, escalate = [] } = given;
   const schema = options.schema as S | undefined;
   if (typeof message !== 'string')
     throw new AuthoringError(`approval('${id}') needs a message, a string.`);
@@ -182,7 +191,7 @@ export function approvalSteps<S extends Schema, T extends Json>(
       acceptsLink: link === 'accept',
     },
     deliverId: 'deliver',
-    deliver: (delivery) => deliver(delivery as Delivery<T>),
+    deliver,
     levels: levels as [Level, ...Level[]],
     timeoutMs,
     reminders: {

@@ -18,8 +18,10 @@ export interface Registration extends DeliveryStep {
   readonly url: string;
 }
 
-/** Options of {@link waitFor}. */
-export interface WaitForOptions<S extends Schema> {
+/** Options of {@link waitFor}. Either `verify` or `link` says which events are authentic. */
+export type WaitForOptions<S extends Schema> = WaitOptions<S> & (Verified | ByLink);
+
+interface WaitOptions<S extends Schema> {
   /**
    * Schema of the event, as JSON. The first event that matches is the result. Other events are
    * ignored.
@@ -27,15 +29,23 @@ export interface WaitForOptions<S extends Schema> {
   readonly schema: S;
   /** Registers the URL at the other system. A server step with three attempts. */
   readonly register: (registration: Registration) => unknown;
+  /** Time to wait, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+interface Verified {
   /**
    * Name of the check of the request in `outside.webhooks` of the host, which runs where the event
    * arrives.
    */
-  readonly verify?: string;
+  readonly verify: string;
+  readonly link?: ['With `verify`, omit `link`'];
+}
+
+interface ByLink {
   /** `accept` needs no check: the URL alone authorizes an event. */
-  readonly link?: 'accept';
-  /** Time to wait, in milliseconds. */
-  readonly timeoutMs: number;
+  readonly link: 'accept';
+  readonly verify?: ['With `link`, omit `verify`'];
 }
 
 const names = /* @__PURE__ */ optionNames<WaitForOptions<Schema>>({
@@ -106,7 +116,7 @@ export function waitForSteps<S extends Schema>(
       form: { type: 'object', properties: {} },
       allowsCaller: true,
       acceptsLink: link === 'accept',
-      ...(verify === undefined ? {} : { verify }),
+      ...(typeof verify === 'string' ? { verify } : {}),
     },
     deliverId: 'register',
     deliver: register,

@@ -1,6 +1,6 @@
 import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
-import type { NeedsForks } from '../checks/needs-forks.ts';
+import type { NeedsForks } from '../checks/yielded-commands.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -69,13 +69,14 @@ export function promptSaga<
   I extends Schema<PromptArguments, unknown> | undefined = undefined,
   Y = Command<unknown>,
   const R = string | PromptResult,
+  CommitEach extends boolean | undefined = false,
 >(
-  options: PromptOptions<I> & NeedsForks<Y>,
+  options: PromptOptions<I> & { readonly commitEach?: CommitEach } & NeedsForks<Y, CommitEach>,
   body: CheckedBody<BodyInput<I>, Y, R, string | PromptResult>,
 ): PromptSaga<I> {
   assertKnownOptions('promptSaga', Object(options).name, options, names);
   // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<BodyInput<I>, string | PromptResult>;
-  const program = saga<I>(options, checked as never);
+  const program = saga<I>(options as never, checked as never);
   return { ...program, serves: 'prompt', body: checked };
 }

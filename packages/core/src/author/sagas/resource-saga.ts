@@ -2,7 +2,7 @@ import { present } from '../../values/json.ts';
 import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
-import type { NeedsForks } from '../checks/needs-forks.ts';
+import type { NeedsForks } from '../checks/yielded-commands.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -104,8 +104,9 @@ export function resourceSaga<
   const T extends string,
   Y = Command<unknown>,
   const R = string | ResourceResult,
+  CommitEach extends boolean | undefined = false,
 >(
-  options: ResourceOptions<T> & NeedsForks<Y>,
+  options: ResourceOptions<T> & { readonly commitEach?: CommitEach } & NeedsForks<Y, CommitEach>,
   body: CheckedBody<ResourceInput<T>, Y, R, string | ResourceResult>,
 ): ResourceSaga<T> {
   assertKnownOptions('resourceSaga', Object(options).name, options, names);
@@ -115,7 +116,7 @@ export function resourceSaga<
   const input = inputOf<T>(template);
   // CheckedBody has checked the yields and the result.
   const checked = body as unknown as SagaBody<ResourceInput<T>, string | ResourceResult>;
-  const program = saga<typeof input>({ ...rest, input }, checked as never);
+  const program = saga<typeof input>({ ...rest, input } as never, checked as never);
   return {
     ...program,
     serves: 'resource',

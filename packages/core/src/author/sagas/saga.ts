@@ -3,8 +3,8 @@ import { assertKnownOptions, assertOneOf, optionNames } from '../../values/known
 import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
-import type { CheckedBody } from '../checks/checked-body.ts';
-import type { NeedsForks } from '../checks/needs-forks.ts';
+import type { CheckedBody, Readable } from '../checks/checked-body.ts';
+import type { NeedsForks } from '../checks/yielded-commands.ts';
 import type { ClientNeed } from '../../values/errors.ts';
 import type { PreviousProgram, Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
@@ -25,10 +25,12 @@ export interface ToolResult {
   readonly _meta?: { readonly [key: string]: unknown };
 }
 
+/** Input of a body whose saga has no `input`: an empty object. */
+// A name, which compilers tell if a body reads an argument.
+export interface NoInput {}
+
 /** Input of a body: the parsed arguments, or an empty object without `input`. */
-export type BodyInput<I extends Schema | undefined> = I extends Schema
-  ? InferOutput<I>
-  : Record<string, never>;
+export type BodyInput<I extends Schema | undefined> = I extends Schema ? InferOutput<I> : NoInput;
 
 /** Result of a body: the structured value of `output`, or else a text or a tool result. */
 export type BodyResult<O extends Schema | undefined> = O extends Schema
@@ -95,11 +97,31 @@ export interface SagaOptions<
   readonly previous?: readonly PreviousProgram[];
 }
 
-/** A saga. Pass it to a host, or run it inside another saga with `call`. */
-export interface Saga<I extends Schema | undefined, O extends Schema | undefined> extends Program {
+/**
+ * What `call` returns for a saga whose body returns an `R`: the structured value of `output`, or
+ * else a string or a tool result, whichever it is.
+ */
+export type CallResult<O extends Schema | undefined, R> = O extends Schema
+  ? InferInput<O>
+  : [0] extends [1 & R]
+    ? string | ToolResult
+    : [R] extends [string]
+      ? string
+      : [R] extends [Readable<ToolResult>]
+        ? ToolResult
+        : string | ToolResult;
+
+/**
+ * A saga. Pass it to a host, or run it inside another saga with `call`, which returns an `R`.
+ */
+export interface Saga<
+  I extends Schema | undefined,
+  O extends Schema | undefined,
+  R = BodyResult<O>,
+> extends Program {
   readonly input: I;
   readonly output: O;
-  readonly body: SagaBody<BodyInput<I>, BodyResult<O>>;
+  readonly body: SagaBody<BodyInput<I>, R>;
 }
 
 /** Names of the options that sagas, prompts, and resources share. */
@@ -154,10 +176,11 @@ export function saga<
   O extends Schema | undefined = undefined,
   Y = Command<unknown>,
   const R = BodyResult<O>,
+  CommitEach extends boolean | undefined = false,
 >(
-  options: SagaOptions<I, O> & NeedsForks<Y>,
+  options: SagaOptions<I, O> & { readonly commitEach?: CommitEach } & NeedsForks<Y, CommitEach>,
   body: CheckedBody<BodyInput<I>, Y, R, BodyResult<O>>,
-): Saga<I, O> {
+): Saga<I, O, CallResult<O, R>> {
   assertKnownOptions('saga', Object(options).name, options, sagaOptionNames);
   const { name, version } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 128) {
@@ -178,7 +201,7 @@ export function saga<
   assertSchema(name, 'output', options.output);
   const { onMismatch = 'fail', commitEach = false } = options;
   // CheckedBody has checked the yields and the result.
-  const checked = body as unknown as SagaBody<BodyInput<I>, BodyResult<O>>;
+  const checked = body as unknown as SagaBody<BodyInput<I>, CallResult<O, R>>;
   return {
     name,
     version,
