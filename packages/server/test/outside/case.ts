@@ -25,7 +25,9 @@ export const Comment = z.object({ comment: z.string().min(3).optional() });
 export const Paid = z.object({ status: z.literal('paid'), amount: z.number() });
 
 type Options = Partial<ApprovalOptions<typeof Comment>>;
-type Authenticity = { readonly verify: string } | { readonly link: 'accept' };
+type Event = ({ readonly verify: string } | { readonly link: 'accept' }) & {
+  readonly schema?: typeof Paid;
+};
 
 /** Headers of a form of the page, as Chromium sends them. */
 const ownForm = { origin: 'null', 'sec-fetch-site': 'same-origin' };
@@ -60,7 +62,7 @@ export class OutsideCase {
   constructor(
     options: Options = {},
     changes: HostChanges & { readonly clock?: TestClock; readonly mailbox?: Mailbox } = {},
-    event: Authenticity = { link: 'accept' },
+    event: Event = { link: 'accept' },
   ) {
     const { mailbox, clock = testClock(), ...rest } = changes;
     this.clock = clock;
@@ -88,7 +90,7 @@ export class OutsideCase {
     });
   }
 
-  payment(event: Authenticity): Program {
+  payment(event: Event): Program {
     const register = ({ url, idempotencyKey: key }: Registration): void =>
       void this.sent.push({ url, to: undefined, isReminder: false, key });
     return saga({ name: 'payment', version: '1' }, function* () {
