@@ -74,6 +74,7 @@ const internal: { readonly [file: string]: number } = {
   'server/src/mcp/resources.ts': 1,
   'server/src/mcp/sdk.ts': 1,
   'server/src/mcp/tools.ts': 1,
+  'server/src/queue/bounded-body.ts': 1,
   'server/src/serving/sdk-serving.ts': 1,
   'server/src/turn/turn-runtime.ts': 1,
   'sql/src/sql-mailbox.ts': 1,

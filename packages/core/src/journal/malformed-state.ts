@@ -1,13 +1,16 @@
+import { SagaError } from '../values/errors.ts';
+
 /**
  * A state that no release of the engine writes, although its seal is good. Not an error of the saga:
  * nothing may run or be undone because of it. The host refuses the token. The message has no part of
  * the state.
  */
-export class MalformedState extends Error {
-  override readonly name: string = 'MalformedState';
+export class MalformedState extends SagaError {
+  declare readonly code: 'malformed_state';
 
   constructor() {
-    super('The state of the saga is malformed.');
+    super('The state of the saga is malformed.', { code: 'malformed_state', public: false });
+    this.name = 'MalformedState';
   }
 }
 

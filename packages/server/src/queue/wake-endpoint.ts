@@ -1,6 +1,6 @@
 import type { Awaitable } from '@mcp-saga/core';
 import { TokenRefused } from '@mcp-saga/seal';
-import { boundedRequest } from '../http/bounded-body.ts';
+import { boundedRequest } from './bounded-body.ts';
 import type { DeliveryResult, QueueMessage } from '../model/queue-types.ts';
 
 /** Path at which `serveSagas` takes messages of a queue that sends them by HTTP. */
