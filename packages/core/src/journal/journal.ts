@@ -193,7 +193,7 @@ export class Journal {
 
   /** The next entry, for errors. */
   facts(): StepFacts {
-    const { kind } = formatOf(this.#structure[this.#at] as string);
+    const { kind } = formatOf(this.#structure[this.#at]);
     return { kind, path: this.path, fingerprint: this.fingerprint };
   }
 

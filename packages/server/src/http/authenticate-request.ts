@@ -28,7 +28,7 @@ export async function senderOf(ask: () => Authenticated | Promise<Authenticated>
     const found: unknown = await ask();
     if (isResponse(found)) return { response: found };
     if (found === undefined || found === null) return {};
-    return typeof found === 'object' ? { user: found as User } : { refused: nobody };
+    return typeof found === 'object' ? { user: found } : { refused: nobody };
   } catch (error) {
     if (isResponse(error)) return { response: error };
     const refused = toRefusedToken(error);

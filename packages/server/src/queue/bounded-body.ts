@@ -32,5 +32,5 @@ export function boundedRequest(given: Request, maxBytes: number): BoundedRequest
   );
   // Node requires `duplex`, and the types of other runtimes lack it.
   const init = { method, headers, signal, body, duplex: 'half' };
-  return { request: new Request(url, init as RequestInit), isTooLong: () => length > maxBytes };
+  return { request: new Request(url, init), isTooLong: () => length > maxBytes };
 }

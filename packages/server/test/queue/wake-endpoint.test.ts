@@ -122,7 +122,7 @@ describe('POST /saga/wake', () => {
         },
       });
       const init = { method: 'POST', headers, body, duplex: 'half' };
-      const request = new Request('http://localhost/saga/wake', init as RequestInit);
+      const request = new Request('http://localhost/saga/wake', init);
       return (await server.fetch(request, { name: 'env' })).status;
     };
     expect(await send({ 'x-signature': signature })).toBe(413);
