@@ -22,7 +22,7 @@ import type { Outcome } from '../src/model/outcome.ts';
 import type { Program } from '../src/model/program.ts';
 import type { ProgramLimits } from '../src/model/runtime.ts';
 import type { Steps } from '../src/model/command.ts';
-import { accepted, start, turn } from './support/drive.ts';
+import { accepted, start, suspended, turn } from './support/drive.ts';
 import { endsAtCommits, World } from './support/world.ts';
 
 /** What a run did, in order. */
@@ -251,6 +251,33 @@ describe('a saga that exceeds a limit', () => {
       error: { code: 'limit_exceeded' },
     });
   });
+});
+
+test('[T11] [E9] a full journal still tells the turn of the undo that a step may have run', async () => {
+  const did: Did = [];
+  const world = new World();
+  const program = sagaOf(function* () {
+    yield* step('charge', () => void did.push('charge'), {
+      compensateUnknown: () => void did.push('look up charge'),
+    });
+  }, did);
+  const reasons: CommitReason[] = [];
+  const replace = endsAtCommits(reasons);
+  const limits = { maxJournalEntries: 1 };
+  const waiting = suspended(await start(program, {}, world));
+  const full = suspended(
+    await turn(program, waiting.state, { sure: accepted({}) }, world, {
+      limits,
+      replace: { isInterrupted: true, ...replace },
+    }),
+  );
+  expect(reasons).toEqual(['undo']);
+  expect(await turn(program, full.state, {}, world, { limits, replace })).toMatchObject({
+    status: 'failed',
+    error: { code: 'limit_exceeded' },
+    compensated: [{ stepId: 'charge' }],
+  });
+  expect(did).toEqual(['look up charge']);
 });
 
 test('[R3] a step that was undone by a mismatch is not undone again by another mismatch', async () => {

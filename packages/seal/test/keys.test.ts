@@ -31,6 +31,25 @@ const jwk = { kty: 'oct', kid: 'jwk', k: toBase64Url(bytes(3)) } as const;
 
 const howToMakeOne = `To make one: node -p "'k1:' + require('node:crypto').randomBytes(32).toString('base64url')".`;
 
+it('derives a key again after the keys of 1,000 other sagas, and keeps no more of them', () => {
+  const sealer = sealerWith({ implementation: 'fast' });
+  const createHmac = vi.spyOn(process.getBuiltinModule('node:crypto'), 'createHmac');
+  /** Seals a token of a saga, and returns the number of keys that this derives. */
+  const derivedBy = (saga: number): number => {
+    createHmac.mockClear();
+    const id = toBase64Url(new Uint8Array(Uint32Array.of(saga, 0, 0, 0).buffer));
+    void sealer.seal('token', id, claimsWith(), []);
+    return createHmac.mock.calls.length;
+  };
+  try {
+    expect([derivedBy(0), derivedBy(0)]).toEqual([1, 0]);
+    for (let saga = 1; saga <= 1_000; saga += 1) derivedBy(saga);
+    expect(derivedBy(0)).toBe(1);
+  } finally {
+    createHmac.mockRestore();
+  }
+});
+
 describe('reading keys', () => {
   it.each<[string, KeysOption, readonly string[]]>([
     ['a text', oldKey, ['old']],

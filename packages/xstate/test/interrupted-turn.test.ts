@@ -221,6 +221,34 @@ describe('an interrupted turn of a machine', () => {
     expect(uncompensated).toEqual([{ stepId: 'turn 2' }]);
   });
 
+  it('[E9] reports the turn in a later failure if the host answered a question in it', async () => {
+    // A model or a fallback may have answered otherwise in the run before.
+    const falls = elicit({
+      message: 'By card?',
+      schema: z.object({ n: z.number() }),
+      fallback: { n: 1 },
+    });
+    const machine = setup({
+      types: { output: {} as string },
+      actors: { ask, falls },
+    }).createMachine({
+      initial: 'asking',
+      states: {
+        asking: { invoke: { id: 'sure', src: 'ask', onDone: 'choosing' } },
+        choosing: { invoke: { id: 'card', src: 'falls', onDone: 'more' } },
+        more: { invoke: { id: 'more', src: 'ask', onDone: 'end', onError: 'end' } },
+        end: { type: 'final', tags: ['compensate'] },
+      },
+    } as never) as unknown as AnyStateMachine;
+    const drive = await started(machine);
+    const route = ({ hasFallback }: { readonly hasFallback: boolean }): 'ask' | 'fallback' =>
+      hasFallback ? 'fallback' : 'ask';
+    await drive.resume(sure, { replace: { isInterrupted: true, route } });
+    expect(drive.asked).toEqual(['more@2']);
+    const { uncompensated } = failureOf(await drive.resume({ 'more@2': accept({ n: 1 }) }));
+    expect(uncompensated).toEqual([{ stepId: 'turn 2' }]);
+  });
+
   it('[E9] [R3] reports the turn if a mismatch undoes the machine', async () => {
     const drive = await started(buying(does('charge', undo)));
     const other = setup({ types: { output: {} as string } }).createMachine({ output: '' });

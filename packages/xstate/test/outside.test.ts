@@ -218,6 +218,24 @@ describe('an approval of a machine', () => {
     expect(test.outbox.did).toEqual(['hold', 'release']);
   });
 
+  it('reports an interrupted turn if the delivery fails only in its repetition', async () => {
+    const test = new Case((outbox) =>
+      refundSaga(outbox, {
+        deliver: () => {
+          throw new RangeError('no mail');
+        },
+      }),
+    );
+    await test.start();
+    test.drive.world.time += 1_000;
+    await test.resume();
+    test.drive.world.time += 1_000;
+    // The run before may have delivered the link, and have taken another branch since.
+    const failure = failureOf(await test.resume({ replace: { isInterrupted: true } }));
+    expect(failure.compensated).toEqual([{ stepId: 'hold' }]);
+    expect(failure.uncompensated).toContainEqual({ stepId: 'turn 3' });
+  });
+
   it('passes ClientCannot to onError if the client cannot wait', async () => {
     const test = new Case((outbox) => refundSaga(outbox));
     const failure = failureOf(await test.start({ replace: { maxWait: 1_000 } }));
@@ -449,6 +467,19 @@ describe('a wait whose links must be withdrawn', () => {
       error: { name: 'RangeError' },
       compensated: [{ stepId: 'hold' }],
     });
+  });
+
+  it('is withdrawn at once when the saga is cancelled before its undo, although effects are put off', async () => {
+    const test = new Case((outbox) => failing(outbox));
+    await test.start(ends);
+    expect([reasons.splice(0), test.outside.open]).toEqual([['undo'], 1]);
+    const { replace } = test.settings;
+    const putOff = { ...test.settings, replace: { ...replace, defersEffects: true } };
+    // Only the undo is put off: an answer that a link still took would count nowhere.
+    test.drive.outcome = await test.drive.end(new SagaCancelled(), putOff);
+    expect([test.outside.open, test.answer()]).toEqual([0, false]);
+    expect(test.outbox.did).toEqual(['hold']);
+    expect(failureOf(await test.resume()).compensated).toEqual([{ stepId: 'hold' }]);
   });
 
   it('is withdrawn when the saga is cancelled in between', async () => {

@@ -12,6 +12,7 @@ import {
   type SagaGuard,
   type SagaHost,
   type SagaTurn,
+  type StepAnswer,
   type Steps,
   type SuspendedSagaFacts,
 } from '@mcp-saga/server';
@@ -285,6 +286,24 @@ export function interruptedTurnsSuite(name: string, make: MakeGuard): void {
         compensated: steps('ship', 'charge'),
         uncompensated: [],
       });
+    });
+
+    it('[E1] [E9] uses up its token, also if it and the request behind it change nothing', async () => {
+      const { did, host, guard, token, pass } = await setUp(charges);
+      const invalid = (ok: string): StepAnswer[] => [
+        { stepId: 'sure', result: { action: 'accept', content: { ok } } },
+      ];
+      const dying = host({ ...guard, forget: gone });
+      await expect(dying.resume(token, invalid('yes'))).rejects.toThrow();
+      await pass(70_000);
+      const next = suspended(await host().resume(token, invalid('no')));
+      expect(next.steps).toMatchObject([{ stepId: 'sure' }]);
+      // Another request of this token would not know that a run was interrupted.
+      for (const other of [invalid('yes'), answer('sure')]) {
+        await expect(host().resume(token, other)).rejects.toMatchObject({ reason: 'used' });
+      }
+      expect(await host().resume(next.token, answer('sure'))).toMatchObject({ result: 'done' });
+      expect(did).toEqual(['charge']);
     });
 
     it('[E9] counts an attempt of an aborted request', async () => {

@@ -139,6 +139,22 @@ test('[E10] [R3] [R5] a token whose version is gone stays valid for a rollback',
   expect(did).toEqual(['reserve', 'charge', 'charge']);
 });
 
+test('[E9] [R3] a process without the version leaves an interrupted turn to no other answer', async () => {
+  const { old, next, clock, did } = deployed('fail');
+  const { token } = suspended(await old().start('order', {}));
+  const dying = old({ finish: gone, release: gone, forget: gone });
+  await expect(dying.resume(token, answer('sure'))).rejects.toMatchObject({ code: 'guard_down' });
+  clock.now += 61_000;
+  const refusal = answer('sure', false);
+  await expect(next.resume(token, refusal)).rejects.toBeInstanceOf(TokenRefused);
+  // The refusal would end the saga, and nothing would refund the charge of the interrupted turn.
+  await expect(old().resume(token, refusal)).rejects.toBeInstanceOf(TokenRefused);
+  expect(did).toEqual(['reserve', 'charge', 'charge']);
+  expect(suspended(await old().resume(token, answer('sure'))).steps).toMatchObject([
+    { stepId: 'more' },
+  ]);
+});
+
 test('[R3] a request after an interrupted turn of a gone version reports the turn as uncompensated', async () => {
   const { old, next, clock, did } = deployed('compensate');
   const { token } = suspended(await old().start('order', {}));

@@ -37,6 +37,24 @@ export function guardMemory(make: () => Promise<GuardUnderTest>): readonly Confo
     same(responseOf(await guard.begin({ ...claim, expiresAt })), 'sealed');
   });
 
+  test('keeps a response as long as the longest time that any request for its turn asked for', async (made) => {
+    const { guard, elsewhere, claim, begin, now, pass } = made;
+    const [short, long] = [now() + 60_000, now() + hour];
+    for (const [turn, first, second] of [
+      [1, long, short],
+      [2, short, long],
+    ] as const) {
+      await guard.release(fenceOf(await begin({ turn, request: 'brought', respondsUntil: first })));
+      const again = await elsewhere.begin(claim({ turn, respondsUntil: second }));
+      same(await elsewhere.finish(fenceOf(again), 'sealed'), true);
+    }
+    await pass(hour / 2);
+    same(responseOf(await begin({ turn: 1 })), 'sealed');
+    same(responseOf(await begin({ turn: 2 })), 'sealed');
+    await pass(hour);
+    same(await begin({ turn: 1 }), 'conflict');
+  });
+
   test('stores sealed text unchanged, also long text and text outside of ASCII', async ({
     guard,
     begin,
