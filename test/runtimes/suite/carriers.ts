@@ -68,7 +68,11 @@ export const carriers: readonly Carrier[] = [
   })),
   {
     name: 'resume token',
-    refused: frozen('Invalid or expired resumeToken', 'invalid_resume_token'),
+    refused: frozen(
+      'Invalid or expired resumeToken. Send the exact resumeToken of the newest result, with the same arguments as before. ' +
+        'To start anew, omit resumeToken and answers: finished steps then run again.',
+      'invalid_resume_token',
+    ),
     begin: async (url, label) => {
       const params = { name: 'order', arguments: { label } };
       const { result } = await ask(url, 'tools/call', params, { capabilities: {} });

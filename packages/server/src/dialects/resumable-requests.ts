@@ -11,7 +11,7 @@ import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { toFields } from '../wire/step-answers.ts';
 import { bindToRequest, digestRequestId } from '../token/sealed-saga.ts';
 import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
-import { resumeTokenMethod, resumeTokenRefused } from './parts/begin-call.ts';
+import { resumeTokenMethod } from './parts/begin-call.ts';
 import type { CallMethod, ClientCall } from '../model/call-types.ts';
 import type { Dialect } from './parts/dialect.ts';
 import { RunningRequest } from './parts/running-request.ts';
@@ -27,8 +27,11 @@ export const resumableMethods = {
   status: 'requests/getStatus',
 } as const;
 
-/** Fixed response to a rejected token. */
-export const resumeRefused: FrozenAnswer = resumeTokenRefused;
+/** Fixed response to a rejected token. It is for the client: no model copies this token. */
+export const resumeRefused: FrozenAnswer = {
+  message: 'Invalid or expired resumeToken',
+  reason: 'invalid_resume_token',
+};
 
 const resumePolicy = 'notifications/requests/resumePolicy';
 

@@ -8,6 +8,7 @@ import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { formatExpiry, toWireStep } from '../wire/step-requests.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
+import { withoutContinuation } from './parts/model-arguments.ts';
 
 /** Methods of this dialect. */
 export const sagaMethods = {
@@ -55,7 +56,8 @@ export async function callSaga(
   if (typeof name !== 'string') throw invalidField('name: expected a string');
   if (args !== undefined && !isRecord(args)) throw invalidField('arguments: expected an object');
   const request = { method: sagaMethods.call, serves: 'tool', dialect } as const;
-  return answer(name, await host.start(name, args, caller, request));
+  // A model fills the arguments of the listed tool, which clients of this method do not need.
+  return answer(name, await host.start(name, withoutContinuation(args), caller, request));
 }
 
 /** `tools/resumeSaga {sagaToken, completedSteps}`: continues a saga. */

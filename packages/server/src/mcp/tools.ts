@@ -1,6 +1,7 @@
 import { present } from '@mcp-saga/core/program';
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
 import type { ClientCall, ListedTool } from '../model/call-types.ts';
+import { InvalidAnswers } from '../dialects/parts/model-arguments.ts';
 import { NeedsMissing, SagaHostError } from '../wire/errors.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import { acceptsModel } from '../turn/answer-routes.ts';
@@ -58,6 +59,7 @@ export async function callTool(
 function toErrorResult(error: unknown, { client }: ClientCall): ToolResult | undefined {
   const isModels =
     (error instanceof SagaHostError && error.cause instanceof InvalidInput) ||
+    error instanceof InvalidAnswers ||
     // Versions before 2026-07-28 have no error for a missing capability.
     (error instanceof NeedsMissing && client.era === 'legacy');
   return isModels ? { isError: true, content: [{ type: 'text', text: error.message }] } : undefined;

@@ -4,6 +4,8 @@ import type { ClientStep, UndoneStep } from '@mcp-saga/core';
 interface ReportedAnswers {
   /** IDs of answers that no step waited for: the first five, truncated to 128 characters. */
   readonly unknown?: readonly string[];
+  /** Reason why no answer of the calling model was used. Set by dialects, for the model. */
+  readonly invalidAnswers?: string;
 }
 
 /** Saga that waits for its client. The token contains the entire state. */

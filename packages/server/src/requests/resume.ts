@@ -2,11 +2,9 @@ import { isRecord, present } from '@mcp-saga/core/program';
 import { digestArguments, TokenRefused } from '@mcp-saga/seal';
 import { toAnswers, toArguments, stepIdsOf } from '../wire/step-answers.ts';
 import type { Caller } from '../model/caller.ts';
-import { invalidField } from '../wire/errors.ts';
 import { fromHandle } from '../token/handles.ts';
 import type { ResumeRequest } from '../model/request-types.ts';
 import type { HostParts } from '../settings/host-parts.ts';
-import { acceptsModel } from '../turn/answer-routes.ts';
 import { openCommitted, standIn } from '../token/resolve-program.ts';
 import { takeNewest } from './newest-resumption.ts';
 import { openSaga, type TokenExpectations } from './open-for-caller.ts';
@@ -70,18 +68,12 @@ async function opened(
     purpose,
     ...(await expected(host, request)),
   });
-  const { program } = found;
   const saga = method === undefined ? found.saga : startedBy(method, found.saga);
   // Only answers to pending questions identify a request. Repeated answers and answers to older
   // generations do not.
   const { inner } = stepIdsOf(saga.state.generation).fromWire(answers);
   // Applies to removed versions too: a repeated request gets the stored response.
   const asked = new Set(standIn(found).asked(saga.state.program));
-  // A pending question may accept a model even if the saga does not.
-  const isTaken = asked.size > 0 || acceptsModel({ host, program: program ?? {} });
-  if (provenance === 'model' && answers.size > 0 && !isTaken) {
-    throw invalidField(`${answersField}: no question is open for the model`);
-  }
   reportInstantRefusals(host, saga, asked, inner);
   return {
     opened: found,

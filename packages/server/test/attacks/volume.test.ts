@@ -36,7 +36,11 @@ describe.each(ways)('in $name', (way) => {
     // A request that is resumed has no answers.
     if (way.name === 'resumable requests')
       expect(last.error?.message).toMatch(/^Input is required/);
-    else {
+    else if (way.name === 'resume token') {
+      // A model can correct itself only if it sees the question again.
+      expect(last.result).toMatchObject({ isError: true });
+      expect(JSON.stringify(last.result)).toMatch(/more than 2000.*Step /);
+    } else {
       expect(last.error).toMatchObject({ code: -32_602, data: { reason: 'invalid_params' } });
       expect(last.error?.message).toMatch(/more than 2000/);
       expect(last.error?.message.length).toBeLessThan(200);
@@ -58,10 +62,11 @@ describe.each(ways)('in $name', (way) => {
     expect(ran).toEqual([]);
     const token = await way.begin(server);
     const { last } = await way.goOn(server, token, { target: accepted({ target: deep }) });
+    const told = last.error?.message ?? JSON.stringify(last.result?.['content']);
     // A request that is resumed has no answers.
     if (way.name !== 'resumable requests')
-      expect(last.error?.message).toMatch(/nested deeper than 64 levels$/);
-    expect(last.error?.message.length).toBeLessThan(1000);
+      expect(told).toMatch(/nested deeper than 64 levels("|$)/);
+    if (way.name !== 'resume token') expect(told.length).toBeLessThan(1000);
     expect(ran.every((what) => what === 'build')).toBe(true);
     expect(server.told.errors).toEqual([]);
   });

@@ -20,7 +20,8 @@ import type { ClientCall } from '../../model/call-types.ts';
 
 /**
  * Encodes a waiting saga as a tool result. The text is for the model, `_meta` for hosts, in the
- * form of the saga methods.
+ * form of the saga methods. After a wrong answer, the result is an error, so that the model corrects
+ * the answer instead of reporting success.
  */
 export async function toInterimResult(
   host: HostParts,
@@ -30,6 +31,7 @@ export async function toInterimResult(
   const { token, steps, retryAfterMs, content = [], sagaId } = turn;
   const texts = [
     ...content,
+    ...(turn.invalidAnswers === undefined ? [] : [`No answer was used. ${turn.invalidAnswers}`]),
     ...onUnknown(turn),
     steps.length === 0 ? onWaiting(turn) : onAnswering(turn),
   ];
@@ -40,9 +42,15 @@ export async function toInterimResult(
   };
   return {
     content: [...texts.map((text) => ({ type: 'text', text })), ...steps.flatMap(mediaOf)],
+    ...(hasWrongAnswer(turn) ? { isError: true } : {}),
     nextResumeToken: token,
     _meta: { [extensionKey]: hints },
   };
+}
+
+function hasWrongAnswer({ invalidAnswers, unknown = [], steps }: SuspendedTurn): boolean {
+  if (invalidAnswers !== undefined || unknown.length > 0) return true;
+  return steps.some(({ reason }) => reason !== undefined);
 }
 
 /** Lists unused answers, because the model would otherwise rely on them. */

@@ -1,0 +1,243 @@
+import * as fc from 'fast-check';
+import { all, elicit, memoryGuard, saga, sleep, step, type Json } from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { called, sent, served, type CallResult } from '../fixtures/calling.ts';
+import { start } from '../fixtures/clock.ts';
+import { ask, eras } from '../fixtures/raw.ts';
+import { Empty, Target } from '../fixtures/sagas.ts';
+
+const accepting = { answers: { model: 'accept' } } as const;
+const answers = { target: { action: 'accept', content: { target: 'here' } } };
+
+/** Asks where, with a closed input: an argument that it does not know is refused. */
+function placing() {
+  const runs: string[] = [];
+  const program = saga(
+    { name: 'placing', version: '1', input: z.strictObject({ a: z.number() }) },
+    function* ({ a }) {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* step('place', () => void runs.push(`${a} ${target}`));
+      return `placed ${target}`;
+    },
+  );
+  return { program, runs };
+}
+
+const nothing = fc.constantFrom<Json>(null, '', ' ', '\n', '""', "''", '``', 'null', 'None');
+
+const noAnswers = fc.oneof(nothing, fc.constantFrom<Json>('{}', '[]', {}, [], '"{}"'));
+
+type Wrap = readonly [open: string, close: string];
+
+const quotes = fc.constantFrom<Wrap>(
+  ['"', '"'],
+  ["'", "'"],
+  ['“', '”'],
+  ['\n', '\n'],
+  ['  ', '\t\r'],
+);
+const fences = fc.constantFrom<Wrap>(
+  ['`', '`'],
+  ['```\n', '\n```'],
+  ['```json\n', '\n```'],
+  ['```text\r\n', '\r\n```\n'],
+  ['```', '```'],
+);
+/** What a model writes around a value: quotes, a fence, and quotes around the fence. */
+const wraps = fc
+  .tuple(
+    fc.array(quotes, { maxLength: 1 }),
+    fc.array(fences, { maxLength: 1 }),
+    fc.array(quotes, { maxLength: 1 }),
+  )
+  .map((layers) => layers.flat());
+
+function wrapped(text: string, layers: readonly Wrap[]): string {
+  return layers.reduce((inner, [open, close]) => open + inner + close, text);
+}
+
+/** Breaks a token over lines, as a model does with a long string. */
+function broken(token: string, width: number, by: string): string {
+  return token.match(new RegExp(`.{1,${width}}`, 'g'))?.join(by) ?? token;
+}
+const width = fc.integer({ min: 16, max: 80 });
+const line = fc.constantFrom('\n', ' ', '\r\n  ');
+
+describe.each(eras)('%s', (era) => {
+  const begun = async (options = {}) => {
+    const { program, runs } = placing();
+    const { server, told } = served([program], { ...accepting, ...options });
+    const call = async (args: object): Promise<CallResult> =>
+      await called(server, era, { name: 'placing', arguments: { a: 1, ...args } });
+    const { token = '' } = await call({});
+    return { server, told, runs, call, token };
+  };
+
+  test('[T14] a first call with empty values for resumeToken and answers starts a saga', async () => {
+    const { call, runs } = await begun();
+    await fc.assert(
+      fc.asyncProperty(nothing, noAnswers, async (resumeToken, empty) => {
+        const first = await call({ resumeToken, answers: empty });
+        expect(first).toMatchObject({ isError: false, token: expect.any(String) });
+        const end = await call({ resumeToken: first.token, answers });
+        expect(end.text).toBe('placed here');
+        expect(runs.pop()).toBe('1 here');
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('[T14] a later call with empty answers asks the same question again, without an error', async () => {
+    const { call, token } = await begun();
+    await fc.assert(
+      fc.asyncProperty(noAnswers, async (empty) => {
+        const again = await call({ resumeToken: token, answers: empty });
+        expect(again).toMatchObject({ isError: false, token: expect.any(String) });
+        expect(again.text).toContain('Step "target", for the user:');
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('[T14] [T13] quotes, fences, and white space around token and answers change nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(width, line, wraps, wraps, fc.nat(2), async (...written) => {
+        const [size, by, around, aroundJson, depth] = written;
+        const { call, token, runs } = await begun();
+        let json = JSON.stringify(answers, undefined, depth);
+        for (let level = 0; level < depth; level += 1) json = JSON.stringify(json);
+        const args = {
+          resumeToken: wrapped(broken(token, size, by), around),
+          answers: wrapped(json, aroundJson),
+        };
+        expect((await call(args)).text).toBe('placed here');
+        expect(runs).toEqual(['1 here']);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('[T14] with a guard, a token is one token, however a model writes it', async () => {
+    const guard = { store: memoryGuard({ clock: () => start }) };
+    const { call, token, runs } = await begun({ guard });
+    const first = await call({ resumeToken: token, answers });
+    const again = await call({ resumeToken: `"${token}"\n`, answers: JSON.stringify(answers) });
+    expect([first.text, again.text]).toEqual(['placed here', 'placed here']);
+    expect(runs).toEqual(['1 here']);
+  });
+
+  test.each<[string, Json]>([
+    ['a list', [{ stepId: 'target', result: {} }]],
+    ['a sentence', 'The user said: here.'],
+    ['broken JSON', '{"target": {"action": "accept"'],
+    ['a number', 7],
+    ['a boolean', false],
+    ['too many', Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`s${at}`, {}]))],
+    ['the wrong type of a field', { target: { target: 7 } }],
+    ['an unknown field', { target: { place: 'here' } }],
+    ['an unknown action', { target: { action: 'yes' } }],
+    ['an unknown step', { Target: { target: 'here' } }],
+  ])('[T14] [W4] wrong answers repeat question and token as an error: %s', async (_, wrong) => {
+    const { call, token, runs, told } = await begun({
+      guard: { store: memoryGuard({ clock: () => start }) },
+    });
+    const again = await call({ resumeToken: token, answers: wrong });
+    expect(again).toMatchObject({ isError: true, token: expect.any(String) });
+    expect(again.text).toContain('Step "target", for the user:');
+    expect(again.text).toContain(again.token);
+    expect(again.text).toMatch(/No answer was used|not used|The last answer was rejected/);
+    expect(runs).toEqual([]);
+    const end = await call({ resumeToken: again.token, answers });
+    expect(end).toMatchObject({ isError: false, text: 'placed here' });
+    expect(told.errors).toEqual([]);
+  });
+
+  test('[T14] another answer to an answered question is an error that a model can correct', async () => {
+    const two = saga({ name: 'two', version: '1' }, function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      return target;
+    });
+    const guard = { store: memoryGuard({ clock: () => start }) };
+    const { server } = served([two], { ...accepting, guard });
+    const call = async (args: object) =>
+      await called(server, era, { name: 'two', arguments: args });
+    const { token: first } = await call({});
+    const { token: second } = await call({ resumeToken: first, answers });
+    const other = { target: { target: 'there' }, sure: {} };
+    const refused = await call({ resumeToken: second, answers: other });
+    expect(refused).toMatchObject({ isError: true, token: expect.any(String) });
+    expect(refused.text).toContain("Step 'target' already has another answer.");
+    expect(refused.text).toContain('Step "sure", for the user:');
+    const end = await call({ resumeToken: refused.token, answers: { sure: {} } });
+    expect(end).toMatchObject({ isError: false, text: 'here' });
+  });
+
+  test('[T14] answers without a token are an error that a model can correct', async () => {
+    const { call, runs } = await begun();
+    for (const resumeToken of [undefined, null, '', '""']) {
+      const refused = await call({ resumeToken, answers });
+      expect(refused).toMatchObject({ isError: true, token: undefined });
+      expect(refused.text).toContain('requires arguments.resumeToken');
+    }
+    expect(runs).toEqual([]);
+  });
+
+  test('[T14] an answer beside a right one for another question is an error, and the right one counts', async () => {
+    const both = saga({ name: 'both', version: '1' }, function* () {
+      const { one, two } = yield* all({
+        one: elicit('one', { message: 'Where?', schema: Target }),
+        two: elicit('two', { message: 'Where to?', schema: Target }),
+      });
+      return `${one.target} to ${two.target}`;
+    });
+    const { server } = served([both], accepting);
+    const call = async (args: object) =>
+      await called(server, era, { name: 'both', arguments: args });
+    const { token } = await call({});
+    const sentBoth = { one: { target: 'here' }, two: { target: 7 } };
+    const again = await call({ resumeToken: token, answers: sentBoth });
+    expect(again.isError).toBe(true);
+    expect(again.text).not.toContain('Step "one"');
+    const end = await call({ resumeToken: again.token, answers: { two: { target: 'there' } } });
+    expect(end.text).toBe('here to there');
+  });
+
+  test('[W4] a token that does not open says how to start anew, with -32602', async () => {
+    const { server, token } = await begun();
+    for (const resumeToken of ['nonsense', 7, `x${token}`, [token]]) {
+      const call = { name: 'placing', arguments: { a: 1, resumeToken, answers } };
+      expect(await sent(server, era, call)).toMatchObject({
+        error: {
+          code: -32602,
+          message: expect.stringContaining('To start anew, omit resumeToken and answers'),
+          data: { reason: 'invalid_resume_token' },
+        },
+      });
+    }
+  });
+
+  test('[T14] tools/callSaga ignores empty values for resumeToken and answers', async () => {
+    const { server } = await begun();
+    const args = { a: 1, resumeToken: null, answers: '' };
+    const params = { name: 'placing', arguments: args };
+    const { result } = (await ask(server, era, 'tools/callSaga', params)).last;
+    expect(result).toMatchObject({ state: 'suspended' });
+    const wrong = { name: 'placing', arguments: { a: 1, resumeToken: 'abc' } };
+    expect((await ask(server, era, 'tools/callSaga', wrong)).last).toHaveProperty('error');
+  });
+});
+
+test('[T14] an answer to a saga that only waits is an error that names no open question', async () => {
+  const waiting = saga({ name: 'waiting', version: '1' }, function* () {
+    yield* sleep(3_600_000);
+    return 'waited';
+  });
+  const { server } = served([waiting]);
+  const { token } = await called(server, 'modern', { name: 'waiting' });
+  const args = { resumeToken: token, answers: { target: {} } };
+  const again = await called(server, 'modern', { name: 'waiting', arguments: args });
+  expect(again).toMatchObject({ isError: true, token: expect.any(String) });
+  expect(again.text).toContain('No question is open now.');
+});
