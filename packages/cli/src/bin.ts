@@ -2,7 +2,7 @@
 /** `mcp-saga`. */
 import { spawn } from 'node:child_process';
 import { Console } from 'node:console';
-import { main } from './main.ts';
+import { problemOfNode } from './node-version.ts';
 
 const { stdin: input, stdout: output, stderr, env: environment } = process;
 // Some terminals, such as serial lines, have no size.
@@ -13,6 +13,14 @@ const print = (text: string): unknown => output.write(`${text}\n`);
 const printError = (text: string): unknown => stderr.write(`${text}\n`);
 const [, , name = ''] = process.argv;
 const isJson = process.argv.includes('--json');
+const problem = problemOfNode(process.versions.node);
+if (problem !== undefined) {
+  if (isJson) print(JSON.stringify({ error: { code: 'failed', message: problem } }));
+  else printError(problem);
+  process.exit(1);
+}
+// An older Node cannot even load the modules of the program.
+const { main } = await import('./main.ts');
 let isDone = false;
 process.on('exit', (status) => {
   if (isDone || status !== 0) return;

@@ -31,7 +31,7 @@ export function attachTools(
         if (saga === undefined) return tool;
         const { icons } = saga;
         // Version 1 drops icons when a tool is registered.
-        const shown = icons === undefined ? tool : { ...tool, icons };
+        const shown = withoutKeyword(icons === undefined ? tool : { ...tool, icons });
         // Any call may end before its saga, except for sagas with `task: 'require'`.
         if (saga.task === 'require') return shown;
         return toResumable(shown, acceptsModel({ host, program: saga }));
@@ -130,6 +130,20 @@ function once<O extends { readonly target: string }, R>(
       made.set(key, schema);
     }
     return schema;
+  };
+}
+
+/**
+ * Lists the schemas of a tool without `$schema`, which the SDKs add. Some clients, such as Genkit,
+ * know one version of JSON Schema, and drop all tools of a server whose schemas name another.
+ */
+function withoutKeyword({ inputSchema, outputSchema, ...tool }: ListedTool): ListedTool {
+  const { $schema: _input, ...input } = inputSchema;
+  const { $schema: _output, ...output } = outputSchema ?? {};
+  return {
+    ...tool,
+    inputSchema: input,
+    ...(outputSchema === undefined ? {} : { outputSchema: output }),
   };
 }
 

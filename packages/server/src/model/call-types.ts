@@ -90,6 +90,6 @@ export interface WireRequest {
 export interface ListedTool {
   readonly name: string;
   readonly inputSchema: { readonly [key: string]: unknown };
-  readonly outputSchema?: object;
+  readonly outputSchema?: { readonly [key: string]: unknown };
   readonly [key: string]: unknown;
 }

@@ -1,3 +1,4 @@
+import { warningOfNode, type RuntimeProcess } from './node-version.ts';
 import { present, optionError } from '@mcp-saga/core/program';
 import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
@@ -146,6 +147,8 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   const { hooks: own = {} } = options;
   const hooks = guardedHooks(own, log, limits.hookTimeoutMs);
   const warn = hooks.onWarning;
+  const ofNode = warningOfNode(Object(Reflect.get(globalThis, 'process')) as RuntimeProcess);
+  if (ofNode !== undefined) warn(ofNode);
   const keys = toKeys(options, {
     audience,
     limits,

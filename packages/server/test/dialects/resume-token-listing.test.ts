@@ -104,6 +104,31 @@ describe.each(eras)('%s, listed for a client without capabilities', (era) => {
   });
 });
 
+describe.each(connections)('$name', ({ connect }) => {
+  test('no schema of a listed tool has the keyword $schema', async () => {
+    const sagas = [
+      taking(z.object({ a: z.string() }), 'formed'),
+      saga({ name: 'plain', version: '1' }, function* () {
+        yield* elicit('go', { message: 'Go?', schema: Empty });
+        return '';
+      }),
+      saga(
+        { name: 'tasked', version: '1', task: 'require', output: z.object({ ok: z.boolean() }) },
+        function* () {
+          yield* elicit('go', { message: 'Go?', schema: Empty });
+          return { ok: true };
+        },
+      ),
+    ];
+    const { client, close } = await connect(hostOf(sagas).host, {});
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['formed', 'plain', 'tasked']);
+    expect(tools.some(({ outputSchema }) => outputSchema !== undefined)).toBe(true);
+    expect(JSON.stringify(tools)).not.toContain('$schema');
+    await close();
+  });
+});
+
 test('[T14] [W2] a tool has the same schema for every client, because any call may end with a token', async () => {
   const sagas = [taking(z.object({ a: z.string() }), 'taking', 'accept')];
   const declared = [
