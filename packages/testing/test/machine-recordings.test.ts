@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { continueAs, elicit, saga, type Program } from '@mcp-saga/server';
+import { continueAs, elicit, saga, type Program, type StepError } from '@mcp-saga/server';
 import {
   formatRecording,
   replayRecording,
@@ -10,7 +10,9 @@ import {
   type TestSaga,
 } from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
+import { machineSaga, step } from '@mcp-saga/xstate';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { parcel } from './sagas/parcel.ts';
 import { waiterOf } from './sagas/waiter.ts';
@@ -68,6 +70,42 @@ describe('a recording of a machine', () => {
     `);
     expect(JSON.parse(text)).toEqual(run.recording);
     for (const { token } of run.points) expect(text).not.toContain(token);
+  });
+
+  it('has the causes of an error, which a machine may read', async () => {
+    const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET', cause: 'cable' });
+    const fetches = setup({
+      types: { output: {} as string, context: {} as { why: string } },
+      actors: {
+        fetch: step((): void => {
+          throw Object.assign(new TypeError('failed', { cause: reset }), { status: 502 });
+        }),
+      },
+    }).createMachine({
+      context: { why: '' },
+      initial: 'fetching',
+      states: {
+        fetching: {
+          invoke: {
+            id: 'fetch',
+            src: 'fetch',
+            onError: {
+              target: 'failed',
+              actions: assign(({ event }) => {
+                const { status, cause } = event.error as StepError & { cause?: typeof reset };
+                return { why: `${status} ${cause?.code} ${cause?.cause}` };
+              }),
+            },
+          },
+        },
+        failed: { type: 'final' },
+      },
+      output: ({ context }) => context.why,
+    });
+    const program = machineSaga({ name: 'fetches', version: '1' }, fetches);
+    const run = await testSaga(program).run();
+    expect(run.result).toBe('502 ECONNRESET cable');
+    await replayed(run, program);
   });
 
   it.each<[string, TestSaga]>([

@@ -52,9 +52,9 @@ export class CodecError extends SagaError {
 /**
  * Writes a value as JSON text for {@link decode}: JSON, and `undefined`, NaN, infinities, -0,
  * BigInt (to 4,096 digits), Date, Map, Set, URL, Uint8Array (also for a Buffer), and Error. An
- * Error keeps `name`, `message`, `code`, `data`, and `cause`, never the stack or the subclass.
- * Holes of an array become `undefined`. Drops other properties of an array, non-enumerable
- * properties, and shared references.
+ * Error keeps `name`, `message`, `code`, `status`, `data`, and `cause`, never the stack or the
+ * subclass. Holes of an array become `undefined`. Drops other properties of an array,
+ * non-enumerable properties, and shared references.
  * @param options.where - name of the value in errors, `value` by default
  * @throws CodecError for functions, symbols, accessors, other class instances, cycles and nesting
  * deeper than 64
@@ -199,9 +199,11 @@ function tagContainer(
 function tagError(error: Error, child: (item: unknown, key: string) => unknown): unknown[] {
   const { name, message }: { readonly name: unknown; readonly message: unknown } = error;
   const extras: Record<string, unknown> = {};
-  for (const key of ['code', 'data', 'cause']) {
+  for (const key of errorFields) {
     const value: unknown = Reflect.get(error, key);
-    if (value !== undefined) extras[key] = child(value, key);
+    // Responses and other objects have a `status`, too. Libraries set a number or a string.
+    if (value !== undefined && (key !== 'status' || isScalar(value)))
+      extras[key] = child(value, key);
   }
   // A name or message need not be a string at run time.
   return [String(name), String(message), ...(Object.keys(extras).length === 0 ? [] : [extras])];
@@ -267,7 +269,7 @@ function toError([name, message, extras]: readonly unknown[]): Error {
   // The stack of the decoder is unrelated to the error, and differs between replays.
   Object.defineProperty(error, 'stack', { ...hidden, value: `${name}: ${message}` });
   if (!isPlainObject(extras)) return error;
-  for (const key of ['code', 'data', 'cause']) {
+  for (const key of errorFields) {
     if (!Object.hasOwn(extras, key)) continue;
     Object.defineProperty(error, key, {
       ...hidden,
@@ -276,6 +278,13 @@ function toError([name, message, extras]: readonly unknown[]): Error {
     });
   }
   return error;
+}
+
+/** Fields of an error that are kept beside its name and its message. */
+const errorFields = ['code', 'status', 'data', 'cause'];
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 function isError(value: object): value is Error {

@@ -6,6 +6,9 @@ export interface StepErrorData {
   readonly name: string;
   readonly message: string;
   readonly code?: string | number;
+  readonly status?: string | number;
+  /** An `Error` with the same fields, or a string or number. */
+  readonly cause?: unknown;
   readonly data?: unknown;
   readonly public?: boolean;
 }
@@ -39,20 +42,35 @@ export class SagaError extends Error {
 }
 
 /**
- * A step failed. Bodies always get this class, with `name`, `message`, `code`, and `data` of the
- * thrown error, but without the thrown class and stack.
+ * Hides where the engine made an error for a body: the trace would differ between the first run and
+ * a replay, and names no line of the author.
+ */
+function hideTrace(error: SagaError): void {
+  const value = `${error.name}: ${error.message}`;
+  Object.defineProperty(error, 'stack', { value, configurable: true, writable: true });
+}
+
+/**
+ * A step failed. Bodies always get this class, with `name`, `message`, `code`, `status`, `cause`,
+ * and `data` of the thrown error, but without the thrown class and stack. Strings are cut at 1 kB,
+ * and causes at the third.
  */
 export class StepError extends SagaError {
   /** Path of the failed step. */
   readonly stepId: string;
+  /** The `status` of the thrown error, such as the status of an HTTP response. */
+  readonly status: string | number | undefined;
   /** The `data` of the thrown error, through the codec. */
   readonly data: unknown;
 
   constructor(stepId: string, error: StepErrorData) {
-    super(error.message, { code: error.code ?? 'step_failed', public: error.public === true });
+    const { code = 'step_failed', cause } = error;
+    super(error.message, { code, cause, public: error.public === true });
     this.name = error.name;
     this.stepId = stepId;
+    this.status = error.status;
     this.data = error.data;
+    hideTrace(this);
   }
 }
 
@@ -71,6 +89,7 @@ export class ElicitationRefused extends SagaError {
     this.name = 'ElicitationRefused';
     this.stepId = stepId;
     this.action = action;
+    hideTrace(this);
   }
 }
 
@@ -161,6 +180,7 @@ export class StepTimedOut extends SagaError {
     super(`Step '${stepId}' timed out.`, { code: 'step_timed_out' });
     this.name = 'StepTimedOut';
     this.stepId = stepId;
+    hideTrace(this);
   }
 }
 
@@ -186,6 +206,7 @@ export class ClientCannot extends SagaError {
     this.name = 'ClientCannot';
     this.stepId = stepId;
     this.need = need;
+    hideTrace(this);
   }
 }
 

@@ -2,28 +2,50 @@ import { present } from './json.ts';
 import { encode } from './codec.ts';
 import { SagaError, type StepErrorData } from './errors.ts';
 
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value : undefined;
+/** Bytes of each string. Libraries put whole pages and responses into their messages. */
+const maxTextBytes = 1024;
+/** Number of causes behind an error. */
+const maxCauses = 3;
 
-/** Converts a thrown value to plain data for the journal. Never throws, even if a getter does. */
+/**
+ * Converts a thrown value to plain data for the journal: the strings and numbers that libraries
+ * write, bounded, so that an error never fills a token. Never throws, even if a getter does.
+ */
 export function toStepErrorData(thrown: unknown): StepErrorData {
-  if (typeof thrown !== 'object' || thrown === null) {
-    return {
-      name: 'Error',
-      message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown`,
-    };
-  }
-  const code = read(thrown, 'code');
+  const isPublic = isForClient(thrown);
+  const facts = factsOf(thrown, maxCauses);
+  if (typeof thrown !== 'object' || thrown === null) return facts;
   const data = read(thrown, 'data');
   return {
-    name: text(read(thrown, 'name')) ?? 'Error',
-    message: text(read(thrown, 'message')) ?? '',
-    ...(typeof code === 'string' || (typeof code === 'number' && Number.isFinite(code))
-      ? { code }
-      : {}),
+    ...facts,
+    // The author wrote this message for the client, and bounds it.
+    ...(isPublic ? { message: String(read(thrown, 'message')), public: true } : {}),
     ...present({ data }),
-    ...(isPublic(thrown) ? { public: true } : {}),
   };
+}
+
+type ErrorFacts = Pick<StepErrorData, 'name' | 'message' | 'code' | 'status' | 'cause'>;
+
+function factsOf(thrown: unknown, causes: number): ErrorFacts {
+  if (typeof thrown !== 'object' || thrown === null)
+    return { name: 'Error', message: textOf(thrown) ?? `a ${typeof thrown} was thrown` };
+  const cause = causes === 0 ? undefined : toCause(read(thrown, 'cause'), causes - 1);
+  return {
+    name: textOf(read(thrown, 'name')) ?? 'Error',
+    message: textOf(read(thrown, 'message')) ?? '',
+    ...present({
+      code: scalarOf(read(thrown, 'code')),
+      status: scalarOf(read(thrown, 'status')),
+      cause,
+    }),
+  };
+}
+
+/** Converts a cause to an error that the codec keeps as it is. */
+function toCause(thrown: unknown, causes: number): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return scalarOf(thrown);
+  const { message, cause, ...facts } = factsOf(thrown, causes);
+  return Object.assign(new Error(message, cause === undefined ? {} : { cause }), facts);
 }
 
 function read(thrown: object, key: string): unknown {
@@ -34,9 +56,32 @@ function read(thrown: object, key: string): unknown {
   }
 }
 
-function isPublic(thrown: object): boolean {
+function textOf(value: unknown): string | undefined {
+  const scalar = scalarOf(value);
+  return scalar === undefined ? undefined : String(scalar);
+}
+
+function scalarOf(value: unknown): string | number | undefined {
+  if (typeof value === 'string') return cut(value);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** Cuts a string at a number of bytes in UTF-8, and marks the cut. */
+function cut(text: string): string {
+  const mark = '…';
+  // No character takes more than three bytes per UTF-16 unit.
+  if (text.length * 3 <= maxTextBytes) return text;
+  const bytes = new Uint8Array(maxTextBytes);
+  const { read: whole } = new TextEncoder().encodeInto(text, bytes);
+  if (whole === text.length) return text;
+  const { read: kept } = new TextEncoder().encodeInto(text, bytes.subarray(mark.length * 3));
+  return text.slice(0, kept) + mark;
+}
+
+// The prototype of a thrown value can throw, too.
+function isForClient(thrown: unknown): boolean {
   try {
-    return thrown instanceof SagaError && thrown.public;
+    return thrown instanceof SagaError && thrown.public && typeof thrown.message === 'string';
   } catch {
     return false;
   }

@@ -49,7 +49,8 @@ export function thrownIn(sagaId: string, caller: Caller): Thrown {
           at = at.cause, depth += 1
         ) {
           const value = at instanceof StepError ? kept.get(keyOf(at.stepId)) : undefined;
-          if (value === undefined || value === at || at.cause !== undefined) continue;
+          // The journal kept a bounded copy of the cause. The operator gets the original error.
+          if (value === undefined || value === at) continue;
           Reflect.defineProperty(at, 'cause', {
             value,
             enumerable: false,

@@ -134,6 +134,29 @@ describe('the error of a step', () => {
     ]);
   });
 
+  test('[R2] has a copy of its cause in the body, and the original for the operator', async () => {
+    const seen: unknown[] = [];
+    const reset = Object.assign(new Error('connection reset'), { code: 'ECONNRESET' });
+    const fetches = saga({ ...options, forks: 'accept' }, function* () {
+      yield* elicit('sure', { message: 'Sure?', schema: Empty });
+      try {
+        yield* step('charge', () => {
+          throw Object.assign(new TypeError('fetch failed', { cause: reset }), { status: 502 });
+        });
+      } catch (error) {
+        const { status, cause } = error as StepError;
+        seen.push(status, (cause as typeof reset).code, cause === reset);
+        throw error;
+      }
+      return 'done';
+    });
+    const { facts } = await ended(fetches);
+    expect(seen).toEqual([502, 'ECONNRESET', false]);
+    const { cause: original } = facts.error as StepError;
+    expect(original).toBeInstanceOf(TypeError);
+    expect((original as Error).cause).toBe(reset);
+  });
+
   test('has no cause if it was thrown in another request, also of the same caller', async () => {
     const keeps = saga(options, function* () {
       let thrown: unknown;

@@ -1,8 +1,11 @@
 import type { Json } from '@mcp-saga/server';
 import { toJson } from './recorded-event.ts';
 
+/** Causes that a saga may see behind an error. */
+const maxCauses = 3;
+
 /** Converts an error to JSON with its plain fields, for retry policies. Never throws. */
-export function thrownToJson(thrown: unknown): Json {
+export function thrownToJson(thrown: unknown, causes: number = maxCauses): Json {
   if (typeof thrown !== 'object' || thrown === null) {
     return {
       name: 'Error',
@@ -10,20 +13,34 @@ export function thrownToJson(thrown: unknown): Json {
     };
   }
   const fields: Record<string, Json> = {};
-  for (const key of new Set(['name', 'message', 'code', 'data', ...keysOf(thrown)])) {
+  const known = ['name', 'message', 'code', 'status', 'cause', 'data'];
+  for (const key of new Set([...known, ...keysOf(thrown)])) {
     const value = fieldOf(thrown, key);
     if (value !== undefined) fields[key] = value;
   }
+  const cause = causes === 0 ? undefined : causeOf(thrown);
+  if (cause !== undefined) fields['cause'] = thrownToJson(cause, causes - 1);
   return fields;
+}
+
+function causeOf(thrown: object): unknown {
+  try {
+    const { cause } = thrown as Partial<Error>;
+    return typeof cause === 'object' && cause !== null ? cause : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function thrownFrom(json: Json | undefined): Error {
   const {
     name = 'Error',
     message = '',
+    cause,
     ...rest
-  } = Object(json) as { readonly [key: string]: unknown };
-  const error = new Error(String(message));
+  } = Object(json) as { readonly [key: string]: Json; readonly message?: string };
+  const inner = typeof cause === 'object' ? thrownFrom(cause) : cause;
+  const error = new Error(message, inner === undefined ? {} : { cause: inner });
   // Not by assignment: a field of that name may have a setter.
   for (const [key, value] of Object.entries({ name, ...rest })) {
     Object.defineProperty(error, key, {
