@@ -138,6 +138,8 @@ describe.skipIf(isSkipped)(
         await check();
         await page.goto(`${url}?decision=deny`);
         await submit(page, 'Deny');
+        await check();
+        await submit(page, 'Yes, deny');
         expect(await page.title()).toBe('You denied');
         await check();
         expect(errors).toEqual([]);
@@ -157,6 +159,10 @@ describe.skipIf(isSkipped)(
       await page.getByLabel('priority').selectOption('high');
       await page.getByLabel('support').check();
       await submit(page, 'Approve');
+      expect(await page.locator('dl').innerText()).toContain('Broken on arrival');
+      await submit(page, 'Change');
+      await submit(page, 'Approve');
+      await submit(page, 'Yes, approve');
       expect(await page.title()).toBe('You approved');
       await page.reload();
       expect(await page.title()).toBe('You approved');
@@ -173,6 +179,34 @@ describe.skipIf(isSkipped)(
         ).slice(1, -1),
       );
       await context.close();
+    });
+
+    it('the answer page decides nothing by Enter, in any of its fields', async () => {
+      const { url, token } = await ask();
+      const page = await browser.newPage();
+      const posts: string[] = [];
+      page.on('request', (request) => {
+        if (request.method() === 'POST') posts.push(request.postData() ?? '');
+      });
+      for (const field of ['amount (optional)', 'until (optional)', 'notify', 'priority']) {
+        await page.goto(url);
+        await page.getByLabel('Reason').fill('Broken on arrival');
+        await page.getByLabel('priority').selectOption('high');
+        await page.getByLabel(field).press('Enter');
+        if (field.startsWith('amount')) expect(posts).toEqual([]);
+        // From a date and a checkbox, Chromium presses the next button, which decides nothing.
+        await page.waitForLoadState('load');
+        await page.keyboard.press('Enter');
+      }
+      await page.goto(url);
+      await page.getByLabel('Reason').fill('Broken on arrival');
+      await page.getByLabel('priority').selectOption('high');
+      await submit(page, 'Approve');
+      await page.keyboard.press('Enter');
+      expect(await page.title()).toBe('Approve this?');
+      expect(posts.filter((post) => post.includes('decision'))).toEqual([]);
+      expect(await host.resume(token)).toMatchObject({ status: 'suspended' });
+      await page.close();
     });
 
     it('the answer page refuses the form of another page', async () => {

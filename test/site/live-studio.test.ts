@@ -429,6 +429,7 @@ export const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, fu
     const link = page.locator('.event.effect').filter({ hasText: 'Pay 5 EUR?' }).getByRole('link');
     const [decision] = await Promise.all([page.waitForEvent('popup'), link.click()]);
     await decision.getByRole('button', { name: 'Approve' }).click();
+    await decision.getByRole('button', { name: 'Yes, approve' }).click();
     await decision.getByText('Your answer was recorded').waitFor();
     await page.getByRole('button', { name: 'Continue now' }).click();
     await verdict(page, 'asking: completed');

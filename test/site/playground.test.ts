@@ -393,6 +393,19 @@ describeWith(
       await page.close();
     });
 
+    it('answers no question by Enter in one of its fields', async () => {
+      const page = await open('#example=quickstart');
+      const question = page.locator('.run > .question');
+      const label = await question.getAttribute('aria-label');
+      const fields = question.locator('input, select');
+      expect(await fields.count()).toBeGreaterThan(0);
+      for (const field of await fields.all()) await field.press('Enter');
+      expect(await question.getAttribute('aria-label')).toBe(label);
+      await question.getByRole('button', { name: 'Accept' }).press('Enter');
+      await page.locator(`.run > .question[aria-label="${label}"]`).waitFor({ state: 'detached' });
+      await page.close();
+    });
+
     /** Returns what axe reports, and what overflows, on a desktop and on a phone. */
     async function findViolations(
       page: Page,

@@ -2,8 +2,9 @@ import type { OutsideUser, RequestUser } from '@mcp-saga/core';
 import { firstOfEach, isSameUser, mayBeOnePerson, toApprovalAnswer } from '@mcp-saga/core/program';
 import { limitedText } from './posted-body.ts';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
-import { readForm } from './posted-form.ts';
-import { renderFields, type FieldErrors, type Posted } from './html-form-fields.ts';
+import { readForm, type FormContent } from './posted-form.ts';
+import { renderFields, renderHidden, type FieldErrors, type Posted } from './html-form-fields.ts';
+import { renderValues } from './html-values.ts';
 import { html, noticeResponse, notNow, notYours, pageResponse, type Html } from './page.ts';
 import { digestUser } from './tickets/answerer.ts';
 import { putAnswer, readBox, whyClosed } from './tickets/stored-answers.ts';
@@ -28,6 +29,10 @@ export interface AnswerPageRequest {
 
 /**
  * Serves the page of a ticket. GET and HEAD never answer: chat tools and virus scanners open links.
+ *
+ * A person answers in two steps. The page with the form posts `review`, and gets a page that shows
+ * all values; its button posts `decision`, which is what records an answer. A program posts
+ * `decision` at once.
  */
 export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   const { host, outside, ticket, request, user } = page;
@@ -54,21 +59,24 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
     );
   }
   const { content, errors } = readForm(ticket.form, posted);
-  const [decision, ...others] = posted.get('decision') ?? [];
-  if ((decision !== 'approve' && decision !== 'deny') || others.length > 0)
+  const pressed = pressedButton(posted);
+  if (pressed === undefined)
     return noticeResponse(400, 'No decision', 'Open the link again, and choose a button.');
+  if (pressed.decision === 'edit') return formPage(page, { posted });
   const at = host.timing.clock();
-  const approved = decision === 'approve';
+  const approved = pressed.decision === 'approve';
   const shown = await digestShown(ticket);
   // The saga has no room for a longer answer in its token, and would fail after this page confirmed it.
   const excess = bytesOf(toApprovalAnswer({ by, at, shown, approved }, content)) - ticket.room;
   if (excess > 0) {
     return Object.keys(content).length === 0
       ? noticeResponse(413, 'No room', noRoom)
-      : formPage(page, { posted, errors, ...tooLong(excess) });
+      : formPage(page, { posted, refused: { errors, ...tooLong(excess) } });
   }
   // Denials need no form.
-  if (approved && errors.size > 0) return formPage(page, { posted, errors, ...marked });
+  if (approved && errors.size > 0)
+    return formPage(page, { posted, refused: { errors, ...marked } });
+  if (!pressed.isFinal) return confirmationPage(ticket, { approved, content, posted });
   const stored = await putAnswer(host, outside, ticket, { by, at, approved, content, shown });
   // Another request of this person may have been faster, and another process may have keys that this
   // one has not.
@@ -117,6 +125,23 @@ async function readPosted(request: Request, maxBytes: number): Promise<Posted | 
     posted.set(name, values);
   }
   return posted;
+}
+
+/** Button of a posted form. */
+interface PressedButton {
+  readonly decision: 'approve' | 'deny' | 'edit';
+  /** `true` for the button of the confirmation page, and for programs. */
+  readonly isFinal: boolean;
+}
+
+/** Finds the button of a form. Undefined for a form with none, or with several. */
+function pressedButton(posted: Posted): PressedButton | undefined {
+  const [decision, review] = ['decision', 'review'].map((name) => posted.get(name) ?? []);
+  const [pressed, ...others] = [...(decision ?? []), ...(review ?? [])];
+  if (others.length > 0) return undefined;
+  const isFinal = decision?.length === 1;
+  if (pressed === 'approve' || pressed === 'deny') return { decision: pressed, isFinal };
+  return pressed === 'edit' && !isFinal ? { decision: 'edit', isFinal } : undefined;
 }
 
 /** What became of a question that this person can no longer answer. */
@@ -204,11 +229,10 @@ function recordedPage(
   );
 }
 
-/** Form that was posted, and why it was not recorded. */
+/** Why a posted form was not recorded. */
 interface Refused {
   readonly status: 413 | 422;
   readonly why: string;
-  readonly posted: Posted;
   readonly errors: FieldErrors;
 }
 
@@ -226,11 +250,19 @@ function bytesOf(value: object): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-function formPage({ ticket, request }: AnswerPageRequest, refused?: Refused): Response {
+/**
+ * Makes the page with the fields. None of its buttons decides: Enter in a field presses the first
+ * submit button of a form. That one is disabled, so that Enter does nothing, although Chromium
+ * presses the next one in a date.
+ */
+function formPage(
+  { ticket, request }: AnswerPageRequest,
+  { posted, refused }: { readonly posted?: Posted; readonly refused?: Refused } = {},
+): Response {
   // A link with `?decision=` leads to a page with one button.
   const only = new URL(request.url).searchParams.get('decision');
-  const approve = html`<button class="main" name="decision" value="approve">Approve</button>`;
-  const deny = html`<button name="decision" value="deny" formnovalidate>Deny</button>`;
+  const approve = html`<button class="main" name="review" value="approve">Approve</button>`;
+  const deny = html`<button name="review" value="deny" formnovalidate>Deny</button>`;
   const buttons = only === 'approve' ? approve : only === 'deny' ? deny : html`${approve}${deny}`;
   const problems =
     refused &&
@@ -240,8 +272,42 @@ function formPage({ ticket, request }: AnswerPageRequest, refused?: Refused): Re
     'Your decision is needed',
     html`${problems}${messageOf(ticket)}
       <form method="post">
-        ${renderFields(ticket.form, refused?.posted, refused?.errors)}
+        <button type="submit" disabled hidden></button>
+        ${renderFields(ticket.form, posted, refused?.errors)}
         <div class="buttons">${buttons}</div>
+      </form>`,
+  );
+}
+
+/** Answer that a person is about to give. */
+interface PlannedAnswer {
+  readonly approved: boolean;
+  readonly content: FormContent['content'];
+  readonly posted: Posted;
+}
+
+/**
+ * Makes the page that shows all of an answer, and whose button records it. The page has no field, so
+ * that a person can decide only by this button. Nothing is recorded before.
+ */
+function confirmationPage(
+  ticket: OpenTicket,
+  { approved, content, posted }: PlannedAnswer,
+): Response {
+  const [title, value, label] = approved
+    ? ['Approve this?', 'approve', 'Yes, approve']
+    : ['Deny this?', 'deny', 'Yes, deny'];
+  return pageResponse(
+    200,
+    title,
+    html`${messageOf(ticket)}${renderValues(ticket.form, content)}
+      <p class="note">Nothing is recorded yet. You cannot change your answer afterwards.</p>
+      <form method="post">
+        ${renderHidden(ticket.form, posted)}
+        <div class="buttons">
+          <button class="main" name="decision" value="${value}">${label}</button>
+          <button name="review" value="edit">Change</button>
+        </div>
       </form>`,
   );
 }

@@ -54,6 +54,16 @@ export function renderFields(
   return html`${fields}`;
 }
 
+/** Renders posted values as hidden inputs, so that another form can post them again. */
+export function renderHidden({ properties }: FormSchema, posted: Posted): Html {
+  const inputs = Object.keys(properties).flatMap((_, index) =>
+    (posted.get(inputName(index)) ?? []).map(
+      (value) => html`<input type="hidden" name="${inputName(index)}" value="${value}" />`,
+    ),
+  );
+  return html`${inputs}`;
+}
+
 interface Rendered {
   readonly name: string;
   readonly id: string;

@@ -53,6 +53,10 @@ button:hover{background:var(--soft)}
 button.main{background:var(--accent);border-color:var(--accent);color:var(--card)}
 button.main:hover{filter:brightness(.9)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+.note{margin:0 0 1rem}
+dl{margin:0 0 1.25rem}
+dt{font-weight:600}
+dd{margin:0 0 .75rem;white-space:pre-wrap}
 .problems{border:1px solid var(--bad);border-left-width:.25rem;border-radius:.375rem;background:var(--bad-soft);padding:.75rem 1rem;margin:0 0 1.5rem}
 .problems p{margin:0}`;
 

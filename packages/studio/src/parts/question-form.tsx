@@ -12,8 +12,7 @@ type QuestionFormProps = Readonly<{
 }>;
 
 /**
- * Name of the form, and labels of its buttons by action. The first button submits on Enter, and
- * checks the fields.
+ * Name of the form, and labels of its buttons by action. The first button checks the fields.
  */
 const kinds: Readonly<
   Record<string, readonly [name: string, buttons: Readonly<Record<string, string>>]>
@@ -46,7 +45,13 @@ export function QuestionForm({
     }
   };
   return (
-    <form class={`question ${name}`} aria-label={`${name} ${id}`} tabIndex={-1} onSubmit={submit}>
+    <form
+      class={`question ${name}`}
+      aria-label={`${name} ${id}`}
+      tabIndex={-1}
+      onKeyDown={keepOpen}
+      onSubmit={submit}
+    >
       <p>
         <b>{id}</b> {type === 'approval' && 'Another person decides: '}
         {type === 'event' ? 'Another system sends an event.' : message}
@@ -70,6 +75,13 @@ export function QuestionForm({
       </div>
     </form>
   );
+}
+
+/** Enter in a field would press a button of the form, and an answer is final. */
+function keepOpen(event: KeyboardEvent): void {
+  const { key, target } = event;
+  const isField = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+  if (key === 'Enter' && isField) event.preventDefault();
 }
 
 function OwnField({

@@ -1,0 +1,30 @@
+import type { Json } from '@mcp-saga/core';
+import { isBlank, type FormField, type FormSchema } from '@mcp-saga/core/program';
+import { choicesOf } from './html-form-fields.ts';
+import { html, type Html } from './page.ts';
+
+/** Renders the values of a form, each below the label of its field, also those that are empty. */
+export function renderValues(
+  { properties }: FormSchema,
+  content: { readonly [name: string]: Json },
+): Html {
+  const fields = Object.entries(properties);
+  if (fields.length === 0) return html``;
+  const rows = fields.map(([name, field]) => {
+    const texts = textsOf(field, Object.hasOwn(content, name) ? content[name] : undefined);
+    const values = texts.map((text) => html`<dd>${text}</dd>`);
+    const none = html`<dd class="note">empty</dd>`;
+    return html`<dt>${field.title ?? name}</dt>${values.length === 0 ? none : values}`;
+  });
+  return html`<dl>${rows}</dl>`;
+}
+
+/** Texts of a value: the labels of its options, as the person chose them. */
+function textsOf(field: FormField, value: Json | undefined): readonly string[] {
+  if (value === undefined || isBlank(value)) return [];
+  if (typeof value === 'boolean') return [value ? 'Yes' : 'No'];
+  const choices = choicesOf(field);
+  return [value]
+    .flat()
+    .map((one) => choices?.find((choice) => choice.value === one)?.label ?? String(one));
+}
