@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util';
 import { SagaClientError } from '@mcp-saga/client';
-import { didYouMean, nearestName } from '@mcp-saga/core/program';
+import { textForPeople, didYouMean, nearestName } from '@mcp-saga/core/program';
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
 import { commands } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
 import { ownVersion } from './input/own-version.ts';
-import { printable } from './terminal/printable.ts';
 import { commonOptions, usage, usageOf } from './usage.ts';
 
 /** Input and output of the command line. */
@@ -37,8 +36,8 @@ export async function main(args: readonly string[], given: CommandLine): Promise
   if (args[0] === 'help') return await main([...args.slice(1), '--help'], given);
   const line: CommandLine = {
     ...given,
-    print: (text) => given.print(printable(text)),
-    printError: (text) => given.printError(printable(text)),
+    print: (text) => given.print(textForPeople(text)),
+    printError: (text) => given.printError(textForPeople(text)),
   };
   const [first = '--help'] = args;
   const command = commands.find(

@@ -116,6 +116,27 @@ describe('answers from options', () => {
   });
 });
 
+describe('a question at a terminal', () => {
+  it('shows characters that nobody sees, and answers with the values themselves', async () => {
+    const hostile = 'Pay \u202e01 €\u202c\u200b\u001b[2J';
+    const { terminal, shown } = typing(enter, enter, enter);
+    const io = { isInteractive: true, note: () => undefined, ...terminal } as unknown as CommandIo;
+    const given = { answers: new Map(), declined: new Set<string>(), model: undefined, yes: false };
+    const requestedSchema = form(
+      { field: { type: 'string', title: hostile, enum: [hostile] } },
+      'field',
+    );
+    const answer = await answering(given, io).answer({
+      type: 'elicitation',
+      stepId: 'elicitation',
+      params: { message: hostile, requestedSchema },
+    });
+    expect(answer).toMatchObject({ result: { action: 'accept', content: { field: hostile } } });
+    expect(shown()).toContain('Pay \\u202e01 €');
+    expect(shown()).not.toMatch(/[\u202e\u202c\u200b]/);
+  });
+});
+
 describe('a form', () => {
   it.each<[string, FormSchema, readonly string[], FormContent]>([
     ['text', form({ a: { type: 'string' } }, 'a'), ['x', enter], { a: 'x' }],

@@ -69,6 +69,7 @@ export type {
 } from './model/outside.ts';
 export type { FormField, FormSchema } from './values/form.ts';
 export { isBlank } from './values/form-content.ts';
+export { lineForPeople, textForPeople } from './values/text-for-people.ts';
 export type { Question, Route } from './model/question.ts';
 export type { HistoryEntry, SagaHistory } from './model/history.ts';
 export { engineVersion, type ProgramState } from './model/program-state.ts';

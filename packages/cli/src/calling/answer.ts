@@ -1,12 +1,11 @@
 import type { CompletedStep, ElicitationParams, FormField, SagaStep } from '@mcp-saga/client';
-import { isRecord } from '@mcp-saga/core/program';
+import { textForPeople, isRecord } from '@mcp-saga/core/program';
 import type { CommandIo } from '../model/command.ts';
 import { fitted, toValue } from '../input/assignments.ts';
 import { CliError } from '../model/errors.ts';
 import { choicesOf } from '../terminal/field-choices.ts';
 import type { FormContent } from '../terminal/form.ts';
 import { askPerson, notSampled, sampled, type Answering } from '../terminal/person.ts';
-import { printable } from '../terminal/printable.ts';
 
 /** Answers of the command line. */
 export interface GivenAnswers {
@@ -72,14 +71,19 @@ function unusedOf(
   return `No question for ${unused.join(', ')}. Asked: ${questions.join(', ') || 'nothing'}.`;
 }
 
+/** Members of a step that a person reads. All others are values, which an answer may repeat. */
+const readMembers: readonly string[] = ['message', 'title', 'description', 'text'];
+
 /**
- * Returns a step for a person: without control characters, and with the given answers as defaults
- * of the fields.
+ * Returns a step for a person: with text for people, and with the given answers as defaults of the
+ * fields. A default that a person cannot see as it is is none.
  */
 function shown(step: SagaStep, { answers }: GivenAnswers): SagaStep {
-  const safe = JSON.parse(JSON.stringify(step), (_, value: unknown) =>
-    typeof value === 'string' ? printable(value) : value,
-  ) as SagaStep;
+  const safe = JSON.parse(JSON.stringify(step), (name, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    if (readMembers.includes(name)) return textForPeople(value);
+    return name === 'default' && textForPeople(value) !== value ? undefined : value;
+  }) as SagaStep;
   if (safe.type === 'elicitation' && safe.params.mode !== 'url')
     for (const [name, field] of Object.entries(safe.params.requestedSchema.properties))
       if (answers.has(name))

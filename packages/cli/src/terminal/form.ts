@@ -1,3 +1,4 @@
+import { textForPeople } from '@mcp-saga/core/program';
 import type { ElicitationResult, FormElicitation, FormField } from '@mcp-saga/client';
 import { askField, type FieldValue } from './field.ts';
 import type { Terminal } from './prompter.ts';
@@ -32,11 +33,11 @@ export function showForm(schema: FormElicitation['requestedSchema'], content: Fo
 }
 
 function labelled(name: string, field: FormField): FormField & { title: string } {
-  return { ...field, title: field.title ?? name };
+  return { ...field, title: textForPeople(field.title ?? name) };
 }
 
 function showValue(value: FormContent[string] | undefined): string {
   if (value === undefined) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return typeof value === 'object' ? value.join(', ') : String(value);
+  return textForPeople(typeof value === 'object' ? value.join(', ') : String(value));
 }

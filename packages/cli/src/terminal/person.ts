@@ -1,3 +1,4 @@
+import { textForPeople } from '@mcp-saga/core/program';
 import { log, select, text } from '@clack/prompts';
 import type {
   CompletedStep,
@@ -99,7 +100,8 @@ async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
   const choices: readonly Choice[] = [{ value: 'accept', label: 'I will open it' }, ...refusals];
   for (;;) {
     const action =
-      (await choose(`Open ${url}`, choices, terminal)) ?? (await askToLeave(refusals, terminal));
+      (await choose(`Open ${textForPeople(url)}`, choices, terminal)) ??
+      (await askToLeave(refusals, terminal));
     if (action !== undefined) return action;
   }
 }

@@ -5,7 +5,7 @@ import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { readForm, type FormContent } from './posted-form.ts';
 import { renderFields, renderHidden, type FieldErrors, type Posted } from './html-form-fields.ts';
 import { renderValues } from './html-values.ts';
-import { html, noticeResponse, notNow, notYours, pageResponse, type Html } from './page.ts';
+import { html, noticeResponse, notNow, notYours, pageResponse, ofData, type Html } from './page.ts';
 import { digestUser } from './tickets/answerer.ts';
 import { putAnswer, readBox, whyClosed } from './tickets/stored-answers.ts';
 import { digestShown, type OpenTicket } from './tickets/ticket.ts';
@@ -313,7 +313,7 @@ function confirmationPage(
 }
 
 function messageOf({ message }: OpenTicket): Html {
-  return html`<p class="message">${message}</p>`;
+  return html`<p class="message">${ofData(message)}</p>`;
 }
 
 function notAllowed(): Response {

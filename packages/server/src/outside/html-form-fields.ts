@@ -1,6 +1,6 @@
 import type { Json } from '@mcp-saga/core';
-import type { FormField, FormSchema } from '@mcp-saga/core/program';
-import { html, type Html } from './page.ts';
+import { textForPeople, type FormField, type FormSchema } from '@mcp-saga/core/program';
+import { html, ofData, type Html } from './page.ts';
 
 /** Values of a form as posted, by the name of the input. */
 export type Posted = ReadonlyMap<string, readonly string[]>;
@@ -78,18 +78,18 @@ function renderField(field: FormField, rendered: Rendered): Html {
   const hint =
     description === undefined
       ? undefined
-      : html`<p class="hint" id="${id}-hint">${description}</p>`;
+      : html`<p class="hint" id="${id}-hint">${ofData(description)}</p>`;
   const problem =
     error === undefined ? undefined : html`<p class="error" id="${id}-error">${error}</p>`;
   const ids = [hint && `${id}-hint`, problem && `${id}-error`].filter((one) => one !== undefined);
   const about = ids.length === 0 ? undefined : html` aria-describedby="${ids.join(' ')}"`;
   const state = html`${about}${error !== undefined && html` aria-invalid="true"`}${isRequired && html` required`}`;
-  const marked = isRequired ? title : `${title} (optional)`;
+  const marked = isRequired ? ofData(title) : html`${ofData(title)} (optional)`;
   if (field.type === 'boolean') {
     return html`<div class="field">
       <label class="choice"
         ><input type="checkbox" name="${id}" value="true" ${values.includes('true') && html` checked`}${about} />
-        ${title}</label
+        ${ofData(title)}</label
       >${hint}${problem}
     </div>`;
   }
@@ -99,7 +99,7 @@ function renderField(field: FormField, rendered: Rendered): Html {
       ({ value, label }) =>
         html`<label class="choice"
           ><input type="checkbox" name="${id}" value="${value}" ${values.includes(value) && html` checked`} />
-          ${label}</label
+          ${ofData(label)}</label
         >`,
     );
     return html`<fieldset ${about}>
@@ -112,7 +112,7 @@ function renderField(field: FormField, rendered: Rendered): Html {
       ? renderInput(field, id, state, values[0] ?? '')
       : html`<select id="${id}" name="${id}" ${state}>
           <option value=""></option>
-          ${choices.map(({ value, label }) => html`<option value="${value}" ${values[0] === value && html` selected`}>${label}</option>`)}
+          ${choices.map(({ value, label }) => html`<option value="${value}" ${values[0] === value && html` selected`}>${textForPeople(label)}</option>`)}
         </select>`;
   return html`<div class="field"><label for="${id}">${marked}</label>${hint}${input}${problem}</div>`;
 }

@@ -1,7 +1,7 @@
 import type { Json } from '@mcp-saga/core';
 import { isBlank, type FormField, type FormSchema } from '@mcp-saga/core/program';
 import { choicesOf } from './html-form-fields.ts';
-import { html, type Html } from './page.ts';
+import { html, ofData, type Html } from './page.ts';
 
 /** Renders the values of a form, each below the label of its field, also those that are empty. */
 export function renderValues(
@@ -12,9 +12,9 @@ export function renderValues(
   if (fields.length === 0) return html``;
   const rows = fields.map(([name, field]) => {
     const texts = textsOf(field, Object.hasOwn(content, name) ? content[name] : undefined);
-    const values = texts.map((text) => html`<dd>${text}</dd>`);
+    const values = texts.map((text) => html`<dd>${ofData(text)}</dd>`);
     const none = html`<dd class="note">empty</dd>`;
-    return html`<dt>${field.title ?? name}</dt>${values.length === 0 ? none : values}`;
+    return html`<dt>${ofData(field.title ?? name)}</dt>${values.length === 0 ? none : values}`;
   });
   return html`<dl>${rows}</dl>`;
 }

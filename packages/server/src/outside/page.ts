@@ -1,3 +1,5 @@
+import { textForPeople } from '@mcp-saga/core/program';
+
 /** Escaped HTML. */
 export class Html {
   readonly text: string;
@@ -21,6 +23,11 @@ function toText(value: Part): string {
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(({ text }) => text).join('');
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Text from data, as people can judge it, isolated from the text around it. */
+export function ofData(text: string): Html {
+  return html`<bdi>${textForPeople(text)}</bdi>`;
 }
 
 const style = `:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#18202c;--muted:#566071;--edge:#dfe3e8;--line:#788292;--accent:#1d4ed8;--soft:#f4f5f7;--good:#15803d;--bad:#b91c1c;--bad-soft:#fef2f2}

@@ -1,5 +1,10 @@
 import { ElicitationRefused, ReplayMismatch, SagaAborted, SagaCancelled } from '@mcp-saga/core';
-import { changedQuestion, errorLink, isAuthoringError } from '@mcp-saga/core/program';
+import {
+  changedQuestion,
+  errorLink,
+  isAuthoringError,
+  lineForPeople,
+} from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import { SealError, type RefusalReason } from '@mcp-saga/seal';
@@ -24,11 +29,11 @@ export interface ConsoleLogOptions {
 /** Creates hooks that write to the console. */
 export function consoleLog({ development, advises, clock }: ConsoleLogOptions): DefaultLog {
   const { console } = globalThis;
-  const warn = (message: string): void => console.warn(oneLine(`mcp-saga: ${message}`));
-  const fail = (message: string): void => console.error(oneLine(`mcp-saga: ${message}`));
+  const warn = (message: string): void => console.warn(lineForPeople(`mcp-saga: ${message}`));
+  const fail = (message: string): void => console.error(lineForPeople(`mcp-saga: ${message}`));
   const report = (what: string, cause: unknown): void => {
     if (development)
-      console.error(oneLine(`mcp-saga: ${what}:`), cause, ...missingReference(cause));
+      console.error(lineForPeople(`mcp-saga: ${what}:`), cause, ...missingReference(cause));
     else fail(`${what}. ${outline(cause)} hooks.onTurn gets the error.${references(cause)}`);
   };
   const isTimeForReason = onceAMinute(clock);
@@ -177,13 +182,4 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
  */
 export function withoutKeys(path: string): string {
   return path.replace(/\(.*\)/s, '(*)');
-}
-
-/** Formats a text as one log line, without control characters. */
-export function oneLine(text: string): string {
-  return text.replace(
-    // oxlint-disable-next-line no-control-regex -- those are the ones
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

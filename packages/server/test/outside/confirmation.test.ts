@@ -77,13 +77,13 @@ function attribute(tag: string, name: string): string {
   return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 }
 
-async function visit(): Promise<Visit> {
+async function visit(schema: z.ZodObject = Refund, message = 'Refund?'): Promise<Visit> {
   const clock = testClock();
   let url = '';
   const asks = saga({ name: 'asks', version: '1' }, function* () {
     yield* approval('go', {
-      message: 'Refund?',
-      schema: Refund,
+      message,
+      schema: schema as typeof Refund,
       link: 'accept',
       timeoutMs: day,
       deliver: (delivery) => void (url = delivery.url),
@@ -206,5 +206,32 @@ describe('an answer page', () => {
       await page.load([...amount, ...fields]);
       expect([page.status, page.stored]).toEqual([400, 0]);
     }
+  });
+
+  it('shows characters of data that nobody sees, and isolates the data, on each of its pages', async () => {
+    const fake = (what: string): string => `${what} \u202e01 €\u202c${'\n'.repeat(40)}\u200bgone`;
+    const schema = z.object({
+      note: z.string().meta({ title: fake('title'), description: fake('hint') }),
+      size: z.enum([fake('choice'), 'other']),
+    });
+    const page = await visit(schema, fake('message'));
+    const texts = (): string => page.html.replaceAll(/ value="[^"]*"/g, '');
+    const isolated = (what: string): RegExp =>
+      new RegExp(`<bdi>${what} \\\\u202e01 €\\\\u202c\n\n\\\\u200bgone</bdi>`);
+    expect(texts()).toMatch(isolated('message'));
+    expect(texts()).toMatch(isolated('title'));
+    expect(texts()).toMatch(isolated('hint'));
+    expect(texts()).not.toMatch(/[\u202e\u200b]|\n{3}/);
+    await page.press('review', 'approve', [
+      ['f0', fake('typed')],
+      ['f1', fake('choice')],
+    ]);
+    for (const what of ['message', 'title', 'typed', 'choice'])
+      expect(texts()).toMatch(isolated(what));
+    expect(texts()).not.toMatch(/[\u202e\u200b]|\n{3}/);
+    await page.press('decision', 'approve');
+    expect(page.stored).toBe(1);
+    expect(texts()).toMatch(isolated('message'));
+    expect(texts()).not.toMatch(/[\u202e\u200b]|\n{3}/);
   });
 });

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import type { EntryView, TokenView } from '../model/view.ts';
 import { durationOf, lookOf } from '@mcp-saga/testing/internal';
-import { Fold } from '../parts/controls.tsx';
+import { Fold, Shown } from '../parts/controls.tsx';
 import { shownEvents } from './panels/time-slider.tsx';
 
 interface LadderProps<T extends Pick<TokenView, 'traced'>> {
@@ -118,7 +118,11 @@ function Event({
   readonly isLater: boolean;
 }): JSX.Element {
   const { type, id, text, value = '', key, attempt = 1, time, reads = [], url } = entry;
-  const shown = value !== '' && <span class="value">{value}</span>;
+  const shown = value !== '' && (
+    <span class="value">
+      <Shown text={value} />
+    </span>
+  );
   const { place, verb, isSentence, isBad } = lookOf(entry);
   return (
     <li class={`event ${place} ${type} ${isBad ? 'bad' : ''} ${isLater ? 'later' : ''}`}>
@@ -129,7 +133,9 @@ function Event({
           </Fold>
         )}
         {isSentence || place === 'here' || place === 'between' ? (
-          <span class="sentence">{text}</span>
+          <span class="sentence">
+            <Shown text={text} />
+          </span>
         ) : (
           <>
             {verb !== undefined && <span class="verb">{verb} </span>}

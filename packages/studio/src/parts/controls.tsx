@@ -1,3 +1,4 @@
+import { textForPeople } from '@mcp-saga/core/program';
 import { useSignal } from '@preact/signals';
 import type { ButtonHTMLAttributes, JSX, ComponentChildren, RenderableProps } from 'preact';
 
@@ -120,4 +121,9 @@ export function Refusal({ client, operator }: RefusalProps): JSX.Element {
       .
     </p>
   );
+}
+
+/** Text from data, as people can judge it, isolated from the text around it. */
+export function Shown({ text }: { readonly text: string }): JSX.Element {
+  return <bdi>{textForPeople(text)}</bdi>;
 }

@@ -1,9 +1,10 @@
+import { textForPeople } from '@mcp-saga/core/program';
 import type { Field } from '@mcp-saga/testing/internal';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Answer, OutsideAct } from '../model/session.ts';
 import type { QuestionView } from '../model/view.ts';
-import { Failure } from './controls.tsx';
+import { Failure, Shown } from './controls.tsx';
 
 type QuestionFormProps = Readonly<{
   question: QuestionView;
@@ -54,7 +55,7 @@ export function QuestionForm({
     >
       <p>
         <b>{id}</b> {type === 'approval' && 'Another person decides: '}
-        {type === 'event' ? 'Another system sends an event.' : message}
+        {type === 'event' ? 'Another system sends an event.' : <Shown text={message} />}
       </p>
       {url !== undefined && /^https?:/.test(url) && (
         <a href={url} target="_blank" rel="noreferrer">
@@ -116,7 +117,7 @@ function FieldInput({ name, field, question }: FieldInputProps): JSX.Element {
   return (
     <label class={type === 'boolean' ? 'check' : ''}>
       <span>
-        {field.title ?? name} {isOptional && <small>optional</small>}
+        <Shown text={field.title ?? name} /> {isOptional && <small>optional</small>}
       </span>
       {type === 'boolean' ? (
         <input type="checkbox" name={name} defaultChecked={value === true} />
@@ -132,12 +133,16 @@ function FieldInput({ name, field, question }: FieldInputProps): JSX.Element {
           {isOptional && type === 'string' && <option value="" />}
           {choices.map(({ const: choice, title = choice }) => (
             <option key={choice} value={choice} selected={[value].flat().includes(choice)}>
-              {title}
+              {textForPeople(title)}
             </option>
           ))}
         </select>
       )}
-      {field.description !== undefined && <small>{field.description}</small>}
+      {field.description !== undefined && (
+        <small>
+          <Shown text={field.description} />
+        </small>
+      )}
     </label>
   );
 }
