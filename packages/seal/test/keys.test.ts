@@ -25,6 +25,8 @@ import {
 
 const bytes = (seed: number): Uint8Array =>
   new Uint8Array(createHash('sha256').update(Uint8Array.of(seed)).digest());
+const inQuotes =
+  'The keys are in quotes, which are no part of them. Remove the quotes: a shell does so, but `docker run --env-file` and some dashboards keep them.';
 const oldKey = `old:${toBase64Url(bytes(1))}`;
 const newKey = `new:${toBase64Url(bytes(2))}`;
 const jwk = { kty: 'oct', kid: 'jwk', k: toBase64Url(bytes(3)) } as const;
@@ -164,6 +166,9 @@ describe('reading keys', () => {
       `{"kty":"oct","k":"${jwk.k}"`,
       'The keys look like JSON but do not parse',
     ],
+    ['keys in double quotes', `"${oldKey}"`, inQuotes],
+    ['keys in single quotes', `'${newKey},${oldKey}' `, inQuotes],
+    ['keys with a quote at the end', `${oldKey}"`, inQuotes],
     ['a number', [1], 'key 1 of 1 is neither a string nor an object'],
     ['a number by itself', 5, `The keys are neither a string nor a list: ${howToGiveKeys}`],
     ['a function', () => oldKey, `The keys are neither a string nor a list: ${howToGiveKeys}`],

@@ -38,11 +38,23 @@ export function readKeys(keys: KeysOption): readonly RawKey[] {
   const inputs = typeof keys === 'string' ? splitText(keys) : keys.flatMap(splitListed);
   if (inputs.length === 0)
     throw new SealError('keys', `The list of keys is empty: ${howToGiveKeys}`);
+  if (typeof keys === 'string' && isQuoted(keys)) {
+    throw new SealError(
+      'keys',
+      'The keys are in quotes, which are no part of them. Remove the quotes: a shell does so, but `docker run --env-file` and ' +
+        'some dashboards keep them.',
+    );
+  }
   return inputs.map((input, index) => {
     const key = readKey(input);
     if (typeof key === 'string') throw keyError(index, inputs.length, key);
     return key;
   });
+}
+
+/** `true` for text that begins or ends with a quote. Keys never contain one, and JSON begins otherwise. */
+function isQuoted(text: string): boolean {
+  return /^["'`]|["'`]$/.test(text.trim());
 }
 
 /** Command that prints a new key. */
