@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { step } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { packages } from '../architecture/packages.ts';
+import { anchorsIn } from './gates/links.ts';
 import { errorCodes } from './gates/reference.ts';
 import { read } from './markdown.ts';
 
@@ -59,9 +60,21 @@ describe('the reference of errors', () => {
     }
     const [, address = '', code = ''] = /\nSee (\S+)#(\S+)$/.exec(message) ?? [];
     expect(read(address)).toBe(page);
-    expect(headings).toContain(code);
+    expect(anchorsIn(page)).toContain(code);
     expect(read('docs/reference/faq.md')).toContain(`\`See ${address}#${code}\``);
     expect(read('docs/reference/troubleshooting.md')).toContain(`\`See ${address}#`);
+  });
+
+  it('has each anchor that a mistake in a saga or a warning links to', () => {
+    const [, union = ''] = /^export type AuthoringAnchor =([^;]*);/m.exec(source) ?? [];
+    const named = [...union.matchAll(/'([\w-]+)'/g)].map(([, anchor = '']) => anchor);
+    const linked = [...source.matchAll(/\berrorLink\('([\w-]+)'\)/g)].map(([, code = '']) => code);
+    expect(named.length).toBeGreaterThan(5);
+    expect([...named, ...linked].filter((anchor) => !anchorsIn(page).has(anchor))).toEqual([]);
+    const symptoms = [...source.matchAll(/\btroubleshootingLink\(\s*'([\w-]+)'/g)];
+    const anchors = anchorsIn(read('docs/reference/troubleshooting.md'));
+    expect(symptoms.length).toBeGreaterThan(1);
+    expect(symptoms.filter(([, anchor = '']) => !anchors.has(anchor))).toEqual([]);
   });
 
   it('describes each code of a saga, a host, and a client as final or retryable', () => {

@@ -2,7 +2,7 @@
  * Parts that makers of programs share with generator sagas. Not for authors of sagas: any release
  * may change the parts.
  */
-export { AnswerCheck, changedQuestion } from './turn/answers.ts';
+export { AnswerCheck, changedQuestion, questionHasChanged } from './turn/answers.ts';
 export type { NeedsForks } from './author/checks/yielded-commands.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
@@ -41,7 +41,14 @@ export { mayHaveRun, runtimeAfter } from './turn/interrupted-run.ts';
 export { TurnClock } from './turn/time/clocks.ts';
 export { Room, reserveOfQuestions, type PendingRoom } from './turn/room.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
-export { AuthoringError, errorLink, isAuthoringError } from './values/errors.ts';
+export {
+  AuthoringError,
+  errorLink,
+  isAuthoringError,
+  linkOf,
+  troubleshootingLink,
+  withoutLink,
+} from './values/errors.ts';
 export { optionError } from './values/option-error.ts';
 export { toOwnError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';

@@ -32,6 +32,7 @@ describe('a variable that is assigned inside a step', () => {
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain("'sure' differs");
     expect(warnings[0]).toContain("Code of 'sum'");
+    expect(warnings[0]).toMatch(/ See docs\/reference\/errors\.md#not_deterministic$/);
   });
 
   it('[R1] causes a warning if the result depends on it', async () => {
@@ -81,6 +82,42 @@ describe('a variable that is assigned inside a step', () => {
     }, {});
     expect(completed(outcome)).toBe('5');
     expect(warnings).toEqual([]);
+  });
+});
+
+describe('a body that varies between its runs', () => {
+  let [counter, tosses] = [0, 0];
+  it.each([
+    ['randomness', () => Math.random()],
+    ['a coin', () => [1, 1, 0, 1, 0, 0][(tosses += 1) % 6]],
+    ['the clock', () => Date.now()],
+    ['a variable outside of the body', () => (counter += 1)],
+  ])('[R1] is blamed itself, and no step, if it reads %s', async (_, read) => {
+    // A coin may fall as in the first run: then nothing differs, and nothing is reported.
+    let warnings: readonly string[] = [];
+    while (warnings.length === 0) {
+      ({ warnings } = await first(function* () {
+        yield* step('load', () => 1);
+        yield* ask('sure', `Pay ${String(read())}?`);
+        return 'paid';
+      }));
+    }
+    expect(warnings[0]).toContain("'sure' differs");
+    expect(warnings[0]).toContain('random()');
+    expect(warnings[0]).not.toContain("'load'");
+    expect(warnings[0]).toMatch(/ See docs\/reference\/errors\.md#not_deterministic$/);
+  });
+
+  it('[R1] is blamed itself if it picks the step by chance', async () => {
+    let run = 0;
+    const { warnings } = await first(function* () {
+      run += 1;
+      yield* step(`step${run}`, () => 1);
+      yield* ask('sure');
+      return 'paid';
+    });
+    expect(warnings).toEqual([expect.stringMatching(/random\(\).*#not_deterministic$/)]);
+    expect(warnings[0]).not.toContain('Code of');
   });
 });
 

@@ -265,7 +265,7 @@ describe('a body that is not a generator', () => {
     expect(error).toMatchObject({ code: 'authoring_error' });
     expect((error as Error).message).toBe(
       "The body of saga 'test' is not a generator function. Write: saga({…}, function* (input) { … }).\n" +
-        'See docs/reference/errors.md#authoring_error',
+        'See docs/reference/errors.md#bodies',
     );
   });
 

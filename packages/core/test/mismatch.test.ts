@@ -467,6 +467,24 @@ describe('a removed question', () => {
     });
   });
 
+  it('[R3] names a step that the code asks to undo, without its internal path', async () => {
+    const charges = (fails: boolean): Program =>
+      sagaOf(
+        function* () {
+          yield* step('charge', () => 1, { compensate: () => {} });
+          if (fails) throw new Error('changed');
+          yield* ask('sure');
+          return '';
+        },
+        { forks: 'accept' },
+      );
+    const { state } = suspended(await start(charges(false)));
+    const error = failed(await turn(charges(true), state));
+    expect(error).toBeInstanceOf(ReplayMismatch);
+    expect(String(error)).toContain("the code asks for the undo of 'charge'.");
+    expect(String(error)).not.toContain('~');
+  });
+
   it("[R3] leads to an undo with onMismatch: 'compensate', over several turns", async () => {
     for (const isGuarded of [false, true]) {
       const did: string[] = [];

@@ -35,7 +35,7 @@ import type { Steps } from '../src/model/command.ts';
 import type { Program } from '../src/model/program.ts';
 import { isAuthoringError } from '../src/program-parts.ts';
 import { start } from './support/drive.ts';
-import { World } from './support/world.ts';
+import { World, type TurnSettings } from './support/world.ts';
 
 // As JavaScript sees it: no type refuses anything.
 type Any = never;
@@ -235,11 +235,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 
   // Steps
-  [
-    'a step without an ID',
-    yields(() => step(one as Any, one as Any)),
-    'A function cannot name a step',
-  ],
+  ['a step without an ID', yields(() => step(one as Any, one as Any)), 'is of type function'],
   [
     'a step with a space in its ID',
     yields(() => step('charge card', one)),
@@ -378,7 +374,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   [
     'elicit() without an ID',
     yields(() => elicit(question as Any, undefined as Any)),
-    'cannot name a step',
+    'is of type object',
   ],
   [
     'elicit() without a message',
@@ -453,7 +449,7 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   [
     'listRoots() without an ID',
     yields(() => (listRoots as Any as Body)(undefined as Any)),
-    'cannot name a step',
+    'is of type undefined',
   ],
 
   // Groups
@@ -583,8 +579,10 @@ const mistakes: readonly (readonly [title: string, make: () => unknown, says: st
   ],
 ];
 
+const ask = (schema: unknown): unknown => elicit('q', { message: 'Sure?', schema: schema as Any });
+
 /** Returns the error at the definition of a saga or in its first turn. */
-async function told(make: () => unknown): Promise<string> {
+async function told(make: () => unknown, settings?: TurnSettings): Promise<string> {
   let program: Program;
   try {
     program = make() as Program;
@@ -593,14 +591,49 @@ async function told(make: () => unknown): Promise<string> {
     return (error as Error).message;
   }
   const world = new World();
-  const outcome = await start(program, {}, world);
+  const outcome = await start(program, {}, world, settings);
   if (outcome.status !== 'failed') return world.warnings.join('\n');
   return [(outcome.error as Error).message, ...world.warnings].join('\n');
 }
 
 describe('a mistake in a saga is reported at its definition or in its first turn', () => {
   it.each(mistakes)('%s', async (_, make, says) => {
-    expect(await told(make)).toContain(says);
+    const message = await told(make);
+    expect(message).toContain(says);
+    // What clients read has no link.
+    expect((message.match(/\bSee docs\//g) ?? []).length).toBeLessThanOrEqual(1);
+  });
+
+  it.each<readonly [title: string, anchor: string, make: () => unknown]>([
+    ['an ID that is no ID', 'step-ids', yields(() => step('my step', one))],
+    ['an ID that is forgotten', 'step-ids', yields(() => elicit(question as Any, {} as Any))],
+    ['a nested form', 'forms', yields(() => ask(z.object({ a: z.object({}) })))],
+    ['a form of one text', 'forms', yields(() => ask(z.string()))],
+    ['a form with a date', 'forms', yields(() => ask(z.object({ day: z.date() })))],
+    ['the fields of a form', 'forms', yields(() => ask({ sure: z.boolean() }))],
+    ['the fields of an input', 'forms', of(function* () {}, { input: { n: z.number() } })],
+    ['an unknown option', 'unknown_option', yields(() => step('a', one, { timeout: 5 } as Any))],
+    ['an unknown option of a saga', 'unknown_option', of(function* () {}, { desc: 'x' })],
+    ['an async body', 'bodies', of(async () => 'x')],
+    ['a body that is no generator', 'bodies', of(() => 'x')],
+    ['no body', 'bodies', of(undefined as Any)],
+    ['a branch that is not called', 'bodies', yields(() => all([one] as Any))],
+    ['an undo without forks', 'missing-forks', yields(() => step('a', one, { compensate: one }))],
+    ['commitEach without a guard', 'missing-forks', of(function* () {}, { commitEach: true })],
+    ['a compensator without arguments', 'undos', yields(() => compensate(refund as Any), forks)],
+    [
+      'a loop without a key',
+      'steps-in-a-loop',
+      of(function* () {
+        for (const item of [1, 2]) yield* step('item', () => item);
+        return 'x';
+      }),
+    ],
+    ['another mistake', 'authoring_error', yields(() => sleep(Number.NaN))],
+  ])('with a link to the heading about %s', async (_, anchor, make) => {
+    const message = await told(make, { replace: { isStrict: true } });
+    const links = [...message.matchAll(/\bSee docs\/reference\/errors\.md#(\S+)/g)];
+    expect(links.map(([, linked]) => linked)).toEqual([anchor]);
   });
 
   it('in at least a hundred cases', () => {

@@ -255,7 +255,9 @@ describe('the check of recordings before a deployment', () => {
       throw Symbol('odd');
     });
     const { recording } = await testSaga(odd).run();
-    expect(recording.end).toMatchObject({ error: { message: 'a symbol was thrown' } });
+    expect(recording.end).toMatchObject({
+      error: { message: 'a value of type symbol was thrown' },
+    });
   });
 
   it('creates a test for each file, and rejects a path without files', async () => {

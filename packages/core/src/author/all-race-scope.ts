@@ -35,7 +35,9 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
     specOf(branches) !== undefined ||
     isIterator(branches)
   )
-    throw new AuthoringError(`${kind}() needs branches: ${kind}({ a: step(…), b: helper() }).`);
+    throw new AuthoringError(`${kind}() needs branches: ${kind}({ a: step(…), b: helper() }).`, {
+      anchor: 'bodies',
+    });
   const shape = Array.isArray(branches) ? 'array' : 'record';
   const entries = Object.entries(branches as { readonly [key: string]: Branch<unknown> });
   const listed = entries.map(([key, steps]) => {
@@ -48,6 +50,7 @@ function group(kind: GroupSpec['kind'], branches: Branches): GroupSpec {
   if (new Set(helpers).size < helpers.length) {
     throw new AuthoringError(
       `${kind}: two branches share a helper. Call the helper once for each branch.`,
+      { anchor: 'bodies' },
     );
   }
   return { kind, branches: listed, shape };
@@ -57,7 +60,9 @@ function assertBranch(what: string, steps: unknown): void {
   if (specOf(steps) !== undefined) return;
   const { next, [Symbol.iterator]: iterator } = Object(steps) as Partial<Steps<unknown>>;
   if (typeof next === 'function' && typeof iterator === 'function') return;
-  throw new AuthoringError(`${what} is neither a command nor a helper that was called.`);
+  throw new AuthoringError(`${what} is neither a command nor a helper that was called.`, {
+    anchor: 'bodies',
+  });
 }
 
 /**

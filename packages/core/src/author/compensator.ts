@@ -29,7 +29,7 @@ export function compensator<S extends Schema, U = unknown>(
   assertStepId(name);
   // No code would run the generator, and its step would count as undone.
   const noGenerator = `Compensator '${name}' is a function or an async function. It must not be a generator.`;
-  if (generatorKind(undo) !== undefined) throw new AuthoringError(noGenerator);
+  if (generatorKind(undo) !== undefined) throw new AuthoringError(noGenerator, { anchor: 'undos' });
   const run = async (context: CompensatorContext<unknown>): Promise<void> => {
     const parsed = await validate(schema, context.args);
     if (!parsed.ok)
@@ -37,7 +37,7 @@ export function compensator<S extends Schema, U = unknown>(
         `Compensator '${name}': its arguments are invalid: ${parsed.issues}`,
       );
     if (isIterator(await undo({ ...context, args: parsed.value })))
-      throw new AuthoringError(noGenerator);
+      throw new AuthoringError(noGenerator, { anchor: 'undos' });
   };
   return {
     name,

@@ -91,6 +91,7 @@ function ask<S extends Schema, T>(
   if (schema?.['~standard'] === undefined) {
     throw new AuthoringError(
       `elicit('${id}') needs a schema: z.object({…}), or another Standard Schema.`,
+      { anchor: 'forms' },
     );
   }
   // Checked early: when the client is asked, steps beside the question have run.

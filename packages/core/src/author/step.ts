@@ -253,5 +253,6 @@ function toKnownUndo(
   if (typeof (compensate as Partial<typeof compensate>).bind === 'function') return compensate;
   throw new AuthoringError(
     `compensate of step '${id}' must be a function, or a named compensator: refund.for(({ result }) => …).`,
+    { anchor: 'undos' },
   );
 }

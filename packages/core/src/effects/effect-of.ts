@@ -222,5 +222,6 @@ export function notACommand(yielded: unknown): AuthoringError {
         : `a ${yielded === null ? 'null' : typeof yielded}`;
   return new AuthoringError(
     `The saga yielded ${what}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
+    { anchor: 'bodies' },
   );
 }

@@ -28,6 +28,7 @@ export function startBody(
   if (typeof next !== 'function' || async !== undefined) {
     throw new AuthoringError(
       `The body of saga '${name}' is not a generator function. Write: saga({…}, function* (input) { … }).`,
+      { anchor: 'bodies' },
     );
   }
   return iterator as Steps<unknown>;
@@ -47,7 +48,7 @@ export function resultOf(returned: unknown): unknown {
         ? 'a generator. Write: return yield* helper(…)'
         : isPromise && "a promise. Write: return yield* step('id', async () => …)";
   if (what === false) return returned;
-  throw new AuthoringError(`The saga returned ${what}.`);
+  throw new AuthoringError(`The saga returned ${what}.`, { anchor: 'bodies' });
 }
 
 /**
@@ -76,6 +77,7 @@ export class RepeatedSteps {
     throw new AuthoringError(
       `Steps '${first}' and '${path}' differ only in their position. If their order changes, each gets the ` +
         'result of the other. Give them `key` or `input`, or different IDs.',
+      { anchor: 'steps-in-a-loop' },
     );
   }
 

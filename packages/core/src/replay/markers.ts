@@ -181,5 +181,6 @@ export function undeclaredForks(id: string): AuthoringError {
   return new AuthoringError(
     `'${id}' compensates, pivots, or runs once, but its saga does not declare \`forks\`. Declare ` +
       `forks: 'refuse' (needs a guard on the host), or forks: 'accept' if older tokens may be reused safely.`,
+    { anchor: 'missing-forks' },
   );
 }

@@ -16,7 +16,7 @@ import {
 import type { Runtime } from '../model/runtime.ts';
 import type { Room } from './room.ts';
 import type { TaskRunner } from './task-runner.ts';
-import { AnswerConflict, TurnAborted } from '../values/errors.ts';
+import { AnswerConflict, troubleshootingLink, TurnAborted } from '../values/errors.ts';
 import type { Execution } from '../replay/execution.ts';
 import type { Task } from '../replay/fiber.ts';
 import type { Head } from '../journal/head.ts';
@@ -26,9 +26,20 @@ import type { Acceptance } from '../effects/parts/effect.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
 import { isDigestOf } from './turn-outcome.ts';
 
-/** Says that the answer to a changed question was not used. */
-export function changedQuestion(saga: string, stepId: string): string {
-  return `Saga '${saga}' changed the question '${stepId}', so the answer was not used. The code has changed, or the message varies between turns.`;
+/** Reason for asking again that the client gets if the question is another one by now. */
+export const questionHasChanged =
+  'the question has changed since it was asked: please answer the new question';
+
+/** Says that the answer to a changed question was not used, and how to stop the question. */
+export function changedQuestion(
+  saga: string,
+  stepId: string,
+  advice = 'Read the time with now(), randomness with random().',
+): string {
+  return (
+    `Saga '${saga}' changed the question '${stepId}', so the answer was not used. The code has changed, or the message varies ` +
+    `between turns. ${advice} See ${troubleshootingLink('a-question-is-asked-again-and-again')}`
+  );
 }
 
 export interface AnsweredSaga {
@@ -36,8 +47,8 @@ export interface AnsweredSaga {
   readonly runtime: Runtime;
   /** Digests of the last questions, by step ID. */
   readonly asked: { readonly [stepId: string]: string };
-  /** Advice for authors of varying questions. */
-  readonly advice: string;
+  /** Advice for authors of varying questions. Default: to read the time with `now()`. */
+  readonly advice?: string;
   readonly room: Pick<Room, 'lack'>;
 }
 
@@ -68,13 +79,9 @@ export class AnswerCheck {
     const recorded = Object.hasOwn(asked, stepId) ? asked[stepId] : undefined;
     // The answer is to an earlier question with the same ID.
     if (step === undefined || !(await isDigestOf(recorded, runtime.questions, step))) {
-      this.#ask(
-        stepId,
-        'asked otherwise',
-        'the question has changed since it was asked: please answer the new question',
-      );
+      this.#ask(stepId, 'asked otherwise', questionHasChanged);
       // A question that changes in every turn is never answered.
-      runtime.observer.warn?.(`${changedQuestion(name, stepId)} ${advice}`);
+      runtime.observer.warn?.(changedQuestion(name, stepId, advice));
       return undefined;
     }
     if (!isAccepted(spec, answer.provenance, runtime.questions)) {
@@ -138,9 +145,8 @@ export class Answers extends AnswerCheck {
   readonly #turn: AnswersOptions;
 
   constructor(turn: AnswersOptions) {
-    const advice = 'Read the time with now(), randomness with random().';
     const { name, runtime, head, due } = turn;
-    super({ name, runtime, asked: head.asked, advice, room: due.room });
+    super({ name, runtime, asked: head.asked, room: due.room });
     this.#turn = turn;
   }
 

@@ -7,17 +7,23 @@ import type { Runtime } from '../model/runtime.ts';
 import { undoMark } from '../values/path.ts';
 import { encode } from '../values/codec.ts';
 import type { ExecutionEnd } from '../undo/ending.ts';
-import { ReplayMismatch } from '../values/errors.ts';
+import { errorLink, ReplayMismatch, type StepFacts } from '../values/errors.ts';
 import { Execution } from '../replay/execution.ts';
 import { decodeHead } from '../journal/head.ts';
 import { Journal } from '../journal/journal.ts';
 import { startBody, type GeneratorProgramOptions } from '../replay/body.ts';
 import { Turn } from './turn.ts';
 
+/** Number of replays that are compared: even a body that tosses a coin differs in one of them. */
+const comparedReplays = 32;
+
 /**
- * Takes a turn and replays the turn at once, in development. Variables of the body that a step
- * assigns are missing in a replay, which skips the code. Without the check, only suspended sagas
- * would differ.
+ * Takes a turn and replays the turn at once, in development. Without the check, only suspended
+ * sagas would differ, and only in a later request.
+ *
+ * A replay differs for one of two reasons. If replays differ from each other, the body itself
+ * varies: it reads a clock, randomness, or a variable outside of itself. If they agree, code of a
+ * step has assigned a variable of the body, because a replay skips only the code of steps.
  */
 export class ReplayCheck {
   readonly #options: GeneratorProgramOptions;
@@ -54,9 +60,32 @@ export class ReplayCheck {
     // Only executed code can assign a variable that replay does not assign.
     if (this.#ran.size > 0) {
       const difference = await this.#difference(outcome, turn.pending);
-      if (difference !== undefined) this.#warn(difference);
+      if (difference !== undefined) this.#warn(difference, await this.#varies(outcome));
     }
     return outcome;
+  }
+
+  /** `true` if replays of a turn differ from each other. */
+  async #varies(outcome: Outcome): Promise<boolean> {
+    const { state } = outcome as { readonly state?: ProgramState };
+    if (state === undefined) return false;
+    const traces = new Set([await this.#traceOf(state)]);
+    letMillisecondPass();
+    for (let count = 1; count < comparedReplays && traces.size === 1; count += 1)
+      traces.add(await this.#traceOf(state));
+    return traces.size > 1;
+  }
+
+  /** What a replay asks for, or how it ends, as a string. */
+  async #traceOf(state: ProgramState): Promise<string> {
+    try {
+      const replayed = this.#replay(state);
+      const asked = Array.from(replayed?.pending.values() ?? [], factsOf);
+      const end = replayed?.phase.end;
+      return JSON.stringify([asked, end === undefined ? end : await this.#resultOf(end)]);
+    } catch (error) {
+      return error instanceof ReplayMismatch ? JSON.stringify(error.asked.map(factsOf)) : '';
+    }
   }
 
   /** Finds the first difference between a turn and its replay. */
@@ -114,13 +143,31 @@ export class ReplayCheck {
     return execution;
   }
 
-  #warn(difference: string): void {
+  #warn(difference: string, varies: boolean): void {
     const ran = Array.from(this.#ran, (path) => `'${path}'`).join(', ');
+    const cause = varies
+      ? 'The body gives something else each time it runs, and it runs again in each turn. Read the time with now(), ' +
+        'randomness with random() or uuid(), and variables outside of the body in a step.'
+      : `Code of ${ran} assigned a variable of the body, and a replay does not run this code again. Return the value from ` +
+        'the step instead.';
     this.#runtime.observer.warn?.(
-      `Saga '${this.#options.name}': ${difference} differs when this turn is replayed. Code of ${ran} may assign a variable of ` +
-        'the body, which replay does not repeat. Return the value from the step instead.',
+      `Saga '${this.#options.name}': ${difference} differs when this turn is replayed. ${cause} See ${errorLink('not_deterministic')}`,
     );
   }
+}
+
+function factsOf({ path, fingerprint }: Pick<StepFacts, 'path' | 'fingerprint'>): unknown {
+  return [path, fingerprint];
+}
+
+/**
+ * Lets the clock of the process go on, so that a body that reads it differs. Bounded, because some
+ * runtimes stop the clock while code runs.
+ */
+function letMillisecondPass(): void {
+  const before = Date.now();
+  let spins = 0;
+  while (Date.now() === before && spins < 100_000) spins += 1;
 }
 
 function ignore(): void {}

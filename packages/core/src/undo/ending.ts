@@ -259,6 +259,7 @@ export class Ending implements Undoing {
 export function lostUndos(): AuthoringError {
   return new AuthoringError(
     'continueAs() would drop the undo stack. Pass a pivot before it, or undo the steps in this saga.',
+    { anchor: 'undos' },
   );
 }
 

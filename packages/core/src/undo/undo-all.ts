@@ -97,6 +97,7 @@ function generatorContext(facts: object): object {
       get: () => {
         throw new AuthoringError(
           `An undo that yields steps has no ${name}: read it in a step of the undo.`,
+          { anchor: 'undos' },
         );
       },
     });
@@ -108,6 +109,7 @@ function notAGenerator(returned: unknown): unknown {
   if (isIterator(returned)) {
     throw new AuthoringError(
       'An undo that yields steps is a generator: compensate: function* (…) { yield* … }.',
+      { anchor: 'undos' },
     );
   }
   return returned;
@@ -123,12 +125,14 @@ export function toUndoWork(undo: ((undo: never) => unknown) | BoundUndo, id: str
       return { kind: 'named', bound: undo };
     throw new AuthoringError(
       `The undo of '${id}' must be a function, or a named compensator with arguments: refund.with({ … }).`,
+      { anchor: 'undos' },
     );
   }
   const kind = generatorKind(undo);
   if (kind === 'async') {
     throw new AuthoringError(
       'An undo is a function, an async function or function*. It must not be an async generator.',
+      { anchor: 'undos' },
     );
   }
   return kind === 'sync'

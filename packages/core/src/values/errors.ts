@@ -120,12 +120,11 @@ export class ReplayMismatch extends SagaError {
   isFinal: boolean = false;
 
   constructor(position: number, recorded: StepFacts, asked: readonly StepFacts[]) {
-    const found = asked.map((step) => `${step.kind} '${step.path}'`).join(', ');
+    const found = asked.map(shownFacts).join(', ');
     const same = asked.some((step) => step.path === recorded.path && step.kind === recorded.kind);
     super(
-      `The saga no longer matches its journal. At entry ${position + 1}, the journal has ${recorded.kind} ` +
-        `'${recorded.path}', but the code asks for ${found === '' ? 'nothing more' : found}` +
-        `${same ? ' with other content' : ''}. ` +
+      `The saga no longer matches its journal. At entry ${position + 1}, the journal has ${shownFacts(recorded)}, ` +
+        `but the code ${found === '' ? 'asks for nothing more' : `asks for ${found}`}${same ? ' with other content' : ''}. ` +
         `Give a changed saga a new version, and read time and randomness only with now() and random().`,
       { code: 'replay_mismatch', public: false },
     );
@@ -134,6 +133,14 @@ export class ReplayMismatch extends SagaError {
     this.recorded = recorded;
     this.asked = asked;
   }
+}
+
+/** Kind and path of a step for people, who do not know the internal path of an undo. */
+function shownFacts({ kind, path }: StepFacts): string {
+  // `values/path.ts` has these marks, and imports this file.
+  const [, marker, id] = /^~(patched:|~?)(.*)$/s.exec(path) ?? [];
+  if (marker === undefined) return `${kind} '${path}'`;
+  return marker === 'patched:' ? `patched('${id}')` : `the undo of '${id}'`;
 }
 
 /** A client repeated the answer to an answered step with other content. */
@@ -289,11 +296,16 @@ export function toOwnError(error: unknown): unknown {
 }
 
 // Only here. Until the project has a homepage, the address is a path in the repository.
-const errorPage = 'docs/reference/errors.md';
+const reference = 'docs/reference';
 
 /** Address of the documentation of an error code. */
 export function errorLink(code: string | number): string {
-  return `${errorPage}#${code}`;
+  return `${reference}/errors.md#${code}`;
+}
+
+/** Address of the documentation of a symptom that is not an error by itself. */
+export function troubleshootingLink(anchor: string): string {
+  return `${reference}/troubleshooting.md#${anchor}`;
 }
 
 /**
@@ -307,15 +319,41 @@ export class AuthoringError extends SagaError {
     message: string,
     options?: {
       readonly code?: 'invalid_json' | 'never_yielded';
+      /** Anchor of the page of errors that explains this mistake. Default: the code. */
+      readonly anchor?: AuthoringAnchor;
       readonly cause?: unknown;
     },
   ) {
-    const { code = 'authoring_error' } = options ?? {};
+    const { code = 'authoring_error', anchor = code, cause } = options ?? {};
     // Clients read messages about invalid JSON.
-    const page = code === 'invalid_json' ? '' : `\nSee ${errorLink(code)}`;
-    super(message + page, { ...options, code, public: false });
+    const page = code === 'invalid_json' ? '' : `\nSee ${errorLink(anchor)}`;
+    super(withoutLink(message) + page, { cause, code, public: false });
     this.name = 'AuthoringError';
   }
+}
+
+/** Mistakes that the page of errors explains one by one. */
+export type AuthoringAnchor =
+  | 'step-ids'
+  | 'forms'
+  | 'steps-in-a-loop'
+  | 'missing-forks'
+  | 'bodies'
+  | 'undos'
+  | 'missing_option'
+  | 'unknown_option'
+  | 'invalid_result';
+
+const linkAtEnd = /\nSee (docs\/\S+)$/;
+
+/** Message of an error without the link to its documentation, which another message may quote. */
+export function withoutLink(message: string): string {
+  return message.replace(linkAtEnd, '');
+}
+
+/** Link to the documentation at the end of a message. */
+export function linkOf(message: string): string | undefined {
+  return linkAtEnd.exec(message)?.[1];
 }
 
 /**

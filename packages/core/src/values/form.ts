@@ -386,6 +386,7 @@ function refuseCombination(field: JsonObject, path: string): void {
 function refusal(path: string, problem: string): AuthoringError {
   return new AuthoringError(
     `${path === '' ? 'the form' : `the form field '${path}'`} ${problem}; ${ALLOWED}`,
+    { anchor: 'forms' },
   );
 }
 
@@ -393,7 +394,7 @@ const noChoices = 'accepts no value: ask only if there is something to choose';
 
 /** Error for a form that no client can answer. It would be asked until the client gives up. */
 function unanswerable(path: string, problem: string): AuthoringError {
-  return new AuthoringError(`the form field '${path}' ${problem}.`);
+  return new AuthoringError(`the form field '${path}' ${problem}.`, { anchor: 'forms' });
 }
 
 function labelOf(field: JsonObject): Label {

@@ -29,6 +29,7 @@ export function assertKnownOptions(
     const hint = didYouMean(nearestName(name, known));
     throw new AuthoringError(
       `${called()} has no option '${name.slice(0, 80)}'.${hint} Its options are: ${known.join(', ')}.`,
+      { anchor: 'unknown_option' },
     );
   }
 }

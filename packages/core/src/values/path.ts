@@ -11,8 +11,12 @@ export function assertStepId(id: string): void {
   if (validIds.has(id)) return;
   if (typeof id !== 'string' || !idPattern.test(id)) {
     throw new AuthoringError(
-      `${typeof id === 'string' ? `'${id.slice(0, 80)}'` : `A ${typeof id}`} cannot name a step: an ID starts with a ` +
-        `letter or '_', continues with letters, digits, '_', '.', ':' or '-', and has at most 64 characters.`,
+      (typeof id === 'string'
+        ? `'${id.slice(0, 80)}' cannot name a step`
+        : `The ID of a step is missing: the first argument is of type ${typeof id}`) +
+        `. An ID starts with a letter or '_', continues with letters, digits, '_', '.', ':' or '-', and has at most ` +
+        '64 characters.',
+      { anchor: 'step-ids' },
     );
   }
   if (validIds.size < 1000) validIds.add(id);

@@ -142,6 +142,7 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Rec
     throw new AuthoringError(
       `a schema of '${vendor}' cannot be written as JSON Schema: wrap it in withJsonSchema(schema, ` +
         'toJSONSchema), with the function of its library. zod 4.2 or later and arktype need no wrapper',
+      { anchor: 'forms' },
     );
   }
   let written: unknown;
@@ -153,12 +154,14 @@ export function toJsonSchema(schema: Schema, direction: 'input' | 'output'): Rec
     throw new AuthoringError(
       `the ${direction} schema cannot be written as JSON Schema (${reason}): use types that JSON has, ` +
         `such as z.iso.date() for a date`,
-      { cause },
+      { anchor: 'forms', cause },
     );
   }
   assertJson(written, { where: 'schema' });
   if (!isJsonObject(written))
-    throw new AuthoringError(`the ${direction} schema of '${vendor}' is not a JSON Schema object`);
+    throw new AuthoringError(`the ${direction} schema of '${vendor}' is not a JSON Schema object`, {
+      anchor: 'forms',
+    });
   return Object.fromEntries(Object.entries(written).filter(([key]) => key !== '$schema'));
 }
 

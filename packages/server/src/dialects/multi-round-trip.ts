@@ -1,4 +1,4 @@
-import { present } from '@mcp-saga/core/program';
+import { present, questionHasChanged, troubleshootingLink } from '@mcp-saga/core/program';
 import type { Json } from '@mcp-saga/core';
 import { withoutKeys } from '../settings/default-log.ts';
 import type { StepAnswer } from '../wire/step-answers.ts';
@@ -134,18 +134,30 @@ function adviseOnRounds(host: SagaHostCore, turn: SuspendedTurn): void {
   const { clientRounds } = host.limits;
   const round = roundAfter(turn);
   if (round !== Math.max(1, clientRounds - 2)) return;
-  const about = `Saga '${turn.saga}' has reached round ${round}. Clients abandon a call after ${clientRounds} rounds.`;
-  // All questions are repeated, because their answers were rejected.
-  if (turn.steps.length > 0 && turn.steps.every(({ reason }) => reason !== undefined)) {
-    const asked = turn.steps.map(({ stepId }) => `'${withoutKeys(stepId)}'`).join(' and ');
-    // A reason may quote the answer.
-    const why = host.observer.develops
-      ? turn.steps.map(({ reason }) => reason).join(' ')
-      : 'Set NODE_ENV=development to see the reasons.';
-    host.observer.hooks.onWarning(
-      `${about} The answers to ${asked} do not match the schema. ${why}`,
-    );
-    return;
-  }
-  host.observer.hooks.onWarning(`${about} Ask several questions at once, with all({ … }).`);
+  host.observer.hooks.onWarning(
+    `Saga '${turn.saga}' has reached round ${round}. Clients abandon a call after ${clientRounds} rounds. ` +
+      (whyAskedAgain(host, turn) ?? 'Ask several questions at once, with all({ … }).'),
+  );
+}
+
+/** Reasons why a saga asks nothing but what it has asked. Undefined if it asks something new. */
+function whyAskedAgain({ observer }: SagaHostCore, { steps }: SuspendedTurn): string | undefined {
+  if (steps.length === 0 || steps.some(({ reason }) => reason === undefined)) return undefined;
+  const named = (list: typeof steps): string =>
+    list.map(({ stepId }) => `'${withoutKeys(stepId)}'`).join(' and ');
+  const changed = steps.filter(({ reason }) => reason === questionHasChanged);
+  const refused = steps.filter(({ reason }) => reason !== questionHasChanged);
+  const whyChanged =
+    `The question ${named(changed)} changed since it was asked, so the answer was not used. Read the time with now(), and ` +
+    'randomness with random().';
+  // A reason may quote the answer.
+  const reasons = observer.develops
+    ? refused.map(({ reason }) => reason).join(' ')
+    : 'Set NODE_ENV=development to see the reasons.';
+  const whyRefused = `The answers to ${named(refused)} were not accepted. ${reasons}`;
+  return [
+    ...(changed.length === 0 ? [] : [whyChanged]),
+    ...(refused.length === 0 ? [] : [whyRefused]),
+    `See ${troubleshootingLink('a-question-is-asked-again-and-again')}`,
+  ].join(' ');
 }

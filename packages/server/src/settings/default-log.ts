@@ -4,6 +4,8 @@ import {
   errorLink,
   isAuthoringError,
   lineForPeople,
+  linkOf,
+  withoutLink,
 } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostHooks } from '../model/hooks.ts';
@@ -57,11 +59,19 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
     onIgnoredAnswer: ({ saga, stepId, why }) => {
       // The client sees the other reasons itself.
       if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
-      warn(`${changedQuestion(saga, stepId)} Read the time with now(), randomness with random().`);
+      warn(changedQuestion(saga, stepId));
     },
     onTurn: ({ saga, turn, status, error, uncompensated = [] }) => {
       if (status !== 'failed') return;
       for (const { stepId, error: why } of uncompensated) {
+        const [, interrupted] = /^turn (\d+)$/.exec(stepId) ?? [];
+        if (interrupted !== undefined) {
+          fail(
+            `'${saga}' may have run more steps in turn ${interrupted}, which was interrupted. Nothing is known about them, and ` +
+              'they are not undone. hooks.onSettled gets uncompensated steps.',
+          );
+          continue;
+        }
         const what = `'${saga}' could not undo '${withoutKeys(stepId)}'`;
         if (why === undefined)
           fail(`${what}: no compensation is known. hooks.onSettled gets uncompensated steps.`);
@@ -93,8 +103,10 @@ function reference(error: unknown): readonly string[] {
     error instanceof SealError ||
     error instanceof ReplayMismatch ||
     isAuthoringError(error);
-  const { code } = Object(error) as { readonly code?: unknown };
-  return isOwn && typeof code === 'string' ? [`See ${errorLink(code)}`] : [];
+  if (!isOwn) return [];
+  const { code, message } = error as { readonly code?: unknown; readonly message: string };
+  const link = linkOf(message) ?? (typeof code === 'string' ? errorLink(code) : undefined);
+  return link === undefined ? [] : [`See ${link}`];
 }
 
 /** The same, for an error that is shown with its message, which may contain the reference. */
@@ -103,7 +115,7 @@ function missingReference(error: unknown): readonly string[] {
 }
 
 /** Limits a message to one per minute and key. */
-function onceAMinute(clock: () => number): (thing: string) => boolean {
+export function onceAMinute(clock: () => number): (thing: string) => boolean {
   const said = new Map<string, number>();
   return (thing) => {
     const now = clock();
@@ -140,8 +152,7 @@ export function outline(error: unknown): string {
   const at = typeof stepId === 'string' ? ` at step '${withoutKeys(stepId)}'` : '';
   const isMistake: boolean = isAuthoringError(error);
   if (isMistake) {
-    // The last line refers to the documentation.
-    const [message = ''] = error.message.split(`\nSee ${errorLink('')}`);
+    const message = withoutLink(error.message);
     return `${message}${/[.!?]$/.test(message) ? '' : '.'}`;
   }
   const isCode =

@@ -1,5 +1,5 @@
 import { warningOfNode, type RuntimeProcess } from './node-version.ts';
-import { present, optionError } from '@mcp-saga/core/program';
+import { present, optionError, troubleshootingLink } from '@mcp-saga/core/program';
 import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
   AuthOptions,
@@ -14,7 +14,7 @@ import type {
   OutsideOptions,
 } from '../model/host-options.ts';
 import type { HostLimits } from '../model/host-limits.ts';
-import { Registry } from './registry.ts';
+import { Registry, servedAs } from './registry.ts';
 import type { PrincipalOption } from '../model/caller.ts';
 import { type TaskSettings, toTaskSettings } from './task-settings.ts';
 import type { HostHooks } from '../model/hooks.ts';
@@ -28,6 +28,9 @@ import { toKeys, type Keys } from './host-keys.ts';
 import { guardedHooks, rejectionReporter, quietly } from './observer-hooks.ts';
 import { guardedQueue, type QueueAccess } from './host-queue.ts';
 import { principalOfUser } from './user-principal.ts';
+
+/** Names of tools that every client and model takes. MCP allows dots and 128 characters. */
+const toolName = /^[\w-]{1,64}$/;
 
 /** Completes the options for instant refusals. Throws RangeError for an invalid `withinMs`. */
 function toInstantRefusals({
@@ -173,6 +176,15 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   const isGuarded = registry.all.some(({ forks }) => forks === 'refuse');
   if (develops && own.onSuspended !== undefined && !isGuarded) {
     warn("hooks.onSuspended is never called: no saga of the host declares forks: 'refuse'.");
+  }
+  for (const program of advises ? registry.current : []) {
+    const { name } = program;
+    if (servedAs(program) === 'tool' && !toolName.test(name)) {
+      warn(
+        `The name of saga '${name}' is no tool name for many clients and models, which then refuse all tools. Use letters, digits, ` +
+          `'_' and '-', at most 64. See ${troubleshootingLink('a-client-refuses-the-tools')}`,
+      );
+    }
   }
   const unwoken = registry.current
     .filter(({ forks }) => forks !== 'refuse')

@@ -1,6 +1,6 @@
 import type { Program, Json, Schema } from '@mcp-saga/core';
 import type { SagaHostOptions } from '../model/host-options.ts';
-import { toJsonSchema, optionError } from '@mcp-saga/core/program';
+import { toJsonSchema, optionError, withoutLink } from '@mcp-saga/core/program';
 
 interface Served {
   readonly program: Program;
@@ -153,7 +153,8 @@ function assertObject(
   try {
     written = toJsonSchema(schema, direction);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : 'its schema cannot be read';
+    const problem =
+      error instanceof Error ? withoutLink(error.message) : 'its schema cannot be read';
     throw optionError(`Saga '${name}', ${direction}: ${problem}`, { cause: error });
   }
   // A union of objects has no `type`.

@@ -210,8 +210,9 @@ export function reportCannotContinue(
   hooks.onError(
     new SagaHostError(
       'replay_mismatch',
-      `'${name}' (version '${version}') cannot continue after turn ${claims.turn}: the code of the saga does not match ` +
-        'the journal. The token is still valid: roll the change back, or release a new version.',
+      `'${name}' (version '${version}') cannot continue after turn ${claims.turn}: the code does not match the journal. It ` +
+        'changed while the saga ran, or the body varies between runs. The token is still valid: roll a change back, or ' +
+        'release it as a new version; read the time with now(), and randomness with random().',
       { cause: error, public: false },
     ),
   );

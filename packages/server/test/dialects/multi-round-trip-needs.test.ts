@@ -226,8 +226,10 @@ describe('the rounds of a client', () => {
     },
   );
 
+  const askedAgain = ' See docs/reference/troubleshooting.md#a-question-is-asked-again-and-again';
+
   test.each([
-    ['production', 'Set NODE_ENV=development to see the reasons.'],
+    ['production', 'Set NODE_ENV=development to see the reasons. '],
     ['development', /^.{10,}$/],
   ])(
     '[W6] of one question in %s report to the author that its answers do not match',
@@ -249,9 +251,35 @@ describe('the rounds of a client', () => {
       const said = told.warnings.filter((warning) => warning.includes('round 4'));
       const about =
         "Saga 'curious' has reached round 4. Clients abandon a call after 6 rounds. " +
-        `The answers to '${stepId}' do not match the schema. `;
+        `The answers to '${stepId}' were not accepted. `;
       expect(said).toEqual([expect.stringContaining(about)]);
       expect(said[0]?.slice(about.length)).toMatch(why);
+      expect(said[0]?.endsWith(askedAgain)).toBe(true);
     },
   );
+
+  test('[W6] of a question that varies report to the author that it changed, not its answers', async () => {
+    let times = 0;
+    const program = saga({ name: 'varies', version: '1' }, function* () {
+      times += 1;
+      yield* elicit('target', { message: `Where, at ${times}?`, schema: Target });
+      return 'known';
+    });
+    const { host, told } = hostOf(program, { limits: { clientRounds: 6 } });
+    const server = handlerOf(host);
+    let { last } = await round(server, call(program));
+    for (let rounds = 0; rounds < 4; rounds += 1) {
+      const { requestState } = last.result ?? {};
+      ({ last } = await round(server, call(program), {
+        requestState,
+        inputResponses: { target },
+      }));
+    }
+    const [said, ...others] = told.warnings.filter((warning) => warning.includes('round 4'));
+    expect(others).toEqual([]);
+    expect(said).toContain("The question 'target' changed");
+    expect(said).toContain('now()');
+    expect(said).not.toContain('not accepted');
+    expect(said?.endsWith(askedAgain)).toBe(true);
+  });
 });

@@ -6,6 +6,7 @@ import {
   elicit,
   generateKey,
   memoryGuard,
+  promptSaga,
   publicMessageOf,
   saga,
   SagaHostError,
@@ -61,6 +62,33 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+test.each([
+  ['my tool', true],
+  ['shop.refund', true],
+  ['x'.repeat(65), true],
+  ['x'.repeat(64), false],
+  ['Refund_order-2', false],
+])('warns outside production that clients refuse the tool name %s: %s', (name, isRefused) => {
+  const warnings: string[] = [];
+  const named = saga({ name, version: '1' }, function* () {
+    yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
+    return '';
+  });
+  const prompt = promptSaga({ name: 'my prompt', version: '1' }, function* () {
+    return yield* step('text', () => 'x');
+  });
+  const hooks = { onWarning: (message: string) => warnings.push(message) };
+  for (const environment of ['production', 'development', 'test'])
+    hostOf({ sagas: [named, prompt], hooks, testing: { environment } });
+  const told = warnings.filter((warning) => warning.includes(`'${name}'`));
+  expect(told).toHaveLength(isRefused ? 2 : 0);
+  expect(warnings).toHaveLength(told.length);
+  for (const warning of told)
+    expect(warning).toMatch(
+      / See docs\/reference\/troubleshooting\.md#a-client-refuses-the-tools$/,
+    );
+});
+
 test('[R2] logs the kind of an authoring error in production, and no message of a step', async () => {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   const wrong = saga({ name: 'wrong', version: '1' }, function* () {
@@ -85,6 +113,21 @@ test('[R2] logs the kind of an authoring error in production, and no message of 
 });
 
 describe('a host without hooks', () => {
+  test('logs that an interrupted turn may have run more steps, not that it could not be undone', () => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    coreOf(hostOf()).observer.hooks.onTurn({
+      saga: 'failing',
+      sagaId: 's',
+      turn: 3,
+      status: 'failed',
+      uncompensated: [{ stepId: 'turn 2' }, { stepId: 'turn' }],
+    } as never);
+    const [unknown, named] = error.mock.calls.map(([line]) => String(line));
+    expect(unknown).toContain("'failing' may have run more steps in turn 2");
+    expect(unknown).not.toContain('could not undo');
+    expect(named).toContain("could not undo 'turn'");
+  });
+
   test('logs the failed saga and its step, but not the thrown message', async () => {
     const error = vi.spyOn(console, 'error').mockReturnValue();
     await hostOf().start('failing', {});

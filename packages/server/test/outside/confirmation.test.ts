@@ -88,6 +88,7 @@ async function visit(schema: z.ZodObject = Refund, message = 'Refund?'): Promise
       timeoutMs: day,
       deliver: (delivery) => void (url = delivery.url),
     });
+    return 'asked';
   });
   const honest = memoryMailbox({ clock });
   const { host } = hostOf(asks, {

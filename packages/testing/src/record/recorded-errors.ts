@@ -9,7 +9,7 @@ export function thrownToJson(thrown: unknown, causes: number = maxCauses): Json 
   if (typeof thrown !== 'object' || thrown === null) {
     return {
       name: 'Error',
-      message: typeof thrown === 'string' ? thrown : `a ${typeof thrown} was thrown`,
+      message: typeof thrown === 'string' ? thrown : `a value of type ${typeof thrown} was thrown`,
     };
   }
   const fields: Record<string, Json> = {};

@@ -82,7 +82,7 @@ function encodable(thrown: unknown): Json {
   try {
     return toJson(thrown);
   } catch {
-    return `a ${typeof thrown} was thrown`;
+    return `a value of type ${typeof thrown} was thrown`;
   }
 }
 

@@ -139,6 +139,7 @@ export function machineSaga<
     throw new AuthoringError(
       `Saga '${name}' must declare forks, since its step '${undeclared.name}' compensates or runs once: ` +
         "forks: 'refuse' with a guard on the host, or forks: 'accept' if older tokens may be reused safely.",
+      { anchor: 'missing-forks' },
     );
   }
   return {

@@ -192,6 +192,7 @@ export function saga<
   if (typeof body !== 'function') {
     throw new AuthoringError(
       `Saga '${name}' needs a body: a generator function, function* (input) { … }.`,
+      { anchor: 'bodies' },
     );
   }
   assertSyncBody(name, body);
@@ -241,6 +242,7 @@ function assertSyncBody(name: string, body: unknown): void {
   throw new AuthoringError(
     `The body of saga '${name}' is async. Write function* (input) { … }, and wait in a step: ` +
       "const order = yield* step('load', async () => …).",
+    { anchor: 'bodies' },
   );
 }
 
@@ -270,6 +272,7 @@ function assertServing(options: SagaOptions<Schema | undefined, Schema | undefin
   if (commitEach && forks !== 'refuse') {
     throw new AuthoringError(
       `Saga '${name}' has commitEach, which needs forks: 'refuse': a guard stores the result of each step.`,
+      { anchor: 'missing-forks' },
     );
   }
   if (!Array.isArray(needs) || !needs.every((need) => clientNeeds.includes(need))) {
@@ -290,5 +293,6 @@ function assertSchema(
   if (schema === undefined || schema?.['~standard'] !== undefined) return;
   throw new AuthoringError(
     `Saga '${name}', ${option}: expected a schema. Wrap the fields in z.object({…}).`,
+    { anchor: 'forms' },
   );
 }

@@ -182,7 +182,7 @@ async function claimOnce(
   if (!spec.once || task.attempts > 0) return undefined;
   if (runtime.effects.claim === undefined) {
     const message = `Step '${task.path}' has once: true, which needs a guard. Set a guard on the host.`;
-    return failed(task, new AuthoringError(message), runtime);
+    return failed(task, new AuthoringError(message, { anchor: 'missing_option' }), runtime);
   }
   let isFirst: boolean;
   try {

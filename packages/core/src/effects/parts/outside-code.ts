@@ -27,6 +27,7 @@ export function outsideCode<S>(
     if (outside === undefined) {
       throw new AuthoringError(
         'approval() and waitFor() need the option `outside` of the host: outside: { url, mailbox }.',
+        { anchor: 'missing_option' },
       );
     }
     return run(step, outside);

@@ -39,11 +39,13 @@ export function runtimeOutside(
       if (kind === 'approval' && by !== null && !acceptsLink && outside.mayAnswer === undefined) {
         throw new AuthoringError(
           `approval('${path}') has \`by\`, which needs the option auth.mayAnswer of the host: (user, by) => boolean.`,
+          { anchor: 'missing_option' },
         );
       }
       if (verify !== undefined && !Object.hasOwn(outside.webhooks, verify)) {
         throw new AuthoringError(
           `waitFor('${path}') has verify: '${verify}', which outside.webhooks of the host does not have.`,
+          { anchor: 'missing_option' },
         );
       }
       const box = await boxOf(question);
