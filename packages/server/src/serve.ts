@@ -1,4 +1,4 @@
-import { present } from '@mcp-saga/core/program';
+import { present, troubleshootingLink } from '@mcp-saga/core/program';
 import type { KeysOption } from '@mcp-saga/seal';
 import { hostCheck } from './http/allowed-hosts.ts';
 import {
@@ -27,6 +27,7 @@ import { coreOf, createSagaHost, givenOptions } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
 import { studioOf } from './settings/check-options.ts';
+import { onceAMinute } from './settings/default-log.ts';
 import { tryExtend } from './serving/serving-extend.ts';
 import { principalOfUser } from './settings/user-principal.ts';
 
@@ -152,6 +153,22 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     forInvocation(hostFor(env), { env, ...waitUntilOf(runtime ?? env) });
   const receive = rest.queue?.receive?.bind(rest.queue);
 
+  let isTimeToWarn: ((reason: string) => boolean) | undefined;
+
+  /** Refuses a request, and tells the operator, at most once a minute: anybody can send such requests. */
+  function refuse(why: string, env: unknown): Response {
+    try {
+      const { observer, timing } = hostFor(env as Env);
+      isTimeToWarn ??= onceAMinute(timing.clock);
+      const link = troubleshootingLink('401-or-403-over-http');
+      if (isTimeToWarn('403'))
+        observer.hooks.onWarning(`A request got status 403. ${why} See ${link}`);
+    } catch {
+      // A host that cannot be created says so at the next request that is allowed.
+    }
+    return refused(why);
+  }
+
   const server: SagaServer<Env> = {
     deliver: (message, env) => deliver(coreFor(env as Env, undefined), message, {}),
     studio: async (request) => await studioOf(options).fetch(request),
@@ -166,13 +183,13 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       if (isAnswerPath(pathname) && options.outside !== undefined)
         return foreign === undefined
           ? await answerOutside(request, env as Env, runtime)
-          : refused(foreign);
+          : refuse(foreign, env);
       const isWake = receive !== undefined && pathname === wakePath;
       if (!isWake && pathname !== path)
         return new Response(`Not found. MCP is served at ${path}\n`, { status: 404 });
-      if (foreign !== undefined) return refused(foreign);
+      if (foreign !== undefined) return refuse(foreign, env);
       if (!isAllowed(request))
-        return refused('Invalid Origin: not in http.allowedOrigins of the server');
+        return refuse('Its Origin is not in http.allowedOrigins of the server.', env);
       if (isWake) {
         const core = coreFor(env as Env, runtime);
         return await answerWake(request, {

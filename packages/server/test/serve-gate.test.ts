@@ -41,6 +41,60 @@ const foreign = [
   '0.0.0.0:3000',
 ];
 
+describe('a response with status 403', () => {
+  const page = 'docs/reference/troubleshooting.md#401-or-403-over-http';
+
+  test.each([
+    [
+      'a host that is not listed',
+      { allowedHosts: ['shop.example'] },
+      to('other.example'),
+      'http.allowedHosts',
+    ],
+    [
+      'a page on a name that nobody listed',
+      {},
+      to('evil.example', { origin: 'http://evil.example' }),
+      'http.allowedHosts',
+    ],
+    [
+      'another page',
+      { allowedHosts: ['shop.example'] },
+      to('shop.example', { origin: 'https://evil.example' }),
+      'http.allowedOrigins',
+    ],
+  ])(
+    '[T1] for %s names the option, and is logged once a minute',
+    async (_, http, request, option) => {
+      const told = nothingTold();
+      let now = 1_000_000;
+      const sagas = serve({ http, hooks: hooksInto(told), testing: { clock: () => now } });
+      const again = request.clone();
+      const later = request.clone();
+      const response = await sagas.fetch(request);
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain(option);
+      await sagas.fetch(again);
+      expect(told.warnings).toEqual([expect.stringMatching(/403.* See \S+$/)]);
+      expect(told.warnings[0]).toContain(option);
+      expect(told.warnings[0]?.endsWith(`See ${page}`)).toBe(true);
+      now += 60_000;
+      await sagas.fetch(later);
+      expect(told.warnings).toHaveLength(2);
+    },
+  );
+
+  test('is sent, too, if the host cannot be created', async () => {
+    const sagas = serve({
+      http: { allowedHosts: ['shop.example'] },
+      keys: () => {
+        throw new Error('no keys');
+      },
+    });
+    expect((await sagas.fetch(to('other.example'))).status).toBe(403);
+  });
+});
+
 describe('a server that listens on an address', () => {
   /** The status of a request over a socket, whose request is passed on as srvx does. */
   async function statusOf(

@@ -24,8 +24,8 @@ export function hostCheck(
     if (hosts === undefined) return undefined;
     const host = hostOf(request);
     if (host === latest) return undefined;
-    if (host === '') return 'Missing Host header';
-    if (!URL.canParse(`http://${host}`)) return `Invalid Host header: ${host}`;
+    if (host === '') return 'The request has no Host header.';
+    if (!URL.canParse(`http://${host}`)) return 'The Host header of the request is no host name.';
     const port = /:(\d+)$/.exec(host)?.[1] ?? '';
     const isSamePort = (entry: AllowedHost): boolean =>
       entry.port === '' ||
@@ -33,7 +33,10 @@ export function hostCheck(
       (port === '' && defaultPorts.includes(entry.port));
     const { hostname: named } = new URL(`http://${host}`);
     const isAllowed = hosts.some((entry) => entry.hostname === named && isSamePort(entry));
-    if (!isAllowed) return `Invalid Host: ${named}`;
+    if (!isAllowed) {
+      const neither = own === undefined ? 'neither localhost nor' : 'not';
+      return `Host '${named}' is ${neither} in http.allowedHosts of the server.`;
+    }
     latest = host;
     return undefined;
   };
@@ -41,7 +44,7 @@ export function hostCheck(
 
 function toAllowedHosts(allowed: readonly string[]): readonly AllowedHost[] {
   if (!Array.isArray(allowed) || allowed.length === 0)
-    throw optionError(`allowedHosts: expected a list of at least one host. ${forms}`);
+    throw optionError(`http.allowedHosts: expected a list of at least one host. ${forms}`);
   return allowed.map((host: unknown, index) => {
     const name = typeof host === 'string' ? host.toLowerCase() : '';
     const url = `http://${name}`;
@@ -49,7 +52,7 @@ function toAllowedHosts(allowed: readonly string[]): readonly AllowedHost[] {
     const { hostname = '' } = isHost ? new URL(url) : {};
     // A URL rewrites some names, such as 127.1. Requests contain the rewritten form.
     if (!isHost || (name !== hostname && !name.startsWith(`${hostname}:`)))
-      throw optionError(`allowedHosts[${index}]: not a host name${suggested(host)}. ${forms}`);
+      throw optionError(`http.allowedHosts[${index}]: not a host name${suggested(host)} ${forms}`);
     return { hostname, port: name.slice(hostname.length + 1) };
   });
 }
@@ -58,14 +61,14 @@ const forms =
   "Write a host name, with or without a port: 'mcp.example', 'localhost:3000', '[::1]'.";
 
 function suggested(host: unknown): string {
-  if (typeof host !== 'string') return '';
+  if (typeof host !== 'string') return '.';
   const url = host.includes('://')
     ? host
     : host.includes(':')
       ? `http://[${host}]`
       : `http://${host}`;
   const meant = URL.canParse(url) ? new URL(url).host : '';
-  return meant === '' || meant.includes('*') ? '' : `: did you mean '${meant}'?`;
+  return meant === '' || meant.includes('*') ? '.' : `: did you mean '${meant}'?`;
 }
 
 /** Host names of loopback. */
