@@ -1,5 +1,6 @@
 import type { Program } from '@mcp-saga/core';
 import {
+  errorLink,
   present,
   isSameState,
   type CommitPoint,
@@ -72,7 +73,7 @@ export async function suspend(
   if (!isForGuard && token.length > much && tokenBytes <= much) {
     host.observer.hooks.onWarning(
       `The token of saga '${claims.saga.name}' has ${token.length} bytes of at most ` +
-        `${host.limits.maxTokenBytes}. Largest: ${largest(program, next)}.`,
+        `${host.limits.maxTokenBytes}. Largest: ${largest(program, next)}. See ${errorLink('token_too_large')}`,
     );
   }
   const { steps } = outcome;
@@ -157,12 +158,21 @@ async function sealed(
   }
 }
 
+/**
+ * Names the steps with the most bytes. The runs of a step in a loop count together, because none of
+ * them may be large by itself.
+ */
 function largest(program: Partial<Pick<Program, 'timeline'>>, saga: SealedSaga): string {
-  return (program.timeline?.(saga.state.program) ?? [])
-    .toSorted((one, other) => other.bytes - one.bytes)
+  const sums = new Map<string, { bytes: number; count: number }>();
+  for (const { kind, path, bytes } of program.timeline?.(saga.state.program) ?? []) {
+    const step = withoutKeys(path).replaceAll(/#\d+/g, '');
+    const name = step === '' ? kind : `${kind} '${step}'`;
+    const sum = sums.get(name) ?? { bytes: 0, count: 0 };
+    sums.set(name, { bytes: sum.bytes + bytes, count: sum.count + 1 });
+  }
+  return [...sums]
+    .toSorted(([, one], [, other]) => other.bytes - one.bytes)
     .slice(0, 3)
-    .map(({ kind, path, bytes }) =>
-      path === '' ? `${kind} (${bytes})` : `${kind} '${withoutKeys(path)}' (${bytes})`,
-    )
+    .map(([name, { bytes, count }]) => `${name} (${count === 1 ? '' : `${count} times, `}${bytes})`)
     .join(', ');
 }

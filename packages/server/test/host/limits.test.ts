@@ -6,9 +6,11 @@ import {
   info,
   random,
   saga,
+  scope,
   step,
   type HostLimits,
   type Json,
+  type Steps,
 } from '@mcp-saga/server';
 import * as z from 'zod';
 import { accept, completed, failed, hostOf, suspended, type TestHost } from '../fixtures/host.ts';
@@ -18,6 +20,13 @@ import { coreOf } from '../../src/saga-host.ts';
 const limited = (limits: Partial<HostLimits>): { readonly limits: Partial<HostLimits> } => ({
   limits,
 });
+
+/** Text that does not compress to a few bytes. */
+function varied(bytes: number): string {
+  let seed = 1;
+  const next = (): number => (seed = (seed * 48_271) % 2_147_483_647);
+  return Array.from({ length: bytes }, () => String.fromCharCode(97 + (next() % 26))).join('');
+}
 
 /** Asks, keeps a result of so many bytes, asks again. */
 function growing(bytes: () => number): ReturnType<typeof saga> {
@@ -61,6 +70,30 @@ describe('maxTokenBytes', () => {
       error: turn.error,
       tokenBytes: 0,
     });
+  });
+
+  test('[T11] names a step in a loop with the sum of its runs', async () => {
+    const loops = saga({ name: 'loops', version: '1' }, function* () {
+      yield* step('once', () => varied(3_000));
+      for (const key of 'abcdefghij') yield* step('page', () => varied(2_000), { key });
+      yield* scope('parts', part('x'));
+      yield* scope('parts', part('y'));
+      yield* elicit('first', { message: 'm', schema: Empty });
+      return 'done';
+    });
+    function* part(input: string): Steps<void> {
+      yield* step('part', () => varied(2_500), { input });
+    }
+    const { host } = hostOf(loops, limited({ maxTokenBytes: 20_000 }));
+    const { message } = failed(await host.start('loops', {})).error as Error;
+    const [, list = ''] = /Largest: (.*)\.$/.exec(message) ?? [];
+    expect(list.split(', ').map((named) => named.replaceAll(/\d{3,}/g, 'n'))).toEqual([
+      "step 'page(*)' (10 times",
+      'n)',
+      "step 'parts/part' (2 times",
+      'n)',
+      "step 'once' (n)",
+    ]);
   });
 
   test('[T11] an oversized token leaves the previous token valid', async () => {
