@@ -133,6 +133,8 @@ export function clientFactsOf(server: ClientSource, context: RequestContextLike)
     era,
     // Over HTTP without a session, each request reaches a new server.
     isSession: era === 'legacy' && (!overHttp || context.sessionId !== undefined),
+    // Only version 2 of the SDK has this part of the context.
+    canBeModern: context.mcpReq !== undefined,
     capabilities,
     // Read again in each turn of a call, because a turn may have asked in vain.
     get asks() {

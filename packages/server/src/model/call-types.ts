@@ -14,6 +14,8 @@ export interface ClientFacts {
    * stdio.
    */
   readonly isSession: boolean;
+  /** `true` if the server speaks MCP 2026-07-28: version 1 of the SDK does not. */
+  readonly canBeModern: boolean;
   /** Capabilities that the client declared; undefined if unknown. */
   readonly capabilities: Json | undefined;
   /** Capabilities for questions among them, apart from those that the client lacks after all. */

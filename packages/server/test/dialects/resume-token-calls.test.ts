@@ -17,6 +17,7 @@ const unreachable: ClientFacts = {
   isSession: false,
   capabilities: { elicitation: {}, sampling: {} },
   asks: ['elicitation', 'sampling'],
+  canBeModern: true,
   noteLacking: () => undefined,
 };
 

@@ -19,11 +19,21 @@ export interface Dialect {
 }
 
 /** Returns the reason why a client cannot be asked, if its capabilities are not the reason. */
-export function unaskedOf({ era, isSession }: ClientFacts): Pick<DialectCapabilities, 'unasked'> {
+export function unaskedOf({
+  era,
+  isSession,
+  canBeModern,
+}: ClientFacts): Pick<DialectCapabilities, 'unasked'> {
   if (era === 'modern' || isSession) return {};
-  const unasked =
-    'the server keeps no session, so it cannot ask a client of MCP 2025-11-25 or older over HTTP. Create the client of the ' +
-    "official SDK with versionNegotiation: { mode: 'auto' }. Or serve sessions or stdio, or call the tool by tools/callSaga.";
+  const why =
+    'the server keeps no session, so it cannot ask a client of MCP 2025-11-25 or older over HTTP. ';
+  // A server of version 1 of the SDK speaks no newer MCP, whatever its client can do.
+  const advice = canBeModern
+    ? "Create the client of the official SDK with versionNegotiation: { mode: 'auto' }. Or serve sessions or stdio, or call the " +
+      'tool by tools/callSaga.'
+    : 'Serve sessions (sessionIdGenerator of the transport) or stdio, attach the sagas to a server of version 2 of the ' +
+      'SDK, or call the tool by tools/callSaga.';
+  const unasked = why + advice;
   return { unasked };
 }
 
