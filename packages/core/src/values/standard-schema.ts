@@ -1,3 +1,4 @@
+import { overrideOf, type WrittenByZod } from './caught-fields.ts';
 import { AuthoringError } from './errors.ts';
 import { assertJson, formatPlace, isJsonObject, type Json, type Place } from './json.ts';
 
@@ -15,13 +16,19 @@ export type ValidationResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
+/** Options of Standard JSON Schema. */
+interface ConverterOptions {
+  readonly target: string;
+  readonly libraryOptions?: Record<string, unknown> | undefined;
+}
+
 /**
  * The Standard JSON Schema extension, which writes a schema as JSON Schema. May throw for types
  * that JSON lacks.
  */
 export interface JsonSchemaConverter {
-  readonly input: (options: { readonly target: string }) => Record<string, unknown>;
-  readonly output: (options: { readonly target: string }) => Record<string, unknown>;
+  readonly input: (options: ConverterOptions) => Record<string, unknown>;
+  readonly output: (options: ConverterOptions) => Record<string, unknown>;
 }
 
 /**
@@ -97,6 +104,8 @@ export interface JsonSchemaOptions {
   readonly typeMode: 'input' | 'output';
   /** Version of JSON Schema. */
   readonly target: 'draft-2020-12';
+  /** For zod only: corrects what it writes about `.catch`. */
+  readonly override?: (written: WrittenByZod) => void;
 }
 
 /**
@@ -116,7 +125,7 @@ export function withJsonSchema<S extends Schema>(
   write: (schema: S, options: JsonSchemaOptions) => object,
 ): S {
   const written = (io: 'input' | 'output') => (): Record<string, unknown> => ({
-    ...write(schema, optionsFor(io)),
+    ...write(schema, optionsFor(schema, io)),
   });
   const standard = {
     ...schema['~standard'],
@@ -126,8 +135,16 @@ export function withJsonSchema<S extends Schema>(
   return Object.create(schema, { '~standard': { value: standard, enumerable: true } }) as S;
 }
 
-function optionsFor(io: 'input' | 'output'): JsonSchemaOptions {
-  return { io, typeMode: io, target: 'draft-2020-12' };
+function optionsFor(schema: Schema, io: 'input' | 'output'): JsonSchemaOptions {
+  return { io, typeMode: io, target: 'draft-2020-12', ...forVendor(schema, io) };
+}
+
+/** Options that only one library knows. Other libraries may refuse them. */
+function forVendor(
+  { '~standard': { vendor } }: Schema,
+  io: 'input' | 'output',
+): Pick<JsonSchemaOptions, 'override'> {
+  return vendor === 'zod' ? { override: overrideOf(io) } : {};
 }
 
 /**
@@ -175,10 +192,13 @@ interface Writers {
 function writerOf(schema: Schema, io: 'input' | 'output'): (() => object) | undefined {
   const { jsonSchema } = schema['~standard'];
   if (typeof jsonSchema?.[io] === 'function')
-    return () => jsonSchema[io]({ target: 'draft-2020-12' });
+    return () =>
+      jsonSchema[io]({ target: 'draft-2020-12', libraryOptions: { ...forVendor(schema, io) } });
   const { toJSONSchema, toJsonSchema: other } = schema as Writers;
   const method = toJSONSchema ?? other;
-  return typeof method === 'function' ? () => method.call(schema, optionsFor(io)) : undefined;
+  return typeof method === 'function'
+    ? () => method.call(schema, optionsFor(schema, io))
+    : undefined;
 }
 
 function formatIssue(issue: Issue, root: unknown): string {

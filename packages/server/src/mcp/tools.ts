@@ -1,4 +1,4 @@
-import { present } from '@mcp-saga/core/program';
+import { present, toJsonSchema } from '@mcp-saga/core/program';
 import { InvalidInput, type Program, type Schema, type ToolResult } from '@mcp-saga/core';
 import type { ClientCall, ListedTool } from '../model/call-types.ts';
 import { InvalidAnswers } from '../dialects/parts/model-arguments.ts';
@@ -31,7 +31,7 @@ export function attachTools(
         if (saga === undefined) return tool;
         const { icons } = saga;
         // Version 1 drops icons when a tool is registered.
-        const shown = withoutKeyword(icons === undefined ? tool : { ...tool, icons });
+        const shown = withSchemas(icons === undefined ? tool : { ...tool, icons }, saga);
         // Any call may end before its saga, except for sagas with `task: 'require'`.
         if (saga.task === 'require') return shown;
         return toResumable(shown, acceptsModel({ host, program: saga }));
@@ -134,17 +134,32 @@ function once<O extends { readonly target: string }, R>(
 }
 
 /**
- * Lists the schemas of a tool without `$schema`, which the SDKs add. Some clients, such as Genkit,
- * know one version of JSON Schema, and drop all tools of a server whose schemas name another.
+ * Lists a tool with the schemas that the host writes, of the JSON Schema that MCP expects. Each SDK
+ * writes others: with `$schema`, for which some clients, such as Genkit, drop all tools of a server,
+ * and with the value of `.catch` as a default.
  */
-function withoutKeyword({ inputSchema, outputSchema, ...tool }: ListedTool): ListedTool {
-  const { $schema: _input, ...input } = inputSchema;
-  const { $schema: _output, ...output } = outputSchema ?? {};
+function withSchemas(tool: ListedTool, { input, output }: Program): ListedTool {
   return {
     ...tool,
-    inputSchema: input,
-    ...(outputSchema === undefined ? {} : { outputSchema: output }),
+    inputSchema: written(input, 'input'),
+    ...(tool.outputSchema === undefined ? {} : { outputSchema: written(output, 'output') }),
   };
+}
+
+const writtenSchemas = {
+  input: new WeakMap<Schema, JsonSchema>(),
+  output: new WeakMap<Schema, JsonSchema>(),
+};
+
+/** Writes a schema once. */
+function written(schema: Schema | undefined, direction: 'input' | 'output'): JsonSchema {
+  if (schema === undefined) return { type: 'object', properties: {} };
+  const known = writtenSchemas[direction].get(schema);
+  if (known !== undefined) return known;
+  // MCP demands the type also of a union.
+  const made = { type: 'object', ...toJsonSchema(schema, direction) };
+  writtenSchemas[direction].set(schema, made);
+  return made;
 }
 
 const resumeToken = {

@@ -59,6 +59,7 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
     onIgnoredAnswer: ({ saga, stepId, why }) => {
       // The client sees the other reasons itself.
       if (why !== 'asked otherwise' || advises || !isTimeForSaga(saga)) return;
+      // The operator of a server in production learns what happened. Advice is for the author.
       warn(changedQuestion(saga, stepId));
     },
     onTurn: ({ saga, turn, status, error, uncompensated = [] }) => {

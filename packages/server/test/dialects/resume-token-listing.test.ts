@@ -105,6 +105,23 @@ describe.each(eras)('%s, listed for a client without capabilities', (era) => {
 });
 
 describe.each(connections)('$name', ({ connect }) => {
+  test('a listed tool shows a field with `.catch` as optional, and without a default', async () => {
+    const input = z.object({
+      caught: z.string().catch('x'),
+      own: z.string().default('d').catch('x'),
+      outer: z.string().catch('x').default('d'),
+      plain: z.string(),
+    });
+    const { client, close } = await connect(hostOf(taking(input)).host, {});
+    const { tools } = await client.listTools();
+    expect(tools[0]?.inputSchema).toMatchObject({ required: ['plain'] });
+    const properties: unknown = tools[0]?.inputSchema.properties;
+    const defaulted = { type: 'string', default: 'd' };
+    expect(properties).toMatchObject({ own: defaulted, outer: defaulted });
+    expect(properties).toHaveProperty('caught', { type: 'string' });
+    await close();
+  });
+
   test('no schema of a listed tool has the keyword $schema', async () => {
     const sagas = [
       taking(z.object({ a: z.string() }), 'formed'),

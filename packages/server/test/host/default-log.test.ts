@@ -213,7 +213,10 @@ describe('a host without hooks', () => {
     const said = [...warn.mock.calls, ...error.mock.calls].flat().map(String);
     expect(said).toEqual([
       expect.stringContaining("saga 'odd\\u000a\\u009b31m\\u2028\\u202e' has"),
-      expect.stringContaining("Saga 'odd\\u000a\\u009b31m\\u2028\\u202e' changed the question"),
+      // Without advice: that is for the author.
+      expect.stringMatching(
+        /Saga 'odd\\u000a\\u009b31m\\u2028\\u202e' changed the question.* varies between turns\.$/,
+      ),
       expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' failed in turn 3"),
       'mcp-saga: a\\u000ab Set hooks.onError to receive the error. See docs/reference/errors.md#busy',
     ]);
@@ -273,7 +276,8 @@ describe('a host without hooks', () => {
       await restlessTurns(host, 1);
       const said = warn.mock.calls.map(([message]) => String(message));
       expect(said).toEqual([expect.stringMatching(/^(?=.*'sure').*'restless'/)]);
-      expect(said[0]).toMatch(/now\(\).*random\(\)/);
+      // In production, nobody who reads the log can change the code.
+      expect(/now\(\).*random\(\)/.test(said.join())).toBe(environment !== 'production');
       expect(said.join()).not.toMatch(/Pay|4711/);
     },
   );

@@ -1,0 +1,90 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import * as mini from 'zod/mini';
+import { withJsonSchema } from '../src/index.ts';
+import { toForm } from '../src/values/form.ts';
+import { toJsonSchema } from '../src/values/standard-schema.ts';
+
+type Layer = (inner: z.ZodType) => z.ZodType;
+
+const layers: { readonly [name: string]: Layer } = {
+  catch: (inner) => inner.catch('caught'),
+  'catch by a function': (inner) => inner.catch(() => 'caught'),
+  default: (inner) => inner.default('default'),
+  prefault: (inner) => inner.prefault('prefault'),
+  optional: (inner) => inner.optional(),
+  nullable: (inner) => inner.nullable(),
+  readonly: (inner) => inner.readonly(),
+  pipe: (inner) => inner.pipe(z.any()),
+};
+const names = fc.array(fc.constantFrom(...Object.keys(layers)), { maxLength: 4 });
+
+const fieldOf = (wrapped: readonly string[]): z.ZodType =>
+  wrapped.reduce<z.ZodType>((inner, name) => layers[name]?.(inner) ?? inner, z.string());
+
+interface Printed {
+  readonly required?: readonly string[];
+  readonly properties: { readonly field: { readonly default?: unknown } };
+}
+
+describe('a field of a zod schema', () => {
+  it('is printed as required only if it cannot be left out', () => {
+    fc.assert(
+      fc.property(names, (wrapped) => {
+        const schema = z.object({ field: fieldOf(wrapped) });
+        const { required = [] } = toJsonSchema(schema, 'input') as unknown as Printed;
+        expect(required).toEqual(schema.safeParse({}).success ? [] : ['field']);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is printed with a default only if its author set one', () => {
+    fc.assert(
+      fc.property(names, (wrapped) => {
+        const schema = z.object({ field: fieldOf(wrapped) });
+        const { properties } = toJsonSchema(schema, 'input') as unknown as Printed;
+        const { default: shown } = properties.field;
+        if (!wrapped.some((name) => /^(default|prefault)$/.test(name)))
+          expect(shown).toBeUndefined();
+        expect(shown).not.toBe('caught');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const { _default: defaulted } = mini;
+
+describe.each([
+  [
+    'zod',
+    z.object({ caught: z.boolean().catch(false), own: z.boolean().default(true).catch(false) }),
+  ],
+  [
+    'zod/mini',
+    withJsonSchema(
+      mini.object({
+        caught: mini.catch(mini.boolean(), false),
+        own: mini.catch(defaulted(mini.boolean(), true), false),
+      }),
+      mini.toJSONSchema,
+    ),
+  ],
+])('a form of %s', (library, schema) => {
+  it(`shows a caught field of ${library} as optional, and without a default`, () => {
+    expect(toForm(schema)).toEqual({
+      type: 'object',
+      properties: { caught: { type: 'boolean' }, own: { type: 'boolean', default: true } },
+    });
+  });
+
+  it(`shows no caught value of ${library} in an output`, () => {
+    expect(toJsonSchema(schema, 'output')).toMatchObject({
+      properties: { caught: { type: 'boolean' }, own: { type: 'boolean', default: true } },
+      required: ['caught', 'own'],
+    });
+    expect(toJsonSchema(schema, 'output')['properties']).not.toHaveProperty('caught.default');
+  });
+});
