@@ -1,5 +1,13 @@
 import type { OutsideUser, RequestUser } from '@mcp-saga/core';
-import { firstOfEach, isSameUser, mayBeOnePerson, toApprovalAnswer } from '@mcp-saga/core/program';
+import {
+  firstOfEach,
+  isRecord,
+  isSameUser,
+  mayBeOnePerson,
+  textForPeople,
+  toApprovalAnswer,
+  type OutsideAnswer,
+} from '@mcp-saga/core/program';
 import { limitedText } from './posted-body.ts';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { readForm, type FormContent } from './posted-form.ts';
@@ -41,14 +49,18 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
     return noticeResponse(
       401,
       'Sign in to answer',
-      'Only authenticated users may answer this request.',
+      `Only people who are signed in can answer. Sign in to ${textForPeople(outside.service)}, and open this link again.`,
     );
-  if (user !== undefined && !(await mayAnswer(page, user))) return notYours();
+  if (user !== undefined && !(await mayAnswer(page, user))) return notYours(user.subject);
   const by: OutsideUser | 'link' = user ?? 'link';
   const settled = await settledPage(page, by);
   if (request.method !== 'POST') return settled?.respond(200) ?? formPage(page);
   if (!isOwnPage(request, outside))
-    return noticeResponse(403, 'Not sent from this page', 'Open the link again.');
+    return noticeResponse(
+      403,
+      'Not sent from this page',
+      'Your answer was not recorded. Open the link that you were sent, and answer on its page.',
+    );
   if (settled !== undefined) return settled.respond(409);
   const posted = await readPosted(request, maxFormBytes(ticket.room));
   if (posted === undefined) {
@@ -76,7 +88,7 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   // Denials need no form.
   if (approved && errors.size > 0)
     return formPage(page, { posted, refused: { errors, ...marked } });
-  if (!pressed.isFinal) return confirmationPage(ticket, { approved, content, posted });
+  if (!pressed.isFinal) return confirmationPage(page, { approved, content, posted });
   const stored = await putAnswer(host, outside, ticket, { by, at, approved, content, shown });
   // Another request of this person may have been faster, and another process may have keys that this
   // one has not.
@@ -154,79 +166,111 @@ interface Settled {
 
 /** Returns what became of a question. Undefined while this person can answer. */
 async function settledPage(
-  { host, outside, ticket }: AnswerPageRequest,
+  page: AnswerPageRequest,
   by: OutsideUser | 'link',
 ): Promise<Settled | undefined> {
+  const { host, outside, ticket } = page;
   const { answers, isClosed } = await readBox(host, outside, { ...ticket, id: ticket.box });
   const { recipient } = ticket;
   const own = firstOfEach(answers).find((one) => mayBeOnePerson(one, { by, recipient }));
   const why = isClosed ? await whyClosed(host, outside, ticket) : undefined;
   if (why !== undefined) {
-    const [title, text] = reasons[why][own === undefined ? 'unanswered' : 'answered'];
-    return gone(title, text);
+    const { title, text, answered } = reasons[why];
+    return own === undefined ? gone(title, text) : gone(title, `${text} ${answered}`, true);
   }
-  if (own !== undefined && (own.by === 'link') !== (by === 'link')) {
-    return gone(
-      'Used',
-      'Someone has already answered with this link. Your answer was not recorded.',
-    );
-  }
+  if (own !== undefined && (own.by === 'link') !== (by === 'link'))
+    return gone('Used', 'Someone has already answered with this link.');
   if (own !== undefined) {
-    return {
-      respond: (status) => recordedPage(status, ticket, own),
-      isOwn: own.by === by || Object(own.by).issuer === Object(by).issuer,
-    };
+    const isOwn = own.by === by || Object(own.by).issuer === Object(by).issuer;
+    return { respond: (status) => recordedPage(status, page, own, isOwn), isOwn };
   }
-  if (isClosed)
-    return gone('Closed', 'This request needs no more answers. Your answer was not recorded.');
+  if (isClosed) return gone('Closed', 'This request needs no more answers.');
   if (host.timing.clock() < ticket.claims.exp) return undefined;
-  const late = ['Too late', 'The time to answer is over. Your answer was not recorded.'] as const;
-  return { respond: () => noticeResponse(410, ...late), isOwn: false };
+  const { respond } = gone('Too late', 'The time to answer is over.', false, 410);
+  return { respond, isOwn: false };
 }
 
 const reasons = {
   outdated: {
-    answered: [
-      'Outdated link',
-      'The request has changed since this link was sent. Your answer to it was recorded, but does not count. Use the newest link.',
-    ],
-    unanswered: [
-      'Outdated link',
-      'The request has changed since this link was sent. Your answer was not recorded. Use the newest link.',
-    ],
+    title: 'Outdated link',
+    text: 'The request has changed since this link was sent. Use the newest link.',
+    answered: 'Your answer to the earlier request was recorded, but does not count.',
   },
   withdrawn: {
-    answered: [
-      'Withdrawn',
-      'This request was withdrawn before it was decided. Your answer was recorded, but has no effect.',
-    ],
-    unanswered: ['Withdrawn', 'This request was withdrawn. Your answer was not recorded.'],
+    title: 'Withdrawn',
+    text: 'This request was withdrawn before it was decided.',
+    answered: 'Your answer was recorded, but has no effect.',
   },
 } as const;
 
-function gone(title: string, text: string): Settled {
+/**
+ * Says why nobody can answer any more. Only a person who has just sent an answer reads that it was
+ * not recorded: others have only opened the page.
+ */
+function gone(
+  title: string,
+  text: string,
+  hasAnswered: boolean = false,
+  refusal: 409 | 410 = 409,
+): Settled {
   return {
-    respond: (status) => noticeResponse(status === 200 ? 410 : status, title, text),
+    respond: (status) =>
+      status === 200
+        ? noticeResponse(410, title, text)
+        : noticeResponse(
+            refusal,
+            title,
+            hasAnswered ? text : `${text} Your answer was not recorded.`,
+          ),
     isOwn: false,
   };
 }
 
+/**
+ * Makes the page of a recorded answer. Its values are shown only if exactly this person gave it: two
+ * users may be one person, but need not be.
+ */
 function recordedPage(
   status: number,
-  ticket: OpenTicket,
-  { approved, at }: { readonly approved: boolean; readonly at: number },
+  page: AnswerPageRequest,
+  { approved, at, content }: Pick<OutsideAnswer, 'approved' | 'at' | 'content'>,
+  isOwn: boolean,
 ): Response {
-  const time = new Date(at).toISOString();
+  const { ticket } = page;
   return pageResponse(
     status,
     approved ? 'You approved' : 'You denied',
-    html`${messageOf(ticket)}
-      <p class="note">
-        Your answer was recorded on
-        <time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>.
-      </p>`,
+    html`${messageOf(ticket)}${isOwn && renderValues(ticket.form, isRecord(content) ? content : {})}
+      <p class="note">Your answer was recorded on ${timeOf(at)}.</p>
+      ${renderFacts(page, false)}`,
     approved ? 'approved' : 'denied',
   );
+}
+
+/**
+ * Renders who asks whom. A person who is not signed in does not read who started the request: a link
+ * may be passed on.
+ */
+function renderFacts({ host, outside, ticket, user }: AnswerPageRequest, isOpen: boolean): Html {
+  const { saga, exp } = { saga: ticket.claims.saga.name, exp: ticket.claims.exp };
+  const asker = ticket.asker === '' ? 'somebody who is not signed in' : ticket.asker;
+  const facts: readonly (readonly [string, Html] | false)[] = [
+    ['Service', ofData(outside.service)],
+    ['Request', ofData(host.registry.named(saga)?.title ?? saga)],
+    user !== undefined && asker !== undefined && ['Started by', ofData(asker)],
+    ['You are', user === undefined ? html`not signed in` : ofData(user.subject)],
+    isOpen && ['Answer until', timeOf(exp)],
+  ];
+  const rows = facts.flatMap((fact) =>
+    fact === false ? [] : [html`<dt>${fact[0]}</dt><dd>${fact[1]}</dd>`],
+  );
+  return html`<dl class="facts">${rows}</dl>`;
+}
+
+/** A time in UTC, because the server does not know the time zone of the person. */
+function timeOf(ms: number): Html {
+  const time = new Date(ms).toISOString();
+  return html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
 /** Why a posted form was not recorded. */
@@ -256,9 +300,10 @@ function bytesOf(value: object): number {
  * presses the next one in a date.
  */
 function formPage(
-  { ticket, request }: AnswerPageRequest,
+  page: AnswerPageRequest,
   { posted, refused }: { readonly posted?: Posted; readonly refused?: Refused } = {},
 ): Response {
+  const { ticket, request } = page;
   // A link with `?decision=` leads to a page with one button.
   const only = new URL(request.url).searchParams.get('decision');
   const approve = html`<button class="main" name="review" value="approve">Approve</button>`;
@@ -275,7 +320,8 @@ function formPage(
         <button type="submit" disabled hidden></button>
         ${renderFields(ticket.form, posted, refused?.errors)}
         <div class="buttons">${buttons}</div>
-      </form>`,
+      </form>
+      ${renderFacts(page, true)}`,
   );
 }
 
@@ -291,16 +337,17 @@ interface PlannedAnswer {
  * that a person can decide only by this button. Nothing is recorded before.
  */
 function confirmationPage(
-  ticket: OpenTicket,
+  page: AnswerPageRequest,
   { approved, content, posted }: PlannedAnswer,
 ): Response {
+  const { ticket } = page;
   const [title, value, label] = approved
     ? ['Approve this?', 'approve', 'Yes, approve']
     : ['Deny this?', 'deny', 'Yes, deny'];
   return pageResponse(
     200,
     title,
-    html`${messageOf(ticket)}${renderValues(ticket.form, content)}
+    html`${messageOf(ticket)}${renderValues(ticket.form, content)}${renderFacts(page, true)}
       <p class="note">Nothing is recorded yet. You cannot change your answer afterwards.</p>
       <form method="post">
         ${renderHidden(ticket.form, posted)}

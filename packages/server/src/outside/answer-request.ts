@@ -81,7 +81,7 @@ async function userOf(
     tenant !== undefined &&
     (await source?.tenants?.tenantOf(found)) !== tenant
   )
-    return notYours();
+    return notYours(user.subject);
   return { user, authenticated: found.user };
 }
 

@@ -64,6 +64,8 @@ button.main:hover{filter:brightness(.9)}
 dl{margin:0 0 1.25rem}
 dt{font-weight:600}
 dd{margin:0 0 .75rem;white-space:pre-wrap}
+.facts{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:1.5rem 0;color:var(--muted);font-size:.9375rem}
+.facts dd{margin:0}
 .problems{border:1px solid var(--bad);border-left-width:.25rem;border-radius:.375rem;background:var(--bad-soft);padding:.75rem 1rem;margin:0 0 1.5rem}
 .problems p{margin:0}`;
 
@@ -121,8 +123,16 @@ export function noticeResponse(status: number, title: string, text: string): Res
 }
 
 /** Makes the response for a user who may not answer. */
-export function notYours(): Response {
-  return noticeResponse(403, 'You may not answer', 'This request is for other people.');
+export function notYours(subject: string | undefined): Response {
+  return pageResponse(
+    403,
+    'You may not answer',
+    html`<p>This request is for other people, and nobody can decide on their own request.</p>
+      <p>
+        ${subject !== undefined && html`You are signed in as ${ofData(subject)}. `}Sign in as a person who
+        may answer, and open this link again.
+      </p>`,
+  );
 }
 
 /** Notice after a failure of the mailbox, which may have recorded an answer. */

@@ -22,7 +22,7 @@ import { wholeDuration, wholeNumber } from './default-limits.ts';
 
 const guardMethods = ['begin', 'finish', 'release', 'forget', 'claim'];
 const storeMethods = ['read', 'write'];
-const mailboxMethods = ['put', 'list', 'close'];
+const mailboxMethods = ['put', 'list', 'remove', 'close'];
 
 const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/;
 

@@ -66,6 +66,8 @@ export interface OutsideAccess extends Required<Omit<OutsideOptions, 'url'>> {
    * another value.
    */
   readonly url: () => string;
+  /** Name of the service, for the people who answer. */
+  readonly service: string;
   readonly mayAnswer: AuthOptions['mayAnswer'];
 }
 
@@ -244,11 +246,11 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
   };
 }
 
-function toOutside({ outside, auth }: SagaHostOptions): OutsideAccess | undefined {
+function toOutside({ outside, auth, audience }: SagaHostOptions): OutsideAccess | undefined {
   if (outside?.mailbox === undefined) return undefined;
   const { url: given, mailbox, webhooks = {} } = outside;
   const url = (): string => publicUrl(typeof given === 'function' ? given() : given);
-  return { url, mailbox, webhooks, mayAnswer: auth?.mayAnswer };
+  return { url, mailbox, webhooks, service: audience, mayAnswer: auth?.mayAnswer };
 }
 
 /** Fills in the parts of the option `store`. */

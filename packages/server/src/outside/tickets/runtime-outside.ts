@@ -49,8 +49,9 @@ export function runtimeOutside(
         );
       }
       const box = await boxOf(question);
-      const user = question.allowsCaller ? undefined : toUser(claims.principal);
-      const caller = user === undefined ? undefined : await digestUser(user);
+      const asker = toUser(claims.principal);
+      const caller =
+        question.allowsCaller || asker === undefined ? undefined : await digestUser(asker);
       const expiresAt = Math.min(deadline, endOfLife(host.limits, claims));
       const ticket = {
         kind,
@@ -66,6 +67,7 @@ export function runtimeOutside(
       const text = await sealTicket(host, sagaId, ticketClaims(claims, began, expiresAt), {
         ...ticket,
         ...present({ caller, verify }),
+        ...(kind === 'approval' ? { asker: asker?.subject ?? '' } : {}),
       });
       return `${outside.url()}/saga/${kind === 'approval' ? 'answer' : 'event'}/${text}`;
     },

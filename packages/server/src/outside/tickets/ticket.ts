@@ -1,6 +1,6 @@
 import type { Json, OutsideUser } from '@mcp-saga/core';
 import { isRecord, present, type FormSchema, type OutsideQuestion } from '@mcp-saga/core/program';
-import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
+import { canonicalize, digestText, fromBase64Url, toBase64Url, type Claims } from '@mcp-saga/seal';
 import { atAnyTime, readSealedRecord } from '../../token/sealed-saga.ts';
 import { sealTenant } from '../../token/tenant-token.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
@@ -29,6 +29,11 @@ export interface Ticket {
   readonly caller?: OutsideUser;
   /** Name of the check of a webhook. */
   readonly verify?: string;
+  /**
+   * Subject of the user who started the saga, cut to 64 bytes; empty for an anonymous caller.
+   * Undefined for an event.
+   */
+  readonly asker?: string;
 }
 
 /** Opened ticket. */
@@ -50,6 +55,7 @@ interface Sealed {
   readonly l: 0 | 1;
   readonly c?: OutsideUser;
   readonly v?: string;
+  readonly q?: string;
 }
 
 /**
@@ -73,6 +79,7 @@ export async function sealTicket(
     w: ticket.by,
     l: ticket.acceptsLink ? 1 : 0,
     ...present({ c: ticket.caller, v: ticket.verify }),
+    ...present({ q: ticket.asker === undefined ? undefined : padded(ticket.asker) }),
   };
   const text = await keys.sealer.seal('ticket', sagaId, claims, [
     { bytes: JSON.stringify(sealed), compress: false },
@@ -88,7 +95,7 @@ export async function openTicket(
   const { rejectIssuedBefore } = gate;
   const expect = { purpose: 'ticket', ...atAnyTime, ...present({ rejectIssuedBefore }) } as const;
   const { claims, sid, streams } = await keys.sealer.open(text, expect);
-  const { k, b, s, n, r, m, f, w, l, c, v } = readSealedRecord<Sealed>(streams[0], {
+  const { k, b, s, n, r, m, f, w, l, c, v, q } = readSealedRecord<Sealed>(streams[0], {
     k: (value) => value === 'a' || value === 'e',
     b: 'string',
     s: 'string',
@@ -100,6 +107,7 @@ export async function openTicket(
     l: (value) => value === 0 || value === 1,
     c: (value) => value === undefined || isUser(value),
     v: 'string?',
+    q: 'string?',
   });
   return {
     kind: k === 'a' ? 'approval' : 'event',
@@ -111,7 +119,7 @@ export async function openTicket(
     form: f,
     by: w,
     acceptsLink: l === 1,
-    ...present({ caller: c, verify: v }),
+    ...present({ caller: c, verify: v, asker: q === undefined ? undefined : unpadded(q) }),
     sagaId: sid,
     claims,
   };
@@ -122,6 +130,21 @@ export function isUser(value: unknown): value is OutsideUser {
   if (!isRecord(value) || typeof value['subject'] !== 'string') return false;
   const { issuer = '' } = value;
   return typeof issuer === 'string';
+}
+
+/** Bytes of the name of the asker: the length of a link must not depend on who asks. */
+const askerBytes = 64;
+
+/** Writes a name as base64url of a fixed length. A longer name is cut between two characters. */
+function padded(name: string): string {
+  const bytes = new Uint8Array(askerBytes);
+  new TextEncoder().encodeInto(name.replaceAll('\0', ''), bytes);
+  return toBase64Url(bytes);
+}
+
+function unpadded(text: string): string {
+  const bytes = fromBase64Url(text) ?? new Uint8Array();
+  return new TextDecoder().decode(bytes).replaceAll('\0', '');
 }
 
 /** Claims of a ticket: equal for all deliveries, so that retries have the same text. */
