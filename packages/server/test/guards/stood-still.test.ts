@@ -1,0 +1,69 @@
+import { elicit, memoryGuard, saga, SagaHostError, step } from '@mcp-saga/server';
+import { describe, expect, it } from 'vitest';
+import { testClock } from '../fixtures/clock.ts';
+import { accept, failed, hostOf, suspended } from '../fixtures/host.ts';
+import { Target } from '../fixtures/sagas.ts';
+import { thrownBy } from '../fixtures/thrown-by.ts';
+
+const hour = 3_600_000;
+
+/** Two processes with one guard. The first one stands still in step `first`, until `wake`. */
+function processes() {
+  const clock = testClock();
+  const store = memoryGuard({ clock });
+  const did: string[] = [];
+  let wake = (): void => undefined;
+  const slept = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  let begun = (): void => undefined;
+  const began = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const made = (name: string) =>
+    saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+      yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* step(
+        'first',
+        async () => {
+          did.push(`${name} first`);
+          begun();
+          if (name === 'one') await slept;
+        },
+        { compensate: () => void did.push(`${name} undo first`) },
+      );
+      yield* step('second', () => {
+        did.push(`${name} second`);
+        throw new Error('sold out');
+      });
+      return 'done';
+    });
+  const host = (name: string) =>
+    hostOf(made(name), { clock, guard: { store, leaseMs: 60_000 } }).host;
+  return { clock, did, wake: () => wake(), began, one: host('one'), other: host('other') };
+}
+
+describe('a process that stands still until its lease has expired', () => {
+  it('starts no further step after another process has undone its saga', async () => {
+    const { clock, did, wake, began, one, other } = processes();
+    const anonymous = { caller: 'anonymous' } as const;
+    const answers = [accept('target', { target: 'x' })];
+    const { token } = suspended(await one.start('order', {}, anonymous));
+    const late = thrownBy(SagaHostError, one.resume(token, answers, anonymous));
+    await began;
+    clock.now += hour / 2;
+    const turn = failed(await other.resume(token, answers, anonymous));
+    expect(turn.compensated).toEqual([{ stepId: 'first' }]);
+    const done = ['one first', 'other first', 'other second', 'other undo first'];
+    expect(did).toEqual(done);
+    wake();
+    // It can neither keep its turn nor continue behind its step.
+    expect((await late).code).toBe('busy');
+    expect(did).toEqual(done);
+    // A repetition gets the result of the process that undid the saga.
+    expect(failed(await one.resume(token, answers, anonymous)).compensated).toEqual([
+      { stepId: 'first' },
+    ]);
+    expect(did).toEqual(done);
+  });
+});
