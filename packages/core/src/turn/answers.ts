@@ -30,17 +30,19 @@ import { isDigestOf } from './turn-outcome.ts';
 export const questionHasChanged =
   'the question has changed since it was asked: please answer the new question';
 
-/** Says that the answer to a changed question was not used, and how to stop the question. */
-export function changedQuestion(
-  saga: string,
-  stepId: string,
-  advice = 'Read the time with now(), randomness with random().',
-): string {
-  return (
+/**
+ * Says that the answer to a changed question was not used, and with `advice`, how to stop the
+ * question: only the author can follow it.
+ */
+export function changedQuestion(saga: string, stepId: string, advice?: string): string {
+  const what =
     `Saga '${saga}' changed the question '${stepId}', so the answer was not used. The code has changed, or the message varies ` +
-    `between turns. ${advice} See ${troubleshootingLink('a-question-is-asked-again-and-again')}`
-  );
+    'between turns.';
+  const link = `See ${troubleshootingLink('a-question-is-asked-again-and-again')}`;
+  return [what, ...(advice === undefined ? [] : [advice]), link].join(' ');
 }
+
+const usualAdvice = 'Read the time with now(), randomness with random().';
 
 export interface AnsweredSaga {
   readonly name: string;
@@ -74,7 +76,7 @@ export class AnswerCheck {
     stepId: string,
     answer: ClientAnswer,
   ): Promise<Extract<Acceptance, { entry: unknown }> | 'unsupported' | undefined> {
-    const { name, runtime, asked, advice } = this.#saga;
+    const { name, runtime, asked, advice = usualAdvice } = this.#saga;
     const step = toClientStep(spec, stepId);
     const recorded = Object.hasOwn(asked, stepId) ? asked[stepId] : undefined;
     // The answer is to an earlier question with the same ID.

@@ -215,7 +215,7 @@ describe('a host without hooks', () => {
       expect.stringContaining("saga 'odd\\u000a\\u009b31m\\u2028\\u202e' has"),
       // Without advice: that is for the author.
       expect.stringMatching(
-        /Saga 'odd\\u000a\\u009b31m\\u2028\\u202e' changed the question.* varies between turns\.$/,
+        /Saga 'odd\\u000a\\u009b31m\\u2028\\u202e' changed the question.* varies between turns\. See [^ ]*$/,
       ),
       expect.stringContaining("'odd\\u000a\\u009b31m\\u2028\\u202e' failed in turn 3"),
       'mcp-saga: a\\u000ab Set hooks.onError to receive the error. See docs/reference/errors.md#busy',
