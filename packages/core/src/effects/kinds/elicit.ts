@@ -1,4 +1,4 @@
-import { AuthoringError, withoutLink } from '../../values/errors.ts';
+import { AuthoringError } from '../../values/errors.ts';
 import { isJsonObject, isSameJson } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
 import { toForm, type FormSchema } from '../../values/form.ts';
@@ -101,8 +101,7 @@ export function formOf(id: string, schema: Schema, of: string = 'elicit'): FormS
   try {
     return toForm(schema);
   } catch (error) {
-    const problem =
-      error instanceof Error ? withoutLink(error.message) : 'its schema cannot be read';
+    const problem = error instanceof Error ? error.message : 'its schema cannot be read';
     throw new AuthoringError(`${of}('${id}'): ${problem}`, { anchor: 'forms', cause: error });
   }
 }
