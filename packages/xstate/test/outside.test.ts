@@ -341,6 +341,7 @@ describe('an approval of a machine', () => {
           asking: { invoke: { id: 'go', src: isKnown ? 'go' : 'other', onDone: 'over' } },
           over: { type: 'final' },
         },
+        output: '',
       });
       test.drive.program = machineSaga(
         {
@@ -431,6 +432,7 @@ function failing(outbox: Outbox, onError?: 'rest'): ReturnType<typeof machineSag
       rest: { after: { [day]: 'over' } },
       over: { type: 'final' },
     },
+    output: '',
   });
   return machineSaga({ name: 'failing', version: '1', forks: 'refuse' }, machine);
 }

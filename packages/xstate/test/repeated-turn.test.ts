@@ -123,6 +123,7 @@ describe('a repeated turn of a machine', () => {
           states: { a: { after: { [20 * minute]: 'b' } }, b: { type: 'final' } },
         },
       },
+      output: '',
     });
     const { saga, world } = await repeated(machine, sure);
     expect(saga.suspended.due).toBe(world.time + 30 * minute);

@@ -355,6 +355,7 @@ describe('a step of a machine', () => {
         b: { invoke: { id: 'thank', src: 'thank', onDone: 'c', onError: 'c' } },
         c: { type: 'final' },
       },
+      output: '',
     });
     const drive = new Drive(machineSaga({ name: 'one', version: '1', forks: 'refuse' }, machine));
     const down = new Error('ECONNREFUSED');

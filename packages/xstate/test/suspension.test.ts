@@ -20,6 +20,12 @@ type Spawn = (logic: unknown, options?: { readonly id: string }) => unknown;
 const drive = (machine: AnyStateMachine): Drive =>
   new Drive(machineSaga({ name: 'm', version: '1', forks: 'accept' }, machine as never));
 
+/** States that go on to a last one. */
+const regionTo = (last: object): object => ({
+  initial: 'open',
+  states: { open: { on: { next: 'last' } }, last },
+});
+
 describe('a machine between two requests', () => {
   it('[U1] has several pending steps, answered in any order', async () => {
     const machine = setup({
@@ -446,6 +452,44 @@ describe('a machine between two requests', () => {
       actors: { pay: step(() => 1, { compensate: () => undefined }) },
     }).createMachine({});
     expect(() => machineSaga({ name: 'm', version: '1' }, undone as never)).toThrow(refused);
+  });
+
+  it.each([
+    ['a final state without one', { type: 'final' }],
+    ['one of the final state', { type: 'final', output: () => 'Paid.' }],
+  ])('rejects a machine without an output of its root at once, with %s', (_, paid) => {
+    const config = { initial: 'open', states: { open: { on: { next: 'paid' } }, paid } };
+    const make = (more: object): unknown =>
+      machineSaga(
+        { name: 'm', version: '1' },
+        setup({}).createMachine({ ...config, ...more } as never) as never,
+      );
+    const refused = /output.*\nSee docs\/reference\/errors\.md#invalid_result$/;
+    expect(() => make({})).toThrow(refused);
+    expect(() => make({ output: 'Paid.' })).not.toThrow();
+  });
+
+  it.each<[string, boolean, object]>([
+    ['fails in its final state', false, regionTo({ type: 'final', tags: ['compensate'] })],
+    ['has no final state', false, regionTo({})],
+    [
+      'waits for a region without a final state',
+      false,
+      { type: 'parallel', states: { a: regionTo({ type: 'final' }), b: regionTo({}) } },
+    ],
+    [
+      'completes with all of its regions',
+      true,
+      {
+        type: 'parallel',
+        states: { a: regionTo({ type: 'final' }), b: regionTo({ type: 'final' }) },
+      },
+    ],
+  ])('needs an output only to complete: one that %s is refused: %s', (_, isRefused, config) => {
+    const machine = setup({}).createMachine(config as never);
+    const make = (): unknown => machineSaga({ name: 'm', version: '1' }, machine as never);
+    if (isRefused) expect(make).toThrow('has no output');
+    else expect(make).not.toThrow();
   });
 });
 

@@ -43,7 +43,7 @@ function regions(count: number): AnyStateMachine {
 
 function machineOf(config: object): AnyStateMachine {
   const { createMachine } = setup({ actors: { ask } });
-  return createMachine({ id: 'm', ...config } as never) as unknown as AnyStateMachine;
+  return createMachine({ id: 'm', output: '', ...config } as never) as unknown as AnyStateMachine;
 }
 
 const programOf = (machine: AnyStateMachine): Program =>

@@ -1,4 +1,4 @@
-import type { AnyStateMachine, InputFrom, OutputFrom } from 'xstate';
+import type { AnyStateMachine, AnyStateNode, InputFrom, OutputFrom } from 'xstate';
 import {
   saga,
   type BodyInput,
@@ -128,6 +128,7 @@ export function machineSaga<
       `Saga '${name}' needs a machine. Pass setup({ … }).createMachine({ … }).`,
     );
   }
+  assertOutput(name, machine);
   const logics = logicsOf(machine);
   const byName = new Map(logics.map((named) => [named.name, named.logic]));
   const names = new Map(
@@ -158,6 +159,35 @@ export function machineSaga<
       base,
     ),
   };
+}
+
+/**
+ * Refuses a machine that can complete, and has no output: its saga would fail for the missing
+ * result after all effects have run.
+ */
+function assertOutput(name: string, { root }: AnyStateMachine): void {
+  if (root.output !== undefined || !canComplete(root)) return;
+  const misplaced = Object.values(root.states).find(({ output }) => output !== undefined);
+  const hint =
+    misplaced === undefined
+      ? ''
+      : ` The output of its state '${misplaced.key}' is not the output of the machine.`;
+  throw new AuthoringError(
+    `Saga '${name}' would end without a result, because its machine has no output.${hint} Give createMachine({ … }) an ` +
+      '`output`: a string, a tool result, or a value that matches the output schema.',
+    { anchor: 'invalid_result' },
+  );
+}
+
+/**
+ * `true` if a state can complete. A parallel state completes with all of its regions. A final state
+ * tagged `compensate` fails on purpose.
+ */
+function canComplete(state: AnyStateNode): boolean {
+  const children = Object.values(state.states);
+  return state.type === 'parallel'
+    ? children.every(canComplete)
+    : children.some(({ type, tags }) => type === 'final' && !tags.includes('compensate'));
 }
 
 function* neverRun(): Generator<never, never> {
