@@ -470,7 +470,7 @@ describe('the format of states', () => {
     [2, begun],
   ])('[R4] equals that of version %s of the engine', async (engine, state) => {
     const outcome = await start(golden([]), {}, undefined, { replace: { engine } });
-    const head = '{"t":1,"i":"c","a":{"sure":"fxrptr"},"w":{},"o":[]}';
+    const head = '{"t":1,"i":"c","a":{"sure":"90es6p"},"w":{},"o":[]}';
     expect(suspended(outcome).state).toEqual({ ...state, head });
   });
 
