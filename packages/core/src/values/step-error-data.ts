@@ -28,7 +28,10 @@ type ErrorFacts = Pick<StepErrorData, 'name' | 'message' | 'code' | 'status' | '
 
 function factsOf(thrown: unknown, causes: number): ErrorFacts {
   if (typeof thrown !== 'object' || thrown === null)
-    return { name: 'Error', message: textOf(thrown) ?? `a value of type ${typeof thrown} was thrown` };
+    return {
+      name: 'Error',
+      message: textOf(thrown) ?? `a value of type ${typeof thrown} was thrown`,
+    };
   const cause = causes === 0 ? undefined : toCause(read(thrown, 'cause'), causes - 1);
   return {
     name: textOf(read(thrown, 'name')) ?? 'Error',
