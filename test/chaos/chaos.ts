@@ -3,7 +3,7 @@ import { startRedis } from '../support/redis-server.ts';
 import { bundlePrograms } from './bundle.ts';
 import { ways } from './clients/ways.ts';
 import { Crowd, type CrowdFigures } from './crowd.ts';
-import { judge, type CallReport, type CancelReport } from './judge.ts';
+import { judge, type CallReport, type CancelReport, type EarlyRows } from './judge.ts';
 import { Monkey, type MonkeyFigures } from './monkey.ts';
 import { Outside, type OutsideReport } from './outside/outside.ts';
 import { startProcess } from './processes.ts';
@@ -40,6 +40,8 @@ export interface Chaos {
   readonly proxy: ProxyFigures;
   readonly provider: Faults;
   readonly ledger: LedgerRows;
+  /** Ledger from before the queue cancelled what was left behind. */
+  readonly early: EarlyRows;
   readonly cancelled: readonly CancelReport[];
   readonly outside: OutsideReport;
   /** Numbers of rejected tokens, by internal reason. */
@@ -139,6 +141,8 @@ export async function chaos({
     await proxy.close();
     await monkey.end();
 
+    const { effects, undos } = await provider.ledger();
+    const early = { effects, undos };
     const keys = monkey.keys.join(',');
     const offset = String(nextWeek);
     const drain = await startServer('drain', keys, {
@@ -150,13 +154,14 @@ export async function chaos({
     const drained = await outside.drained();
     const { faults, ...ledger } = await provider.ledger();
     return {
-      problems: judge({ ...ledger, ...drained, calls: crowd.reports, cancelled }),
+      problems: judge({ ...ledger, ...drained, calls: crowd.reports, cancelled, early }),
       calls: crowd.reports,
       crowd: crowd.figures(),
       monkey: monkey.figures,
       proxy: proxy.figures,
       provider: faults,
       ledger,
+      early,
       cancelled,
       outside: drained,
       rejected,

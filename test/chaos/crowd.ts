@@ -30,6 +30,8 @@ const tools: readonly Tool[] = [
   'dash',
   'gift',
   'gift',
+  'parcel',
+  'parcel',
   'tour',
 ];
 
@@ -117,7 +119,9 @@ export class Crowd {
       if (ending === 'completed') this.#took.push(performance.now() - began);
       const isHonest = user.habit !== 'goes back';
       const { asked, refused } = user;
-      this.reports.push({ dialect: way.dialect, ending, asked, refused, text, isHonest });
+      const hasClosed = ending === 'vanished' && user.habit === 'vanishes silently';
+      const closed = hasClosed && way.dialect === 'push' ? asked.slice(-1) : [];
+      this.reports.push({ dialect: way.dialect, ending, asked, refused, closed, text, isHonest });
       const { dialects } = this.figures();
       if (
         this.reports.length >= this.#slots.length &&

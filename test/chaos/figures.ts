@@ -1,4 +1,5 @@
 import type { Chaos } from './chaos.ts';
+import { closedConnections } from './judge.ts';
 import { purchaseIn } from './user.ts';
 
 /** Formats the figures of a run as a table. */
@@ -10,6 +11,7 @@ export function toTable({
   proxy,
   provider,
   ledger,
+  early,
   cancelled,
   outside,
   rejected,
@@ -19,6 +21,7 @@ export function toTable({
   const count = (status: string): number =>
     cancelled.filter((report) => report.status === status).length;
   const { effects, undos } = ledger;
+  const { closed, undone } = closedConnections(calls, early);
   const cuts = proxy['cut before'] + proxy['cut during'] + proxy['cut after'];
   const endings = ['calls', 'completed', 'failed', 'refused', 'vanished', 'unfinished'] as const;
   const total = (ending: (typeof endings)[number]): number =>
@@ -36,6 +39,8 @@ export function toTable({
     `requests    ${proxy.requests}: ${cuts} cut, ${proxy.delay} delayed, ${proxy.reorder} overtaken, ${
       proxy.duplicate + proxy['duplicate late']
     } duplicated, ${proxy['no answer']} met a process that died; ${crowd.restarts} calls made anew`,
+    `polls       ${proxy.polls} requests without answers, ${proxy['copied poll']} copied late`,
+    `closed      ${closed} connections while a user was asked: ${undone} sagas undone before the queue came`,
     `provider    asked ${sum(effects)} times, ${effects.length} effects; asked ${sum(undos)} times, ${undos.length} undos; ${provider.late} answers late, ${provider.dropped} lost, ${provider.failed} errors`,
     `left behind ${cancelled.length} in the queue: ${count('failed')} undone, ${count('completed')} ended, ${count('refused')} had gone on`,
     ...outsideRows(outside, ledger),

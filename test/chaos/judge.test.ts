@@ -23,6 +23,7 @@ const call = (ending: CallReport['ending'], text: string): CallReport => ({
   ending,
   asked: [],
   refused: [],
+  closed: [],
   text,
   isHonest: true,
 });
@@ -66,6 +67,7 @@ const sound: Evidence = {
   answers: [],
   settled: ['10'],
   stuck: [],
+  early: { effects: [], undos: [] },
   calls: [
     call('completed', 'done buy:1: 3'),
     call('failed', failed),
@@ -77,7 +79,19 @@ const sound: Evidence = {
   cancelled: [cancel({ compensated: ['room trip:4'] }), cancel({ status: 'refused' })],
 };
 
+const eightClosed = Array.from({ length: 8 }, (_, index): CallReport => ({
+  ...call('vanished', ''),
+  closed: [`buy:closed-${index}`],
+}));
+
 describe('the judge', () => {
+  it('accepts closed connections of which one was noticed', () => {
+    const effects = eightClosed.map(({ closed: [name = ''] }) => effect(name, 'charge'));
+    const undos = [undo('buy:closed-3', 'charge')];
+    const calls = [...sound.calls, ...eightClosed];
+    expect(judge({ ...sound, calls, early: { effects, undos } })).toEqual([]);
+  });
+
   it('accepts effects that completed, were undone, or are reported', () => {
     expect(judge(sound)).toEqual([]);
   });
@@ -111,6 +125,17 @@ describe('the judge', () => {
         ),
       },
       'errand:7 is half done: ship stands without charge',
+    ],
+    [
+      'closed connections that no process noticed',
+      {
+        calls: [...sound.calls, ...eightClosed],
+        early: {
+          effects: eightClosed.map(({ closed: [name = ''] }) => effect(name, 'charge')),
+          undos: [],
+        },
+      },
+      '8 clients closed their connection at a question, and no process noticed it',
     ],
     [
       'a refusal of its user that did not count',

@@ -15,6 +15,8 @@ export interface CallReport {
   readonly asked: readonly string[];
   /** Purchases that its user refused in a question. */
   readonly refused: readonly string[];
+  /** The purchase at whose question the client closed its connection, if it did. */
+  readonly closed: readonly string[];
   /** Text of the result, the failure, or the refusal. */
   readonly text: string;
   /**
@@ -39,6 +41,14 @@ export interface Evidence extends OutsideEvidence {
   readonly uncompensated: readonly string[];
   readonly calls: readonly CallReport[];
   readonly cancelled: readonly CancelReport[];
+  /** Ledger from before the queue cancelled what was left behind. */
+  readonly early: EarlyRows;
+}
+
+/** Part of a ledger. */
+export interface EarlyRows {
+  readonly effects: readonly EffectRow[];
+  readonly undos: readonly UndoRow[];
 }
 
 /** Expected effects of a completed purchase. */
@@ -67,6 +77,7 @@ const plans: Readonly<Record<Tool | 'grant' | 'bill', Plan>> = {
     extras: ['room'],
   },
   gift: { ways: [['charge', 'ship', 'thank']], extras: [] },
+  parcel: { ways: [['charge', 'room', 'ship', 'thank']], extras: [] },
   tour: { ways: [['room', 'charge', 'thank']], extras: [] },
   grant: { ways: [['charge', 'thank']], extras: [] },
   bill: { ways: [['room', 'thank']], extras: [] },
@@ -104,6 +115,7 @@ export function judge(evidence: Evidence): readonly string[] {
     ]),
     ...calls.flatMap((call) => untrue(call, purchases)),
     ...calls.flatMap(({ refused }) => refused.flatMap((name) => doneThough(name, purchases))),
+    ...unnoticed(calls, evidence.early),
     ...cancelled.flatMap(({ compensated }) =>
       compensated.flatMap((label) => notUndone(label, purchases)),
     ),
@@ -223,6 +235,33 @@ function doneThough(name: string, purchases: ReadonlyMap<string, Purchase>): rea
   const purchase = purchases.get(name);
   if (purchase === undefined || !standingOf(purchase).includes('thank')) return [];
   return [`The user refused ${name}, and it was done.`];
+}
+
+/** Number of closed connections from which at least one must have been noticed. */
+const fewClosed = 8;
+
+/**
+ * Finds that no process notices a closed connection. A single one may stay unnoticed: its process
+ * dies, or cannot reach its guard or the provider.
+ */
+function unnoticed(calls: readonly CallReport[], early: EarlyRows): readonly string[] {
+  const { closed, undone } = closedConnections(calls, early);
+  if (closed < fewClosed || undone > 0) return [];
+  return [`${closed} clients closed their connection at a question, and no process noticed it.`];
+}
+
+/**
+ * Counts the sagas whose client closed its connection while its user was asked, and those of them
+ * that were undone before the queue came.
+ */
+export function closedConnections(
+  calls: readonly CallReport[],
+  { effects, undos }: EarlyRows,
+): { readonly closed: number; readonly undone: number } {
+  const purchases = grouped(effects, undos);
+  const closed = calls.flatMap((call) => call.closed).flatMap((name) => purchases.get(name) ?? []);
+  const undone = closed.filter((purchase) => standingOf(purchase).length === 0);
+  return { closed: closed.length, undone: undone.length };
 }
 
 /** Finds effects that are reported as undone, but are still in place. */

@@ -10,6 +10,8 @@ export type Habit =
   | 'errs'
   /** Disconnects for good when the question arrives. */
   | 'vanishes before'
+  /** The same, and closes its connection without a word, if it has one. */
+  | 'vanishes silently'
   /** Answers, and disconnects before the response arrives. */
   | 'vanishes after'
   /** Cancels the call, if the client can. */
@@ -32,11 +34,12 @@ export class Gone extends Error {
 }
 
 const habits: readonly (readonly [Habit, number])[] = [
-  ['accepts', 0.54],
+  ['accepts', 0.48],
   ['declines', 0.08],
   ['cancels', 0.06],
   ['errs', 0.1],
-  ['vanishes before', 0.05],
+  ['vanishes before', 0.04],
+  ['vanishes silently', 0.07],
   ['vanishes after', 0.06],
   ['gives up', 0.05],
   ['goes back', 0.06],
@@ -76,6 +79,7 @@ export class User {
         this.refused.push(purchaseIn(message) ?? message);
         return { action: this.habit === 'declines' ? 'decline' : 'cancel' };
       case 'vanishes before':
+      case 'vanishes silently':
         this.leaves();
         throw new Gone();
       case 'errs':
@@ -121,5 +125,5 @@ export class User {
 
 /** Finds the purchase named in a text. */
 export function purchaseIn(text: string): string | undefined {
-  return /\b(?:buy|trip|errand|dash|gift|tour|grant|bill):[\w-]+/.exec(text)?.[0];
+  return /\b(?:buy|trip|errand|dash|gift|parcel|tour|grant|bill):[\w-]+/.exec(text)?.[0];
 }

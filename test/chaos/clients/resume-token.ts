@@ -1,5 +1,5 @@
 import { connect, type Kind } from './connect.ts';
-import { judged, textOf, type Calling, type ToolText, type Way } from './way.ts';
+import { judged, pollChance, textOf, type Calling, type ToolText, type Way } from './way.ts';
 
 interface Interim {
   readonly nextResumeToken?: string;
@@ -43,13 +43,16 @@ export function resumeToken(kind: Kind): Way {
 
 async function resumed(
   call: (args: object) => Promise<unknown>,
-  { arguments: args, user }: Calling,
+  { arguments: args, user, draw }: Calling,
 ): Promise<ToolText> {
   let result = await call(args);
   for (let round = 0; round < 20; round += 1) {
     const { nextResumeToken, _meta: meta } = result as Interim;
     if (nextResumeToken === undefined) return textOf(result);
     const { steps = [] } = meta?.['io.github.mcp-saga/saga'] ?? {};
+    // A model may call again before its user answers. It then answers with the token in hand.
+    if (steps.length > 0 && draw() < pollChance)
+      await call({ ...args, resumeToken: nextResumeToken });
     const answered = await Promise.all(
       steps.map(async ({ stepId, type, params }) => [
         stepId,

@@ -8,7 +8,15 @@ import {
 } from '@mcp-saga/client';
 import { backOff } from './steady-fetch.ts';
 import { anything, connect, type Connected, type Kind } from './connect.ts';
-import { judged, RefusedCall, textOf, type Calling, type ToolText, type Way } from './way.ts';
+import {
+  judged,
+  pollChance,
+  RefusedCall,
+  textOf,
+  type Calling,
+  type ToolText,
+  type Way,
+} from './way.ts';
 
 const mostTries = 40;
 const requestOptions = { timeout: 15_000 };
@@ -48,6 +56,7 @@ async function seen(
     },
     onTurn: async (saga: SuspendedSaga) => {
       if (user.habit === 'gives up' && saga.steps.length > 0) throw new Error('enough');
+      if (saga.steps.length > 0 && draw() < pollChance) await poll(client, saga, user.left);
       if (user.habit !== 'goes back') return;
       if (older !== undefined) await goBack(client, older, user.left);
       older = saga.steps.length > 0 ? saga : older;
@@ -71,6 +80,16 @@ async function seen(
       await backOff(draw, tries);
     }
   }
+}
+
+/**
+ * Asks again without answers. The response is lost, as far as this client is concerned, so its
+ * answer belongs to the token in hand.
+ */
+async function poll(client: Connected, saga: SuspendedSaga, signal: AbortSignal): Promise<void> {
+  const { sagaToken } = JSON.parse(JSON.stringify(saga)) as { readonly sagaToken: string };
+  const request = { method: 'tools/resumeSaga', params: { sagaToken, completedSteps: [] } };
+  await client.request(request, anything, { ...requestOptions, signal }).catch(() => undefined);
 }
 
 /**

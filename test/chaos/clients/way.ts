@@ -2,7 +2,7 @@ import type { Draw } from '../seeded.ts';
 import type { User } from '../user.ts';
 
 /** Called tools. */
-export type Tool = 'buy' | 'trip' | 'errand' | 'dash' | 'gift' | 'tour';
+export type Tool = 'buy' | 'trip' | 'errand' | 'dash' | 'gift' | 'parcel' | 'tour';
 
 /** One call of a tool by a user. */
 export interface Calling {
@@ -30,6 +30,9 @@ export interface Way {
    */
   see(calling: Calling): Promise<ToolText>;
 }
+
+/** Chance that a client asks again without answers while its user reads the question. */
+export const pollChance = 0.3;
 
 /** The server rejects a call, with a reason. */
 export class RefusedCall extends Error {}

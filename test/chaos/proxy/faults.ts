@@ -15,7 +15,9 @@ export type Fault =
   /** Sends the request to two processes at once. The first response counts. */
   | { readonly kind: 'duplicate' }
   /** Sends the request to another process again, after its response. */
-  | { readonly kind: 'duplicate late'; readonly ms: number };
+  | { readonly kind: 'duplicate late'; readonly ms: number }
+  /** The same, for a request without answers: time may have moved its saga on. */
+  | { readonly kind: 'copied poll'; readonly ms: number };
 
 const none: Fault = { kind: 'none' };
 
@@ -23,7 +25,8 @@ const none: Fault = { kind: 'none' };
  * Draws the fault of a request. Requests of a session are never duplicated, because only one
  * process serves the session.
  */
-export function drawFault(draw: Draw, isOfSession: boolean): Fault {
+export function drawFault(draw: Draw, isOfSession: boolean, isPoll: boolean): Fault {
+  if (isPoll && draw() < 0.3) return { kind: 'copied poll', ms: between(draw, 100, 3_000) };
   const luck = draw();
   if (luck < 0.03) return { kind: 'cut before' };
   if (luck < 0.07) return { kind: 'cut during', ms: between(draw, 0, 60), isHeard: draw() < 0.5 };

@@ -21,6 +21,14 @@ export async function readRequest(incoming: IncomingMessage): Promise<ReadReques
   return { method, path, headers, body: Buffer.concat(chunks) };
 }
 
+/** `true` if a request continues a saga, and brings no answers. */
+export function isWithoutAnswers({ body }: Pick<ReadRequest, 'body'>): boolean {
+  const text = body.toString('utf8');
+  const token = /"(?:sagaToken|resumeToken|requestState)":"/;
+  const answers = /"(?:completedSteps|answers|inputResponses)":(?!\[\]|\{\})/;
+  return token.test(text) && !answers.test(text);
+}
+
 /** A request in flight to a server. */
 export interface Forwarded {
   /** @throws if the server is down, or dies */

@@ -6,6 +6,7 @@ import { drawFault, type Fault } from './faults.ts';
 import {
   forward,
   ignore,
+  isWithoutAnswers,
   passHalf,
   passOn,
   readRequest,
@@ -14,12 +15,13 @@ import {
 } from './forward.ts';
 
 /** Number of requests with each fault. */
-export type ProxyFigures = Record<Fault['kind'] | 'requests' | 'no answer', number>;
+export type ProxyFigures = Record<Fault['kind'] | 'requests' | 'polls' | 'no answer', number>;
 
 /** Distributes requests over the server processes in turn, and injects faults. */
 export class Proxy {
   readonly figures: ProxyFigures = {
     requests: 0,
+    polls: 0,
     none: 0,
     'cut before': 0,
     'cut during': 0,
@@ -28,6 +30,7 @@ export class Proxy {
     reorder: 0,
     duplicate: 0,
     'duplicate late': 0,
+    'copied poll': 0,
     'no answer': 0,
   };
   readonly #draw: Draw;
@@ -80,9 +83,12 @@ export class Proxy {
     this.figures.requests += 1;
     const mine = request.headers['mcp-session-id'];
     const session = typeof mine === 'string' ? mine.split('.')[0] : undefined;
+    const isOfSession = request.path.startsWith('/sessions');
+    const isPoll = !isOfSession && isWithoutAnswers(request);
+    if (isPoll) this.figures.polls += 1;
     const fault = this.#isCalm
       ? ({ kind: 'none' } as const)
-      : drawFault(this.#draw, request.path.startsWith('/sessions'));
+      : drawFault(this.#draw, isOfSession, isPoll);
     this.figures[fault.kind] += 1;
     if (fault.kind === 'cut before') {
       outgoing.destroy();
@@ -107,7 +113,8 @@ export class Proxy {
       if (isLeft) ignore(sent);
       return;
     }
-    if (fault.kind === 'duplicate late') this.#after(fault.ms, () => this.#sendForNobody(request));
+    if (fault.kind === 'duplicate late' || fault.kind === 'copied poll')
+      this.#after(fault.ms, () => this.#sendForNobody(request));
     const answers = [sent.response];
     if (fault.kind === 'duplicate') {
       const other = this.#forward(request, session);

@@ -94,6 +94,20 @@ const gift = saga({ name: 'gift', ...options }, function* () {
   return `done ${purchase}`;
 });
 
+/**
+ * Packs a little later, also while its user is asked: a copy of a request without answers may then
+ * move the saga on, without its client.
+ */
+const parcel = saga({ name: 'parcel', ...options }, function* () {
+  const purchase = yield* purchaseOf('parcel');
+  yield* order('charge', purchase);
+  yield* all({ count: askCount(purchase), packed: packing(purchase) });
+  yield* order('ship', purchase);
+  yield* pivot('shipped');
+  yield* tell('thank', purchase);
+  return `done ${purchase}`;
+});
+
 /** Second half of a tour. The room is already booked, so this saga only runs forward. */
 const tickets = saga(
   { name: 'tickets', ...options, input: Purchase, commitFirst: false },
@@ -122,11 +136,17 @@ const tour = saga({ name: 'tour', ...options }, function* () {
  */
 export function sagasOf(release: Release): readonly Program[] {
   const [newest, other] = release === 'new' ? (['2', '1'] as const) : (['1', '2'] as const);
-  return [buy(newest, [buy(other)]), trip(release), dash, gift, tour, tickets];
+  return [buy(newest, [buy(other)]), trip(release), dash, gift, parcel, tour, tickets];
 }
 
 function* askCount(purchase: string): Steps<void> {
   yield* elicit('count', { message: `How many for ${purchase}?`, schema: Count });
+}
+
+function* packing(purchase: string): Steps<void> {
+  yield* sleep(700);
+  yield* order('room', purchase);
+  yield* sleep(700);
 }
 
 function* sleeping(purchase: string): Steps<void> {
