@@ -58,7 +58,9 @@ export class Provider {
   /** Messages and decisions of sagas, with a number above the given one. */
   async notesAfter(after: number): Promise<readonly NoteRow[]> {
     const body = JSON.stringify({ after });
-    const response = await fetch(new URL('/notes', this.url), { method: 'POST', body });
+    // Node may never settle a request whose process is killed meanwhile. The caller asks again.
+    const signal = AbortSignal.timeout(5_000);
+    const response = await fetch(new URL('/notes', this.url), { method: 'POST', body, signal });
     return (await response.json()) as readonly NoteRow[];
   }
 
