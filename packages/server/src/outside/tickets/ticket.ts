@@ -2,6 +2,7 @@ import type { Json, OutsideUser } from '@mcp-saga/core';
 import { isRecord, present, type FormSchema, type OutsideQuestion } from '@mcp-saga/core/program';
 import { canonicalize, digestText, fromBase64Url, toBase64Url, type Claims } from '@mcp-saga/seal';
 import { atAnyTime, readSealedRecord } from '../../token/sealed-saga.ts';
+import { isForm } from './sealed-form.ts';
 import { sealTenant } from '../../token/tenant-token.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 
@@ -102,7 +103,7 @@ export async function openTicket(
     n: 'number',
     r: 'number',
     m: 'string',
-    f: (value) => isRecord(value) && isRecord(value['properties']),
+    f: isForm,
     w: 'json',
     l: (value) => value === 0 || value === 1,
     c: (value) => value === undefined || isUser(value),
