@@ -426,8 +426,8 @@ describe('the studio of mcp-saga dev', () => {
     ['sources', 'GET', { 'sec-fetch-site': 'cross-site' }],
   ])('answers %s by %s with %j, and all headers of the studio', async (path, method, headers) => {
     const studio = new DevStudio();
-    const url = `http://127.0.0.1:3000/studio/${path}`;
-    const response = await studio.answer(new Request(url, { headers, method }), served);
+    const page = `http://127.0.0.1:3000/studio/${path}`;
+    const response = await studio.answer(new Request(page, { headers, method }), served);
     const names = [
       'cache-control',
       'content-security-policy',

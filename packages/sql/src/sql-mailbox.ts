@@ -35,7 +35,6 @@ VALUES (CAST($1 AS TEXT), '', 0, 1, CAST($2 AS BIGINT))
 ON CONFLICT (box) DO UPDATE SET answers = CASE WHEN ${isExpired} THEN '' ELSE kept.answers END,
   size = CASE WHEN ${isExpired} THEN 0 ELSE kept.size END, is_closed = 1, expires_at = ${later}
 RETURNING 1`;
-  const lineOf = (slot: string, sealed: string): string => `\n${wordOf(slot)} ${wordOf(sealed)} `;
   /** Statement that removes a number of lines. Values: box, lines. */
   const remove = (count: number): string => {
     const lines = Array.from({ length: count }, (_, at) => `CAST($${at + 2} AS TEXT)`);
@@ -85,4 +84,9 @@ RETURNING 1`;
     close: async (box, expiresAt) =>
       void (await run(close, [await keyOf(box), Math.ceil(expiresAt)])),
   };
+}
+
+/** Line of an answer in the text of a box. */
+function lineOf(slot: string, sealed: string): string {
+  return `\n${wordOf(slot)} ${wordOf(sealed)} `;
 }

@@ -24,7 +24,8 @@ function textsOf(field: FormField, value: Json | undefined): readonly string[] {
   if (value === undefined || isBlank(value)) return [];
   if (typeof value === 'boolean') return [value ? 'Yes' : 'No'];
   const choices = choicesOf(field);
-  return [value]
-    .flat()
-    .map((one) => choices?.find((choice) => choice.value === one)?.label ?? String(one));
+  return [value].flat().map((one) => {
+    const text = typeof one === 'string' ? one : JSON.stringify(one);
+    return choices?.find((choice) => choice.value === one)?.label ?? text;
+  });
 }
