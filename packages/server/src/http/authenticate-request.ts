@@ -25,7 +25,7 @@ export interface RefusedToken {
  */
 export async function senderOf(ask: () => Authenticated | Promise<Authenticated>): Promise<Sender> {
   try {
-    const found: unknown = await ask();
+    const found = await ask();
     if (isResponse(found)) return { response: found };
     if (found === undefined || found === null) return {};
     return typeof found === 'object' ? { user: found } : { refused: nobody };
