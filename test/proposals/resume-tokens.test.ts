@@ -1,7 +1,8 @@
-import { checkpoint, memoryGuard, saga, SagaError, step } from '@mcp-saga/server';
+import { checkpoint, elicit, memoryGuard, saga, SagaError, step } from '@mcp-saga/server';
 import { expect } from 'vitest';
 import { served } from '../../packages/server/test/fixtures/calling.ts';
 import { testClock } from '../../packages/server/test/fixtures/clock.ts';
+import { Empty } from '../../packages/server/test/fixtures/sagas.ts';
 import { readableIn, refusal, respond, tampered } from './exchange.ts';
 import {
   call,
@@ -17,6 +18,10 @@ import { testStatements } from './statement.ts';
 const proposal = 'Resume tokens for long-running operations (PR 1003)';
 
 const refused = refusal('invalid_resume_token');
+const asking = saga({ name: 'long_running_tool', version: '1' }, function* () {
+  yield* elicit('sure', { message: 'Sure?', schema: Empty });
+  return 'done';
+});
 const failing = saga({ name: 'long_running_tool', version: '1' }, function* () {
   yield* checkpoint('begun');
   yield* step('fail', () => {
@@ -161,15 +166,19 @@ testStatements(proposal, [
     level: 'must',
     says: 'tokens of completed operations are expired: a guard refuses to continue from one',
     holds: async (era) => {
-      const { server, clock } = served([eventual], {
+      const { server } = served([asking], {
+        answers: { model: 'accept' },
         guard: { store: memoryGuard({ clock: testClock() }) },
       });
       const token = tokenOf(await call(server, era, { arguments: {} }));
-      clock.now += 3_600_000;
-      expectComplete(await resume(server, era, token, {}), 'consistent');
-      const answers = { another: 'answer' };
-      const args = { answers };
-      expect(await resume(server, era, token, args)).toMatchObject({ error: { code: -32_602 } });
+      const answer = (action: string) =>
+        resume(server, era, token, {
+          answers: { sure: { action, ...(action === 'accept' ? { content: {} } : {}) } },
+        });
+      expectComplete(await answer('accept'), 'done');
+      // A copy gets the same response.
+      expectComplete(await answer('accept'), 'done');
+      expect(await answer('decline')).toMatchObject({ error: { code: -32_602 } });
     },
   },
   {
@@ -178,7 +187,8 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = servedWith();
       const token = tokenOf(await call(server, era));
-      for (const changed of [tampered(token), `${token}A`, token.slice(1), 'adef50', '']) {
+      // Not an empty text: models that must fill each argument begin a call with it.
+      for (const changed of [tampered(token), `${token}A`, token.slice(1), 'adef50']) {
         expect(await resume(server, era, changed)).toMatchObject(refused);
       }
     },

@@ -75,6 +75,7 @@ describe('the README', () => {
       ),
       'input',
       'services',
+      'user',
       'queue',
       'sagas',
       'host',

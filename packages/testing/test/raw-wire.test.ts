@@ -81,7 +81,12 @@ describe.each(withTokens)('a token on the wire: $dialect, $era', (way) => {
     for (const { how, token: forged } of tamper(token, honest.tokens.at(-1))) {
       const mallory = rawClient(wire, { ...way, user: 'alice', answers, token: () => forged });
       const error: unknown = await call(mallory).catch((thrown: unknown) => thrown);
-      expect({ how, error }).toMatchObject({ how, error: { name: 'WireError', rpcCode: -32602 } });
+      // Models that must fill each argument send an empty token: they have to read what is wrong.
+      const refused =
+        way.dialect === 'resume token' && forged === ''
+          ? { isError: true }
+          : { name: 'WireError', rpcCode: -32602 };
+      expect({ how, error }).toMatchObject({ how, error: refused });
     }
     // The two honest calls.
     expect(wire.effects.filter(({ id }) => id === 'ship')).toHaveLength(2);

@@ -79,7 +79,10 @@ async function resumeOrAskAgain(
       error instanceof AnswerConflict ||
       (error instanceof SagaHostError && error.code === 'invalid_params');
     if (!isWrongAnswer) throw error;
-    return { ...(await resume([])), invalidAnswers: error.message };
+    const turn = await resume([]);
+    // The saga has ended by other answers to this token: there is no question to correct these at.
+    if (error instanceof AnswerConflict && turn.status !== 'suspended') throw error;
+    return { ...turn, invalidAnswers: error.message };
   }
 }
 
