@@ -8,7 +8,7 @@ import {
 } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { checkout, hire, links } from './effects/outside.ts';
-import { hostOf as approvals, mails, refunds } from './guides/approvals.ts';
+import { hostOf as approvals, mails, outside, refund, refunds } from './guides/approvals.ts';
 import { machineHost, refunds as refundsByMachine, sent } from './guides/approval-machine.ts';
 import { checkouts, hostOf as webhooks } from './guides/webhooks.ts';
 
@@ -50,6 +50,26 @@ describe('the guide to approvals', () => {
     expect((await post(host, link, 'approve', user('ann'))).status).toBe(200);
     expect(await result()).toContain('Refunded 20 EUR. ann: Well done');
     expect(refunds).toEqual([20]);
+  });
+
+  it('shows the name, the language, the logo, and the words of the service on its page', async () => {
+    const host = createSagaHost({
+      sagas: [refund],
+      audience: 'shop',
+      keys: 'ephemeral',
+      store: memoryStore(),
+      outside,
+      auth: { mayAnswer: () => true },
+    });
+    await started(host, 'refund', { amount: 20 });
+    const link = linkIn(mails.at(-1)?.text);
+    const form = await host.answer(new Request(link), { caller: user('ann') });
+    const html = await form.text();
+    const { name, lang, logo, words } = outside.page;
+    for (const part of [name, `lang="${lang}"`, logo, words.approve, words.deny])
+      expect(html).toContain(part);
+    const receipt = await post(host, link, 'approve', user('ann'));
+    expect(await receipt.text()).toMatch(/Ihre Antwort wurde am <time.*UTC<\/time> gespeichert\./);
   });
 
   it('needs two of three links', async () => {

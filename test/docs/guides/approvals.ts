@@ -6,6 +6,7 @@ import {
   saga,
   step,
   type SagaHost,
+  type SagaHostOptions,
 } from '@mcp-saga/server';
 import { z } from 'zod';
 
@@ -70,6 +71,24 @@ export const hostOf = (url: string): SagaHost =>
     },
   });
 // #endregion host
+
+// #region page
+export const outside = {
+  url: 'https://shop.example',
+  page: {
+    name: 'Laden Nord',
+    lang: 'de',
+    logo: 'https://cdn.shop.example/logo.svg',
+    words: {
+      decisionNeeded: 'Ihre Entscheidung ist nötig',
+      approve: 'Genehmigen',
+      deny: 'Ablehnen',
+      recorded: 'Ihre Antwort wurde am {time} gespeichert.',
+      // and so on
+    },
+  },
+} satisfies SagaHostOptions['outside'];
+// #endregion page
 
 // #region several
 const options = { name: 'release', version: '1', forks: 'refuse', task: 'prefer' } as const;

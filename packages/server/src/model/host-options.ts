@@ -17,6 +17,7 @@ import type { TaskStore } from './task-store-types.ts';
 import type { PrincipalOption, SagaCaller } from './caller.ts';
 import type { SagaGuard } from './guard.ts';
 import type { Mailbox } from './mailbox-types.ts';
+import type { PageWords } from './page-words.ts';
 import type { SagaStore } from './store-types.ts';
 import type { SagaQueue } from './queue-types.ts';
 import type { HostHooks } from './hooks.ts';
@@ -216,6 +217,23 @@ export interface OutsideOptions {
   readonly mailbox?: Mailbox;
   /** Checks of webhooks by name, for `verify` of `waitFor`. */
   readonly webhooks?: { readonly [name: string]: WebhookCheck };
+  /** Name, language, texts, and logo of the pages. */
+  readonly page?: PageOptions;
+}
+
+/** Look of the pages for people who answer. */
+export interface PageOptions {
+  /** Name of the service, as people know it. Default: `audience`. */
+  readonly name?: string;
+  /** Language of the texts, as in the attribute `lang` of HTML. @default 'en' */
+  readonly lang?: string;
+  /**
+   * Texts in place of the defaults, such as translations. A text holds the values of its default,
+   * such as `{time}`. Texts are escaped.
+   */
+  readonly words?: Partial<PageWords>;
+  /** Image above the title: an absolute HTTPS URL without a query, or a `data:image/…` URL. */
+  readonly logo?: string;
 }
 
 /** Options for answers that do not come from the user at the client. */

@@ -4,16 +4,26 @@ import {
   isRecord,
   isSameUser,
   mayBeOnePerson,
-  textForPeople,
   toApprovalAnswer,
   type OutsideAnswer,
 } from '@mcp-saga/core/program';
+import type { PageWords } from '../model/page-words.ts';
+import type { PageSettings } from '../settings/page-settings.ts';
 import { limitedText } from './posted-body.ts';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { readForm, type FormContent } from './posted-form.ts';
 import { renderFields, renderHidden, type FieldErrors, type Posted } from './html-form-fields.ts';
 import { renderValues } from './html-values.ts';
-import { html, noticeResponse, notNow, notYours, pageResponse, ofData, type Html } from './page.ts';
+import {
+  fill,
+  html,
+  noticeResponse,
+  notYours,
+  ofData,
+  pageResponse,
+  type Html,
+  type Notice,
+} from './page.ts';
 import { digestUser } from './tickets/answerer.ts';
 import { putAnswer, readBox, whyClosed } from './tickets/stored-answers.ts';
 import { digestShown, type OpenTicket } from './tickets/ticket.ts';
@@ -44,36 +54,28 @@ export interface AnswerPageRequest {
  */
 export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   const { host, outside, ticket, request, user } = page;
-  if (!['GET', 'HEAD', 'POST'].includes(request.method)) return notAllowed();
+  const { words, name } = outside.page;
+  const notice = (status: number, kind: Notice, text?: Html): Response =>
+    noticeResponse(outside.page, status, kind, text);
+  if (!['GET', 'HEAD', 'POST'].includes(request.method)) {
+    const response = notice(405, 'notAllowed');
+    response.headers.set('allow', 'GET, HEAD, POST');
+    return response;
+  }
   if (user === undefined && !ticket.acceptsLink)
-    return noticeResponse(
-      401,
-      'Sign in to answer',
-      `Only people who are signed in can answer. Sign in to ${textForPeople(outside.service)}, and open this link again.`,
-    );
-  if (user !== undefined && !(await mayAnswer(page, user))) return notYours(user.subject);
+    return notice(401, 'signIn', fill(words.signIn, { service: name }));
+  if (user !== undefined && !(await mayAnswer(page, user)))
+    return notYours(outside.page, user.subject);
   const by: OutsideUser | 'link' = user ?? 'link';
   const settled = await settledPage(page, by);
   if (request.method !== 'POST') return settled?.respond(200) ?? formPage(page);
-  if (!isOwnPage(request, outside))
-    return noticeResponse(
-      403,
-      'Not sent from this page',
-      'Your answer was not recorded. Open the link that you were sent, and answer on its page.',
-    );
+  if (!isOwnPage(request, outside)) return notice(403, 'otherPage');
   if (settled !== undefined) return settled.respond(409);
   const posted = await readPosted(request, maxFormBytes(ticket.room));
-  if (posted === undefined) {
-    return noticeResponse(
-      413,
-      'Too much text',
-      'Your answer was not recorded. Go back, shorten it, and send it again.',
-    );
-  }
-  const { content, errors } = readForm(ticket.form, posted);
+  if (posted === undefined) return notice(413, 'tooMuch');
+  const { content, errors } = readForm(ticket.form, posted, words);
   const pressed = pressedButton(posted);
-  if (pressed === undefined)
-    return noticeResponse(400, 'No decision', 'Open the link again, and choose a button.');
+  if (pressed === undefined) return notice(400, 'noDecision');
   if (pressed.decision === 'edit') return formPage(page, { posted });
   const at = host.timing.clock();
   const approved = pressed.decision === 'approve';
@@ -81,20 +83,22 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   // The saga has no room for a longer answer in its token, and would fail after this page confirmed it.
   const excess = bytesOf(toApprovalAnswer({ by, at, shown, approved }, content)) - ticket.room;
   if (excess > 0) {
-    return Object.keys(content).length === 0
-      ? noticeResponse(413, 'No room', noRoom)
-      : formPage(page, { posted, refused: { errors, ...tooLong(excess) } });
+    if (Object.keys(content).length === 0) return notice(413, 'noRoom');
+    const why = fill(words.tooLong, { excess });
+    return formPage(page, { posted, refused: { status: 413, why, errors } });
   }
   // Denials need no form.
-  if (approved && errors.size > 0)
-    return formPage(page, { posted, refused: { errors, ...marked } });
+  if (approved && errors.size > 0) {
+    const why = html`${words.correctFields}`;
+    return formPage(page, { posted, refused: { status: 422, why, errors } });
+  }
   if (!pressed.isFinal) return confirmationPage(page, { approved, content, posted });
   const stored = await putAnswer(host, outside, ticket, { by, at, approved, content, shown });
   // Another request of this person may have been faster, and another process may have keys that this
   // one has not.
   const recorded = await settledPage(page, by);
   const isNew = stored === 'stored' && recorded?.isOwn === true;
-  return recorded?.respond(isNew ? 200 : 409) ?? noticeResponse(...notNow);
+  return recorded?.respond(isNew ? 200 : 409) ?? notice(503, 'notNow');
 }
 
 async function mayAnswer(
@@ -175,52 +179,38 @@ async function settledPage(
   const own = firstOfEach(answers).find((one) => mayBeOnePerson(one, { by, recipient }));
   const why = isClosed ? await whyClosed(host, outside, ticket) : undefined;
   if (why !== undefined) {
-    const { title, text, answered } = reasons[why];
-    return own === undefined ? gone(title, text) : gone(title, `${text} ${answered}`, true);
+    return gone(outside.page, why, own && outside.page.words[`${why}Answered`]);
   }
   if (own !== undefined && (own.by === 'link') !== (by === 'link'))
-    return gone('Used', 'Someone has already answered with this link.');
+    return gone(outside.page, 'used');
   if (own !== undefined) {
     const isOwn = own.by === by || Object(own.by).issuer === Object(by).issuer;
     return { respond: (status) => recordedPage(status, page, own, isOwn), isOwn };
   }
-  if (isClosed) return gone('Closed', 'This request needs no more answers.');
+  if (isClosed) return gone(outside.page, 'closed');
   if (host.timing.clock() < ticket.claims.exp) return undefined;
-  const { respond } = gone('Too late', 'The time to answer is over.', false, 410);
-  return { respond, isOwn: false };
+  return gone(outside.page, 'tooLate');
 }
-
-const reasons = {
-  outdated: {
-    title: 'Outdated link',
-    text: 'The request has changed since this link was sent. Use the newest link.',
-    answered: 'Your answer to the earlier request was recorded, but does not count.',
-  },
-  withdrawn: {
-    title: 'Withdrawn',
-    text: 'This request was withdrawn before it was decided.',
-    answered: 'Your answer was recorded, but has no effect.',
-  },
-} as const;
 
 /**
  * Says why nobody can answer any more. Only a person who has just sent an answer reads that it was
  * not recorded: others have only opened the page.
  */
 function gone(
-  title: string,
-  text: string,
-  hasAnswered: boolean = false,
-  refusal: 409 | 410 = 409,
+  page: PageSettings,
+  why: 'outdated' | 'withdrawn' | 'used' | 'closed' | 'tooLate',
+  answered?: string,
 ): Settled {
+  const { words } = page;
   return {
     respond: (status) =>
       status === 200
-        ? noticeResponse(410, title, text)
+        ? noticeResponse(page, 410, why, html`${words[why]} ${answered}`)
         : noticeResponse(
-            refusal,
-            title,
-            hasAnswered ? text : `${text} Your answer was not recorded.`,
+            page,
+            why === 'tooLate' ? 410 : 409,
+            why,
+            html`${words[why]} ${answered ?? words.notRecorded}`,
           ),
     isOwn: false,
   };
@@ -236,12 +226,14 @@ function recordedPage(
   { approved, at, content }: Pick<OutsideAnswer, 'approved' | 'at' | 'content'>,
   isOwn: boolean,
 ): Response {
-  const { ticket } = page;
+  const { ticket, outside } = page;
+  const { words } = outside.page;
   return pageResponse(
+    outside.page,
     status,
-    approved ? 'You approved' : 'You denied',
-    html`${messageOf(ticket)}${isOwn && renderValues(ticket.form, isRecord(content) ? content : {})}
-      <p class="note">Your answer was recorded on ${timeOf(at)}.</p>
+    approved ? words.approved : words.denied,
+    html`${messageOf(ticket)}${isOwn && renderValues(ticket.form, isRecord(content) ? content : {}, words)}
+      <p class="note">${fill(words.recorded, { time: timeOf(at, words) })}</p>
       ${renderFacts(page, false)}`,
     approved ? 'approved' : 'denied',
   );
@@ -253,13 +245,14 @@ function recordedPage(
  */
 function renderFacts({ host, outside, ticket, user }: AnswerPageRequest, isOpen: boolean): Html {
   const { saga, exp } = { saga: ticket.claims.saga.name, exp: ticket.claims.exp };
-  const asker = ticket.asker === '' ? 'somebody who is not signed in' : ticket.asker;
+  const { words, name } = outside.page;
+  const asker = ticket.asker === '' ? words.anonymous : ticket.asker;
   const facts: readonly (readonly [string, Html] | false)[] = [
-    ['Service', ofData(outside.service)],
-    ['Request', ofData(host.registry.named(saga)?.title ?? saga)],
-    user !== undefined && asker !== undefined && ['Started by', ofData(asker)],
-    ['You are', user === undefined ? html`not signed in` : ofData(user.subject)],
-    isOpen && ['Answer until', timeOf(exp)],
+    [words.service, ofData(name)],
+    [words.request, ofData(host.registry.named(saga)?.title ?? saga)],
+    user !== undefined && asker !== undefined && [words.startedBy, ofData(asker)],
+    [words.youAre, user === undefined ? html`${words.notSignedIn}` : ofData(user.subject)],
+    isOpen && [words.answerUntil, timeOf(exp, words)],
   ];
   const rows = facts.flatMap((fact) =>
     fact === false ? [] : [html`<dt>${fact[0]}</dt><dd>${fact[1]}</dd>`],
@@ -268,26 +261,17 @@ function renderFacts({ host, outside, ticket, user }: AnswerPageRequest, isOpen:
 }
 
 /** A time in UTC, because the server does not know the time zone of the person. */
-function timeOf(ms: number): Html {
+function timeOf(ms: number, words: PageWords): Html {
   const time = new Date(ms).toISOString();
-  return html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
+  const shown = fill(words.time, { time: time.slice(0, 16).replace('T', ' ') });
+  return html`<time datetime="${time}">${shown}</time>`;
 }
 
 /** Why a posted form was not recorded. */
 interface Refused {
   readonly status: 413 | 422;
-  readonly why: string;
+  readonly why: Html;
   readonly errors: FieldErrors;
-}
-
-const marked = { status: 422, why: 'Correct the marked fields.' } as const;
-
-const noRoom =
-  'The request has no room for your answer, which was not recorded. Tell the person who sent you this link.';
-
-function tooLong(excess: number): Pick<Refused, 'status' | 'why'> {
-  const why = `It is too long. Shorten it by at least ${excess} characters, and send it again.`;
-  return { status: 413, why };
 }
 
 function bytesOf(value: object): number {
@@ -303,22 +287,24 @@ function formPage(
   page: AnswerPageRequest,
   { posted, refused }: { readonly posted?: Posted; readonly refused?: Refused } = {},
 ): Response {
-  const { ticket, request } = page;
+  const { ticket, request, outside } = page;
+  const { words } = outside.page;
   // A link with `?decision=` leads to a page with one button.
   const only = new URL(request.url).searchParams.get('decision');
-  const approve = html`<button class="main" name="review" value="approve">Approve</button>`;
-  const deny = html`<button name="review" value="deny" formnovalidate>Deny</button>`;
+  const approve = html`<button class="main" name="review" value="approve">${words.approve}</button>`;
+  const deny = html`<button name="review" value="deny" formnovalidate>${words.deny}</button>`;
   const buttons = only === 'approve' ? approve : only === 'deny' ? deny : html`${approve}${deny}`;
   const problems =
     refused &&
-    html`<div class="problems" role="alert"><p>Your answer was not recorded. ${refused.why}</p></div>`;
+    html`<div class="problems" role="alert"><p>${words.notRecorded} ${refused.why}</p></div>`;
   return pageResponse(
+    outside.page,
     refused?.status ?? 200,
-    'Your decision is needed',
+    words.decisionNeeded,
     html`${problems}${messageOf(ticket)}
       <form method="post">
         <button type="submit" disabled hidden></button>
-        ${renderFields(ticket.form, posted, refused?.errors)}
+        ${renderFields(ticket.form, words, posted, refused?.errors)}
         <div class="buttons">${buttons}</div>
       </form>
       ${renderFacts(page, true)}`,
@@ -340,20 +326,22 @@ function confirmationPage(
   page: AnswerPageRequest,
   { approved, content, posted }: PlannedAnswer,
 ): Response {
-  const { ticket } = page;
+  const { ticket, outside } = page;
+  const { words } = outside.page;
   const [title, value, label] = approved
-    ? ['Approve this?', 'approve', 'Yes, approve']
-    : ['Deny this?', 'deny', 'Yes, deny'];
+    ? [words.approveThis, 'approve', words.confirmApproval]
+    : [words.denyThis, 'deny', words.confirmDenial];
   return pageResponse(
+    outside.page,
     200,
     title,
-    html`${messageOf(ticket)}${renderValues(ticket.form, content)}${renderFacts(page, true)}
-      <p class="note">Nothing is recorded yet. You cannot change your answer afterwards.</p>
+    html`${messageOf(ticket)}${renderValues(ticket.form, content, words)}${renderFacts(page, true)}
+      <p class="note">${words.nothingRecorded}</p>
       <form method="post">
         ${renderHidden(ticket.form, posted)}
         <div class="buttons">
           <button class="main" name="decision" value="${value}">${label}</button>
-          <button name="review" value="edit">Change</button>
+          <button name="review" value="edit">${words.change}</button>
         </div>
       </form>`,
   );
@@ -361,10 +349,4 @@ function confirmationPage(
 
 function messageOf({ message }: OpenTicket): Html {
   return html`<p class="message">${ofData(message)}</p>`;
-}
-
-function notAllowed(): Response {
-  const response = noticeResponse(405, 'Not allowed', 'Open the link in a browser.');
-  response.headers.set('allow', 'GET, HEAD, POST');
-  return response;
 }

@@ -3,11 +3,11 @@ import { isResponse } from '../http/serve-options.ts';
 import type { Caller } from '../model/caller.ts';
 import { principalOf } from '../requests/open-for-caller.ts';
 import { withTenantOf, type SagaHostCore } from '../requests/host.ts';
-import type { HostParts } from '../settings/host-parts.ts';
+import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { answerPage, type AnswerPageRequest } from './answer-page.ts';
 import { eventResponse, receiveEvent } from './event-request.ts';
-import { noticeResponse, notNow, notYours } from './page.ts';
+import { noticeResponse, notYours } from './page.ts';
 import { toUser } from './tickets/answerer.ts';
 import { openTicket, type OpenTicket } from './tickets/ticket.ts';
 
@@ -36,7 +36,9 @@ export async function answerRequest(
   const { observer, offers } = core;
   const { outside } = offers;
   const [, kind, text = ''] = paths.exec(new URL(request.url).pathname) ?? [];
-  if (outside === undefined || kind === undefined) return invalidLink();
+  if (outside === undefined) return eventResponse(404, 'This host serves no links.');
+  const { page } = outside;
+  if (kind === undefined) return noticeResponse(page, 404, 'invalid');
   try {
     // Some programs escape the tilde behind the name of a tenant.
     const { host, token } = await withTenantOf(core, text.replace(/%7e/i, '~'), 'link');
@@ -44,7 +46,7 @@ export async function answerRequest(
     if (ticket.kind !== (kind === 'answer' ? 'approval' : 'event'))
       throw new TokenRefused('purpose');
     if (ticket.kind === 'event') return await receiveEvent(host, outside, ticket, request);
-    const user = await userOf(core, host, ticket, identify);
+    const user = await userOf(core, host, outside, ticket, identify);
     const response = isResponse(user)
       ? user
       : await answerPage({ host, outside, ticket, request, ...user });
@@ -52,7 +54,7 @@ export async function answerRequest(
   } catch (error) {
     if (error instanceof TokenRefused) {
       observer.reject(error.reason);
-      return invalidLink();
+      return noticeResponse(page, 404, 'invalid');
     }
     // The mailbox or the keys are down, which was reported, or a function of the host threw.
     const isReported =
@@ -60,7 +62,7 @@ export async function answerRequest(
     if (!isReported) observer.hooks.onError(error);
     return kind === 'event'
       ? eventResponse(503, 'Send the event again later.')
-      : noticeResponse(...notNow);
+      : noticeResponse(page, 503, 'notNow');
   }
 }
 
@@ -68,6 +70,7 @@ export async function answerRequest(
 async function userOf(
   { keys: { source } }: SagaHostCore,
   host: HostParts,
+  { page }: OutsideAccess,
   { acceptsLink }: OpenTicket,
   identify: Identify,
 ): Promise<Pick<AnswerPageRequest, 'user' | 'authenticated'> | Response> {
@@ -81,10 +84,6 @@ async function userOf(
     tenant !== undefined &&
     (await source?.tenants?.tenantOf(found)) !== tenant
   )
-    return notYours(user.subject);
+    return notYours(page, user.subject);
   return { user, authenticated: found.user };
-}
-
-function invalidLink(): Response {
-  return noticeResponse(404, 'Invalid link', 'This link is invalid. Ask for a new one.');
 }

@@ -1,12 +1,13 @@
 import type { Json } from '@mcp-saga/core';
 import { textForPeople, type FormField, type FormSchema } from '@mcp-saga/core/program';
-import { html, ofData, type Html } from './page.ts';
+import type { PageWords } from '../model/page-words.ts';
+import { fill, html, ofData, type Html } from './page.ts';
 
 /** Values of a form as posted, by the name of the input. */
 export type Posted = ReadonlyMap<string, readonly string[]>;
 
 /** Errors by the name of the field. */
-export type FieldErrors = ReadonlyMap<string, string>;
+export type FieldErrors = ReadonlyMap<string, Html>;
 
 export type NumberField = Extract<FormField, { type: 'number' | 'integer' }>;
 export type TextField = {
@@ -39,11 +40,12 @@ export function inputName(index: number): string {
 /** Renders the fields of a form, with posted values and errors if there are any. */
 export function renderFields(
   { properties, required = [] }: FormSchema,
+  words: PageWords,
   posted?: Posted,
   errors?: FieldErrors,
 ): Html {
   const fields = Object.entries(properties).map(([name, field], index) =>
-    renderField(field, {
+    renderField(field, words, {
       name,
       id: inputName(index),
       isRequired: required.includes(name),
@@ -69,10 +71,10 @@ interface Rendered {
   readonly id: string;
   readonly isRequired: boolean;
   readonly values: readonly string[];
-  readonly error: string | undefined;
+  readonly error: Html | undefined;
 }
 
-function renderField(field: FormField, rendered: Rendered): Html {
+function renderField(field: FormField, words: PageWords, rendered: Rendered): Html {
   const { name, id, isRequired, values, error } = rendered;
   const { title = name, description } = field;
   const hint =
@@ -84,7 +86,7 @@ function renderField(field: FormField, rendered: Rendered): Html {
   const ids = [hint && `${id}-hint`, problem && `${id}-error`].filter((one) => one !== undefined);
   const about = ids.length === 0 ? undefined : html` aria-describedby="${ids.join(' ')}"`;
   const state = html`${about}${error !== undefined && html` aria-invalid="true"`}${isRequired && html` required`}`;
-  const marked = isRequired ? ofData(title) : html`${ofData(title)} (optional)`;
+  const marked = isRequired ? ofData(title) : fill(words.optional, { label: ofData(title) });
   if (field.type === 'boolean') {
     return html`<div class="field">
       <label class="choice"

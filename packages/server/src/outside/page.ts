@@ -1,4 +1,6 @@
 import { textForPeople } from '@mcp-saga/core/program';
+import type { PageWords } from '../model/page-words.ts';
+import type { PageSettings } from '../settings/page-settings.ts';
 
 /** Escaped HTML. */
 export class Html {
@@ -30,15 +32,25 @@ export function ofData(text: string): Html {
   return html`<bdi>${textForPeople(text)}</bdi>`;
 }
 
+/** Puts values into the places of a text of the page, such as `{time}`. */
+export function fill(
+  text: string,
+  values: { readonly [place: string]: Html | string | number },
+): Html {
+  const parts = text.split(/\{(\w+)\}/);
+  return html`${parts.map((part, index) => html`${index % 2 === 0 ? part : values[part]}`)}`;
+}
+
 const style = `:root{color-scheme:light dark;--page:#f4f5f7;--card:#fff;--text:#18202c;--muted:#566071;--edge:#dfe3e8;--line:#788292;--accent:#1d4ed8;--soft:#f4f5f7;--good:#15803d;--bad:#b91c1c;--bad-soft:#fef2f2}
 @media(prefers-color-scheme:dark){:root{--page:#0d1117;--card:#161b22;--text:#e8ecf1;--muted:#a5afbd;--edge:#2c343f;--line:#7d8896;--accent:#8ab4f8;--soft:#212833;--good:#56d364;--bad:#ff9b94;--bad-soft:#2d1719}}
 *{box-sizing:border-box}
 body{margin:0;font:1rem/1.5 system-ui,sans-serif;background:var(--card);color:var(--text)}
 main{max-width:35rem;margin:0 auto;padding:1.5rem 1.25rem 2rem;overflow-wrap:anywhere}
 @media(min-width:40rem){body{background:var(--page)}main{margin:2rem auto;padding:2rem;background:var(--card);border:1px solid var(--edge);border-radius:.75rem}}
+img{display:block;max-width:100%;max-height:3rem;margin:0 0 1.25rem}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}
 p{margin:0 0 1rem}
-.message{white-space:pre-wrap;font-size:1.0625rem;margin:0 0 1.5rem;padding:.875rem 1rem;background:var(--soft);border-left:.25rem solid var(--accent);border-radius:.375rem}
+.message{white-space:pre-wrap;font-size:1.0625rem;margin:0 0 1.5rem;padding:.875rem 1rem;background:var(--soft);border-inline-start:.25rem solid var(--accent);border-radius:.375rem}
 .approved,.denied{display:flex;gap:.625rem;align-items:center}
 .approved::before,.denied::before{flex:none;width:2rem;height:2rem;border-radius:50%;color:var(--card);font-size:1.125rem;line-height:2rem;text-align:center}
 .approved::before{content:"\\2713"/"";background:var(--good)}
@@ -66,23 +78,26 @@ dt{font-weight:600}
 dd{margin:0 0 .75rem;white-space:pre-wrap}
 .facts{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:1.5rem 0;color:var(--muted);font-size:.9375rem}
 .facts dd{margin:0}
-.problems{border:1px solid var(--bad);border-left-width:.25rem;border-radius:.375rem;background:var(--bad-soft);padding:.75rem 1rem;margin:0 0 1.5rem}
+.problems{border:1px solid var(--bad);border-inline-start-width:.25rem;border-radius:.375rem;background:var(--bad-soft);padding:.75rem 1rem;margin:0 0 1.5rem}
 .problems p{margin:0}`;
 
 /**
  * Makes the response with a page. Without scripts, never cached, never framed, and without a
- * referrer for links.
+ * referrer for links and for the logo.
  * @param mark - decision that was recorded, shown as a symbol beside the title
  */
 export function pageResponse(
+  { name, lang, logo }: PageSettings,
   status: number,
   title: string,
   body: Html,
   mark?: 'approved' | 'denied',
 ): Response {
   const nonce = crypto.randomUUID();
+  // A policy cannot name one `data:` URL. Such an image loads nothing, and the page has one image.
+  const images = logo?.startsWith('data:') === true ? 'data:' : logo;
   const page = html`<!doctype html>
-    <html lang="en">
+    <html lang="${lang}" dir="auto">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -94,6 +109,7 @@ export function pageResponse(
       </head>
       <body>
         <main>
+          ${logo !== undefined && html`<img src="${logo}" alt="${name}" />`}
           <h1${mark !== undefined && html` class="${mark}"`}>${title}</h1>
           ${body}
         </main>
@@ -104,7 +120,7 @@ export function pageResponse(
     headers: {
       ...plainHeaders,
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}';${images === undefined ? '' : ` img-src ${images};`} form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     },
   });
 }
@@ -117,27 +133,30 @@ export const plainHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
+/** Names of the notices of a page: each has a title and a text. */
+export type Notice = {
+  [name in keyof PageWords]: `${name}Title` extends keyof PageWords ? name : never;
+}[keyof PageWords];
+
 /** Makes the response with a page of a single text. */
-export function noticeResponse(status: number, title: string, text: string): Response {
-  return pageResponse(status, title, html`<p>${text}</p>`);
+export function noticeResponse(
+  page: PageSettings,
+  status: number,
+  notice: Notice,
+  text: Html = html`${page.words[notice]}`,
+): Response {
+  return pageResponse(page, status, page.words[`${notice}Title`], html`<p>${text}</p>`);
 }
 
 /** Makes the response for a user who may not answer. */
-export function notYours(subject: string | undefined): Response {
+export function notYours(page: PageSettings, subject: string | undefined): Response {
+  const { words } = page;
+  const signedInAs = subject !== undefined && fill(words.signedInAs, { user: ofData(subject) });
   return pageResponse(
+    page,
     403,
-    'You may not answer',
-    html`<p>This request is for other people, and nobody can decide on their own request.</p>
-      <p>
-        ${subject !== undefined && html`You are signed in as ${ofData(subject)}. `}Sign in as a person who
-        may answer, and open this link again.
-      </p>`,
+    words.notYoursTitle,
+    html`<p>${words.notYours}</p>
+      <p>${signedInAs} ${words.signInAsOther}</p>`,
   );
 }
-
-/** Notice after a failure of the mailbox, which may have recorded an answer. */
-export const notNow = [
-  503,
-  'Not now',
-  'Open the link again later to see if you have answered.',
-] as const;

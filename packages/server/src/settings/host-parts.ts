@@ -27,6 +27,7 @@ import { environmentOf } from './host-environment.ts';
 import { toKeys, type Keys } from './host-keys.ts';
 import { guardedHooks, rejectionReporter, quietly } from './observer-hooks.ts';
 import { guardedQueue, type QueueAccess } from './host-queue.ts';
+import { toPageSettings, type PageSettings } from './page-settings.ts';
 import { principalOfUser } from './user-principal.ts';
 
 /** Names of tools that every client and model takes. MCP allows dots and 128 characters. */
@@ -60,14 +61,13 @@ export interface GuardAccess extends Required<Pick<GuardOptions, 'store' | 'onDo
 }
 
 /** Pages, webhooks, and mailbox for answers from outside. */
-export interface OutsideAccess extends Required<Omit<OutsideOptions, 'url'>> {
+export interface OutsideAccess extends Required<Omit<OutsideOptions, 'url' | 'page'>> {
   /**
    * Returns the public URL, without a slash at the end. Throws TypeError if `outside.url` returns
    * another value.
    */
   readonly url: () => string;
-  /** Name of the service, for the people who answer. */
-  readonly service: string;
+  readonly page: PageSettings;
   readonly mayAnswer: AuthOptions['mayAnswer'];
 }
 
@@ -249,8 +249,9 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
 function toOutside({ outside, auth, audience }: SagaHostOptions): OutsideAccess | undefined {
   if (outside?.mailbox === undefined) return undefined;
   const { url: given, mailbox, webhooks = {} } = outside;
+  const page = toPageSettings(audience, outside.page);
   const url = (): string => publicUrl(typeof given === 'function' ? given() : given);
-  return { url, mailbox, webhooks, service: audience, mayAnswer: auth?.mayAnswer };
+  return { url, mailbox, webhooks, page, mayAnswer: auth?.mayAnswer };
 }
 
 /** Fills in the parts of the option `store`. */

@@ -75,7 +75,12 @@ export const sourceNames: NamesOf<KeySource> = {
 };
 
 const guardNames: NamesOf<GuardOptions> = { store: true, leaseMs: true, onDown: true };
-const outsideNames: NamesOf<OutsideOptions> = { url: true, mailbox: true, webhooks: true };
+const outsideNames: NamesOf<OutsideOptions> = {
+  url: true,
+  mailbox: true,
+  webhooks: true,
+  page: true,
+};
 const answerNames: NamesOf<AnswerOptions> = {
   sampling: true,
   model: true,

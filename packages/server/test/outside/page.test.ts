@@ -117,7 +117,7 @@ describe('the answer page', () => {
     expect(ids.toSorted()).toEqual(labels.toSorted());
     expect(text).toContain('A &#60;text&#62;');
     expect(text).toContain('aria-describedby="f0-hint"');
-    expect(text).toMatch(/<html lang="en">/);
+    expect(text).toMatch(/<html lang="en" dir="auto">/);
     expect(text).toMatch(/<meta name="viewport"/);
   });
 
