@@ -135,8 +135,8 @@ function once<O extends { readonly target: string }, R>(
 
 /**
  * Lists a tool with the schemas that the host writes, of the JSON Schema that MCP expects. Each SDK
- * writes others: with `$schema`, for which some clients, such as Genkit, drop all tools of a server,
- * and with the value of `.catch` as a default.
+ * writes others: always with `$schema`, for which some clients, such as Genkit, drop all tools of a
+ * server, and with the value of `.catch` as a default.
  */
 function withSchemas(tool: ListedTool, { input, output }: Program): ListedTool {
   return {
@@ -157,9 +157,17 @@ function written(schema: Schema | undefined, direction: 'input' | 'output'): Jso
   const known = writtenSchemas[direction].get(schema);
   if (known !== undefined) return known;
   // MCP demands the type also of a union.
-  const made = { type: 'object', ...toJsonSchema(schema, direction) };
+  const made = { type: 'object', ...ownDialect(schema), ...toJsonSchema(schema, direction) };
   writtenSchemas[direction].set(schema, made);
   return made;
+}
+
+/** Returns `$schema` if the author declared it by `.meta` of zod, and so wants clients to see it. */
+function ownDialect(schema: Schema): { readonly $schema?: string } {
+  const { meta } = schema as { readonly meta?: unknown };
+  const declared: unknown = typeof meta === 'function' ? meta.call(schema) : undefined;
+  const { $schema } = Object(declared) as { readonly $schema?: unknown };
+  return typeof $schema === 'string' ? { $schema } : {};
 }
 
 const resumeToken = {
