@@ -196,7 +196,7 @@ function testApprovals(
         expect(await eve.page.title()).toBe(title);
         expect(await runAxe(eve.page, colorScheme, {})).toEqual([]);
         const heights = await eve.page
-          .locator('button, input, textarea')
+          .locator('button:visible, input:visible, textarea:visible')
           .evaluateAll((targets) => targets.map((target) => target.getBoundingClientRect().height));
         expect(heights.filter((height) => height < 44)).toEqual([]);
         const [scroll, client] = await eve.page.evaluate(() => {

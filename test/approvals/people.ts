@@ -10,7 +10,7 @@ export interface Person {
   readonly errors: readonly string[];
   /** Opens a link, and returns the title of the page. */
   open(url: string | undefined): Promise<string>;
-  /** Presses a button, and returns the title of the next page. */
+  /** Presses a button, confirms the answer, and returns the title of the next page. */
   press(button: 'Approve' | 'Deny'): Promise<string>;
   /** Number of buttons on the page. */
   countButtons(): Promise<number>;
@@ -60,10 +60,11 @@ function personOf(page: Page): Person {
       return await page.title();
     },
     press: async (button) => {
-      await Promise.all([
-        page.waitForEvent('load'),
-        page.getByRole('button', { name: button, exact: true }).click(),
-      ]);
+      for (const name of [button, `Yes, ${button.toLowerCase()}`])
+        await Promise.all([
+          page.waitForEvent('load'),
+          page.getByRole('button', { name, exact: true }).click(),
+        ]);
       return await page.title();
     },
     countButtons: () => page.getByRole('button').count(),
