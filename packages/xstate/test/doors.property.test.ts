@@ -7,7 +7,7 @@ import { testClock } from '../../server/test/fixtures/clock.ts';
 import { accept, hostOf } from '../../server/test/fixtures/host.ts';
 import { noise } from '../../server/test/fixtures/lengths.ts';
 import { base } from '../../server/test/outside/case.ts';
-import { elicit, machineSaga, waitFor } from '../src/index.ts';
+import { approval, elicit, machineSaga, waitFor } from '../src/index.ts';
 import { day } from './support/outside-machines.ts';
 
 const Paid = z.looseObject({ type: z.literal('paid') });
@@ -89,4 +89,35 @@ it('a machine holds each event and answer that was accepted, with its next quest
     { numRuns: 30, examples: [[3_000, 3_000, 3_000]] },
   );
   expect(Math.max(...accepted)).toBeGreaterThanOrEqual(3_000);
+});
+
+it('a machine reserves room for its reminders once, so that an approval with hundreds of them opens', async () => {
+  const told: string[] = [];
+  const machine = setup({
+    types: { output: {} as string },
+    actors: {
+      manager: approval({
+        message: 'Refund 40 EUR?',
+        link: 'accept',
+        to: ['ann', 'bob', 'dora'],
+        deliver: ({ to }) => void told.push(String(to)),
+        remindEveryMs: 60_000,
+        timeoutMs: day,
+      }),
+    },
+  }).createMachine({
+    initial: 'asking',
+    states: {
+      asking: { invoke: { id: 'manager', src: 'manager', onDone: 'over' } },
+      over: { type: 'final' },
+    },
+    output: 'over',
+  });
+  const clock = testClock();
+  const asks = machineSaga({ name: 'asks', version: '1', forks: 'accept' }, machine);
+  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const { host } = hostOf(asks, { clock, outside, limits: { maxHoldMs: 0 } });
+  const turn = await host.start('asks', {});
+  expect(turn).toMatchObject({ status: 'suspended' });
+  expect(told).toEqual(['ann', 'bob', 'dora']);
 });

@@ -43,6 +43,8 @@ export interface RuntimeSaga {
    * not fit. Compression may leave more. Default: any number.
    */
   readonly room?: (state: ProgramState) => Awaitable<number>;
+  /** How many times the state will hold each answer from outside. Default 1. */
+  readonly answerCopies?: number;
   /**
    * Converts the return value of a body to the result of the call. If the promise rejects, the saga
    * is undone.

@@ -47,12 +47,16 @@ const reservable = 3 / 4;
 export type PendingRoom = Pick<Task, 'spec' | 'path'>;
 
 /** Bytes that a saga with these pending commands keeps for their answers. */
-export function reservesOf(pending: Iterable<PendingRoom>, limits: Limits): number {
+export function reservesOf(
+  pending: Iterable<PendingRoom>,
+  { saga: { answerCopies = 1 }, limits }: Pick<Runtime, 'saga' | 'limits'>,
+): number {
   let questions = 0;
   let outside = 0;
   for (const { spec } of pending) {
     if (isQuestion(spec)) questions += 1;
-    if (spec.kind === 'poll') outside += spec.outside?.reserves ?? 0;
+    if (spec.kind === 'poll' && spec.outside !== undefined)
+      outside += answerCopies * spec.outside.answers + spec.outside.records;
   }
   return outside + reserveOfQuestions(questions, limits);
 }
@@ -113,7 +117,7 @@ export class Room {
 
   /** Bytes that a suspended saga needs beside its entries: for its head, and for the answers. */
   #kept(pending: readonly PendingRoom[]): number {
-    const answers = reservesOf(pending, this.#turn.runtime().limits);
+    const answers = reservesOf(pending, this.#turn.runtime());
     const reserved = this.#turn.reserved?.() ?? 0;
     return answers + reserved + forTurn + forTask * pending.length;
   }
@@ -128,8 +132,9 @@ export class Room {
         .pending()
         .filter((one) => one.spec.kind === 'open' && !this.#shares.has(one));
       const left = this.#leftForWaits();
+      const { answerCopies = 1 } = this.#turn.runtime().saga;
       for (const one of opening) {
-        const share = left.then((bytes) => shareOf(one, opening, bytes));
+        const share = left.then((bytes) => shareOf(one, opening, bytes, answerCopies));
         // The rejection reaches the command when it asks for its share.
         share.catch(() => undefined);
         this.#shares.set(one, share);
@@ -157,17 +162,22 @@ export class Room {
   }
 }
 
-function shareOf(task: PendingRoom, opening: readonly PendingRoom[], left: number): number {
+function shareOf(
+  task: PendingRoom,
+  opening: readonly PendingRoom[],
+  left: number,
+  copies: number,
+): number {
   const all = opening.map(needsOf);
   const { least, most } = needsOf(task);
-  const free = left - all.reduce((sum, needs) => sum + needs.least + needs.records, 0);
+  const free = left - all.reduce((sum, needs) => sum + copies * needs.least + needs.records, 0);
   if (free < 0) {
     throw new SagaLimitExceeded(
       `The token of the saga has no room for the answers of '${task.path}': ${least} bytes are needed, and ${Math.max(0, Math.floor(left))} are left` +
         `${opening.length === 1 ? '' : ` for ${opening.length} waits`}. Return references instead of values from steps, continue as a new saga, or raise limits.maxTokenBytes.`,
     );
   }
-  const share = least + (free * reservable) / opening.length;
+  const share = least + (free * reservable) / opening.length / copies;
   // Rounded, so that a repeated turn reserves the same although its claims may differ in length.
   return Math.min(most, Math.max(least, Math.floor(share / 256) * 256));
 }

@@ -92,7 +92,7 @@ export async function outcomeOfTurn(turn: WaitingTurn): Promise<SuspendedOutcome
       : {}),
     ...(steps.length > 0 && Number.isFinite(due) ? { due } : {}),
     // An undo asks nobody, and must not fail for room that it does not use.
-    ...(turn.undoes ? { undoes: true } : { reserves: reservesOf(pending, runtime.limits) }),
+    ...(turn.undoes ? { undoes: true } : { reserves: reservesOf(pending, runtime) }),
     ...(deadline > 0 ? { deadline } : {}),
     ...(content.length > 0 ? { content } : {}),
     ...(hasPage ? { hasPage } : {}),

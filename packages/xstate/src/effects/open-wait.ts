@@ -40,6 +40,9 @@ export interface Decision {
   readonly text: string;
 }
 
+/** The ledger records the answers of a wait, and the context of the machine may keep them, too. */
+export const answerCopies = 2;
+
 /** Returns a wait that has not begun. */
 export function newWait(path: string, logic: string, input: unknown): OpenWait {
   const state = { head: stateHead(0), structure: '', client: '', server: '{}' };
@@ -162,7 +165,7 @@ function waitRuntime(runtime: Runtime, { defers, isHopeless, room }: WaitTurn): 
   const { deadline = Number.POSITIVE_INFINITY, defersEffects = false } = turn;
   return {
     ...runtime,
-    saga: { ...runtime.saga, room, checkResult: async (result) => result },
+    saga: { ...runtime.saga, room, answerCopies, checkResult: async (result) => result },
     turn: { ...turn, deadline, commitsEach: false, defersEffects: defers || defersEffects },
     time: {
       ...runtime.time,

@@ -16,6 +16,7 @@ import type { MachineProgramOptions } from '../model/machine-options.ts';
 import type { Ledger } from './ledger.ts';
 import {
   advanceWait,
+  answerCopies,
   fromWaitRecord,
   hasBegun,
   newWait,
@@ -58,9 +59,6 @@ interface Work {
   isRunning: boolean;
   isHopeless: boolean;
 }
-
-/** The ledger records the answers of a wait, and the context of the machine may keep them, too. */
-const copies = 2;
 
 type Turn = Awaited<ReturnType<typeof advanceWait>>;
 
@@ -115,7 +113,7 @@ export class Waits {
 
   /** Bytes of the token that are kept for answers. */
   get reserves(): number {
-    return [...this.#work.values()].reduce((sum, work) => sum + copies * (work.reserves ?? 0), 0);
+    return [...this.#work.values()].reduce((sum, work) => sum + (work.reserves ?? 0), 0);
   }
 
   /**
@@ -282,7 +280,7 @@ export class Waits {
       return;
     }
     this.#work.delete(work.actor);
-    this.#received += copies * new TextEncoder().encode(decision?.text).length;
+    this.#received += answerCopies * new TextEncoder().encode(decision?.text).length;
     this.ended += 1;
     chance();
     if (outcome.status === 'failed') diverged();
@@ -298,7 +296,7 @@ export class Waits {
     if (room === undefined) return Number.POSITIVE_INFINITY;
     const opening = [...this.#work.values()].filter(({ reserves }) => reserves === undefined);
     const left = (await room(this.#options.state)) - this.missing;
-    return left / copies / Math.max(1, opening.length);
+    return left / Math.max(1, opening.length);
   }
 
   #record({ wait, actor }: Work, end: Decision | 'failed' | 'withdrawn' | undefined): void {

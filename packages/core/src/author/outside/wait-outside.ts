@@ -137,8 +137,12 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
     boxes = yield* deliveries(wait, [0], facts);
     for (;;) {
       const next = nextEvent(wait, level, at - began);
-      const reserves = room + bytesOfReminders(wait, at - began);
-      const time = { ms: began + next - at, lastsMs: deadline - at, reserves };
+      const time = {
+        ms: began + next - at,
+        lastsMs: deadline - at,
+        answers: room,
+        records: bytesOfReminders(wait, at - began),
+      };
       const found = yield* readAnswers(wait, boxes, time);
       if (found !== undefined && found !== askAgain) {
         isOver = true;
@@ -314,8 +318,9 @@ function* remind<R>(
 interface PollTime {
   readonly ms: number;
   readonly lastsMs: number;
-  /** Bytes that the token keeps meanwhile. */
-  readonly reserves: number;
+  /** Bytes that the token keeps meanwhile, for answers and for reminders. */
+  readonly answers: number;
+  readonly records: number;
 }
 
 /**
@@ -386,7 +391,8 @@ function* closeBoxes<R>(
   return (yield* pollOutside(wait, 'close', close, {
     ms: longestOutageMs,
     lastsMs: longestOutageMs,
-    reserves: room,
+    answers: room,
+    records: 0,
   })).last;
 }
 
@@ -417,7 +423,7 @@ function pollOutside<T>(
   { report, timeoutMs }: OutsideWait<unknown>,
   id: string,
   ask: (step: unknown, outside: OutsideAccess) => Promise<T | undefined>,
-  { ms, lastsMs, reserves }: PollTime,
+  { ms, ...time }: PollTime,
 ): Command<T> {
   const spec: PollSpec = {
     kind: 'poll',
@@ -427,7 +433,7 @@ function pollOutside<T>(
     ),
     everyMs: Math.min(30_000, Math.max(2_000, Math.ceil(timeoutMs / 1_000))),
     totalTimeoutMs: Math.max(1, ms),
-    outside: { lastsMs, reserves },
+    outside: time,
     report,
   };
   return command<T>(spec);
