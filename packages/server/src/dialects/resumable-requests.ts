@@ -96,7 +96,7 @@ export async function resumeRequest(
     other !== undefined;
     other = RunningRequest.of(host, sagaId)
   ) {
-    const end = await other.end();
+    const end = await other.end(call);
     if ('result' in end) return toResumed(end.result);
     ({ newest } = end);
     before = other;

@@ -26,7 +26,9 @@ export function callConnectionOf(
   const { signal } = fieldsOf(http?.req) as { readonly signal?: AbortSignal };
   const isFinal = web['_eventStore'] === undefined;
   const isStreamLost = streamLoss(web, id);
+  const isHttp = http?.req !== undefined || web['_requestToStreamMapping'] instanceof Map;
   return {
+    line: isHttp ? undefined : (Object(transport) as object),
     isLost: () => isFinal && (signal?.aborted === true || isStreamLost()),
     watch: (onChange) => {
       signal?.addEventListener('abort', onChange);

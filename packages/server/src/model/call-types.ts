@@ -69,6 +69,11 @@ export interface ClientCall {
 /** Connection of a client during a call. */
 export interface CallConnection {
   /**
+   * The same object for all calls whose messages share one stream, as over stdio. Undefined over
+   * HTTP, where each response is a stream of its own.
+   */
+  readonly line: object | undefined;
+  /**
    * `true` if the response to the call can no longer reach the client. `false` also if unknown.
    */
   isLost(): boolean;

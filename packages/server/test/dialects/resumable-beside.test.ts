@@ -165,6 +165,34 @@ describe.each(sessionServers)(
       },
     );
 
+    test('[E1] [W1] [W7] is asked the question in another session, though nothing tells that the first is cut', async () => {
+      const ran: string[] = [];
+      const asks = saga({ name: 'work', version: '1' }, function* () {
+        yield* step('one', () => void ran.push('one'));
+        yield* elicit('sure', { message: 'Sure?', schema: Empty });
+        return 'sure';
+      });
+      const listening = await listenForSessions(server, hostFor(asks));
+      onTestFinished(() => listening.close());
+      const isAsked = ({ method }: RawMessage): boolean => method === 'elicitation/create';
+      const near = await openRawSession(listening.url, capabilities);
+      const nearEvents = eventsOf(await near.post(call(1, 'first')));
+      let token: unknown;
+      await until(nearEvents, ({ message }) => {
+        if (isTold(message)) token = message.params?.['resumeToken'];
+        return isAsked(message);
+      });
+      const far = await openRawSession(listening.url, capabilities);
+      const events = eventsOf(await far.post(resume(1, 'again', token)));
+      const { message: question } = await until(events, ({ message }) => isAsked(message));
+      await far.post({ id: question.id, result: { action: 'accept', content: {} } });
+      for (const each of [events, nearEvents]) {
+        const { message } = await until(each, (event) => event.message.id === 1);
+        expect(message.result).toMatchObject({ content: [{ text: 'sure' }] });
+      }
+      expect(ran).toEqual(['one']);
+    });
+
     test('[E1] [W1] [W7] is asked the question of the cut request, which runs nothing again', async () => {
       const ran: string[] = [];
       const asks = saga({ name: 'work', version: '1' }, function* () {

@@ -30,7 +30,7 @@ function callOf(program: Program, more: Partial<ClientCall> = {}): ClientCall {
     id: 1,
     client: unreachable,
     caller: { capabilities: { elicitation: {}, sampling: {} } },
-    connection: { isLost: () => false, watch: () => () => undefined },
+    connection: { line: undefined, isLost: () => false, watch: () => () => undefined },
     requestState: undefined,
     inputResponses: undefined,
     send: () => {

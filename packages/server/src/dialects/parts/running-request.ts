@@ -16,7 +16,7 @@ const running = new WeakMap<SagaHostCore['registry'], Map<string, RunningRequest
  * Its client may resume it at any time: over stdio beside the running request, and over HTTP after
  * its connection was cut, which does not end a request. Two runs at once would repeat steps without
  * a guard, and report progress twice. So the resumed request waits for the running one, and returns
- * its result. If the running request can only wait for a client that is gone, it ends, and the
+ * its result. If the running request can only wait for a client that has left it, it ends, and the
  * resumed request continues from its newest token. Both have one JSON-RPC ID, so the client would
  * take an error of the first for the response to the second: both return the same result.
  */
@@ -64,15 +64,17 @@ export class RunningRequest {
   }
 
   /**
-   * Waits for the end of the request. Throws its error. After `newest`, the next request must run,
-   * and be passed to `continueAs`.
+   * Waits for the end of the request, which `call` resumes. Throws its error. After `newest`, the
+   * next request must run, and be passed to `continueAs`.
    */
-  async end(): Promise<RequestEnd> {
+  async end({ connection: { line } }: ClientCall): Promise<RequestEnd> {
     this.#next ??= new Promise((resolve) => {
       this.#continueAs = resolve;
     });
-    // Nobody else answers its question or gets its result.
-    if (this.call.connection.isLost()) this.#left.abort(new Error('The request was resumed.'));
+    // Only over a line that both share does the client still answer the question. Elsewhere, the
+    // client has left the stream of the question, which many runtimes do not tell.
+    if (line === undefined || line !== this.call.connection.line)
+      this.#left.abort(new Error('The request was resumed.'));
     try {
       return { result: (await this.#end) as object };
     } catch (error) {
