@@ -33,10 +33,15 @@ export function refusalsSuite(subject: Subject): void {
         const [label, otherLabel] = [randomUUID(), randomUUID()] as const;
         const token = await carrier.begin(url(), label);
         const other = await carrier.begin(url(), otherLabel);
-        await expectRefused(carrier, url(), label, [
-          ...tamper(token, other),
-          ...changes(token, other),
-        ]);
+        const forged = [...tamper(token, other), ...changes(token, other)];
+        // An empty argument is an absent one: models that must fill each argument send it.
+        const isToken = (sent: string): boolean => carrier.name !== 'resume token' || sent !== '';
+        await expectRefused(
+          carrier,
+          url(),
+          label,
+          forged.filter((each) => isToken(each.token)),
+        );
         expect(await carrier.goOn(url(), label, token)).toSatisfy(isTaken);
       },
     );
