@@ -159,7 +159,7 @@ describe.skipIf(isSkipped)(
       await page.getByLabel('priority').selectOption('high');
       await page.getByLabel('support').check();
       await submit(page, 'Approve');
-      expect(await page.locator('dl').innerText()).toContain('Broken on arrival');
+      expect(await page.locator('dl:not(.facts)').innerText()).toContain('Broken on arrival');
       await submit(page, 'Change');
       await submit(page, 'Approve');
       await submit(page, 'Yes, approve');
