@@ -17,7 +17,7 @@ import { isRunning, root, start, type Command } from '../support/command.ts';
 import { describeWith } from '../support/describe-with.ts';
 import { findChromium } from '../support/find-chromium.ts';
 import { buildLiveStudio } from './build-site.ts';
-import { findOverflow, runAxe } from './visit-page.ts';
+import { longestWaitMs, findOverflow, runAxe } from './visit-page.ts';
 
 const executablePath = findChromium();
 
@@ -84,6 +84,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
       colorScheme: 'light',
       viewport: { width: 1440, height: 900 },
     });
+    browser.setDefaultTimeout(longestWaitMs);
   });
   afterAll(async () => {
     await browser?.close();

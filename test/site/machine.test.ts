@@ -9,7 +9,7 @@ import { findChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
 import { studioApp } from './build-site.ts';
 import { serveSite } from './serve-site.ts';
-import { findOverflow, runAxe } from './visit-page.ts';
+import { longestWaitMs, findOverflow, runAxe } from './visit-page.ts';
 
 const executablePath = findChromium();
 
@@ -61,6 +61,7 @@ describeWith(
         viewport: { width: 1440, height: 900 },
         permissions: ['clipboard-read', 'clipboard-write'],
       });
+      browser.setDefaultTimeout(longestWaitMs);
     });
     afterAll(async () => {
       await browser?.close();

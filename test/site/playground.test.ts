@@ -16,7 +16,7 @@ import { studioApp } from './build-site.ts';
 import { hands } from './hands.ts';
 import { longSaga } from './long-saga.ts';
 import { serveSite } from './serve-site.ts';
-import { findOverflow, runAxe } from './visit-page.ts';
+import { longestWaitMs, findOverflow, runAxe } from './visit-page.ts';
 
 const executablePath = findChromium();
 
@@ -48,6 +48,7 @@ describeWith(
         viewport: { width: 1440, height: 900 },
         permissions: ['clipboard-read', 'clipboard-write'],
       });
+      browser.setDefaultTimeout(longestWaitMs);
     });
     afterAll(async () => {
       await browser?.close();

@@ -8,7 +8,7 @@ import { listed } from '../../packages/studio/examples/listed.ts';
 import { findChromium } from '../support/find-chromium.ts';
 import { buildSite } from './build-site.ts';
 import { serveSite } from './serve-site.ts';
-import { runAxe, visitPage, type Visit } from './visit-page.ts';
+import { longestWaitMs, runAxe, visitPage, type Visit } from './visit-page.ts';
 
 const executablePath = findChromium();
 const isSkipped = executablePath === undefined && process.env['CI'] !== 'true';
@@ -44,6 +44,7 @@ describe.skipIf(isSkipped)(
         reducedMotion: 'reduce',
         colorScheme: 'light',
       });
+      browser.setDefaultTimeout(longestWaitMs);
       paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
         .map((file) => `/${file.replaceAll('\\', '/')}`)
         // The playground is no page of VitePress.

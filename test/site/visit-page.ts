@@ -2,6 +2,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContext, Page } from 'playwright-core';
 
+/**
+ * Milliseconds that a page may take for what it must do: longer than any machine needs. Only a fault
+ * takes as long.
+ */
+export const longestWaitMs = 240_000;
+
 /** What a browser found on a page. */
 export interface Visit {
   readonly path: string;

@@ -20,7 +20,7 @@ export default defineConfig({
     // The pages of the playground are visited while the site is built.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: SiteFirst },
-    testTimeout: 120_000,
-    hookTimeout: 600_000,
+    testTimeout: 300_000,
+    hookTimeout: 1_200_000,
   },
 });
