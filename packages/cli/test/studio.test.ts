@@ -338,7 +338,7 @@ describe('the studio of mcp-saga dev', () => {
     const lines: string[] = [];
     const hooks = withTurnLog(
       {},
-      (_, text) => lines.push(text.replace(/\w+ {2}turn/, 'ID  turn')),
+      (_, text) => lines.push(text.replace(/[\w-]+ {2}turn/, 'ID  turn')),
       feed,
     );
     const telemetry = feed.telemetry();
