@@ -50,12 +50,12 @@ const timeout = 300_000;
  * or OpenTelemetry's API already.
  */
 const limits = {
-  server: 117_800,
-  xstate: 18_600,
+  server: 134_000,
+  xstate: 19_200,
   client: 5_050,
   redis: 4_150,
-  sql: 5_300,
-  cloudflare: 3_900,
+  sql: 5_500,
+  cloudflare: 4_000,
   opentelemetry: 1_400,
 };
 
