@@ -7,7 +7,7 @@ import { testClock } from '../../server/test/fixtures/clock.ts';
 import { accept, hostOf } from '../../server/test/fixtures/host.ts';
 import { noise } from '../../server/test/fixtures/lengths.ts';
 import { base } from '../../server/test/outside/case.ts';
-import { approval, elicit, machineSaga, waitFor } from '../src/index.ts';
+import { approval, elicit, machineSaga, step, waitFor } from '../src/index.ts';
 import { day } from './support/outside-machines.ts';
 
 const Paid = z.looseObject({ type: z.literal('paid') });
@@ -120,4 +120,57 @@ it('a machine reserves room for its reminders once, so that an approval with hun
   const turn = await host.start('asks', {});
   expect(turn).toMatchObject({ status: 'suspended' });
   expect(told).toEqual(['ann', 'bob', 'dora']);
+});
+
+it('a machine gives its room once to waits of which one starts while the other is delivered', async () => {
+  const urls: string[] = [];
+  let goOn = (): void => {};
+  const isRegistered = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const wait = (register: (given: { url: string }) => unknown) =>
+    waitFor({ schema: Paid, register, link: 'accept', timeoutMs: day });
+  const machine = setup({
+    actors: {
+      slow: wait(async ({ url }) => {
+        urls.push(url);
+        await isRegistered;
+      }),
+      quick: wait(({ url }) => {
+        urls.push(url);
+        goOn();
+      }),
+      soon: step(() => 'soon'),
+    },
+  }).createMachine({
+    type: 'parallel',
+    states: {
+      a: { invoke: { id: 'slow', src: 'slow' } },
+      b: {
+        initial: 'first',
+        states: {
+          first: { invoke: { id: 'soon', src: 'soon', onDone: 'second' } },
+          second: { invoke: { id: 'quick', src: 'quick' } },
+        },
+      },
+    },
+  });
+  const clock = testClock();
+  const waits = machineSaga({ name: 'waits', version: '1', forks: 'accept' }, machine);
+  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const { host } = hostOf(waits, { clock, outside, limits: { maxHoldMs: 0 } });
+  let turn: SagaTurn = await host.start('waits', {});
+  const statuses: number[] = [];
+  for (const url of urls) {
+    const sizes = [44_000, 30_000, 20_000, 10_000, 4_000, 1_000];
+    for (const bytes of sizes) {
+      const body = JSON.stringify({ type: 'paid', text: noise(bytes) });
+      const { status } = await host.answer(new Request(url, { method: 'POST', body }));
+      statuses.push(status);
+      if (status === 202) break;
+    }
+  }
+  expect(statuses.filter((status) => status === 202)).toHaveLength(2);
+  if (turn.status === 'suspended') turn = await host.resume(turn.token);
+  expect(turn).not.toMatchObject({ error: { code: 'limit_exceeded' } });
 });

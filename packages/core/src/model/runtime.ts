@@ -46,6 +46,11 @@ export interface RuntimeSaga {
   /** How many times the state will hold each answer from outside. Default 1. */
   readonly answerCopies?: number;
   /**
+   * Called when a wait for answers from outside reserves bytes of the token, before its links are
+   * sent. Default: nothing.
+   */
+  readonly reserve?: (bytes: number) => void;
+  /**
    * Converts the return value of a body to the result of the call. If the promise rejects, the saga
    * is undone.
    */

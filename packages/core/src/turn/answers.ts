@@ -109,7 +109,9 @@ export class AnswerCheck {
       return undefined;
     }
     const { text } = acceptance.entry;
-    const left = text === undefined ? undefined : await this.#saga.room.lack(stepId, text);
+    // A schema that throws fails the step, and nothing of the answer is kept.
+    const isKept = text !== undefined && !isFailed;
+    const left = isKept ? await this.#saga.room.lack(stepId, text) : undefined;
     if (left !== undefined) {
       // The question can be answered again in fewer words. Accepted, this answer would end the saga.
       const reason = `the call has room for ${left} bytes of this answer: please send a shorter one`;

@@ -52,13 +52,22 @@ export function reservesOf(
   { saga: { answerCopies = 1 }, limits }: Pick<Runtime, 'saga' | 'limits'>,
 ): number {
   let questions = 0;
-  let outside = 0;
-  for (const { spec } of pending) {
+  // All commands of a wait keep the same room, such as the deliveries of several links.
+  const waits = new Map<string, number>();
+  for (const { spec, path } of pending) {
     if (isQuestion(spec)) questions += 1;
-    if (spec.kind === 'poll' && spec.outside !== undefined)
-      outside += answerCopies * spec.outside.answers + spec.outside.records;
+    if (spec.keeps === undefined) continue;
+    const { answers, records } = spec.keeps;
+    const wait = scopeOf(path);
+    waits.set(wait, Math.max(waits.get(wait) ?? 0, answerCopies * answers + records));
   }
+  const outside = [...waits.values()].reduce((sum, bytes) => sum + bytes, 0);
   return outside + reserveOfQuestions(questions, limits);
+}
+
+/** Scope around a command: that of its wait. */
+function scopeOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
 /** Bytes that a saga keeps for the answers to a number of questions to the client. */
@@ -107,12 +116,14 @@ export class Room {
 
   /** Bytes left for the answer to one question. */
   async #leftFor(path: string): Promise<number> {
-    const { saga, limits } = this.#turn.runtime();
-    const others = this.#turn.pending().filter((task) => task.path !== path);
-    const free = (await saga.room?.(this.#turn.state())) ?? 0;
-    // The last token kept room for a few words, even if nothing is left for another question.
-    const fewWords = smallAnswer(limits) * forEachFurther;
-    return Math.floor(Math.max(fewWords, free - this.#kept(others) - nextStep(limits)));
+    const runtime = this.#turn.runtime();
+    const pending = this.#turn.pending();
+    const others = pending.filter((task) => task.path !== path);
+    const free = (await runtime.saga.room?.(this.#turn.state())) ?? 0;
+    // The last token kept this room, even if nothing is left for another question. A question that
+    // accepts no answer would be asked for ever.
+    const own = reservesOf(pending, runtime) - reservesOf(others, runtime);
+    return Math.floor(Math.max(own, free - this.#kept(others) - nextStep(runtime.limits)));
   }
 
   /** Bytes that a suspended saga needs beside its entries: for its head, and for the answers. */
@@ -132,9 +143,13 @@ export class Room {
         .pending()
         .filter((one) => one.spec.kind === 'open' && !this.#shares.has(one));
       const left = this.#leftForWaits();
-      const { answerCopies = 1 } = this.#turn.runtime().saga;
+      const { answerCopies = 1, reserve } = this.#turn.runtime().saga;
       for (const one of opening) {
-        const share = left.then((bytes) => shareOf(one, opening, bytes, answerCopies));
+        const share = left.then((bytes) => {
+          const answers = shareOf(one, opening, bytes, answerCopies);
+          reserve?.(answerCopies * answers + needsOf(one).records);
+          return answers;
+        });
         // The rejection reaches the command when it asks for its share.
         share.catch(() => undefined);
         this.#shares.set(one, share);
@@ -148,32 +163,34 @@ export class Room {
     const { saga, limits } = this.#turn.runtime();
     if (saga.room === undefined) return Number.POSITIVE_INFINITY;
     const pending = this.#turn.pending();
-    // A wait that has opened in this turn, and still delivers its links, has no poll yet that keeps
-    // its room.
-    const delivering = [...this.#shares].filter(([{ path }]) => {
-      const scope = path.slice(0, path.lastIndexOf('/') + 1);
-      const inside = pending.filter((other) => other.path.startsWith(scope));
-      return inside.length > 0 && inside.every(({ spec }) => spec.kind !== 'poll');
+    const { answerCopies = 1 } = saga;
+    // A wait whose share is not recorded yet: its next command will keep it.
+    const shared = pending.flatMap((one) => {
+      const share = this.#shares.get(one);
+      if (share === undefined) return [];
+      return [share.then((bytes) => answerCopies * bytes + needsOf(one).records)];
     });
-    const shares = await Promise.all(delivering.map(([, share]) => share.catch(() => 0)));
-    const given = shares.reduce((sum, share) => sum + share, 0);
+    const given = await Promise.all(shared.map((bytes) => bytes.catch(() => 0)));
     const left = (await saga.room(this.#turn.state())) - this.#kept(pending);
-    return left - given - nextStep(limits);
+    return given.reduce((rest, bytes) => rest - bytes, left) - nextStep(limits);
   }
 }
 
 function shareOf(
-  task: PendingRoom,
+  { spec, path }: PendingRoom,
   opening: readonly PendingRoom[],
   left: number,
   copies: number,
 ): number {
-  const all = opening.map(needsOf);
-  const { least, most } = needsOf(task);
-  const free = left - all.reduce((sum, needs) => sum + copies * needs.least + needs.records, 0);
+  const { least, most } = needsOf({ spec, path });
+  const needed = opening
+    .map(needsOf)
+    .reduce((sum, needs) => sum + copies * needs.least + needs.records, 0);
+  const free = left - needed;
   if (free < 0) {
     throw new SagaLimitExceeded(
-      `The token of the saga has no room for the answers of '${task.path}': ${least} bytes are needed, and ${Math.max(0, Math.floor(left))} are left` +
+      `The token of the saga has no room for the answers of '${path.slice(0, path.lastIndexOf('/'))}': ` +
+        `${needed} bytes are needed, and ${Math.max(0, Math.floor(left))} are left` +
         `${opening.length === 1 ? '' : ` for ${opening.length} waits`}. Return references instead of values from steps, continue as a new saga, or raise limits.maxTokenBytes.`,
     );
   }

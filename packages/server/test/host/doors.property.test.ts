@@ -38,6 +38,8 @@ interface Visit {
 interface Door {
   /** Waits for values. */
   readonly wait: (urls: string[]) => Steps<unknown>;
+  /** Bytes of a small text, which the door accepts even if nothing is left for another question. */
+  readonly small: number;
   /** Sends values of some text. Returns `true` if the door accepted one. */
   readonly send: (visit: Visit) => Promise<boolean>;
 }
@@ -110,18 +112,21 @@ const pay = (id: string, urls: string[]): ReturnType<typeof waitFor> =>
 
 const doors: { readonly [name: string]: Door } = {
   'an elicitation': {
+    small: 800,
     *wait() {
       yield* elicit('one', { message: 'One?', schema: Text });
     },
     send: (visit) => answered(visit, (stepId) => accept(stepId, { text: visit.text })),
   },
   'an elicitation whose schema changes the answer': {
+    small: 800,
     *wait() {
       yield* elicit('one', { message: 'One?', schema: Parsed });
     },
     send: (visit) => answered(visit, (stepId) => accept(stepId, { text: visit.text })),
   },
   'two questions in one request': {
+    small: 48,
     *wait() {
       const ask = (id: string) => elicit(id, { message: 'Which?', schema: Text });
       yield* all([ask('one'), ask('two'), ask('three')]);
@@ -129,6 +134,7 @@ const doors: { readonly [name: string]: Door } = {
     send: (visit) => answered(visit, (stepId) => accept(stepId, { text: visit.text })),
   },
   'a sample': {
+    small: 800,
     *wait() {
       const messages = [
         { role: 'user' as const, content: { type: 'text' as const, text: 'Say.' } },
@@ -138,24 +144,28 @@ const doors: { readonly [name: string]: Door } = {
     send: (visit) => answered(visit, (stepId) => say(stepId, visit.text)),
   },
   'an answer page': {
+    small: 48,
     *wait(urls) {
       yield* approve('go', urls);
     },
     send: (visit) => posted(visit, form(visit), [200, 413]),
   },
   'the answer pages of several people': {
+    small: 48,
     *wait(urls) {
       yield* approve('go', urls, 4);
     },
     send: (visit) => posted(visit, form(visit), [200, 413]),
   },
   'a webhook': {
+    small: 48,
     *wait(urls) {
       yield* pay('payment', urls);
     },
     send: (visit) => posted(visit, event(visit), [202, 413]),
   },
   'pages and webhooks that wait at the same time': {
+    small: 48,
     *wait(urls) {
       yield* all([pay('one', urls), pay('two', urls), pay('three', urls)]);
     },
@@ -204,8 +214,8 @@ it.each(Object.entries(doors))('the saga holds each value that %s accepted', asy
       if (!isAccepted) return;
       accepted.push(given.size);
       if (went.status === 'suspended') return;
-      // Full before: it has no room for its next question even after a few words.
-      expect(await visited(door, bytes, noise(48))).toEqual({ isAccepted, ...went });
+      // Full before: it has no room for its next question even after a small answer.
+      expect(await visited(door, bytes, noise(door.small))).toEqual({ isAccepted, ...went });
     }),
     { numRuns: 25, examples: [[{ of: 'noise', size: 3_000 }, 0]] },
   );
@@ -257,5 +267,56 @@ it.each([
     expect(response.status).toBe(expected);
     if (turn.status === 'suspended') turn = await host.resume(turn.token);
     expect(turn.status).toBe(status === 'failed' ? 'failed' : 'completed');
+  },
+);
+
+it('a wait keeps the room for its event while the delivery of its link is retried', async () => {
+  const urls: string[] = [];
+  const parallel = saga({ name: 'parallel', version: '1', forks: 'accept' }, function* () {
+    const wait = waitFor('payment', {
+      schema: z.looseObject({ type: z.literal('paid') }),
+      register: ({ url, attempt }) => {
+        if (attempt === 1) throw new Error('The bank is down.');
+        urls.push(url);
+      },
+      link: 'accept',
+      timeoutMs: day,
+    });
+    yield* all([wait, step('other', () => noise(20_000))]);
+    return 'done';
+  });
+  const clock = testClock();
+  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const { host } = hostOf(parallel, { clock, outside, limits: { maxHoldMs: 0 } });
+  expect(await host.start('parallel', {})).toMatchObject({
+    status: 'failed',
+    error: { code: 'token_too_large' },
+  });
+  expect(urls).toEqual([]);
+});
+
+it.each([{ maxTokenBytes: 65_536 }, { maxTokenBytes: 16_384 }])(
+  'a question that is asked accepts a small answer in a token of $maxTokenBytes bytes, however full it is',
+  async ({ maxTokenBytes }) => {
+    const small = maxTokenBytes / 64;
+    const statuses = new Set<string>();
+    const most = (maxTokenBytes * 3) / 4;
+    for (let filled = most - 6 * small; filled < most; filled += small / 4) {
+      const asks = saga({ name: 'asks', version: '1', forks: 'accept' }, function* () {
+        yield* step('fill', () => noise(filled));
+        yield* elicit('one', { message: 'One?', schema: Text });
+        return 'done';
+      });
+      const { host } = hostOf(asks, { limits: { maxTokenBytes } });
+      let turn = await host.start('asks', {});
+      if (turn.status === 'suspended') {
+        const text = noise(small - 64);
+        turn = await host.resume(turn.token, [accept('one', { text })]);
+        expect(turn).toMatchObject({ status: 'completed' });
+      }
+      statuses.add(turn.status);
+    }
+    // The loop has seen a token that was too full for the question.
+    expect([...statuses]).toEqual(['completed', 'failed']);
   },
 );

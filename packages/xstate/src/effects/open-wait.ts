@@ -90,6 +90,8 @@ export interface WaitTurn {
   readonly isHopeless: boolean;
   /** Returns the bytes that the token of the machine has left for the wait. */
   readonly room: () => Promise<number>;
+  /** Called with the bytes that the wait keeps, before its links are sent. */
+  readonly reserve: (bytes: number) => void;
 }
 
 /** Takes a turn of a wait: delivers what is due, and reads the mailbox. */
@@ -121,7 +123,7 @@ export async function withdrawWaits(
       const logic = logicNamed(wait.logic);
       const outside = (logic === undefined ? undefined : outsideOf(logic)) ?? gone;
       const error = new Error('The machine left the state of the wait.');
-      const inTurn = waitRuntime(runtime, { defers: false, isHopeless: false, room: anyRoom });
+      const inTurn = waitRuntime(runtime, { defers: false, isHopeless: false, ...anyRoom });
       // Runs to the end, with retries: no later turn knows of the wait.
       const toTheEnd = { ...inTurn, turn: { ...inTurn.turn, defersEffects: false } };
       await waitProgram(wait, outside).advance(wait.state, new Map(), toTheEnd, { error });
@@ -130,7 +132,10 @@ export async function withdrawWaits(
 }
 
 // A withdrawal opens nothing.
-const anyRoom = (): Promise<number> => Promise.resolve(Number.POSITIVE_INFINITY);
+const anyRoom = {
+  room: async (): Promise<number> => Number.POSITIVE_INFINITY,
+  reserve: (): void => {},
+};
 
 /** Wait whose logic the code no longer has. Its boxes are in the journal. */
 const gone: OutsideWait<unknown> = {
@@ -160,12 +165,12 @@ function waitProgram(
  * Runtime of a wait: the machine commits, holds the request, and decides when the client cannot
  * wait.
  */
-function waitRuntime(runtime: Runtime, { defers, isHopeless, room }: WaitTurn): Runtime {
+function waitRuntime(runtime: Runtime, { defers, isHopeless, room, reserve }: WaitTurn): Runtime {
   const { commit: _, ...turn } = runtime.turn;
   const { deadline = Number.POSITIVE_INFINITY, defersEffects = false } = turn;
   return {
     ...runtime,
-    saga: { ...runtime.saga, room, answerCopies, checkResult: async (result) => result },
+    saga: { ...runtime.saga, room, reserve, answerCopies, checkResult: async (result) => result },
     turn: { ...turn, deadline, commitsEach: false, defersEffects: defers || defersEffects },
     time: {
       ...runtime.time,

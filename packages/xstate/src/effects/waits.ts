@@ -247,7 +247,10 @@ export class Waits {
       return await advanceWait(work.wait, outside, given, {
         defers: defers(),
         isHopeless: work.isHopeless,
-        room: () => this.#room(),
+        room: () => this.#room(work),
+        reserve: (bytes) => {
+          work.reserves = bytes;
+        },
       });
     } catch (error) {
       // Programs throw only if their turn was aborted.
@@ -291,12 +294,15 @@ export class Waits {
   }
 
   /** Bytes of the token for a wait that opens. Waits that open at the same time get equal parts. */
-  async #room(): Promise<number> {
+  async #room(work: Work): Promise<number> {
     const { room } = this.#options.runtime.saga;
     if (room === undefined) return Number.POSITIVE_INFINITY;
+    const left = await room(this.#options.state);
     const opening = [...this.#work.values()].filter(({ reserves }) => reserves === undefined);
-    const left = (await room(this.#options.state)) - this.missing;
-    return left / Math.max(1, opening.length);
+    const part = (left - this.missing) / Math.max(1, opening.length);
+    // The next wait counts it as taken, until this one says how much of it it reserves.
+    work.reserves = part;
+    return part;
   }
 
   #record({ wait, actor }: Work, end: Decision | 'failed' | 'withdrawn' | undefined): void {

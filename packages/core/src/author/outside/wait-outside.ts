@@ -1,6 +1,8 @@
 import { command } from '../../effects/effect-of.ts';
 import { outsideCode, type OutsideAccess } from '../../effects/parts/outside-code.ts';
 import type { PollSpec } from '../../effects/kinds/poll.ts';
+import type { StepSpec } from '../../effects/kinds/step.ts';
+import type { KeptRoom } from '../../effects/parts/effect.ts';
 import type { Command, Steps } from '../../model/command.ts';
 import type { StepGiven } from '../../model/step-context.ts';
 import type {
@@ -11,10 +13,10 @@ import type {
   TicketFacts,
 } from '../../model/outside.ts';
 import { AuthoringError, StepError, StepTimedOut } from '../../values/errors.ts';
-import { isSameJson, type Json } from '../../values/json.ts';
+import { isSameJson, present, type Json } from '../../values/json.ts';
 import { all } from '../all-race-scope.ts';
 import { now } from '../read.ts';
-import { step, type StepContext } from '../step.ts';
+import type { StepContext } from '../step.ts';
 
 /** Context of a delivery, without the public parts that differ between approvals and events. */
 export type DeliveryStep = Omit<StepContext<undefined>, 'input'>;
@@ -134,15 +136,11 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
   let boxes: readonly string[] = [];
   let isOver = false;
   try {
-    boxes = yield* deliveries(wait, [0], facts);
+    boxes = yield* deliveries(wait, [0], { ...facts, keeps: keptRoom(wait, room, 0, 0) });
     for (;;) {
       const next = nextEvent(wait, level, at - began);
-      const time = {
-        ms: began + next - at,
-        lastsMs: deadline - at,
-        answers: room,
-        records: bytesOfReminders(wait, at - began),
-      };
+      const keeps = keptRoom(wait, room, level + 1, at - began);
+      const time = { ms: began + next - at, lastsMs: deadline - at, keeps };
       const found = yield* readAnswers(wait, boxes, time);
       if (found !== undefined && found !== askAgain) {
         isOver = true;
@@ -164,11 +162,11 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
       if (found === askAgain) {
         const round = (wait.question.round ?? 1) + 1;
         wait = { ...wait, question: { ...wait.question, round } };
-        boxes = yield* deliveries(wait, asked, { ...facts, key: `v${round}` });
+        boxes = yield* deliveries(wait, asked, { ...facts, keeps, key: `v${round}` });
       } else if (reminder !== undefined) {
-        yield* remind(wait, asked, { ...facts, key: `${reminder}` });
+        yield* remind(wait, asked, { ...facts, keeps, key: `${reminder}` });
       }
-      if (added.length > 0) yield* deliveries(wait, added, facts);
+      if (added.length > 0) yield* deliveries(wait, added, { ...facts, keeps });
       level += added.length;
     }
   } finally {
@@ -191,20 +189,32 @@ const waitBytes = 512;
 /** Reserves room for the answers in the token. Returns the bytes of all of them. */
 function opened<R>(wait: OutsideWait<R>): Command<number> {
   const { answers, least, most } = wait.counts;
-  const records = waitBytes + ticketsOf(wait) * deliveryBytes + bytesOfReminders(wait, 0);
+  const records = recordsAfter(wait, 0, 0);
   const needs = { least: answers * least, most: answers * most, records };
   return command<number>({ kind: 'open', id: 'open', needs });
 }
 
-/** Bytes that the reminders after a time will take. */
-function bytesOfReminders(wait: OutsideWait<unknown>, elapsed: number): number {
+/** Returns the room of a wait whose links of `level` and later levels are not delivered yet. */
+function keptRoom(
+  wait: OutsideWait<unknown>,
+  answers: number,
+  level: number,
+  elapsed: number,
+): KeptRoom {
+  return { answers, records: recordsAfter(wait, level, elapsed) };
+}
+
+/** Bytes of the deliveries from a level on, of the reminders after a time, and of the end. */
+function recordsAfter(wait: OutsideWait<unknown>, level: number, elapsed: number): number {
   const { everyMs, most } = wait.reminders;
   const planned = Math.min(most, Math.floor(wait.timeoutMs / everyMs));
   const sent = Math.min(planned, Math.floor(elapsed / everyMs));
-  return (planned - sent) * ticketsOf(wait) * reminderBytes;
+  const { levels } = wait;
+  const reminders = (planned - sent) * ticketsOf(levels) * reminderBytes;
+  return waitBytes + reminders + ticketsOf(levels.slice(level)) * deliveryBytes;
 }
 
-function ticketsOf({ levels }: OutsideWait<unknown>): number {
+function ticketsOf(levels: readonly Level[]): number {
   return levels.reduce((sum, { recipients }) => sum + recipients.length, 0);
 }
 
@@ -233,6 +243,7 @@ function reminderBetween(
 }
 
 interface DeliveryFacts extends Pick<TicketFacts, 'began' | 'deadline' | 'room'> {
+  readonly keeps: KeptRoom;
   /** Distinguishes reminders, and deliveries after a change of the code. */
   readonly key?: string;
 }
@@ -241,7 +252,7 @@ interface DeliveryFacts extends Pick<TicketFacts, 'began' | 'deadline' | 'room'>
 function* deliveries<R>(
   wait: OutsideWait<R>,
   indexes: readonly number[],
-  { key, ...facts }: DeliveryFacts,
+  { key, keeps, ...facts }: DeliveryFacts,
   isReminder: boolean = false,
 ): Steps<readonly string[]> {
   const { deliverId } = wait;
@@ -254,7 +265,7 @@ function* deliveries<R>(
   });
   const boxes = yield* all(
     tickets.map(({ by, to, level, recipient }) =>
-      step(
+      outsideStep<string | null>(
         id,
         outsideCode(
           'delivery',
@@ -287,13 +298,13 @@ function* deliveries<R>(
             });
             return box;
           },
-        ) as (given: DeliveryStep) => Promise<string | null>,
+        ),
         {
-          retry: redelivery,
+          keeps,
           // As for questions to the client, a change of the message is a mismatch. Events have no
           // message.
           ...(message === '' ? {} : { input: [message, to ?? null] }),
-          ...(key === undefined ? {} : { key }),
+          ...present({ key }),
         },
       ),
     ),
@@ -318,9 +329,7 @@ function* remind<R>(
 interface PollTime {
   readonly ms: number;
   readonly lastsMs: number;
-  /** Bytes that the token keeps meanwhile, for answers and for reminders. */
-  readonly answers: number;
-  readonly records: number;
+  readonly keeps: KeptRoom;
 }
 
 /**
@@ -391,8 +400,7 @@ function* closeBoxes<R>(
   return (yield* pollOutside(wait, 'close', close, {
     ms: longestOutageMs,
     lastsMs: longestOutageMs,
-    answers: room,
-    records: 0,
+    keeps: { answers: room, records: waitBytes },
   })).last;
 }
 
@@ -401,13 +409,36 @@ function* withdraw<R>(wait: OutsideWait<R>, boxes: readonly string[]): Steps<voi
     await closeAll(host, [...boxes, await host.box(toQuestion(wait, scope))], 'withdrawn');
   };
   try {
-    yield* step('withdraw', outsideCode('mailbox', close), {
-      retry: redelivery,
+    yield* outsideStep<void>('withdraw', outsideCode('mailbox', close), {
       input: wait.question.message,
     });
   } catch {
     // The tickets expire by themselves.
   }
+}
+
+/** A step of the wait itself. Unlike a step of an author, it may keep room in the token. */
+function outsideStep<T>(
+  id: string,
+  run: StepSpec['run'],
+  given: Pick<StepSpec, 'keeps'> & Partial<Pick<StepSpec, 'input' | 'key'>>,
+): Command<T> {
+  const spec: StepSpec = {
+    kind: 'step',
+    id,
+    run,
+    input: undefined,
+    key: undefined,
+    keep: true,
+    compress: false,
+    once: false,
+    retry: redelivery,
+    timeoutMs: undefined,
+    undo: undefined,
+    of: undefined,
+    ...given,
+  };
+  return command<T>(spec);
 }
 
 async function closeAll(
@@ -423,7 +454,7 @@ function pollOutside<T>(
   { report, timeoutMs }: OutsideWait<unknown>,
   id: string,
   ask: (step: unknown, outside: OutsideAccess) => Promise<T | undefined>,
-  { ms, ...time }: PollTime,
+  { ms, lastsMs, keeps }: PollTime,
 ): Command<T> {
   const spec: PollSpec = {
     kind: 'poll',
@@ -433,7 +464,8 @@ function pollOutside<T>(
     ),
     everyMs: Math.min(30_000, Math.max(2_000, Math.ceil(timeoutMs / 1_000))),
     totalTimeoutMs: Math.max(1, ms),
-    outside: time,
+    outside: { lastsMs },
+    keeps,
     report,
   };
   return command<T>(spec);

@@ -15,10 +15,6 @@ export interface PollSpec extends Spec {
      * as long.
      */
     readonly lastsMs: number;
-    /** Bytes of the token that are kept for the answers. */
-    readonly answers: number;
-    /** Bytes of the token that are kept for what the wait still records beside them. */
-    readonly records: number;
   };
   readonly totalTimeoutMs: number;
   readonly report:

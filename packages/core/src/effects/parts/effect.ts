@@ -11,6 +11,16 @@ import type { RetryPolicy } from '../../values/retry.ts';
 export interface Spec {
   readonly kind: string;
   readonly id: string;
+  /** Room that the token keeps while the command is pending, for a wait for answers from outside. */
+  readonly keeps?: KeptRoom;
+}
+
+/** Bytes of the token that a wait for answers from outside keeps. All its commands keep the same. */
+export interface KeptRoom {
+  /** For the answers. */
+  readonly answers: number;
+  /** For what the wait still records beside them, such as reminders. */
+  readonly records: number;
 }
 
 /**
