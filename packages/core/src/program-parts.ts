@@ -6,7 +6,11 @@ export { AnswerCheck, changedQuestion, questionHasChanged } from './turn/answers
 export type { NeedsForks } from './author/checks/yielded-commands.ts';
 export { approvalSteps } from './author/outside/approval.ts';
 export { waitForSteps } from './author/outside/wait-for.ts';
-export { toApprovalAnswer, toReceivedEvent } from './author/outside/decide-by-answers.ts';
+export {
+  recordedBytes,
+  toApprovalAnswer,
+  toReceivedEvent,
+} from './author/outside/decide-by-answers.ts';
 export { firstOfEach, isSameUser, mayBeOnePerson } from './author/outside/one-person.ts';
 export { answerHere } from './effects/end-task.ts';
 export { needOf, outcomeOf, toClientStep, type CommandSpec } from './effects/effect-of.ts';

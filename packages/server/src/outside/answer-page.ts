@@ -4,6 +4,7 @@ import {
   isRecord,
   isSameUser,
   mayBeOnePerson,
+  recordedBytes,
   toApprovalAnswer,
   type OutsideAnswer,
 } from '@mcp-saga/core/program';
@@ -81,7 +82,8 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   const approved = pressed.decision === 'approve';
   const shown = await digestShown(ticket);
   // The saga has no room for a longer answer in its token, and would fail after this page confirmed it.
-  const excess = bytesOf(toApprovalAnswer({ by, at, shown, approved }, content)) - ticket.room;
+  const answer = toApprovalAnswer({ by, at, shown, approved }, content);
+  const excess = recordedBytes(answer) - ticket.room;
   if (excess > 0) {
     if (Object.keys(content).length === 0) return notice(413, 'noRoom');
     const why = fill(words.tooLong, { excess });
@@ -272,10 +274,6 @@ interface Refused {
   readonly status: 413 | 422;
   readonly why: Html;
   readonly errors: FieldErrors;
-}
-
-function bytesOf(value: object): number {
-  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/core';
-import { assertJson, isLargerThan, optionError, toReceivedEvent } from '@mcp-saga/core/program';
+import { assertJson, optionError, recordedBytes, toReceivedEvent } from '@mcp-saga/core/program';
 import { digestText } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { limitedText } from './posted-body.ts';
@@ -35,7 +35,7 @@ export async function receiveEvent(
   const shown = await digestShown(ticket);
   const answer = { by: 'link', at, approved: true, content, shown, event } as const;
   // The saga has no room for a larger event in its token, and would fail after this one was received.
-  if (isLargerThan(ticket.room, toReceivedEvent(answer, content))) return tooLarge();
+  if (recordedBytes(toReceivedEvent(answer, content)) > ticket.room) return tooLarge();
   const slot = await slotOf(ticket, { by: 'link', recipient, event });
   // The mailbox knows the event by its slot. To read the box would open all events in it.
   const result =

@@ -6,6 +6,7 @@ import {
   sample,
   saga,
   step,
+  StepTimedOut,
   waitFor,
   type Json,
   type SagaTurn,
@@ -301,9 +302,9 @@ it.each([{ maxTokenBytes: 65_536 }, { maxTokenBytes: 16_384 }])(
     const small = maxTokenBytes / 64;
     const statuses = new Set<string>();
     const most = (maxTokenBytes * 3) / 4;
-    for (let filled = most - 6 * small; filled < most; filled += small / 4) {
+    for (let bytes = most - 6 * small; bytes < most; bytes += small / 4) {
       const asks = saga({ name: 'asks', version: '1', forks: 'accept' }, function* () {
-        yield* step('fill', () => noise(filled));
+        yield* step('fill', () => noise(bytes));
         yield* elicit('one', { message: 'One?', schema: Text });
         return 'done';
       });
@@ -320,3 +321,55 @@ it.each([{ maxTokenBytes: 65_536 }, { maxTokenBytes: 16_384 }])(
     expect([...statuses]).toEqual(['completed', 'failed']);
   },
 );
+
+it.each([
+  {
+    title: 'whose journal is longer than its JSON',
+    schema: z.looseObject({ type: z.literal('paid') }),
+    items: Array.from({ length: 2_500 }, () => ({ $: 1 })),
+    told: 413,
+  },
+  {
+    title: 'that its schema makes longer than the room',
+    schema: z
+      .looseObject({ type: z.literal('paid') })
+      .transform((paid) => ({ ...paid, again: noise(40_000) })),
+    items: [],
+    told: 202,
+  },
+  {
+    title: 'of which its schema makes a value that no journal holds',
+    schema: z.looseObject({ type: z.literal('paid') }).transform(() => () => 'code'),
+    items: [],
+    told: 202,
+  },
+])('the saga goes on after an event $title', async ({ schema, items, told }) => {
+  const urls: string[] = [];
+  const paying = saga({ name: 'paying', version: '1', forks: 'accept' }, function* () {
+    yield* step('fill', () => noise(10_000));
+    try {
+      yield* waitFor('payment', {
+        schema: schema as z.ZodType<{ type: 'paid' }>,
+        register: ({ url }) => void urls.push(url),
+        link: 'accept',
+        timeoutMs: 60_000,
+      });
+    } catch (error) {
+      if (!(error instanceof StepTimedOut)) throw error;
+      return 'timed out';
+    }
+    return 'paid';
+  });
+  const clock = testClock();
+  const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+  const { host } = hostOf(paying, { clock, outside, limits: { maxHoldMs: 0 } });
+  let turn = await host.start('paying', {});
+  const body = JSON.stringify({ type: 'paid', items });
+  const response = await host.answer(new Request(urls[0] ?? '', { method: 'POST', body }));
+  expect(response.status).toBe(told);
+  if (turn.status === 'suspended') turn = await host.resume(turn.token);
+  expect(turn.status).toBe('suspended');
+  clock.now += 60_000;
+  if (turn.status === 'suspended') turn = await host.resume(turn.token);
+  expect(turn).toMatchObject({ status: 'completed', result: 'timed out' });
+});

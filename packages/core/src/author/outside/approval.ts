@@ -205,7 +205,7 @@ export function approvalSteps<S extends Schema, T, B>(
       most: mostReceiptBytes + mostContentBytes(form),
     },
     report: `Waiting for approval: ${id}.`,
-    decide: (answers, ...rest) => decide(answers, { schema, of, denials }, ...rest),
+    decide: (answers, judging) => decide(answers, { schema, of, denials }, judging),
   } satisfies Parameters<typeof waitOutside<Approval<unknown>>>[0];
   return waitOutside<Approval<unknown>>(wait) as Steps<Approval<InferOutput<S>>>;
 }

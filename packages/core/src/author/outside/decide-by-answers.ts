@@ -1,10 +1,11 @@
-import type { OutsideAccess } from '../../effects/parts/outside-code.ts';
 import type { OutsideAnswer, Receipt } from '../../model/outside.ts';
+import { encode } from '../../values/codec.ts';
+import { SagaLimitExceeded } from '../../values/errors.ts';
 import { isJsonObject, type Json } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
 import { validate, type Schema, type Validated } from '../../values/standard-schema.ts';
 import { firstOfEach } from './one-person.ts';
-import { askAgain, type Judged } from './wait-outside.ts';
+import { askAgain, type Judged, type Judging } from './wait-outside.ts';
 
 /**
  * Answer of one person: an approval with the content of the form, or a denial with the fields that
@@ -47,22 +48,21 @@ export interface ReceivedEvent extends Receipt {
 export async function decide(
   answers: readonly OutsideAnswer[],
   { schema, of, denials }: Rules,
-  isOver: boolean,
-  schemaFailed: OutsideAccess['schemaFailed'],
+  judging: Judging,
 ): Promise<Judged<Approval<unknown>>> {
   const counted: ApprovalAnswer<unknown>[] = [];
   for (const answer of firstOfEach(answers)) {
-    const { content } = answer;
+    const { content, approved } = answer;
     const parsed =
-      answer.approved && schema
-        ? await parsedOrSkipped(
+      approved && schema !== undefined
+        ? await recordedOf(
             parseContent(schema, isJsonObject(content) ? content : {}),
-            schemaFailed,
+            (value) => toApprovalAnswer(answer, value),
+            judging,
           )
-        : ({ ok: true, value: content } as const);
-    if (parsed?.ok !== true) continue;
-    const { approved } = answer;
-    counted.push(toApprovalAnswer(answer, parsed.value));
+        : toApprovalAnswer(answer, content);
+    if (parsed === 'refused' || parsed === 'failed') continue;
+    counted.push(parsed);
     if (counted.filter((one) => one.approved === approved).length < (approved ? of : denials))
       continue;
     return {
@@ -71,7 +71,7 @@ export async function decide(
         : { approved, reason: 'denied', answers: counted },
     };
   }
-  if (isOver) return { found: { approved: false, reason: 'timeout', answers: counted } };
+  if (judging.isOver) return { found: { approved: false, reason: 'timeout', answers: counted } };
   return counted.length === 0 && answers.length > 0 ? { found: askAgain } : {};
 }
 
@@ -82,28 +82,50 @@ export async function decide(
 export async function firstEvent(
   answers: readonly OutsideAnswer[],
   schema: Schema,
-  schemaFailed: OutsideAccess['schemaFailed'],
+  judging: Judging,
 ): Promise<Judged<ReceivedEvent>> {
   const refused: OutsideAnswer[] = [];
   for (const answer of answers) {
-    const parsed = await parsedOrSkipped(validate(schema, answer.content), schemaFailed);
-    if (parsed?.ok === true) return { found: toReceivedEvent(answer, parsed.value) };
-    if (parsed !== undefined) refused.push(answer);
+    const parsed = await recordedOf(
+      validate(schema, answer.content),
+      (value) => toReceivedEvent(answer, value),
+      judging,
+    );
+    if (typeof parsed === 'object') return { found: parsed };
+    if (parsed === 'refused') refused.push(answer);
   }
   return { refused };
 }
 
 /**
- * Awaits a parsed answer. Returns undefined if the schema throws: an answer must not fail the saga.
+ * Returns what the journal records of a parsed answer. `failed` if the schema throws, or returns a
+ * value that the journal cannot hold: an answer must not fail the saga.
  */
-async function parsedOrSkipped(
+async function recordedOf<T extends object>(
   parsing: Promise<Validated<unknown>>,
-  schemaFailed: OutsideAccess['schemaFailed'],
-): Promise<Validated<unknown> | undefined> {
-  return await parsing.catch((error: unknown) => {
+  toRecorded: (value: unknown) => T,
+  { room, schemaFailed }: Judging,
+): Promise<T | 'refused' | 'failed'> {
+  try {
+    const parsed = await parsing;
+    if (!parsed.ok) return 'refused';
+    const recorded = toRecorded(parsed.value);
+    // The door has measured the answer as it was sent, and a schema may make it longer.
+    if (recordedBytes(recorded) > room) {
+      throw new SagaLimitExceeded(
+        `An answer from outside has more than ${room} bytes after its schema changed it, and does not count.`,
+      );
+    }
+    return recorded;
+  } catch (error) {
     schemaFailed?.(error);
-    return undefined;
-  });
+    return 'failed';
+  }
+}
+
+/** Bytes of an answer in the journal, which writes some values longer than JSON does. */
+export function recordedBytes(recorded: object): number {
+  return new TextEncoder().encode(encode(recorded)).length;
 }
 
 /** Answer of a person, as the journal records it. */

@@ -125,7 +125,7 @@ export function waitForSteps<S extends Schema>(
     reminders: { everyMs: Infinity, most: 0 },
     counts: { answers: 1, least: leastReceiptBytes, most: mostEventBytes },
     report: `Waiting for an event: ${id}.`,
-    decide: (answers, _, schemaFailed) => firstEvent(answers, schema, schemaFailed),
+    decide: (answers, judging) => firstEvent(answers, schema, judging),
   };
   return received(id, wait);
 }

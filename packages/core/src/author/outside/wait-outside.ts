@@ -81,14 +81,16 @@ export interface OutsideWait<R> {
   readonly counts: { readonly answers: number; readonly least: number; readonly most: number };
   /** Text for the user of the client. */
   readonly report: string;
-  /**
-   * Judges the answers so far. `isOver`: no further answers arrive.
-   */
-  readonly decide: (
-    answers: readonly OutsideAnswer[],
-    isOver: boolean,
-    schemaFailed: OutsideAccess['schemaFailed'],
-  ) => Promise<Judged<R>>;
+  /** Judges the answers so far. */
+  readonly decide: (answers: readonly OutsideAnswer[], judging: Judging) => Promise<Judged<R>>;
+}
+
+/** Facts of a wait that matter for its answers. */
+export interface Judging extends Pick<OutsideAccess, 'schemaFailed'> {
+  /** `true` if no further answers arrive. */
+  readonly isOver: boolean;
+  /** Bytes that the journal has room for, of one answer. */
+  readonly room: number;
 }
 
 /** Judgement of the answers in a box. */
@@ -130,7 +132,7 @@ export function* waitOutside<R>(given: OutsideWait<R>): Steps<R | undefined> {
   const deadline = began + wait.timeoutMs;
   // Before a link exists: an answer that its page accepts must fit the token later.
   const room = yield* opened(wait);
-  const facts = { began, deadline, room: Math.floor(room / wait.counts.answers) };
+  const facts = { began, deadline, room: roomOfOne(wait, room) };
   let level = 0;
   let at = began;
   let boxes: readonly string[] = [];
@@ -192,6 +194,11 @@ function opened<R>(wait: OutsideWait<R>): Command<number> {
   const records = recordsAfter(wait, 0, 0);
   const needs = { least: answers * least, most: answers * most, records };
   return command<number>({ kind: 'open', id: 'open', needs });
+}
+
+/** Bytes for one answer, of the room for all that can count. */
+function roomOfOne({ counts }: OutsideWait<unknown>, room: number): number {
+  return Math.floor(room / counts.answers);
 }
 
 /** Returns the room of a wait whose links of `level` and later levels are not delivered yet. */
@@ -351,7 +358,8 @@ function* readAnswers<R>(
       await closeAll(host, [...boxes, box], 'outdated');
       return askAgain;
     }
-    const judged = await wait.decide(await host.answers(box), false, schemaFailed);
+    const judging = { isOver: false, room: roomOfOne(wait, time.keeps.answers), schemaFailed };
+    const judged = await wait.decide(await host.answers(box), judging);
     const { found, refused = [] } = judged;
     // Events that nobody waits for must not take the place of the one that is awaited.
     if (found === undefined && refused.length > 0) await host.discard(box, refused);
@@ -360,11 +368,7 @@ function* readAnswers<R>(
     await host.close(box, 'decided');
     if (found !== askAgain) return found;
     // An answer may have arrived meanwhile.
-    const { found: last = askAgain } = await wait.decide(
-      await host.answers(box),
-      false,
-      schemaFailed,
-    );
+    const { found: last = askAgain } = await wait.decide(await host.answers(box), judging);
     if (last === askAgain) await host.close(box, 'outdated');
     return last;
   };
@@ -394,7 +398,8 @@ function* closeBoxes<R>(
     const box = await host.box(toQuestion(wait, scope));
     const outdated = boxes.filter((one) => one !== box);
     await Promise.all([closeAll(host, outdated, 'outdated'), host.close(box, 'decided')]);
-    const { found } = await wait.decide(await host.answers(box), true, schemaFailed);
+    const judging = { isOver: true, room: roomOfOne(wait, room), schemaFailed };
+    const { found } = await wait.decide(await host.answers(box), judging);
     return { last: found as R | undefined };
   };
   return (yield* pollOutside(wait, 'close', close, {
