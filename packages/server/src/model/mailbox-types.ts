@@ -31,7 +31,7 @@ export interface PutBounds {
 
 /**
  * Store for answers from outside: of other people, and of other systems. Each box belongs to one
- * step of one saga. The first answer in a slot stays. Sees IDs, digests, and ciphertext only. All
+ * step of one saga, or holds the question of one link. The first answer in a slot stays. Sees IDs, digests, and ciphertext only. All
  * methods are atomic.
  */
 export interface Mailbox {

@@ -9,6 +9,7 @@ import { answerPage, type AnswerPageRequest } from './answer-page.ts';
 import { eventResponse, receiveEvent } from './event-request.ts';
 import { noticeResponse, notYours } from './page.ts';
 import { toUser } from './tickets/answerer.ts';
+import { findTicket } from './tickets/link.ts';
 import { openTicket, type OpenTicket } from './tickets/ticket.ts';
 
 /**
@@ -41,8 +42,9 @@ export async function answerRequest(
   if (kind === undefined) return noticeResponse(page, 404, 'invalid');
   try {
     // Some programs escape the tilde behind the name of a tenant.
-    const { host, token } = await withTenantOf(core, text.replace(/%7e/i, '~'), 'link');
-    const ticket = await openTicket(host, token);
+    const { sealed, name } = await findTicket(core, outside, text.replace(/%7e/i, '~'));
+    const { host, token } = await withTenantOf(core, sealed, 'link');
+    const ticket = await openTicket(host, token, name);
     if (ticket.kind !== (kind === 'answer' ? 'approval' : 'event'))
       throw new TokenRefused('purpose');
     if (ticket.kind === 'event') return await receiveEvent(host, outside, ticket, request);

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { createKeyRing, createSealer, type Sealer } from '@mcp-saga/seal';
 import {
+  memoryMailbox,
+  type Mailbox,
   AnswerConflict,
   all,
   compensate,
@@ -27,7 +29,7 @@ import { z } from 'zod';
 import { start, testClock } from '../fixtures/clock.ts';
 import { accept, hostOf, oldKey, say, suspended, type TestHost } from '../fixtures/host.ts';
 import { Target } from '../fixtures/sagas.ts';
-import { OutsideCase, user } from '../outside/case.ts';
+import { OutsideCase, user, withoutTickets } from '../outside/case.ts';
 
 /** Uses every kind of entry, and reads no part of a recorded value itself. */
 const varied = saga({ name: 'varied', version: '1', forks: 'accept' }, function* () {
@@ -240,12 +242,34 @@ test('[T11] a link of a valid key with a changed plaintext is refused, or shows 
     colors: z.array(z.enum(['red', 'blue'])),
     sure: z.boolean(),
   });
-  const of = new OutsideCase({ schema: Form as never });
-  await of.start();
-  const [origin, good = ''] = of.url().split('/saga/answer/');
+  const honest = memoryMailbox({ clock: () => 0 });
+  let kept = '';
+  let stored: string | undefined;
+  const mailbox: Mailbox = {
+    ...honest,
+    put: (box, slot, sealed, bounds) => {
+      if (slot === 'ticket') kept = sealed;
+      return honest.put(box, slot, sealed, bounds);
+    },
+    list: async (box) => {
+      const { answers: inBox, isClosed } = await honest.list(box);
+      const changed = inBox.map((one) =>
+        one.slot === 'ticket' ? { ...one, sealed: stored ?? one.sealed } : one,
+      );
+      return { answers: changed, isClosed };
+    },
+  };
+  const inMailbox = new OutsideCase({ schema: Form as never }, { mailbox });
+  await inMailbox.start();
+  const inLink = new OutsideCase({ schema: Form as never }, { mailbox: withoutTickets(honest) });
+  await inLink.start();
+  const [origin, good = ''] = inLink.url().split('/saga/answer/');
   await fc.assert(
-    fc.asyncProperty(changes, async (change) => {
-      const url = `${origin}/saga/answer/${await resealedTicket(good, change)}`;
+    fc.asyncProperty(changes, fc.boolean(), async (change, isLong) => {
+      const of = isLong ? inLink : inMailbox;
+      const ticket = await resealedTicket(isLong ? good : kept, change);
+      stored = ticket;
+      const url = isLong ? `${origin}/saga/answer/${ticket}` : of.url();
       expect((await of.get(user('eve'), url)).status).toBeLessThan(500);
       const posted = await of.post(user('eve'), { decision: 'approve', f0: 'text' }, { url });
       expect(posted.status).toBeLessThan(500);

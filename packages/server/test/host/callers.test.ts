@@ -62,7 +62,7 @@ const mistaken = fc.oneof(
 describe('the options of a request to a host', () => {
   test('[T6] are refused by name if a name is unknown, at each level, before anything runs', async () => {
     const { host, told } = hostOf(asking(), {
-      outside: { url: 'https://shop.example', mailbox: memoryMailbox() },
+      outside: { url: 'https://shop.example', mailbox: memoryMailbox({ clock: () => 0 }) },
     });
     const wrong = fc
       .tuple(fc.constantFrom(...Object.keys(methods)), mistaken, fc.constantFrom(0, 1, 2))
@@ -206,7 +206,7 @@ describe.each(identifying)('a host with auth.%s', (_, auth) => {
     });
     const { host, told } = hostOf(refund, {
       auth,
-      outside: { url: 'https://shop.example', mailbox: memoryMailbox() },
+      outside: { url: 'https://shop.example', mailbox: memoryMailbox({ clock: () => 0 }) },
       limits: { maxHoldMs: 0 },
     });
     await host.start('refund', {}, { caller: ann });

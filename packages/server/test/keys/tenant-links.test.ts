@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
 import { hostOf, keyOf, suspended, type TestHost } from '../fixtures/host.ts';
-import { base, day, Paid } from '../outside/case.ts';
+import { base, day, Paid, withoutTickets } from '../outside/case.ts';
 import { recordingQueue, type RecordingQueue } from '../queue/queued.ts';
 
 const tenantOf = ({ user }: SagaCaller): string =>
@@ -27,14 +27,17 @@ interface Tenants extends TestHost {
   readonly loads: string[];
 }
 
+/** @param given.isLong - the links hold their tickets. Default: the mailbox holds them */
 function tenants({
   isDown = false,
+  isLong = false,
   ...changes
-}: HostChanges & { readonly isDown?: boolean } = {}): Tenants {
+}: HostChanges & { readonly isDown?: boolean; readonly isLong?: boolean } = {}): Tenants {
   const urls: string[] = [];
   const loads: string[] = [];
   const clock = testClock();
   const queue = recordingQueue();
+  const mailbox = memoryMailbox({ clock });
   const sagas: readonly Program[] = [
     saga({ name: 'refund', version: '1', forks: 'refuse' }, function* () {
       const { approved } = yield* approval('manager', {
@@ -70,7 +73,7 @@ function tenants({
       }),
     },
     guard: { store: memoryGuard({ clock }) },
-    outside: { url: base, mailbox: memoryMailbox({ clock }) },
+    outside: { url: base, mailbox: isLong ? withoutTickets(mailbox) : mailbox },
     limits: { maxHoldMs: 0 },
     queue,
     clock,
@@ -96,23 +99,29 @@ function renamed(text: string, tenant: string): string {
 }
 
 describe('a ticket of a tenant', () => {
-  test('[T3] accepts an answer of a user of the tenant, and wakes the saga without its client', async () => {
-    const all = tenants();
-    await all.host.start('refund', {}, { caller: of('caller@a') });
-    const [url = ''] = all.urls;
-    expect(url).toMatch(/\/saga\/answer\/ey[^~]+~ey[^~]+$/);
-    expect((await all.host.answer(new Request(url), { caller: of('ann@a') })).status).toBe(200);
-    expect((await post(all, url, 'caller@a')).status).toBe(403);
-    expect((await post(all, url, 'ann@a')).status).toBe(200);
-    const { message, at } = all.queue.sent.at(-1)!;
-    expect(message.token).toMatch(/^YQ~ey/);
-    all.clock.now = at;
-    expect(await all.host.deliver(message)).toMatchObject({ status: 'ended' });
-    expect(all.told.errors).toEqual([]);
-  });
+  test.each([
+    { isLong: false, link: /\/saga\/answer\/[\w-]{22}$/ },
+    { isLong: true, link: /\/saga\/answer\/ey[^~]+~ey[^~]+$/ },
+  ])(
+    '[T3] accepts an answer of a user of the tenant, and wakes the saga without its client, by a link like $link',
+    async ({ isLong, link }) => {
+      const all = tenants({ isLong });
+      await all.host.start('refund', {}, { caller: of('caller@a') });
+      const [url = ''] = all.urls;
+      expect(url).toMatch(link);
+      expect((await all.host.answer(new Request(url), { caller: of('ann@a') })).status).toBe(200);
+      expect((await post(all, url, 'caller@a')).status).toBe(403);
+      expect((await post(all, url, 'ann@a')).status).toBe(200);
+      const { message, at } = all.queue.sent.at(-1)!;
+      expect(message.token).toMatch(/^YQ~ey/);
+      all.clock.now = at;
+      expect(await all.host.deliver(message)).toMatchObject({ status: 'ended' });
+      expect(all.told.errors).toEqual([]);
+    },
+  );
 
   test('[T3] accepts an event by its URL alone, also with an escaped tilde', async () => {
-    const all = tenants();
+    const all = tenants({ isLong: true });
     const { token } = suspended(await all.host.start('payment', {}, { caller: of('caller@a') }));
     const url = (all.urls[0] ?? '').replace('~', '%7E');
     const body = JSON.stringify({ status: 'paid', amount: 7 });
@@ -155,7 +164,7 @@ describe('a ticket of a tenant', () => {
   ])(
     '[T5] under %s gets the response for an invalid link, and causes no error',
     async (_, change) => {
-      const all = tenants();
+      const all = tenants({ isLong: true });
       await all.host.start('refund', {}, { caller: of('caller@a') });
       const invalid = await post(all, `${base}/saga/answer/x`, 'ann@a');
       const text = async (response: Response): Promise<string> =>
@@ -188,7 +197,7 @@ describe('a message of a tenant', () => {
   });
 
   test('[T3] is not a ticket, and a ticket is not a message', async () => {
-    const all = tenants();
+    const all = tenants({ isLong: true });
     const sent = await message(all);
     const token = (all.urls[0] ?? '').split('/').at(-1)!;
     await expect(all.host.deliver({ ...sent, token })).rejects.toMatchObject({ code: 'refused' });
@@ -201,11 +210,11 @@ describe('a message of a tenant', () => {
 
 describe('links with forged names', () => {
   test('[T5] load no keys, and keep the links of tenants without loaded keys valid', async () => {
-    const starting = tenants();
+    const starting = tenants({ isLong: true });
     for (const tenant of ['a', 'b'])
       await starting.host.start('refund', {}, { caller: of(`caller@${tenant}`) });
     const [a = '', b = ''] = starting.urls;
-    const pages = tenants();
+    const pages = tenants({ isLong: true });
     expect((await post(pages, a, 'ann@a')).status).toBe(200);
     for (let link = 0; link < 200; link += 1)
       expect((await post(pages, renamed(a, `unknown ${link}`))).status).toBe(404);
@@ -217,10 +226,10 @@ describe('links with forged names', () => {
   });
 
   test('[T5] get the response for a damaged ticket while the provider of keys is down, which is reported', async () => {
-    const starting = tenants();
+    const starting = tenants({ isLong: true });
     await starting.host.start('refund', {}, { caller: of('caller@unknown') });
     const [url = ''] = starting.urls;
-    const pages = tenants({ isDown: true });
+    const pages = tenants({ isDown: true, isLong: true });
     expect((await post(pages, renamed(url, 'b'))).status).toBe(404);
     expect(pages.told.errors).toEqual([]);
     expect((await post(pages, url)).status).toBe(503);
@@ -228,19 +237,25 @@ describe('links with forged names', () => {
   });
 
   test('[T5] name the tenant under a seal that only `keys.links` opens', async () => {
-    const all = tenants();
+    const all = tenants({ isLong: true });
     await all.host.start('refund', {}, { caller: of('caller@a') });
     const [url = ''] = all.urls;
     expect(url).not.toContain('/YQ~');
     const own = { load: () => keyOf('k1', 97), tenantOf };
     expect(
-      (await post(tenants({ keys: { ...own, links: keyOf('links', 8) } }), url, 'ann@a')).status,
+      (
+        await post(
+          tenants({ isLong: true, keys: { ...own, links: keyOf('links', 8) } }),
+          url,
+          'ann@a',
+        )
+      ).status,
     ).toBe(404);
     const rotated = { ...own, links: `${keyOf('new', 9)},${keyOf('links', 7)}` };
-    expect((await post(tenants({ keys: rotated }), url, 'ann@a')).status).toBe(200);
-    expect(() => tenants({ keys: own })).toThrow(
+    expect((await post(tenants({ isLong: true, keys: rotated }), url, 'ann@a')).status).toBe(200);
+    expect(() => tenants({ isLong: true, keys: own })).toThrow(
       expect.objectContaining({ code: 'missing_option' }),
     );
-    expect(() => tenants({ keys: { ...own, links: 'short' } })).toThrow('keys.links');
+    expect(() => tenants({ isLong: true, keys: { ...own, links: 'short' } })).toThrow('keys.links');
   });
 });

@@ -2,7 +2,7 @@ import { memoryMailbox, type Mailbox, type StepAnswer } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { hostOf, keyOf, suspended } from '../fixtures/host.ts';
-import { base, caller, day, OutsideCase, user } from './case.ts';
+import { base, caller, day, OutsideCase, user, withoutTickets } from './case.ts';
 
 const ann = user('ann');
 const bob = user('bob');
@@ -19,12 +19,14 @@ function ticketOf(url: string): string {
 
 describe('tickets from attackers', () => {
   it('[T5] are refused with one response if they do not open, and the reason is reported', async () => {
-    const test = new OutsideCase();
+    const honest = memoryMailbox({ clock: () => 0 });
+    const mailbox = withoutTickets(honest);
+    const test = new OutsideCase({}, { mailbox });
     const { token } = await test.start();
     const ticket = ticketOf(test.url());
-    const other = new OutsideCase({}, { keys: keyOf('old', 0x33) });
+    const other = new OutsideCase({}, { mailbox, keys: keyOf('old', 0x33) });
     await other.start();
-    const elsewhere = new OutsideCase({}, { audience: 'another service' });
+    const elsewhere = new OutsideCase({}, { mailbox, audience: 'another service' });
     await elsewhere.start();
     const [header = '', , nonce = '', ciphertext = '', tag = ''] = ticket.split('.');
     const flipped = (text: string): string => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);
@@ -51,7 +53,7 @@ describe('tickets from attackers', () => {
       expect([text, await seen(await test.post(ann, undefined, { url }))]).toEqual([text, invalid]);
     }
     expect(test.test.told.rejections.length).toBeGreaterThan(0);
-    expect(test.mailbox).toMatchObject({ size: 0 });
+    expect(honest).toMatchObject({ size: 0 });
   });
 
   it('[T3] open no saga with a ticket or stored answer, and no page with a stored answer', async () => {
@@ -193,10 +195,11 @@ describe('tickets from attackers', () => {
     expect((await later.get(ann, test.url())).status).toBe(404);
   });
 
-  it('have one length for callers of any name', async () => {
+  it('have one length for callers of any name, also in the link itself', async () => {
     const lengths = new Set<number>();
     for (const subject of ['a', 'b'.repeat(500)]) {
-      const test = new OutsideCase();
+      const mailbox = withoutTickets(memoryMailbox({ clock: () => 0 }));
+      const test = new OutsideCase({}, { mailbox });
       await test.test.host.start('refund', {}, { caller: user(subject) });
       lengths.add(test.url().length);
     }
@@ -213,7 +216,7 @@ describe('tickets from attackers', () => {
     const test = new OutsideCase({ of: 256 }, { mailbox: { ...honest, put } });
     await test.start();
     expect((await test.post(ann)).status).toBe(200);
-    expect(limits).toEqual([256]);
+    expect(limits).toEqual([1, 256]);
   });
 
   it('record one answer for each person of 200 concurrent answers', async () => {

@@ -10,7 +10,14 @@ import type { SealedSaga } from '../../model/sealed-saga.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { endOfLife } from '../../token/sealed-saga.ts';
 import { digestUser, toUser } from './answerer.ts';
-import { closeBox, readBox, removeAnswers, type BoxedAnswer } from './stored-answers.ts';
+import { storeTicket } from './link.ts';
+import {
+  closeBox,
+  forgottenAt,
+  readBox,
+  removeAnswers,
+  type BoxedAnswer,
+} from './stored-answers.ts';
 import { sealTicket, ticketClaims } from './ticket.ts';
 
 // Bytes of a box and of its salt.
@@ -63,12 +70,17 @@ export function runtimeOutside(
         form,
         by,
         acceptsLink,
-      };
-      const text = await sealTicket(host, sagaId, ticketClaims(claims, began, expiresAt), {
-        ...ticket,
         ...present({ caller, verify }),
         ...(kind === 'approval' ? { asker: asker?.subject ?? '' } : {}),
-      });
+      };
+      const ticketed = ticketClaims(claims, began, expiresAt);
+      const sealedAs = (name: string | undefined): Promise<string> =>
+        sealTicket(host, sagaId, ticketed, ticket, name);
+      // Equal tickets have one name, so that a repeated delivery sends the same link.
+      const name = await derive('link', [canonicalize({ ...ticket, began, expiresAt })]);
+      const until = forgottenAt(host, claims);
+      const isStored = await storeTicket(host, outside, name, await sealedAs(name), until);
+      const text = isStored ? name : await sealedAs(undefined);
       return `${outside.url()}/saga/${kind === 'approval' ? 'answer' : 'event'}/${text}`;
     },
     answers: async (box) => {

@@ -250,7 +250,8 @@ async function noteOf(salt: string): Promise<string> {
   return (await digestText(canonicalize([salt, 'why closed']))).slice(0, 22);
 }
 
-async function askMailbox<T>(
+/** Asks the mailbox. A failure is reported. Throws `store_down`. */
+export async function askMailbox<T>(
   { observer }: Pick<HostParts, 'observer'>,
   ask: () => Awaitable<T>,
 ): Promise<T> {

@@ -1,12 +1,19 @@
 import type { Json, OutsideUser } from '@mcp-saga/core';
 import { isRecord, present, type FormSchema, type OutsideQuestion } from '@mcp-saga/core/program';
-import { canonicalize, digestText, fromBase64Url, toBase64Url, type Claims } from '@mcp-saga/seal';
+import {
+  canonicalize,
+  digestText,
+  fromBase64Url,
+  toBase64Url,
+  TokenRefused,
+  type Claims,
+} from '@mcp-saga/seal';
 import { atAnyTime, readSealedRecord } from '../../token/sealed-saga.ts';
 import { isForm } from './sealed-form.ts';
 import { sealTenant } from '../../token/tenant-token.ts';
 import type { HostParts } from '../../settings/host-parts.ts';
 
-/** Question in a ticket, so that its page needs no store. */
+/** Question in a ticket. */
 export interface Ticket {
   readonly kind: OutsideQuestion['kind'];
   /** Box of the answers in the mailbox. */
@@ -57,17 +64,21 @@ interface Sealed {
   readonly c?: OutsideUser;
   readonly v?: string;
   readonly q?: string;
+  /** Name of the ticket in its link. */
+  readonly i?: string;
 }
 
 /**
  * Seals a ticket. Never compressed: the length of a link must not depend on who asks. Equal tickets
  * have equal texts.
+ * @param name - name of the ticket in its link. Undefined: the link holds the ticket itself
  */
 export async function sealTicket(
   { keys }: Pick<HostParts, 'keys'>,
   sagaId: string,
   claims: Claims,
   ticket: Ticket,
+  name: string | undefined,
 ): Promise<string> {
   const sealed: Sealed = {
     k: ticket.kind === 'approval' ? 'a' : 'e',
@@ -79,7 +90,7 @@ export async function sealTicket(
     f: ticket.form,
     w: ticket.by,
     l: ticket.acceptsLink ? 1 : 0,
-    ...present({ c: ticket.caller, v: ticket.verify }),
+    ...present({ c: ticket.caller, v: ticket.verify, i: name }),
     ...present({ q: ticket.asker === undefined ? undefined : padded(ticket.asker) }),
   };
   const text = await keys.sealer.seal('ticket', sagaId, claims, [
@@ -88,15 +99,19 @@ export async function sealTicket(
   return await sealTenant(keys, sagaId, claims, text);
 }
 
-/** Opens a ticket, expired or not. Throws TokenRefused for everything else. */
+/**
+ * Opens a ticket, expired or not. Throws TokenRefused for everything else, also for the ticket of
+ * another link: a mailbox must not exchange tickets, nor use them as links.
+ */
 export async function openTicket(
   { keys, gate }: Pick<HostParts, 'keys' | 'gate'>,
   text: string,
+  name: string | undefined,
 ): Promise<OpenTicket> {
   const { rejectIssuedBefore } = gate;
   const expect = { purpose: 'ticket', ...atAnyTime, ...present({ rejectIssuedBefore }) } as const;
   const { claims, sid, streams } = await keys.sealer.open(text, expect);
-  const { k, b, s, n, r, m, f, w, l, c, v, q } = readSealedRecord<Sealed>(streams[0], {
+  const { k, b, s, n, r, m, f, w, l, c, v, q, i } = readSealedRecord<Sealed>(streams[0], {
     k: (value) => value === 'a' || value === 'e',
     b: 'string',
     s: 'string',
@@ -109,7 +124,9 @@ export async function openTicket(
     c: (value) => value === undefined || isUser(value),
     v: 'string?',
     q: 'string?',
+    i: 'string?',
   });
+  if (i !== name) throw new TokenRefused('unknown_handle');
   return {
     kind: k === 'a' ? 'approval' : 'event',
     box: b,

@@ -1,0 +1,137 @@
+import { memoryMailbox, type Mailbox } from '@mcp-saga/server';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { base, day, OutsideCase, user, withoutTickets } from './case.ts';
+
+const ann = user('ann');
+
+/** Options of a saga that asks much: a long message, and many fields. */
+const long = {
+  message: 'Refund '.repeat(500),
+  schema: z.object(
+    Object.fromEntries(
+      Array.from({ length: 50 }, (_, index) => [`field${index}`, z.string().optional()]),
+    ),
+  ) as never,
+};
+
+/** A mailbox, and everything that it was ever told. */
+function recording(): {
+  readonly mailbox: Mailbox;
+  readonly tickets: { readonly box: string; sealed: string }[];
+  readonly told: unknown[];
+} {
+  const honest = memoryMailbox({ clock: () => 0 });
+  const tickets: { box: string; sealed: string }[] = [];
+  const told: unknown[] = [];
+  const mailbox: Mailbox = {
+    ...honest,
+    put: (...given) => {
+      const [box, slot, sealed] = given;
+      told.push(given);
+      if (slot === 'ticket') tickets.push({ box, sealed });
+      return honest.put(...given);
+    },
+    list: async (box) => {
+      told.push(box);
+      const ticket = tickets.find((one) => one.box === box);
+      if (ticket === undefined) return await honest.list(box);
+      return { answers: [{ slot: 'ticket', sealed: ticket.sealed }], isClosed: false };
+    },
+  };
+  return { mailbox, tickets, told };
+}
+
+describe('a link', () => {
+  it('is short, whatever its page asks', async () => {
+    for (const options of [{}, long]) {
+      const test = new OutsideCase(options);
+      await test.start();
+      expect(test.url()).toMatch(/^https:\/\/shop\.example\/saga\/answer\/[\w-]{22}$/);
+      expect((await test.get(ann)).status).toBe(200);
+    }
+    const test = new OutsideCase();
+    await test.start('payment');
+    expect(test.url()).toMatch(/^https:\/\/shop\.example\/saga\/event\/[\w-]{22}$/);
+  });
+
+  it('is another one for each recipient, and the same for a reminder', async () => {
+    const test = new OutsideCase({ to: ['ann', 'bob'], remindEveryMs: 60_000 });
+    const turn = await test.start();
+    test.clock.now += 60_000;
+    await test.resume(turn);
+    expect(test.sent.map(({ to }) => to)).toEqual(['ann', 'bob', 'ann', 'bob']);
+    const urls = test.sent.map(({ url }) => url);
+    expect(new Set(urls).size).toBe(2);
+    expect(urls.slice(2)).toEqual(urls.slice(0, 2));
+  });
+
+  it('cannot be made by the mailbox, which knows neither the name nor what is asked', async () => {
+    const { mailbox, tickets, told } = recording();
+    const test = new OutsideCase({ message: 'Refund a secret' }, { mailbox });
+    await test.start();
+    await test.get(ann);
+    const name = test.url().split('/').at(-1) ?? '';
+    expect(JSON.stringify(told)).not.toContain(name);
+    expect(JSON.stringify(told)).not.toContain('secret');
+    for (const { box, sealed } of tickets)
+      for (const text of [box, sealed])
+        expect((await test.get(ann, `${base}/saga/answer/${text}`)).status).toBe(404);
+  });
+
+  it('does not open the ticket of another link, which the mailbox has exchanged', async () => {
+    const { mailbox, tickets } = recording();
+    const test = new OutsideCase({ to: ['ann', 'bob'], link: 'accept' }, { mailbox });
+    await test.start();
+    const [first, second] = tickets as [{ sealed: string }, { sealed: string }];
+    [first.sealed, second.sealed] = [second.sealed, first.sealed];
+    for (const { url } of test.sent) expect((await test.get(undefined, url)).status).toBe(404);
+    expect(test.test.told.rejections).toMatchObject(
+      Array.from({ length: 2 }, () => ({ reason: 'unknown_handle' })),
+    );
+  });
+
+  it('is invalid if the mailbox does not know it, or gives it something else', async () => {
+    const { mailbox, tickets } = recording();
+    const test = new OutsideCase({}, { mailbox });
+    const { token } = await test.start();
+    const unknown = `${base}/saga/answer/${'A'.repeat(22)}`;
+    expect((await test.get(ann, unknown)).status).toBe(404);
+    for (const sealed of [token, '', 'x'.repeat(22)]) {
+      (tickets[0] as { sealed: string }).sealed = sealed;
+      expect((await test.get(ann)).status).toBe(404);
+    }
+  });
+
+  it('holds its question itself while the mailbox is down, and is answered later', async () => {
+    let isDown = true;
+    const honest = memoryMailbox({ clock: () => 0 });
+    const mailbox: Mailbox = {
+      ...honest,
+      put: (...given) => {
+        if (isDown) throw new Error('down');
+        return honest.put(...given);
+      },
+    };
+    const test = new OutsideCase({}, { mailbox });
+    const turn = await test.start();
+    expect(test.url().length).toBeGreaterThan(500);
+    isDown = false;
+    expect((await test.post(ann)).status).toBe(200);
+    expect((await test.decision(turn)).approved).toBe(true);
+    const errors = test.test.told.errors.map((error) => (error as Error).message);
+    expect(errors).toEqual(['down']);
+  });
+
+  it('is served as long as the answers are kept, and opens again on other processes', async () => {
+    const mailbox = memoryMailbox({ clock: () => 0 });
+    const test = new OutsideCase({}, { mailbox });
+    await test.start();
+    const elsewhere = new OutsideCase({}, { mailbox, clock: test.clock });
+    expect((await elsewhere.get(ann, test.url())).status).toBe(200);
+    test.clock.now += day;
+    expect((await elsewhere.get(ann, test.url())).status).toBe(410);
+    const without = new OutsideCase({}, { mailbox: withoutTickets(mailbox), clock: test.clock });
+    expect((await without.get(ann, test.url())).status).toBe(410);
+  });
+});
