@@ -5,6 +5,7 @@ import {
   assertJson,
   type Outcome,
   type Runtime,
+  type StepEvent,
   optionError,
 } from '@mcp-saga/core/program';
 import {
@@ -16,6 +17,7 @@ import {
 import type { Caller } from '../model/caller.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf, type StepIds } from '../wire/step-answers.ts';
+import { withoutKeys } from '../settings/default-log.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { servedAs } from '../settings/registry.ts';
 import { suspend } from './suspend.ts';
@@ -135,7 +137,13 @@ class TurnRun {
     const plain = turnRuntime(this.#host, this.#request, this.#deadline, () => this.#request.saga);
     const commit = (point: CommitPoint): Promise<CommittedTurn | undefined> =>
       this.#commit(point, ids);
-    const runtime = commits === undefined ? plain : { ...plain, turn: { commit, ...plain.turn } };
+    const { observer } = plain;
+    const observe = (event: StepEvent): void => {
+      if (event.type === 'started') this.#lease.begins(ids.toWire(withoutKeys(event.path)));
+      observer.observe(event);
+    };
+    const noted = { ...plain, observer: { ...observer, observe } };
+    const runtime = commits === undefined ? noted : { ...noted, turn: { commit, ...plain.turn } };
     const { onError } = this.#host.observer.hooks;
     return this.trace?.span === undefined
       ? runtime

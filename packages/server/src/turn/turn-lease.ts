@@ -19,6 +19,7 @@ import { openRequest, sealResponse, type RetryableRequest } from '../token/guard
 import { roundOf } from '../token/sealed-saga.ts';
 import { cannotContinue } from '../token/resolve-program.ts';
 import { repeatTurn } from './repeat-turn.ts';
+import { SagaHostError } from '../wire/errors.ts';
 import { settleTurn } from './settle.ts';
 
 /** Request for the turn of a token. */
@@ -82,6 +83,8 @@ export class Lease {
   #fence: Fence | undefined;
   #response: string | undefined;
   #hasCommitted = false;
+  /** Steps that this run has begun since the last commit. */
+  readonly #begun = new Set<string>();
   /** Digest of the request without answers, for the turns after a commit. */
   #ownDigest: string | undefined;
   /** Committed turn that another run continues. */
@@ -143,6 +146,11 @@ export class Lease {
       const interrupted = sealed === undefined ? undefined : await this.#open(sealed);
       return { interrupted, isAwaited, isBehind };
     }
+  }
+
+  /** Notes a step that this run has begun. */
+  begins(stepId: string): void {
+    this.#begun.add(stepId);
   }
 
   /** Ends the run of an awaited request. Throws TokenRefused `used` if the run changed the saga. */
@@ -255,6 +263,7 @@ export class Lease {
   async #commit(turn: SuspendedTurn): Promise<void> {
     const response = await this.#seal(turn, true);
     await this.#keep((fence, { store }) => store.finish(fence, response));
+    this.#begun.clear();
     this.#fence = undefined;
     // A message of the first commit leads to the commits after it.
     const isContinued = this.#hasCommitted;
@@ -284,7 +293,23 @@ export class Lease {
     const asked = askGuard(this.#host.observer, () => keep(fence, guard));
     // With `onDown: 'open'`, a response counts without the guard.
     const isKept = guard.onDown === 'closed' ? asked : asked.catch(() => true);
-    if ((await isKept) === false) throw tooLate();
+    if ((await isKept) === false) throw this.#overtaken();
+  }
+
+  /**
+   * Makes the error of a run whose lease was taken over. Nobody can say whether its last step acted
+   * before or after the other run undid it, and the kept result knows nothing of this run: so its
+   * steps are named here, for the client and for the operator.
+   */
+  #overtaken(): SagaHostError {
+    if (this.#begun.size === 0) return tooLate();
+    const steps = Array.from(this.#begun, (stepId) => `'${stepId}'`).join(', ');
+    const error = new SagaHostError(
+      'busy',
+      `Another process has taken over this request while it ran, and steps may have acted twice, or after their undo: ${steps}. Send the request again to get its result.`,
+    );
+    this.#host.observer.hooks.onError(error);
+    return error;
   }
 }
 

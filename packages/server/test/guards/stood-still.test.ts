@@ -38,14 +38,14 @@ function processes() {
       });
       return 'done';
     });
-  const host = (name: string) =>
-    hostOf(made(name), { clock, guard: { store, leaseMs: 60_000 } }).host;
-  return { clock, did, wake: () => wake(), began, one: host('one'), other: host('other') };
+  const host = (name: string) => hostOf(made(name), { clock, guard: { store, leaseMs: 60_000 } });
+  const { host: one, told } = host('one');
+  return { clock, did, told, wake: () => wake(), began, one, other: host('other').host };
 }
 
 describe('a process that stands still until its lease has expired', () => {
-  it('starts no further step after another process has undone its saga', async () => {
-    const { clock, did, wake, began, one, other } = processes();
+  it('starts no further step after another process has undone its saga, and names the last one', async () => {
+    const { clock, did, told, wake, began, one, other } = processes();
     const anonymous = { caller: 'anonymous' } as const;
     const answers = [accept('target', { target: 'x' })];
     const { token } = suspended(await one.start('order', {}, anonymous));
@@ -58,7 +58,11 @@ describe('a process that stands still until its lease has expired', () => {
     expect(did).toEqual(done);
     wake();
     // It can neither keep its turn nor continue behind its step.
-    expect((await late).code).toBe('busy');
+    const error = await late;
+    expect(error.code).toBe('busy');
+    // Its step acted after the undo, which the result of the other process cannot know.
+    expect(error.message).toContain("'first'");
+    expect(told.errors).toEqual([error]);
     expect(did).toEqual(done);
     // A repetition gets the result of the process that undid the saga.
     expect(failed(await one.resume(token, answers, anonymous)).compensated).toEqual([
