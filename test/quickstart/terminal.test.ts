@@ -27,6 +27,8 @@ describe.concurrent('pnpm start in a terminal', () => {
   it('asks the user, who also answers for the model', async () => {
     const { command, pids } = await asked();
     command.stdin.write(`staging${enter}`);
+    await command.printed(/target: staging[^]*Send this\?/);
+    command.stdin.write('y');
     await command.printed(/◆ {2}You play the client's model/);
     expect(command.output).toContain("Is deploying to 'staging' safe right now?");
     command.stdin.write(enter);
@@ -42,6 +44,8 @@ describe.concurrent('pnpm start in a terminal', () => {
   it('accepts a negative answer of the model', async () => {
     const { command } = await asked();
     command.stdin.write(`staging${enter}`);
+    await command.printed(/target: staging[^]*Send this\?/);
+    command.stdin.write('y');
     await command.printed(/◆ {2}You play the client's model/);
     const clearLine = '\u0015';
     command.stdin.write(`${clearLine}Better not.${enter}`);
@@ -68,6 +72,8 @@ describe.concurrent('pnpm start in a terminal', () => {
   it('accepts a decline, a model rejection, or a later answer for the model', async () => {
     const { command } = await asked();
     command.stdin.write(`staging${enter}`);
+    await command.printed(/target: staging[^]*Send this\?/);
+    command.stdin.write('y');
     await command.printed(/◆ {2}You play the client's model/);
     command.stdin.write(escape);
     await command.printed(/◆ {2}No answer\?/);

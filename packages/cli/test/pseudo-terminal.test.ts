@@ -127,8 +127,12 @@ describe('mcp-saga call in a terminal', () => {
       await command.printed(/Asked again: .*not free/);
       await command.printed(/◆ {2}amount/);
       command.stdin.write('0\r');
+      await command.printed(/amount: 0[^]*Send this\?/);
+      command.stdin.write('y');
       await command.printed(/Asked again: .*not free[^]*Asked again: .*not free[^]*◆ {2}amount/);
       command.stdin.write('7\r');
+      await command.printed(/amount: 7[^]*Send this\?/);
+      command.stdin.write('y');
       expect(await command.ended).toMatchObject({
         code: 0,
         output: expect.stringContaining('paid 7'),

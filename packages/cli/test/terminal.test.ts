@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
+import type { SagaStep } from '@mcp-saga/client';
 import { describe, expect, it } from 'vitest';
 import { answering } from '../src/calling/answer.ts';
 import type { CommandIo } from '../src/model/command.ts';
@@ -95,7 +96,7 @@ describe('answers from options', () => {
   });
 
   it('that do not suffice are shown to the person', async () => {
-    const { terminal } = typing(enter, 'Berlin', enter, enter);
+    const { terminal } = typing(enter, 'Berlin', enter, 'y');
     const io = { ...terminal, isInteractive: true, note: () => undefined } as unknown as CommandIo;
     const schema = form({ name: { type: 'string' }, city: { type: 'string' } }, 'name', 'city');
     const given = { ...none, answers: new Map([['name', 'Ada']]), yes: false };
@@ -119,7 +120,7 @@ describe('answers from options', () => {
 describe('a question at a terminal', () => {
   it('shows characters that nobody sees, and answers with the values themselves', async () => {
     const hostile = 'Pay \u202e01 €\u202c\u200b\u001b[2J';
-    const { terminal, shown } = typing(enter, enter, enter);
+    const { terminal, shown } = typing(enter, 'y');
     const io = { isInteractive: true, note: () => undefined, ...terminal } as unknown as CommandIo;
     const given = { answers: new Map(), declined: new Set<string>(), model: undefined, yes: false };
     const requestedSchema = form(
@@ -297,45 +298,60 @@ describe('a form', () => {
 
 describe('a user at a terminal', () => {
   const one = form({ a: { type: 'string' } }, 'a');
+  const sure = form({ a: { type: 'boolean' } }, 'a');
   const two = form({ a: { type: 'string' }, b: { type: 'boolean' } }, 'a', 'b');
 
   it.each<[string, FormSchema, readonly string[], object]>([
     [
-      'sends a form of one field at once',
+      'reviews a form of one field',
       one,
-      ['x', enter],
+      ['x', enter, 'y'],
       { action: 'accept', content: { a: 'x' } },
+    ],
+    ['says yes with a key', sure, ['y'], { action: 'accept', content: { a: true } }],
+    ['says no with a key', sure, ['n'], { action: 'accept', content: { a: false } }],
+    [
+      'reviews a yes that Enter took from the default',
+      form({ a: { type: 'boolean', default: true } }, 'a'),
+      [enter, 'y'],
+      { action: 'accept', content: { a: true } },
     ],
     [
       'reviews a form of several fields',
       two,
-      ['x', enter, 'y', enter],
+      ['x', enter, 'y', 'y'],
       { action: 'accept', content: { a: 'x', b: true } },
     ],
     [
       'changes a form before it is sent',
       two,
-      ['x', enter, 'n', down, enter, 'y', enter, 'y', enter],
+      ['x', enter, 'n', 'n', enter, 'y', enter, 'y', 'y'],
       { action: 'accept', content: { a: 'xy', b: true } },
+    ],
+    [
+      'returns to a form from its review',
+      two,
+      ['x', enter, 'n', escape, enter, enter, 'y', 'y'],
+      { action: 'accept', content: { a: 'x', b: true } },
     ],
     ['declines a form', one, [escape, down, enter], { action: 'decline' }],
     [
       'declines a form that is filled',
       two,
-      ['x', enter, 'y', down, down, enter],
+      ['x', enter, 'y', 'n', down, enter],
       { action: 'decline' },
     ],
     ['dismisses a form', one, [escape, down, down, enter], { action: 'cancel' }],
     [
       'answers after all',
       one,
-      [escape, enter, 'x', enter],
+      [escape, enter, 'x', enter, 'y'],
       { action: 'accept', content: { a: 'x' } },
     ],
     [
       'keeps what was typed before the question was left',
       two,
-      ['x', enter, escape, enter, enter, 'y', enter],
+      ['x', enter, escape, enter, enter, 'y', 'y'],
       { action: 'accept', content: { a: 'x', b: true } },
     ],
   ])('%s', async (_, schema, typed, result) => {
@@ -343,17 +359,44 @@ describe('a user at a terminal', () => {
     expect(answer).toStrictEqual({ stepId: 's', result });
   });
 
+  const choice = { type: 'string', enum: ['pay', 'wait'], default: 'pay' } as const;
+  it.each<[string, SagaStep]>([
+    ['yes or no', step(form({ a: { type: 'boolean', default: true } }, 'a'))],
+    ['yes or no, optional', step(form({ a: { type: 'boolean', default: true } }))],
+    ['text', step(form({ a: { type: 'string', default: 'pay' } }, 'a'))],
+    ['a choice', step(form({ a: { ...choice, enum: [...choice.enum] } }, 'a'))],
+    ['several', step(form({ a: { type: 'boolean', default: true }, b: { type: 'string' } }))],
+    [
+      'a page',
+      {
+        type: 'elicitation',
+        stepId: 's',
+        params: { mode: 'url', message: 'Pay', url: 'https://example.com' },
+      },
+    ],
+  ])('decides nothing with Enter: %s', async (_, asked) => {
+    const keys = Array.from({ length: 20 }, () => enter);
+    const { terminal } = typing(...keys, '\u0003');
+    await expect(askPerson(terminal)(asked)).rejects.toThrow(RunLeft);
+  });
+
+  it('sees every value before it is sent', async () => {
+    const { terminal, shown } = typing(enter, 'y');
+    await askPerson(terminal)(step(form({ a: { type: 'string', title: 'To', default: 'Eve' } })));
+    expect(shown()).toMatch(/To: Eve[^]*Send this\?/);
+  });
+
   it('sees why a question is asked again', async () => {
-    const { terminal, shown } = typing('x', enter);
+    const { terminal, shown } = typing('x', enter, 'y');
     await askPerson(terminal)({ ...step(one), reason: 'a: too short' });
     expect(shown()).toContain('Asked again: a: too short');
   });
 
   it.each<[string, readonly string[], string]>([
-    ['agrees to open a page', [enter], 'accept'],
-    ['does not open a page', [down, enter], 'decline'],
+    ['agrees to open a page', ['y'], 'accept'],
+    ['does not open a page', ['n', down, enter], 'decline'],
     ['dismisses a page', [escape, down, down, enter], 'cancel'],
-    ['opens a page after all', [escape, enter, enter], 'accept'],
+    ['opens a page after all', [escape, enter, 'y'], 'accept'],
   ])('%s', async (_, typed, action) => {
     const { terminal, shown } = typing(...typed);
     const params = { mode: 'url', message: 'Sign in', url: 'https://example.com/in' } as const;
@@ -373,6 +416,14 @@ describe('a user at a terminal', () => {
       stepId: 's',
       error: { code: -1, message: 'User rejected sampling request' },
     });
+  });
+
+  it('does not answer for the model with Enter alone', async () => {
+    const params = { messages: [], maxTokens: 1 };
+    const { terminal, shown } = typing(enter, 'No', enter);
+    const answer = await askPerson(terminal)({ type: 'sampling', stepId: 's', params });
+    expect(answer).toMatchObject({ result: { content: { text: 'No' } } });
+    expect(shown()).toContain('Needed');
   });
 
   it('can answer for the model after all', async () => {

@@ -1,20 +1,22 @@
 import { textForPeople } from '@mcp-saga/core/program';
-import { log, select, text } from '@clack/prompts';
+import { confirm, log, select, text } from '@clack/prompts';
 import type {
   CompletedStep,
   ElicitationParams,
   ElicitationResult,
+  FormElicitation,
   SagaStep,
 } from '@mcp-saga/client';
 import { CliError } from '../model/errors.ts';
 import { askForm, showForm } from './form.ts';
-import { prompt, type Terminal } from './prompter.ts';
+import { prompt, type Terminal, withLastKey } from './prompter.ts';
 
 /** Answers one question of a saga. */
 export type Answering = (step: SagaStep) => Promise<CompletedStep>;
 
 /**
  * Asks the person at a terminal every question of a saga, including the questions for the model.
+ * Enter fills a field, but never decides: the person types `y` to send what the terminal shows.
  * @param suggestion - initial text for the answer of the model
  * @throws RunLeft on Ctrl-C
  * @example
@@ -62,48 +64,63 @@ async function askElicitation(
 ): Promise<ElicitationResult> {
   if (params.mode === 'url') return { action: await askToOpen(params.url, terminal) };
   const { requestedSchema } = params;
-  const single = Object.keys(requestedSchema.properties).length === 1;
   for (const filled = {}; ;) {
-    const content = await unlessLeft(askForm(requestedSchema, terminal, filled));
-    if (content !== undefined && single) return { action: 'accept', content };
+    const { answer: content, lastKey } = await withLastKey(terminal, () =>
+      unlessLeft(askForm(requestedSchema, terminal, filled)),
+    );
+    if (content !== undefined && isDecided(requestedSchema, lastKey))
+      return { action: 'accept', content };
     const action = await (content === undefined
-      ? askToLeave(refusals, terminal)
+      ? askToLeave('Answer after all', refusals, terminal)
       : askToSend(showForm(requestedSchema, content), terminal));
     if (action !== undefined) return action === 'accept' ? { action, content } : { action };
   }
 }
 
+/**
+ * `true` if a key named the only value of a form, which is yes or no. Enter takes the value that
+ * was shown, so that two keys too many could approve a payment.
+ */
+function isDecided(
+  { properties }: FormElicitation['requestedSchema'],
+  lastKey: string | undefined,
+): boolean {
+  const fields = Object.values(properties);
+  const isYesOrNo = fields.length === 1 && fields[0]?.type === 'boolean';
+  return isYesOrNo && (lastKey === 'y' || lastKey === 'n');
+}
+
 /** Shows a filled form for review; undefined returns to the form. */
 async function askToSend(form: string, terminal: Terminal): Promise<Chosen> {
   log.message(form, { output: terminal.output });
-  const send: Choice = { value: 'accept', label: 'Send it' };
-  return await choose(
-    'Send this?',
-    [send, { value: 'again', label: 'Change it' }, ...refusals],
-    terminal,
-  );
+  if ((await agrees('Send this?', terminal)) === true) return 'accept';
+  return await askToLeave('Change it', refusals, terminal);
 }
 
 /**
- * Offers the refusals of a question that the person left with Esc; undefined returns to the
- * question.
+ * Offers the refusals of a question whose answer is not sent; undefined returns to the question,
+ * which is what Enter does.
  */
-async function askToLeave(offered: readonly Choice[], terminal: Terminal): Promise<Chosen> {
-  return await choose(
-    'No answer?',
-    [{ value: 'again', label: 'Answer after all' }, ...offered],
-    terminal,
-  );
+async function askToLeave(
+  label: string,
+  offered: readonly Choice[],
+  terminal: Terminal,
+): Promise<Chosen> {
+  return await choose('No answer?', [{ value: 'again', label }, ...offered], terminal);
 }
 
 async function askToOpen(url: string, terminal: Terminal): Promise<Action> {
-  const choices: readonly Choice[] = [{ value: 'accept', label: 'I will open it' }, ...refusals];
   for (;;) {
-    const action =
-      (await choose(`Open ${textForPeople(url)}`, choices, terminal)) ??
-      (await askToLeave(refusals, terminal));
+    if ((await agrees(`Will you open ${textForPeople(url)}?`, terminal)) === true) return 'accept';
+    const action = await askToLeave('Answer after all', refusals, terminal);
     if (action !== undefined) return action;
   }
+}
+
+/** Asks for a yes, which is not what Enter answers; undefined for Esc. */
+async function agrees(message: string, terminal: Terminal): Promise<boolean | undefined> {
+  const shown = { message, initialValue: false, active: 'Yes (y)', inactive: 'Not yet (n)' };
+  return await unlessLeft(prompt(terminal, (common) => confirm({ ...common, ...shown })));
 }
 
 /** Returns a choice; undefined for Esc, and to ask again. */
@@ -122,12 +139,18 @@ async function askForModel(
   terminal: Terminal,
   suggestion: string,
 ): Promise<CompletedStep> {
-  const shown = { message: "You play the client's model", initialValue: suggestion };
+  const shown = {
+    message: "You play the client's model",
+    initialValue: suggestion,
+    // Enter without a text would answer for the model that there is nothing to say.
+    validate: (answer: string | undefined) => (answer ? undefined : 'Needed'),
+  };
   for (;;) {
     const answer = await unlessLeft(prompt(terminal, (common) => text({ ...common, ...shown })));
     if (answer !== undefined) return sampled(stepId, answer, 'a-person');
     const refusal: Choice = { value: 'decline', label: 'Decline', hint: modelRefusal };
-    if ((await askToLeave([refusal], terminal)) !== undefined) return notSampled(stepId);
+    if ((await askToLeave('Answer after all', [refusal], terminal)) !== undefined)
+      return notSampled(stepId);
   }
 }
 

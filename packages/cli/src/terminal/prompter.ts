@@ -47,3 +47,21 @@ export async function prompt<T>(
     input.off('keypress', onKey).off('end', onEnd);
   }
 }
+
+/** Asks, and returns the answer with the name of the last key, which says how it was given. */
+export async function withLastKey<T>(
+  { input }: Terminal,
+  ask: () => Promise<T>,
+): Promise<{ readonly answer: T; readonly lastKey: string | undefined }> {
+  let lastKey: string | undefined;
+  const onKey = (_: string | undefined, key?: { readonly name?: string }): void => {
+    lastKey = key?.name;
+  };
+  input.on('keypress', onKey);
+  try {
+    const answer = await ask();
+    return { answer, lastKey };
+  } finally {
+    input.off('keypress', onKey);
+  }
+}
