@@ -6,11 +6,14 @@ import { withJsonSchema } from '../src/index.ts';
 import { toForm } from '../src/values/form.ts';
 import { toJsonSchema } from '../src/values/standard-schema.ts';
 
+type Caught = { readonly error: { readonly issues: readonly unknown[] } };
 type Layer = (inner: z.ZodType) => z.ZodType;
 
 const layers: { readonly [name: string]: Layer } = {
   catch: (inner) => inner.catch('caught'),
   'catch by a function': (inner) => inner.catch(() => 'caught'),
+  'catch by a function of the error': (inner) =>
+    inner.catch(({ error }: Caught) => (error.issues.length > 0 ? 'caught' : '')),
   default: (inner) => inner.default('default'),
   prefault: (inner) => inner.prefault('prefault'),
   optional: (inner) => inner.optional(),
@@ -55,6 +58,23 @@ describe('a field of a zod schema', () => {
   });
 });
 
+it('a field whose catch function throws is printed without a default', () => {
+  const failing = (): string => {
+    throw new Error('Refused');
+  };
+  const schema = z.object({ field: z.string().default('own').catch(failing), b: z.string() });
+  expect(toJsonSchema(schema, 'input')).toMatchObject({
+    properties: { field: { type: 'string', default: 'own' }, b: { type: 'string' } },
+    required: ['b'],
+  });
+});
+
+it('a type that JSON lacks is refused next to a catch function of the error', () => {
+  const caught = z.string().catch(({ error }) => String(error.issues.length));
+  expect(() => toJsonSchema(z.object({ caught, day: z.date() }), 'input')).toThrow(/date/i);
+  expect(() => toJsonSchema(z.object({ day: z.date(), caught }), 'input')).toThrow(/date/i);
+});
+
 const { _default: defaulted } = mini;
 
 describe.each([
@@ -68,6 +88,26 @@ describe.each([
       mini.object({
         caught: mini.catch(mini.boolean(), false),
         own: mini.catch(defaulted(mini.boolean(), true), false),
+      }),
+      mini.toJSONSchema,
+    ),
+  ],
+  [
+    'zod with a function of the error',
+    z.object({
+      caught: z.boolean().catch(({ error }) => error.issues.length === 0),
+      own: z
+        .boolean()
+        .default(true)
+        .catch(({ error }) => error.issues.length === 0),
+    }),
+  ],
+  [
+    'zod/mini with a function of the error',
+    withJsonSchema(
+      mini.object({
+        caught: mini.catch(mini.boolean(), ({ error }) => error.issues.length === 0),
+        own: mini.catch(defaulted(mini.boolean(), true), ({ error }) => error.issues.length === 0),
       }),
       mini.toJSONSchema,
     ),

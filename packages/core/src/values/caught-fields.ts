@@ -29,8 +29,33 @@ export interface WrittenByZod {
   readonly jsonSchema: { [key: string]: unknown };
 }
 
+/** Options of the function of zod that writes JSON Schema. */
+export interface ZodOptions {
+  readonly override: (written: WrittenByZod) => void;
+  /** Says what to write for a schema that JSON Schema lacks. */
+  readonly unrepresentable?: (found: { readonly zodSchema: object }) => 'any' | 'throw';
+}
+
+/**
+ * Writes a schema of zod, whatever its `.catch` functions do. To find the caught value, zod calls
+ * such a function without its context, and refuses the schema if the function reads it. The value
+ * is not written in any case, so that this failure means nothing.
+ */
+export function writeZod<T>(io: 'input' | 'output', write: (options: ZodOptions) => T): T {
+  const override = overrideOf(io);
+  try {
+    return write({ override });
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('Dynamic catch')) throw error;
+    // Only now: a zod that does not know a function here would write any type as `{}`.
+    const unrepresentable: ZodOptions['unrepresentable'] = ({ zodSchema }) =>
+      definitionOf(zodSchema as ZodSchema).type === 'catch' ? 'any' : 'throw';
+    return write({ override, unrepresentable });
+  }
+}
+
 /** Returns the option `override` of zod, for one direction. */
-export function overrideOf(io: 'input' | 'output'): (written: WrittenByZod) => void {
+function overrideOf(io: 'input' | 'output'): (written: WrittenByZod) => void {
   return ({ zodSchema, jsonSchema }) => {
     const def = definitionOf(zodSchema as ZodSchema);
     if (def.type === 'catch') {

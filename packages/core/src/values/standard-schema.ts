@@ -1,4 +1,4 @@
-import { overrideOf, type WrittenByZod } from './caught-fields.ts';
+import { writeZod, type ZodOptions } from './caught-fields.ts';
 import { AuthoringError } from './errors.ts';
 import { assertJson, formatPlace, isJsonObject, type Json, type Place } from './json.ts';
 
@@ -105,7 +105,9 @@ export interface JsonSchemaOptions {
   /** Version of JSON Schema. */
   readonly target: 'draft-2020-12';
   /** For zod only: corrects what it writes about `.catch`. */
-  readonly override?: (written: WrittenByZod) => void;
+  readonly override?: ZodOptions['override'];
+  /** For zod only: accepts a `.catch` whose value is not known before a call. */
+  readonly unrepresentable?: NonNullable<ZodOptions['unrepresentable']>;
 }
 
 /**
@@ -125,7 +127,7 @@ export function withJsonSchema<S extends Schema>(
   write: (schema: S, options: JsonSchemaOptions) => object,
 ): S {
   const written = (io: 'input' | 'output') => (): Record<string, unknown> => ({
-    ...write(schema, optionsFor(schema, io)),
+    ...forVendor(schema, io, (options) => write(schema, optionsFor(io, options))),
   });
   const standard = {
     ...schema['~standard'],
@@ -135,16 +137,17 @@ export function withJsonSchema<S extends Schema>(
   return Object.create(schema, { '~standard': { value: standard, enumerable: true } }) as S;
 }
 
-function optionsFor(schema: Schema, io: 'input' | 'output'): JsonSchemaOptions {
-  return { io, typeMode: io, target: 'draft-2020-12', ...forVendor(schema, io) };
+function optionsFor(io: 'input' | 'output', more: Partial<ZodOptions>): JsonSchemaOptions {
+  return { io, typeMode: io, target: 'draft-2020-12', ...more };
 }
 
-/** Options that only one library knows. Other libraries may refuse them. */
+/** Writes a schema with options that only its library knows. Other libraries may refuse them. */
 function forVendor(
   { '~standard': { vendor } }: Schema,
   io: 'input' | 'output',
-): Pick<JsonSchemaOptions, 'override'> {
-  return vendor === 'zod' ? { override: overrideOf(io) } : {};
+  write: (options: Partial<ZodOptions>) => object,
+): object {
+  return vendor === 'zod' ? writeZod(io, write) : write({});
 }
 
 /**
@@ -193,11 +196,13 @@ function writerOf(schema: Schema, io: 'input' | 'output'): (() => object) | unde
   const { jsonSchema } = schema['~standard'];
   if (typeof jsonSchema?.[io] === 'function')
     return () =>
-      jsonSchema[io]({ target: 'draft-2020-12', libraryOptions: { ...forVendor(schema, io) } });
+      forVendor(schema, io, (options) =>
+        jsonSchema[io]({ target: 'draft-2020-12', libraryOptions: { ...options } }),
+      );
   const { toJSONSchema, toJsonSchema: other } = schema as Writers;
   const method = toJSONSchema ?? other;
   return typeof method === 'function'
-    ? () => method.call(schema, optionsFor(schema, io))
+    ? () => forVendor(schema, io, (options) => method.call(schema, optionsFor(io, options)))
     : undefined;
 }
 
