@@ -1,3 +1,4 @@
+import { lineForPeople } from '@mcp-saga/core/program';
 import type { Chart } from '@mcp-saga/xstate/internal';
 import type { Point } from './boxes.ts';
 import { chartStyle } from './chart-style.ts';
@@ -21,7 +22,7 @@ export function drawChart(layout: ChartLayout, options: DrawChartOptions = {}): 
   const draw = (placed: PlacedState): SvgElement => drawState(layout, placed, active);
   const isLit = ({ transition = -1 }: PlacedLine) =>
     active.has(chart.transitions[transition]?.source ?? '');
-  const title = `Statechart of ${chart.root.name}`;
+  const title = `Statechart of ${lineForPeople(chart.root.name)}`;
   // The buttons inside an image would not reach assistive technology.
   const role = buttons === undefined ? 'img' : 'group';
   const viewBox = `0 0 ${size.width} ${size.height}`;
@@ -53,7 +54,7 @@ export function drawChart(layout: ChartLayout, options: DrawChartOptions = {}): 
 }
 
 function describe({ chart, states }: ChartLayout): string {
-  const names = states.slice(1).map(({ state }) => state.name);
+  const names = states.slice(1).map(({ state }) => lineForPeople(state.name));
   const listed = names.length === 0 ? 'no inner states' : `the states ${names.join(', ')}`;
   return `${listed[0]?.toUpperCase() ?? ''}${listed.slice(1)}. Transitions: ${chart.transitions.length}.`;
 }
@@ -140,7 +141,11 @@ function drawLabel(
     class: names.filter(Boolean).join(' '),
     'data-transition': transition,
     transform: at(label),
-    ...(button !== undefined && { role: 'button', tabindex: 0, 'aria-label': button }),
+    ...(button !== undefined && {
+      role: 'button',
+      tabindex: 0,
+      'aria-label': lineForPeople(button),
+    }),
   };
   const frame = { width: round(width), height: round(height), rx: Math.min(12, round(height / 2)) };
   const texts = lines.map((line, index) =>

@@ -1,3 +1,5 @@
+import { textForPeople } from '@mcp-saga/core/program';
+
 /**
  * Width of a character at size 1, for the sans-serif fonts of browsers. A little too wide is better
  * than too narrow.
@@ -14,11 +16,16 @@ export function measureText(text: string, size: number): number {
   return Array.from(text, widthOf).reduce((sum, width) => sum + width * size, 0);
 }
 
-/** Breaks a text into lines of a width. Breaks between words, or inside a word that is too long. */
+/**
+ * Breaks a text into lines of a width. Breaks between words, or inside a word that is too long. Each
+ * line is text for people: names in a machine come from data.
+ */
 export function breakLines(text: string, size: number, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
-  const words = text.split(/[\s\p{Cc}]+/u).filter((word) => word !== '');
+  const words = textForPeople(text)
+    .split(/\s+/u)
+    .filter((word) => word !== '');
   for (const part of words.flatMap((word) => breakWord(word, size, width))) {
     const longer = line === '' ? part : `${line} ${part}`;
     if (line !== '' && measureText(longer, size) > width) {
@@ -26,7 +33,8 @@ export function breakLines(text: string, size: number, width: number): readonly 
       line = part;
     } else line = longer;
   }
-  return [...lines, line];
+  // A word that was broken may have lost the letter that a joiner belongs to.
+  return [...lines, line].map(textForPeople);
 }
 
 /** Breaks a word after punctuation, or anywhere in a word without punctuation. */

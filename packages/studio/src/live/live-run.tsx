@@ -1,6 +1,6 @@
 import type { SeenTurn } from 'mcp-saga/studio';
 import type { JSX } from 'preact';
-import { Button } from '../parts/controls.tsx';
+import { Button, Shown } from '../parts/controls.tsx';
 import { ComparedLadder } from '../page/ladder.tsx';
 import { durationOf } from '@mcp-saga/testing/internal';
 import { ExportMenu } from '../page/panels/export-menu.tsx';
@@ -52,9 +52,18 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
         )}
       </div>
       <p class={`verdict ${status}`} role="status" tabIndex={-1}>
-        {at === 0 ? name : `Fork ${at} of token ${(lane.turns[0]?.turn ?? 0) - 1}`}:{' '}
-        {[statusLabels[status], ...uncompensated.map((id) => `${id} is not undone`)].join(' · ')}
-        <span> {[`version ${version}`, sagaId, duration].filter(Boolean).join(' · ')}</span>
+        {at === 0 ? <Shown text={name} /> : `Fork ${at} of token ${(lane.turns[0]?.turn ?? 0) - 1}`}
+        : {statusLabels[status]}
+        {uncompensated.map((id) => (
+          <>
+            {' · '}
+            <Shown text={id} /> is not undone
+          </>
+        ))}
+        <span>
+          {' '}
+          version <Shown text={version} /> · {[sagaId, duration].filter(Boolean).join(' · ')}
+        </span>
       </p>
       <TimeSlider entries={lane.entries} run={`${sagaId} ${at} ${lane.entries.length}`} />
       <ComparedLadder
@@ -71,10 +80,16 @@ export function LiveRun({ store }: { readonly store: LiveStore }): JSX.Element {
   );
 }
 
-function captionOf({ turns }: LiveLane, request: number): string {
+function captionOf({ turns }: LiveLane, request: number): JSX.Element {
   const { client, durationMs, startedAt = 0 } = turns[request - 1] ?? {};
   const duration = durationMs === undefined ? 'runs now' : durationOf(durationMs);
-  return [client, new Date(startedAt).toLocaleTimeString(), duration].filter(Boolean).join(' · ');
+  return (
+    <>
+      {client !== undefined && <Shown text={client} />}
+      {client !== undefined && ' · '}
+      {new Date(startedAt).toLocaleTimeString()} · {duration}
+    </>
+  );
 }
 
 /** Runs a saga in the playground, with the arguments and the answers of some turns. */

@@ -1,9 +1,9 @@
-import { render } from 'preact';
+import { renderPage } from '../parts/render-page.ts';
 import '../page/studio.css';
 import { App } from './app.tsx';
 import './live.css';
 import { LiveStore } from './live-store.ts';
 
 const store = new LiveStore();
-render(<App store={store} />, document.querySelector('#app') as Element);
+renderPage(<App store={store} />, document.querySelector('#app') as Element);
 void store.follow();

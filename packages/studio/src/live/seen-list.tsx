@@ -2,7 +2,7 @@ import type { SeenTurn } from 'mcp-saga/studio';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { LiveStore } from './live-store.ts';
-import { Button } from '../parts/controls.tsx';
+import { Button, Shown } from '../parts/controls.tsx';
 
 export const statusLabels: Readonly<Record<SeenTurn['status'], string>> = {
   running: 'runs now',
@@ -45,7 +45,7 @@ export function SeenList({ store }: { readonly store: LiveStore }): JSX.Element 
               <b>{saga}</b> {sagaId.slice(0, 6)}
               <small>
                 turn {turn}, {statusLabels[status]} · {new Date(startedAt).toLocaleTimeString()} ·{' '}
-                {client ?? method}
+                <Shown text={client ?? method} />
               </small>
             </Button>
           </li>

@@ -1,5 +1,7 @@
-import { render, type JSX } from 'preact';
+import type { JSX } from 'preact';
 import { Consent } from '../parts/consent.tsx';
+import { Shown } from '../parts/controls.tsx';
+import { renderPage } from '../parts/render-page.ts';
 import { CrashMatrix } from './crash-matrix.tsx';
 import { RunView } from './run-view.tsx';
 import { ShareMenu } from '../parts/share-menu.tsx';
@@ -13,7 +15,7 @@ export function startPage(home: Home): Store {
   const store = new Store(home);
   void store.open(location.hash);
   addEventListener('hashchange', () => void store.open(location.hash));
-  render(<App store={store} />, document.querySelector('#app') as Element);
+  renderPage(<App store={store} />, document.querySelector('#app') as Element);
   return store;
 }
 
@@ -21,7 +23,13 @@ function App({ store }: { readonly store: Store }): JSX.Element {
   const { value: waits } = store.waits;
   const { input = 'those of the script', answers } = store.session.value;
   const groups = Map.groupBy(store.examples.value, ({ group = 'Sagas' }) => group);
-  const effects = `The playground runs the steps of this saga many times, with crashes and failures. Steps that call other systems really call them. Arguments: ${input}. Answers: ${answers.length === 0 ? 'none' : JSON.stringify(answers)}`;
+  const effects = (
+    <>
+      The playground runs the steps of this saga many times, with crashes and failures. Steps that
+      call other systems really call them. Arguments: <Shown text={input} />. Answers:{' '}
+      <Shown text={answers.length === 0 ? 'none' : JSON.stringify(answers)} />
+    </>
+  );
   return (
     <>
       <header class="bar">

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Cell } from '../model/view.ts';
-import { Slider, Button, scrollToRun } from '../parts/controls.tsx';
+import { Slider, Button, scrollToRun, Shown } from '../parts/controls.tsx';
 import type { Store } from './store.ts';
 
 type Row = readonly [subject: string, cells: Cell[]];
@@ -66,7 +66,10 @@ export function CrashMatrix({ store }: { readonly store: Store }): JSX.Element {
         <tbody>
           {drawn.map(([subject, row]) => (
             <tr key={subject}>
-              <th scope="row">{subject.startsWith('~') ? `undo ${subject.slice(1)}` : subject}</th>
+              <th scope="row">
+                {subject.startsWith('~') && 'undo '}
+                <Shown text={subject.replace(/^~/, '')} />
+              </th>
               <td>
                 {row.map((cell, index) => (
                   <Button

@@ -10,7 +10,7 @@ interface LadderProps<T extends Pick<TokenView, 'traced'>> {
   readonly tokens: readonly T[];
   readonly token?: (token: T, number: number) => ComponentChildren;
   /** Text beside the number of a turn. Default: the number of the process. */
-  readonly caption?: (process: number) => string;
+  readonly caption?: (process: number) => ComponentChildren;
   /** Number of events in the past. Default: those of the slider. */
   readonly shown?: number;
 }

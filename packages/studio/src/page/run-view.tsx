@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { EntryView, Lane, Misfit } from '../model/view.ts';
-import { Button } from '../parts/controls.tsx';
+import { Button, Shown } from '../parts/controls.tsx';
 import { isRedacted } from '../parts/link.ts';
 import { QuestionForm } from '../parts/question-form.tsx';
 import { ComparedLadder, Ladder } from './ladder.tsx';
@@ -132,7 +132,9 @@ function Case({ cell, run }: ShownCase): JSX.Element {
   return (
     <>
       <div class={`verdict ${cell.what === undefined ? 'completed' : 'failed'}`} role="status">
-        <strong>{cell.when}:</strong>
+        <strong>
+          <Shown text={cell.when} />:
+        </strong>
         <p>{cell.what ?? 'all guarantees hold.'}</p>
       </div>
       {run !== undefined && (

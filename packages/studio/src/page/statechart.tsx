@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type * as Drawer from '../parts/drawing.tsx';
 import type { MachineTrace } from '../model/view.ts';
-import { toStates } from '../parts/controls.tsx';
+import { Shown, toStates } from '../parts/controls.tsx';
 import { shownEvents } from './panels/time-slider.tsx';
 
 /** Statechart of the machine of a run, with its states after the shown events. */
@@ -20,7 +20,9 @@ export function Statechart({
   );
   return (
     <details class="states" open>
-      <summary>Statechart: {toStates(change?.states ?? '')}</summary>
+      <summary>
+        Statechart: <Shown text={toStates(change?.states ?? '')} />
+      </summary>
       <div class="canvas" role="region" aria-label="Statechart" tabIndex={0}>
         {drawer.value !== undefined && (
           <drawer.value.Drawing chart={chart} active={change?.active ?? []} />

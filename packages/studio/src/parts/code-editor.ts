@@ -6,6 +6,7 @@ import {
   drawSelection,
   EditorView,
   highlightActiveLine,
+  highlightSpecialChars,
   keymap,
   lineNumbers,
 } from '@codemirror/view';
@@ -13,6 +14,13 @@ import { classHighlighter } from '@lezer/highlight';
 import type { EventLooks } from '@mcp-saga/testing/internal';
 import type { EntryView } from '../model/view.ts';
 import { findMarks, lineMarks, setMarks } from './line-marks.ts';
+
+/**
+ * What CodeMirror does not show by itself of the characters that nobody sees. The code of a link can
+ * say something else than it shows.
+ */
+const hiddenInCode =
+  /\u034F|[\u115F\u1160\u180E\u2028-\u202E\u2060-\u206F\u2800\u3164\uFFA0\u{E0000}-\u{E007F}]/gu;
 
 /**
  * CodeMirror, with an undo history for each file. Tab leaves the editor, as everywhere on the page.
@@ -58,6 +66,7 @@ export class CodeEditor {
       extensions: [
         EditorState.readOnly.of(this.#onEdit === undefined),
         lineNumbers(),
+        highlightSpecialChars({ addSpecialChars: hiddenInCode }),
         history(),
         drawSelection(),
         indentOnInput(),

@@ -1,7 +1,7 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { Button } from './controls.tsx';
 
-type ConsentProps = { readonly onRun: () => unknown; readonly effects?: string };
+type ConsentProps = { readonly onRun: () => unknown; readonly effects?: ComponentChildren };
 
 /** Asks before the code of a link runs, or code whose steps may have real effects. */
 export function Consent({ onRun, effects }: ConsentProps): JSX.Element {

@@ -1,4 +1,3 @@
-import { textForPeople } from '@mcp-saga/core/program';
 import { useSignal } from '@preact/signals';
 import type { ButtonHTMLAttributes, JSX, ComponentChildren, RenderableProps } from 'preact';
 
@@ -123,7 +122,10 @@ export function Refusal({ client, operator }: RefusalProps): JSX.Element {
   );
 }
 
-/** Text from data, as people can judge it, isolated from the text around it. */
+/**
+ * Text from data, isolated from the text around it: its letters may be of Hebrew or Arabic. What
+ * nobody sees in it is shown on the whole page (`render-page.ts`).
+ */
 export function Shown({ text }: { readonly text: string }): JSX.Element {
-  return <bdi>{textForPeople(text)}</bdi>;
+  return <bdi>{text}</bdi>;
 }

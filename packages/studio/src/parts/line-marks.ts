@@ -1,3 +1,4 @@
+import { lineForPeople } from '@mcp-saga/core/program';
 import { StateEffect, StateField, type StateEffectType, type EditorState } from '@codemirror/state';
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view';
 import type { EventLooks } from '@mcp-saga/testing/internal';
@@ -100,8 +101,8 @@ function decorate({ doc }: EditorState, marks: readonly LineMark[]): DecorationS
     // The page writes the facts after the line by CSS, outside of the text.
     const attributes = {
       class: `lit ${state}`,
-      'data-value': text.slice(0, 60),
-      'data-facts': facts,
+      'data-value': lineForPeople(text.slice(0, 60)),
+      'data-facts': lineForPeople(facts),
     };
     return line > doc.lines ? [] : Decoration.line({ attributes }).range(doc.line(line).from);
   });

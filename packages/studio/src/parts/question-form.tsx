@@ -1,4 +1,4 @@
-import { textForPeople } from '@mcp-saga/core/program';
+import { lineForPeople, textForPeople } from '@mcp-saga/core/program';
 import type { Field } from '@mcp-saga/testing/internal';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -99,9 +99,17 @@ function OwnField({
   return (
     <label>
       {type === 'event' ? 'Event as JSON' : 'Text of the model'}
-      <textarea name="text" rows={3} spellcheck={type === 'sampling'}>
-        {type === 'event' ? JSON.stringify(content, undefined, 2) : String(content['text'])}
-      </textarea>
+      <textarea
+        name="text"
+        rows={3}
+        spellcheck={type === 'sampling'}
+        // The value itself, which is sent. Escaped JSON is the same JSON.
+        defaultValue={
+          type === 'event'
+            ? textForPeople(JSON.stringify(content, undefined, 2))
+            : String(content['text'])
+        }
+      />
     </label>
   );
 }
@@ -126,14 +134,14 @@ function FieldInput({ name, field, question }: FieldInputProps): JSX.Element {
         <input
           name={name}
           inputMode={type === 'string' ? 'text' : 'decimal'}
-          defaultValue={typeof value === 'string' ? value : JSON.stringify(value)}
+          defaultValue={proposed(value)}
         />
       ) : (
         <select name={name} multiple={type === 'array'}>
           {isOptional && type === 'string' && <option value="" />}
           {choices.map(({ const: choice, title = choice }) => (
             <option key={choice} value={choice} selected={[value].flat().includes(choice)}>
-              {textForPeople(title)}
+              {title}
             </option>
           ))}
         </select>
@@ -145,6 +153,12 @@ function FieldInput({ name, field, question }: FieldInputProps): JSX.Element {
       )}
     </label>
   );
+}
+
+/** Initial text of a field. A person would send what they do not see of it: such a text is none. */
+function proposed(value: unknown): string | undefined {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return lineForPeople(value) === value ? value : '';
 }
 
 /** Reads the answer in a form. Throws SyntaxError if an event is no JSON. */

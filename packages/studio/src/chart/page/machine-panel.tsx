@@ -1,8 +1,8 @@
 import { useSignal, type Signal } from '@preact/signals';
-import type { InputHTMLAttributes, JSX } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, JSX } from 'preact';
 import type { MachineView, RunningMachine, WaitingActor } from '../model/machine-view.ts';
 import type { MachineStore } from './machine-store.ts';
-import { Button, toStates } from '../../parts/controls.tsx';
+import { Button, Shown, toStates } from '../../parts/controls.tsx';
 
 const submitTo =
   (act: () => void) =>
@@ -21,7 +21,9 @@ export function MachinePanel({ store }: Part): JSX.Element | null {
     <div class="panel">
       {machine.status !== 'active' && (
         <p class={`status ${machine.status}`} role="status">
-          {machine.result === undefined ? machine.status : `${machine.status}: ${machine.result}`}
+          {machine.status}
+          {machine.result !== undefined && ': '}
+          {machine.result !== undefined && <Shown text={machine.result} />}
         </p>
       )}
       {machine.status === 'active' && <Events store={store} machine={machine} />}
@@ -72,9 +74,9 @@ function Events({ store, machine }: Part & { readonly machine: RunningMachine })
           </Button>
         ))}
       </div>
-      <TextField label="Data as JSON" text={store.data} placeholder={'{ "count": 2 }'} />
+      <TextField caption="Data as JSON" text={store.data} placeholder={'{ "count": 2 }'} />
       <form class="row" onSubmit={submitTo(() => store.send(other.value))}>
-        <TextField label="Another event" text={other} required />
+        <TextField caption="Another event" text={other} required />
         <button type="submit">Send</button>
       </form>
     </section>
@@ -85,12 +87,19 @@ function ActorForm({ store, actor }: Part & { readonly actor: WaitingActor }): J
   const result = useSignal('');
   return (
     <div class="actor">
-      <TextField label={`Result of ${actor.name}, as JSON`} text={result} />
+      <TextField
+        caption={
+          <>
+            Result of <Shown text={actor.name} />, as JSON
+          </>
+        }
+        text={result}
+      />
       <Button onClick={() => store.settle('resolve', actor.id, result.value)}>
-        Resolve {actor.name}
+        Resolve <Shown text={actor.name} />
       </Button>
       <Button onClick={() => store.settle('reject', actor.id, result.value)}>
-        Reject {actor.name}
+        Reject <Shown text={actor.name} />
       </Button>
     </div>
   );
@@ -107,13 +116,13 @@ function Clock({ store, view }: Part & { readonly view: MachineView }): JSX.Elem
         {view.timers.map(({ name, dueMs }, index) => (
           <li key={index}>
             <Button onClick={() => store.take({ type: 'skip', toMs: dueMs })}>
-              Skip to {name} (in {(dueMs - view.nowMs) / 1000} s)
+              Skip to <Shown text={name} /> (in {(dueMs - view.nowMs) / 1000} s)
             </Button>
           </li>
         ))}
       </ul>
       <form class="row" onSubmit={submitTo(() => store.advance(Number(seconds.value)))}>
-        <TextField label="Seconds" text={seconds} type="number" min="0" step="any" required />
+        <TextField caption="Seconds" text={seconds} type="number" min="0" step="any" required />
         <button type="submit">Advance</button>
       </form>
     </section>
@@ -121,14 +130,14 @@ function Clock({ store, view }: Part & { readonly view: MachineView }): JSX.Elem
 }
 
 type TextFieldProps = InputHTMLAttributes & {
-  readonly label: string;
+  readonly caption: ComponentChildren;
   readonly text: Signal<string>;
 };
 
-function TextField({ label, text, ...input }: TextFieldProps): JSX.Element {
+function TextField({ caption, text, ...input }: TextFieldProps): JSX.Element {
   return (
     <label>
-      {label}
+      {caption}
       <input
         {...input}
         value={text}
