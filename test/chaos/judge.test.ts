@@ -256,7 +256,8 @@ describe('the judge', () => {
 
   it('accepts a reported interrupted turn for all of its effects', () => {
     const effects = [...sound.effects, effect('buy:9', 'ship')];
-    const text = "Undone: 'charge' (charge buy:9). Not undone, and left as it is: 'turn 3'.";
+    const text =
+      "Undone: 'charge' (charge buy:9). More steps may have run in turn 3, which was interrupted.";
     expect(judge({ ...sound, effects })).toHaveLength(1);
     expect(judge({ ...sound, effects, calls: [...sound.calls, call('failed', text)] })).toEqual([]);
     expect(judge({ ...sound, effects, uncompensated: ['turn buy:9'] })).toEqual([]);

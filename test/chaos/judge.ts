@@ -289,7 +289,9 @@ function repeated<T>(list: readonly T[]): readonly T[] {
 
 /** Uncompensated steps named in a tool result. */
 function uncompensatedIn(text: string): readonly string[] {
-  return labelsIn(text, /Not undone, and left as it is: (.*)/.exec(text)?.[1]);
+  const named = labelsIn(text, /Not undone, and left as it is: (.*)/.exec(text)?.[1]);
+  const isOpen = / may have run in turn \d+/.test(text);
+  return isOpen ? [...named, labelOfAll(purchaseIn(text) ?? '')] : named;
 }
 
 function undoneIn(text: string): readonly string[] {

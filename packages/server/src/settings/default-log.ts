@@ -8,6 +8,7 @@ import {
   withoutLink,
 } from '@mcp-saga/core/program';
 import { SagaHostError } from '../wire/errors.ts';
+import { moreMayHaveRun, splitUncompensated } from '../wire/interrupted-turn.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import { SealError, type RefusalReason } from '@mcp-saga/seal';
 
@@ -64,15 +65,12 @@ export function consoleLog({ development, advises, clock }: ConsoleLogOptions): 
     },
     onTurn: ({ saga, turn, status, error, uncompensated = [] }) => {
       if (status !== 'failed') return;
-      for (const { stepId, error: why } of uncompensated) {
-        const [, interrupted] = /^turn (\d+)$/.exec(stepId) ?? [];
-        if (interrupted !== undefined) {
-          fail(
-            `'${saga}' may have run more steps in turn ${interrupted}, which was interrupted. Nothing is known about them, and ` +
-              'they are not undone. hooks.onSettled gets uncompensated steps.',
-          );
-          continue;
-        }
+      const { steps, turns } = splitUncompensated(uncompensated);
+      for (const interrupted of turns)
+        fail(
+          `'${saga}' failed. ${moreMayHaveRun(interrupted)} hooks.onSettled gets uncompensated steps.`,
+        );
+      for (const { stepId, error: why } of steps) {
         const what = `'${saga}' could not undo '${withoutKeys(stepId)}'`;
         if (why === undefined)
           fail(`${what}: no compensation is known. hooks.onSettled gets uncompensated steps.`);

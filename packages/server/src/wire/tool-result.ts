@@ -2,6 +2,7 @@ import { publicMessageOf } from './errors.ts';
 import type { FailedTurn, CompletedTurn } from '../model/turn.ts';
 import { WireError } from './wire-error.ts';
 import type { ToolResult } from '@mcp-saga/core';
+import { moreMayHaveRun, splitUncompensated } from './interrupted-turn.ts';
 import { hasList } from './saga-result.ts';
 
 const internalError = -32603;
@@ -21,11 +22,11 @@ export function failureError(saga: string, turn: FailedTurn): WireError {
 
 /** Lists undone and uncompensated steps in sentences that a model can act on. */
 function undoing({ compensated, uncompensated }: FailedTurn): readonly string[] {
+  const { steps, turns } = splitUncompensated(uncompensated);
   return [
     ...(compensated.length === 0 ? [] : [`Undone: ${named(compensated)}.`]),
-    ...(uncompensated.length === 0
-      ? []
-      : [`Not undone, and left as it is: ${named(uncompensated)}.`]),
+    ...(steps.length === 0 ? [] : [`Not undone, and left as it is: ${named(steps)}.`]),
+    ...turns.map(moreMayHaveRun),
   ];
 }
 

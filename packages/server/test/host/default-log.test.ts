@@ -123,7 +123,7 @@ describe('a host without hooks', () => {
       uncompensated: [{ stepId: 'turn 2' }, { stepId: 'turn' }],
     } as never);
     const [unknown, named] = error.mock.calls.map(([line]) => String(line));
-    expect(unknown).toContain("'failing' may have run more steps in turn 2");
+    expect(unknown).toContain("'failing' failed. More steps may have run in turn 2");
     expect(unknown).not.toContain('could not undo');
     expect(named).toContain("could not undo 'turn'");
   });
