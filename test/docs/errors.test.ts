@@ -1,10 +1,19 @@
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { step } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import { packages } from '../architecture/packages.ts';
 import { anchorsIn } from './gates/links.ts';
 import { errorCodes } from './gates/reference.ts';
 import { read } from './markdown.ts';
+
+const run = promisify(execFile);
+const server = new URL('../../packages/server/', import.meta.url);
 
 /** The source of each package, without what is generated. */
 const sources = readdirSync(new URL('../../packages', import.meta.url)).flatMap((name) =>
@@ -63,6 +72,19 @@ describe('the reference of errors', () => {
     expect(anchorsIn(page)).toContain(code);
     expect(read('docs/reference/faq.md')).toContain(`\`See ${address}#${code}\``);
     expect(read('docs/reference/troubleshooting.md')).toContain(`\`See ${address}#`);
+  });
+
+  it('is in the package of the server, at the address that errors name', async () => {
+    const { files, scripts } = JSON.parse(read('packages/server/package.json')) as {
+      readonly files: readonly string[];
+      readonly scripts: { readonly prepack: string };
+    };
+    expect(files).toContain('docs');
+    const [script = ''] = /[\w./-]+copy-error-pages\.mjs/.exec(scripts.prepack) ?? [];
+    const folder = await mkdtemp(join(tmpdir(), 'mcp-saga-pages-'));
+    await run('node', [fileURLToPath(new URL(script, server))], { cwd: folder });
+    for (const file of ['docs/reference/errors.md', 'docs/reference/troubleshooting.md'])
+      expect(await readFile(join(folder, file), 'utf8')).toBe(read(file));
   });
 
   it('has each anchor that a mistake in a saga or a warning links to', () => {

@@ -40,7 +40,8 @@ const beside: { readonly [name: string]: RegExp } = {
   'create-mcp-saga': /^templates\//,
   // The pages of the studio, and the engine of the playground.
   cli: /^page\/[\w-]+\.(?:html|js|css)$/,
-  server: /^skills\//,
+  // The pages that errors name.
+  server: /^(?:skills\/|docs\/reference\/(?:errors|troubleshooting)\.md$)/,
 };
 // Long enough for a Node, or what the consumer has besides, to be downloaded.
 const timeout = 300_000;
