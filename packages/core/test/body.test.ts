@@ -198,11 +198,12 @@ describe('a body that yields a foreign value', () => {
       () => helper(),
       /yielded a generator \(write yield\* before the helper\)/,
     ],
-    ['undefined', () => undefined, /yielded a undefined/],
-    ['null', () => null, /yielded a null/],
+    ['undefined', () => undefined, /yielded undefined\./],
+    ['null', () => null, /yielded null\./],
     ['a number', () => 5, /yielded a number/],
-    ['an object', () => ({}), /yielded a object/],
-    ['a function', () => one, /yielded a function/],
+    ['an array', () => [one], /yielded an array \(write yield\* all\(/],
+    ['an object', () => ({}), /yielded an object\./],
+    ['a function', () => one, /yielded a function \(call the helper: yield\* helper/],
   ];
   function* helper(): Steps<void> {
     yield* step('a', one);

@@ -214,14 +214,19 @@ export function specOf(yielded: unknown): CommandSpec | undefined {
 
 /** Error for a body that yields another value. */
 export function notACommand(yielded: unknown): AuthoringError {
-  const what =
-    typeof (yielded as Partial<Promise<unknown>> | undefined)?.then === 'function'
-      ? 'a promise'
-      : typeof (yielded as Partial<Generator> | undefined)?.next === 'function'
-        ? 'a generator (write yield* before the helper)'
-        : `a ${yielded === null ? 'null' : typeof yielded}`;
   return new AuthoringError(
-    `The saga yielded ${what}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
+    `The saga yielded ${kindOf(yielded)}. Yield a command, such as yield* elicit(…) or yield* step('id', async () => …).`,
     { anchor: 'bodies' },
   );
+}
+
+/** Kind of a value that is no command, with the likely correction. */
+function kindOf(yielded: unknown): string {
+  if (yielded === undefined || yielded === null) return String(yielded);
+  if (Array.isArray(yielded)) return 'an array (write yield* all([…]) for several commands)';
+  if (typeof yielded === 'function') return 'a function (call the helper: yield* helper(…))';
+  const { then, next } = yielded as Partial<Promise<unknown> & Generator>;
+  if (typeof then === 'function') return 'a promise';
+  if (typeof next === 'function') return 'a generator (write yield* before the helper)';
+  return typeof yielded === 'object' ? 'an object' : `a ${typeof yielded}`;
 }
