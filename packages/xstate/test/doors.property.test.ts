@@ -131,6 +131,7 @@ it('a machine gives its room once to waits of which one starts while the other i
   const wait = (register: (given: { url: string }) => unknown) =>
     waitFor({ schema: Paid, register, link: 'accept', timeoutMs: day });
   const machine = setup({
+    types: { output: {} as string },
     actors: {
       slow: wait(async ({ url }) => {
         urls.push(url);
@@ -154,6 +155,7 @@ it('a machine gives its room once to waits of which one starts while the other i
         },
       },
     },
+    output: 'over',
   });
   const clock = testClock();
   const waits = machineSaga({ name: 'waits', version: '1', forks: 'accept' }, machine);

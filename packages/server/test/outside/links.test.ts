@@ -83,8 +83,8 @@ describe('a link', () => {
     const { mailbox, tickets } = recording();
     const test = new OutsideCase({ to: ['ann', 'bob'], link: 'accept' }, { mailbox });
     await test.start();
-    const [first, second] = tickets as [{ sealed: string }, { sealed: string }];
-    [first.sealed, second.sealed] = [second.sealed, first.sealed];
+    const exchanged = tickets.map(({ sealed }) => sealed).toReversed();
+    for (const [index, ticket] of tickets.entries()) ticket.sealed = exchanged[index] ?? '';
     for (const { url } of test.sent) expect((await test.get(undefined, url)).status).toBe(404);
     expect(test.test.told.rejections).toMatchObject(
       Array.from({ length: 2 }, () => ({ reason: 'unknown_handle' })),
