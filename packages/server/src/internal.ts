@@ -15,6 +15,7 @@ export {
 } from '@mcp-saga/core';
 export {
   keyText,
+  lineForPeople,
   didYouMean,
   nearestName,
   isAuthoringError,

@@ -69,6 +69,11 @@ describe('the picture of a run', () => {
     expect(run.toSvg()).not.toMatch(/<b>| & |\0|\uffff|\p{Cs}/u);
     expect(run.toSvg()).toContain('&lt;b&gt; &amp;');
   });
+
+  it('shows characters of values that nobody sees', async () => {
+    const run = await bought.fail.step('ship', new Error('pay \u202E01\u200B')).run();
+    expect(run.toSvg()).not.toMatch(/[\u202E\u200B]/);
+  });
 });
 
 describe('the coverage of a test file', () => {

@@ -1,3 +1,4 @@
+import { lineForPeople } from '@mcp-saga/server/internal';
 import { captionOf, lookOf, type Place, type Shown } from './event-looks.ts';
 import { oneLine } from '../values/show.ts';
 import type { TraceEntry } from './trace.ts';
@@ -53,10 +54,13 @@ function drawEvent(entry: DrawnEntry, y: number, isNewTurn: boolean): string {
   return `${turn}${arrow}<text x="${x}" y="${line - 5}" fill="${color}">${escape(oneLine(captionOf(entry), 57))}</text>`;
 }
 
-// XML allows no control characters, lone surrogates, U+FFFE, or U+FFFF.
+/**
+ * Writes text from data as XML, which allows no control characters, lone surrogates, U+FFFE, or
+ * U+FFFF. Characters that nobody sees are shown.
+ */
 function escape(text: string): string {
-  return text
-    .replaceAll(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, ' ')
+  return lineForPeople(text)
+    .replaceAll(/[\uFFFE\uFFFF]/g, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
