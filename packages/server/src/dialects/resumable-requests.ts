@@ -164,8 +164,8 @@ export async function getStatus(
     throw invalidField('requestId: expected a string or a whole number');
   }
   if (typeof token !== 'string') throw invalidField('resumeToken: expected a string');
-  const { look } = await statusOf(host, token, caller);
-  const { state, isAsking } = await look();
+  const { look, sagaId } = await statusOf(host, token, caller);
+  const { state, isAsking } = await look(RunningRequest.of(host, sagaId)?.newestToken);
   return {
     requestId: requestId as string | number,
     status: state,

@@ -24,9 +24,10 @@ export interface SagaStatus {
   readonly requestId: string | undefined;
   /**
    * Looks how far the saga is. Replays the saga, and runs nothing.
+   * @param running - newest token of a request that runs the saga in this process
    * @throws SagaHostError `rate_limited`
    */
-  readonly look: () => Promise<SagaProgress>;
+  readonly look: (running?: string) => Promise<SagaProgress>;
 }
 
 /** Progress of a saga in its newest turn. */
@@ -56,9 +57,11 @@ export async function statusOf(
       saga: host.registry.named(claims.entry.target) ?? opened.current,
       isResumable: state.isResumable === true,
       requestId: state.requestId,
-      look: async () => {
+      look: async (running) => {
         await assertRate(host, opened, sealed);
-        return await progressOf(host, opened);
+        return running === undefined
+          ? await progressOf(host, opened)
+          : await progressOfRunning(host, running);
       },
     };
   } catch (error) {
@@ -80,6 +83,16 @@ async function progressOf(host: HostParts, opened: OpenSaga): Promise<SagaProgre
   return elapsed.status === 'over'
     ? { state: elapsed.turn.status, isAsking: false }
     : { state: 'processing', isAsking };
+}
+
+/**
+ * Returns the progress of a saga that a request of this process runs. The guard is not asked: its
+ * lease may have expired during a long step, and a claim would take the turn from the live request.
+ */
+async function progressOfRunning(host: HostParts, newestToken: string): Promise<SagaProgress> {
+  const newest = await openCommitted(host, newestToken);
+  const isAsking = standIn(newest).asked(newest.saga.state.program).length > 0;
+  return { state: 'processing', isAsking };
 }
 
 /** Finds the newest turn that a guard has stored, or how the saga ended. */

@@ -54,6 +54,8 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       const request = post(era, method, { ...params, _meta: declared }, requestId, headers);
       return await read(await handlerOf(host).fetch(request));
     };
+    const statusAt = async (at: TestHost, resumeToken: unknown) =>
+      (await send(at, 'requests/getStatus', { requestId: id, resumeToken }, 8)).last;
     return {
       clock,
       store,
@@ -62,10 +64,8 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       call: (more: object = {}) =>
         send(near, 'tools/call', { name: program.name, arguments: {}, ...more }),
       resume: (resumeToken: unknown) => send(far, 'requests/resume', { resumeToken }),
-      status: async (resumeToken: unknown) => {
-        const params = { requestId: id, resumeToken };
-        return (await send(far, 'requests/getStatus', params, 8)).last;
-      },
+      status: (resumeToken: unknown) => statusAt(far, resumeToken),
+      statusNear: (resumeToken: unknown) => statusAt(near, resumeToken),
     };
   }
 
@@ -75,6 +75,25 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
   const is = (state: string, hasInputRequest = false): Partial<RawMessage> => ({
     result: expect.objectContaining({ status: state, hasInputRequest }) as never,
   });
+
+  /** Calls a tool. Returns the first token, which the client gets while the call still runs. */
+  const callInBackground = async ({ host }: TestHost, name: string) => {
+    const params = { name, arguments: {}, _meta: declared };
+    const request = post(era, 'tools/call', params, id, { headers: { 'mcp-name': name } });
+    const response = await handlerOf(host).fetch(request);
+    const told = deferred<unknown>();
+    const readToEnd = async (): Promise<string> => {
+      let received = '';
+      for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+        received += new TextDecoder().decode(chunk);
+        const [, token] = /"resumeToken":"([^"]+)"/.exec(received) ?? [];
+        if (token !== undefined) told.resolve(token);
+      }
+      return received;
+    };
+    const ended = readToEnd();
+    return { token: await told.promise, ended };
+  };
 
   const text = (said: string): object => ({ result: { content: [{ type: 'text', text: said }] } });
 
@@ -120,30 +139,33 @@ describe.each(eras)('the status of a resumable request, %s', (era) => {
       return 'ended';
     });
     const { near, call, status } = setUp(slow);
-    const told = deferred<unknown>();
-    const { host } = near;
-    const handler = handlerOf(host);
-    const params = { name: 'ending', arguments: {}, _meta: declared };
-    const headers = { headers: { 'mcp-name': 'ending' } };
-    const response = await handler.fetch(post(era, 'tools/call', params, id, headers));
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    void (async () => {
-      let rest = '';
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) return;
-        rest += new TextDecoder().decode(value);
-        const [, token] = /"resumeToken":"([^"]+)"/.exec(rest) ?? [];
-        if (token !== undefined) told.resolve(token);
-      }
-    })();
+    const { token } = await callInBackground(near, 'ending');
     await begun.promise;
-    const token = await told.promise;
     expect(await status(token)).toMatchObject(is('processing'));
     goOn.resolve(undefined);
     await expect.poll(() => status(token)).toMatchObject(is('completed'));
     expect(runs).toBe(1);
     expect((await call()).last).toMatchObject(text('ended'));
+  });
+
+  test('[E1] [W7] takes nothing from a request that has run for longer than its lease in this process', async () => {
+    const begun = deferred<undefined>();
+    const goOn = deferred<undefined>();
+    const slow = saga({ name: 'slow', version: '1', forks: 'refuse' }, function* () {
+      yield* step('first', async () => {
+        begun.resolve(undefined);
+        await goOn.promise;
+      });
+      return 'ended';
+    });
+    const { near, clock, statusNear } = setUp(slow);
+    const { token, ended } = await callInBackground(near, 'slow');
+    await begun.promise;
+    clock.now += 61_000;
+    expect(await statusNear(token)).toMatchObject(is('processing'));
+    goOn.resolve(undefined);
+    expect(await ended).toContain('"text":"ended"');
+    expect(await statusNear(token)).toMatchObject(is('completed'));
   });
 
   test('[E1] [W7] does not hide that a process has died, and the request may be resumed', async () => {

@@ -48,6 +48,12 @@ export class RunningRequest {
     return running.get(registry)?.get(sagaId);
   }
 
+  /** Newest token of the request. */
+  get newestToken(): string {
+    // Only a request that has noted a token can be found.
+    return this.#saga?.token as string;
+  }
+
   /** Notes the newest token of the request. */
   note(saga: Pick<SuspendedTurn, 'sagaId' | 'token'>): void {
     this.#forget();
@@ -79,8 +85,7 @@ export class RunningRequest {
       return { result: (await this.#end) as object };
     } catch (error) {
       if (!(error instanceof TurnAborted)) throw error;
-      // Only a request with a token can be found.
-      return { newest: this.#saga?.token as string };
+      return { newest: this.newestToken };
     }
   }
 
