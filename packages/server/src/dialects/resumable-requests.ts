@@ -96,6 +96,9 @@ export async function resumeRequest(
     other !== undefined;
     other = RunningRequest.of(host, sagaId)
   ) {
+    // Another request may have continued the one that this request waited for. The client of that
+    // one waits for the answer of whichever request comes next.
+    before?.continueAs(other);
     const end = await other.end(call);
     if ('result' in end) return toResumed(end.result);
     ({ newest } = end);
