@@ -98,7 +98,7 @@ export async function resumeRequest(
   ) {
     // Another request may have continued the one that this request waited for. The client of that
     // one waits for the answer of whichever request comes next.
-    before?.continueAs(other);
+    before?.answerAs(other);
     const end = await other.end(call);
     if ('result' in end) return toResumed(end.result);
     ({ newest } = end);
@@ -123,7 +123,7 @@ export async function resumeRequest(
     resume: (next, answers, by, more) => reported.resume(next, answers, by, { ...more, methods }),
   };
   const answered = request.run((own) => dialect.answer(continuing, own));
-  before?.continueAs(request);
+  before?.answerAs(request);
   return toResumed(await answered);
 }
 

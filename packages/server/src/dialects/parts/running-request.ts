@@ -32,7 +32,7 @@ export class RunningRequest {
   #result: Promise<object> | undefined;
   /** Resolves with the request that continues this one. Undefined if no request waits for it. */
   #next: Promise<RunningRequest> | undefined;
-  #continueAs: (next: RunningRequest) => void = () => undefined;
+  #answerAs: (next: RunningRequest) => void = () => undefined;
 
   constructor({ registry }: Pick<SagaHostCore, 'registry'>, call: ClientCall) {
     this.call = call;
@@ -56,7 +56,6 @@ export class RunningRequest {
 
   /** Notes the newest token of the request. */
   note(saga: Pick<SuspendedTurn, 'sagaId' | 'token'>): void {
-    this.#forget();
     this.#saga = saga;
     this.#all.set(saga.sagaId, this);
   }
@@ -71,11 +70,11 @@ export class RunningRequest {
 
   /**
    * Waits for the end of the request, which `call` resumes. Throws its error. After `newest`, the
-   * next request must run, and be passed to `continueAs`.
+   * next request must run, and be passed to `answerAs`.
    */
   async end({ connection: { line } }: ClientCall): Promise<RequestEnd> {
     this.#next ??= new Promise((resolve) => {
-      this.#continueAs = resolve;
+      this.#answerAs = resolve;
     });
     // Only over a line that both share does the client still answer the question. Elsewhere, the
     // client has left the stream of the question, which many runtimes do not tell.
@@ -90,8 +89,8 @@ export class RunningRequest {
   }
 
   /** Answers this ended request like the request that continues it. */
-  continueAs(next: RunningRequest): void {
-    this.#continueAs(next);
+  answerAs(next: RunningRequest): void {
+    this.#answerAs(next);
   }
 
   async #orNext(end: Promise<object>): Promise<object> {
@@ -116,13 +115,9 @@ export class RunningRequest {
       return await answer(call);
     } finally {
       signal?.removeEventListener('abort', leave);
-      this.#forget();
+      const { sagaId = '' } = this.#saga ?? {};
+      // The request that continues this one may already have taken its place.
+      if (this.#all.get(sagaId) === this) this.#all.delete(sagaId);
     }
-  }
-
-  /** A saga that continues as another one has a new ID. */
-  #forget(): void {
-    const { sagaId = '' } = this.#saga ?? {};
-    if (this.#all.get(sagaId) === this) this.#all.delete(sagaId);
   }
 }
