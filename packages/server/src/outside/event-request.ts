@@ -70,16 +70,20 @@ async function isAuthentic(
   body: string,
 ): Promise<boolean> {
   if (verify === undefined) return acceptsLink;
+  // Senders do not retry after a 401. So whatever keeps this host from checking an event is thrown,
+  // and only a check that ran can refuse the event.
+  const check = Object.hasOwn(webhooks, verify) ? webhooks[verify] : undefined;
+  if (check === undefined) {
+    const problem = `outside.webhooks has no check '${verify}', which a webhook needs.`;
+    throw optionError(problem, { code: 'missing_option' });
+  }
+  const given = { services: await services() };
+  const posted = new Request(url, { method: 'POST', headers, body });
   try {
-    const check = Object.hasOwn(webhooks, verify) ? webhooks[verify] : undefined;
-    if (check === undefined) {
-      const problem = `outside.webhooks has no check '${verify}', which a webhook needs.`;
-      throw optionError(problem, { code: 'missing_option' });
-    }
-    const posted = new Request(url, { method: 'POST', headers, body });
-    const isGood: unknown = await check(posted, { services: await services() });
+    const isGood: unknown = await check(posted, given);
     return isGood === true;
   } catch (error) {
+    // Libraries throw for a bad signature.
     observer.hooks.onError(error);
     return false;
   }

@@ -173,6 +173,33 @@ describe('an event', () => {
     suspended(await test.resume(turn));
     expect((await test.event(paid, { headers: { signature: 'good' } })).status).toBe(202);
   });
+
+  it('is to be sent again if the host cannot check it now', async () => {
+    let areDown = true;
+    const services = (): object => {
+      if (areDown) throw new Error('The database is down.');
+      return {};
+    };
+    const clock = testClock();
+    const mailbox = memoryMailbox({ clock });
+    const outside = { url: base, mailbox, webhooks: { bank: () => true } };
+    const test = new OutsideCase({}, { clock, outside }, { verify: 'bank' });
+    const turn = await test.start('payment');
+    const paid = { status: 'paid', amount: 5 };
+    const event = (): Request =>
+      new Request(test.url(), { method: 'POST', body: JSON.stringify(paid) });
+    const programs = test.payment({ verify: 'bank' });
+    const failing = hostOf(programs, { clock, outside, services: services as never });
+    const unconfigured = hostOf(programs, { clock, outside: { url: base, mailbox } });
+    for (const { host, told } of [failing, unconfigured]) {
+      expect((await host.answer(event())).status).toBe(503);
+      expect(told.errors).toHaveLength(1);
+    }
+    suspended(await test.resume(turn));
+    areDown = false;
+    expect((await failing.host.answer(event())).status).toBe(202);
+    completed(await test.resume(turn));
+  });
 });
 
 describe('an approval in development', () => {
