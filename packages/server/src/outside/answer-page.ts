@@ -10,7 +10,7 @@ import {
 } from '@mcp-saga/core/program';
 import type { PageWords } from '../model/page-words.ts';
 import type { PageSettings } from '../settings/page-settings.ts';
-import { limitedText } from './posted-body.ts';
+import { limitedText, postedFields } from './posted-body.ts';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { readForm, type FormContent } from './posted-form.ts';
 import { renderFields, renderHidden, type FieldErrors, type Posted } from './html-form-fields.ts';
@@ -135,14 +135,13 @@ function isOwnPage({ headers }: Request, { url }: Pick<OutsideAccess, 'url'>): b
 async function readPosted(request: Request, maxBytes: number): Promise<Posted | undefined> {
   const text = await limitedText(request, maxBytes);
   if (text === undefined) return undefined;
-  const posted = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(text)) {
-    // As browsers write line ends in forms.
-    const values = posted.get(name) ?? [];
-    values.push(value.replaceAll('\r\n', '\n'));
-    posted.set(name, values);
-  }
-  return posted;
+  return new Map(
+    Array.from(postedFields(text), ([name, values]) => [
+      name,
+      // Browsers send line ends of forms as CRLF.
+      values.map((value) => value.replaceAll('\r\n', '\n')),
+    ]),
+  );
 }
 
 /** Button of a posted form. */

@@ -2,7 +2,7 @@ import type { Json } from '@mcp-saga/core';
 import { assertJson, optionError, recordedBytes, toReceivedEvent } from '@mcp-saga/core/program';
 import { digestText } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
-import { limitedText } from './posted-body.ts';
+import { limitedText, postedFields } from './posted-body.ts';
 import { plainHeaders } from './page.ts';
 import { hasAnswer, putAnswer, slotOf } from './tickets/stored-answers.ts';
 import { digestShown, type OpenTicket } from './tickets/ticket.ts';
@@ -91,13 +91,11 @@ async function isAuthentic(
 
 /** Fields of a form. A field that is sent more than once has a list of all its values. */
 function fieldsOf(text: string): object {
-  const fields = new URLSearchParams(text);
-  const names = new Set(fields.keys());
   return Object.fromEntries(
-    Array.from(names, (name) => {
-      const values = fields.getAll(name);
-      return [name, values.length === 1 ? values[0] : values];
-    }),
+    Array.from(postedFields(text), ([name, values]) => [
+      name,
+      values.length === 1 ? values[0] : values,
+    ]),
   );
 }
 

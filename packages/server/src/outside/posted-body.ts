@@ -23,3 +23,15 @@ export async function limitedText(
     text += decoder.decode(value, { stream: true });
   }
 }
+
+/** Reads the fields of a posted form: all values of each name, in the order in which they came. */
+export function postedFields(body: string): Map<string, string[]> {
+  const fields = new Map<string, string[]>();
+  // In one pass: `getAll` searches all fields, and a body may have very many names.
+  for (const [name, value] of new URLSearchParams(body)) {
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  return fields;
+}
