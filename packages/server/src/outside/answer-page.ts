@@ -100,7 +100,7 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   // one has not.
   const recorded = await settledPage(page, by);
   const isNew = stored === 'stored' && recorded?.isOwn === true;
-  return recorded?.respond(isNew ? 200 : 409) ?? notice(503, 'notNow');
+  return recorded?.respond(isNew ? 200 : 409, isNew) ?? notice(503, 'notNow');
 }
 
 async function mayAnswer(
@@ -163,8 +163,11 @@ function pressedButton(posted: Posted): PressedButton | undefined {
 
 /** What became of a question that this person can no longer answer. */
 interface Settled {
-  /** Makes the page, by the status of a request that would have been good. */
-  readonly respond: (status: 200 | 409) => Response;
+  /**
+   * Makes the page, by the status of a request that would have been good. `isNew`: this request
+   * recorded the answer.
+   */
+  readonly respond: (status: 200 | 409, isNew?: boolean) => Response;
   /** `true` if the answer that counts was given by exactly this user, or holder of the link. */
   readonly isOwn: boolean;
 }
@@ -186,7 +189,12 @@ async function settledPage(
     return gone(outside.page, 'used');
   if (own !== undefined) {
     const isOwn = own.by === by || Object(own.by).issuer === Object(by).issuer;
-    return { respond: (status) => recordedPage(status, page, own, isOwn), isOwn };
+    // Whoever has a link can open it, and need not be the one who has answered with it.
+    const mayRead = isOwn && by !== 'link';
+    return {
+      respond: (status, isNew = false) => recordedPage(status, page, own, isNew || mayRead),
+      isOwn,
+    };
   }
   if (isClosed) return gone(outside.page, 'closed');
   if (host.timing.clock() < ticket.claims.exp) return undefined;
@@ -218,14 +226,14 @@ function gone(
 }
 
 /**
- * Makes the page of a recorded answer. Its values are shown only if exactly this person gave it: two
- * users may be one person, but need not be.
+ * Makes the page of a recorded answer. Its values are shown only to exactly the person who gave it:
+ * two users may be one person, but need not be.
  */
 function recordedPage(
   status: number,
   page: AnswerPageRequest,
   { approved, at, content }: Pick<OutsideAnswer, 'approved' | 'at' | 'content'>,
-  isOwn: boolean,
+  showsValues: boolean,
 ): Response {
   const { ticket, outside } = page;
   const { words } = outside.page;
@@ -233,7 +241,7 @@ function recordedPage(
     outside.page,
     status,
     approved ? words.approved : words.denied,
-    html`${messageOf(ticket)}${isOwn && renderValues(ticket.form, isRecord(content) ? content : {}, words)}
+    html`${messageOf(ticket)}${showsValues && renderValues(ticket.form, isRecord(content) ? content : {}, words)}
       <p class="note">${fill(words.recorded, { time: timeOf(at, words) })}</p>
       ${renderFacts(page, false)}`,
     approved ? 'approved' : 'denied',

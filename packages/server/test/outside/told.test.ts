@@ -65,6 +65,30 @@ describe('the answer page', () => {
     suspended(await test.resume(turn));
   });
 
+  it('shows the values of an answer by link only in response to it, because a link can be passed on', async () => {
+    const test = new OutsideCase({ link: 'accept' });
+    await test.start();
+    const answer = { decision: 'approve', f0: 'a private reason' };
+    const recorded = await test.post(undefined, answer);
+    expect([recorded.status, await recorded.text()]).toEqual([
+      200,
+      expect.stringContaining('a private reason'),
+    ]);
+    for (const later of [await test.get(), await test.post(undefined, answer)]) {
+      const text = await later.text();
+      expect(text).toContain('You approved');
+      expect(text).not.toContain('a private reason');
+    }
+  });
+
+  it('shows the values of an answer again to the user who gave it', async () => {
+    const test = new OutsideCase({ link: 'accept' });
+    await test.start();
+    const answer = { decision: 'approve', f0: 'a private reason' };
+    for (const page of [await test.post(ann, answer), await test.get(ann)])
+      expect(await page.text()).toContain('a private reason');
+  });
+
   it('sends another link if the schema rejects an answer that the form accepts', async () => {
     const schema = z.object({ comment: z.string().regex(/^because /) });
     const test = new OutsideCase({ schema: schema as never });
