@@ -153,12 +153,15 @@ interface PressedButton {
 
 /** Finds the button of a form. Undefined for a form with none, or with several. */
 function pressedButton(posted: Posted): PressedButton | undefined {
-  const [decision, review] = ['decision', 'review'].map((name) => posted.get(name) ?? []);
-  const [pressed, ...others] = [...(decision ?? []), ...(review ?? [])];
+  const decisions = posted.get('decision') ?? [];
+  const reviews = posted.get('review') ?? [];
+  const [pressed, ...others] = [...decisions, ...reviews];
   if (others.length > 0) return undefined;
-  const isFinal = decision?.length === 1;
+  const isFinal = decisions.length === 1;
   if (pressed === 'approve' || pressed === 'deny') return { decision: pressed, isFinal };
-  return pressed === 'edit' && !isFinal ? { decision: 'edit', isFinal } : undefined;
+  // Only the confirmation page has this button, which decides nothing.
+  if (pressed === 'edit' && !isFinal) return { decision: 'edit', isFinal };
+  return undefined;
 }
 
 /** What became of a question that this person can no longer answer. */
@@ -188,7 +191,7 @@ async function settledPage(
   if (own !== undefined && (own.by === 'link') !== (by === 'link'))
     return gone(outside.page, 'used');
   if (own !== undefined) {
-    const isOwn = own.by === by || Object(own.by).issuer === Object(by).issuer;
+    const isOwn = isSameSender(own.by, by);
     // Whoever has a link can open it, and need not be the one who has answered with it.
     const mayRead = isOwn && by !== 'link';
     return {
@@ -199,6 +202,15 @@ async function settledPage(
   if (isClosed) return gone(outside.page, 'closed');
   if (host.timing.clock() < ticket.claims.exp) return undefined;
   return gone(outside.page, 'tooLate');
+}
+
+/**
+ * `true` if two people who may be one are known by the same issuer, or both by the link alone. The
+ * same subject of two issuers may be two people.
+ */
+function isSameSender(one: OutsideUser | 'link', other: OutsideUser | 'link'): boolean {
+  if (one === 'link' || other === 'link') return one === other;
+  return one.issuer === other.issuer;
 }
 
 /**

@@ -144,7 +144,7 @@ export async function openTicket(
 }
 
 /** `true` for a sealed user, or the digests of one. */
-export function isUser(value: unknown): value is OutsideUser {
+function isUser(value: unknown): value is OutsideUser {
   if (!isRecord(value) || typeof value['subject'] !== 'string') return false;
   const { issuer = '' } = value;
   return typeof issuer === 'string';
