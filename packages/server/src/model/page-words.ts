@@ -39,7 +39,7 @@ export const defaultPageWords = {
   // Why an answer was not recorded.
   notRecorded: 'Your answer was not recorded.',
   correctFields: 'Correct the marked fields.',
-  tooLong: 'It is too long. Shorten it by at least {excess} characters, and send it again.',
+  tooLong: 'It is too long. Shorten it by about {excess} characters, and send it again.',
   noRoomTitle: 'No room',
   noRoom:
     'The request has no room for your answer, which was not recorded. Tell the person who sent you this link.',

@@ -85,8 +85,9 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   const answer = toApprovalAnswer({ by, at, shown, approved }, content);
   const excess = recordedBytes(answer) - ticket.room;
   if (excess > 0) {
-    if (Object.keys(content).length === 0) return notice(413, 'noRoom');
-    const why = fill(words.tooLong, { excess });
+    const characters = charactersOf(content, excess);
+    if (characters === 0) return notice(413, 'noRoom');
+    const why = fill(words.tooLong, { excess: characters });
     return formPage(page, { posted, refused: { status: 413, why, errors } });
   }
   // Denials need no form.
@@ -293,6 +294,28 @@ interface Refused {
   readonly status: 413 | 422;
   readonly why: Html;
   readonly errors: FieldErrors;
+}
+
+/**
+ * Counts the characters of the strings of a content that have a number of bytes as JSON, the largest
+ * characters first. People count characters, which have up to six bytes. Returns the number of all
+ * characters if they have fewer bytes.
+ */
+function charactersOf(content: FormContent['content'], bytes: number): number {
+  const texts = Object.values(content)
+    .flat()
+    .filter((value) => typeof value === 'string');
+  const quotes = bytesOf('');
+  const sizes = Array.from(texts.join(''), (character) => bytesOf(character) - quotes);
+  sizes.sort((one, other) => other - one);
+  let counted = 0;
+  for (let left = bytes; left > 0 && counted < sizes.length; counted += 1)
+    left -= sizes[counted] ?? 0;
+  return counted;
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(JSON.stringify(text)).length;
 }
 
 /**

@@ -127,10 +127,42 @@ describe('the answer page', () => {
     const text = await refused.text();
     expect(refused.status).toBe(413);
     expect(text).toContain('x'.repeat(20_000));
-    const excess = Number(/at least (\d+) characters/.exec(text)?.[1]);
+    const excess = Number(/about (\d+) characters/.exec(text)?.[1]);
     expect((await comment(20_000 - excess + 1)).status).toBe(413);
     expect((await comment(20_000 - excess)).status).toBe(200);
     expect((await test.decision(turn)).approved).toBe(true);
+  });
+
+  it.each([
+    ['two bytes', 'ä', 2],
+    ['three bytes', '漢', 3],
+    ['four bytes', '🙂', 4],
+    ['an escape', '"', 2],
+  ])(
+    'says how many characters of %s must go from an answer that is too long',
+    async (_, character, size) => {
+      const test = new OutsideCase({ schema: z.object({ comment: z.string() }) as never });
+      await test.start();
+      const comment = (text: string): Promise<Response> =>
+        test.post(ann, { decision: 'approve', f0: text });
+      const excessOf = async (refused: Response): Promise<number> => {
+        expect(refused.status).toBe(413);
+        return Number(/about (\d+) characters/.exec(await refused.text())?.[1]);
+      };
+      const room = 20_000 - (await excessOf(await comment('x'.repeat(20_000))));
+      const length = Math.floor(room / size) + 100;
+      const excess = await excessOf(await comment(character.repeat(length)));
+      expect(excess).toBe(100);
+      expect((await comment(character.repeat(length - excess + 1))).status).toBe(413);
+      expect((await comment(character.repeat(length - excess))).status).toBe(200);
+    },
+  );
+
+  it('says whom to tell if an answer without text is too long', async () => {
+    const test = new OutsideCase({ of: 256, schema: z.object({ sure: z.boolean() }) as never });
+    await test.start();
+    const page = await test.post(user('n'.repeat(2_000)), { decision: 'approve', f0: 'true' });
+    expect([page.status, await page.text()]).toEqual([413, expect.stringContaining('Tell')]);
   });
 
   it('says whom to tell if the token has no room for a long name, which nobody can shorten', async () => {
