@@ -6,6 +6,7 @@ import {
   senderOf,
   uncheckable,
   unauthorized,
+  type RefusedToken,
   type Sender,
 } from './http/authenticate-request.ts';
 import { originCheck, preflightResponse, readableBy } from './http/allowed-origins.ts';
@@ -27,7 +28,7 @@ import { coreOf, createSagaHost, givenOptions } from './saga-host.ts';
 import { serveDirectly } from './serving/serve-directly.ts';
 import type { SdkServing } from './serving/sdk-serving.ts';
 import { studioOf } from './settings/check-options.ts';
-import { onceAMinute } from './settings/default-log.ts';
+import { onceAMinute, outline } from './settings/default-log.ts';
 import { tryExtend } from './serving/serving-extend.ts';
 import { principalOfUser } from './settings/user-principal.ts';
 
@@ -111,8 +112,13 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   /** Serves answer pages and webhooks. */
   async function answerOutside(request: Request, env: Env, runtime: unknown): Promise<Response> {
     return await answerRequest(coreFor(env, runtime), request, async () => {
-      const { response, user } = await senderOf(() => authenticate?.(request, env));
+      const {
+        response,
+        user,
+        refused: refusal,
+      } = await senderOf(() => authenticate?.(request, env));
       if (response !== undefined) return response;
+      if (refusal !== undefined) warnOfRefusal(hostFor(env), refusal);
       // A link may be opened by somebody who never signs in here, and a person with a bad session
       // sees the page that asks them to sign in.
       return user === undefined ? { principal: 'anonymous' } : { user };
@@ -127,7 +133,10 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     });
     const { response, user, refused: refusal }: Sender = sender;
     if (response !== undefined) return response;
-    if (refusal !== undefined) return unauthorized(refusal);
+    if (refusal !== undefined) {
+      warnOfRefusal(all, refusal);
+      return unauthorized(refusal);
+    }
     if (authenticate !== undefined && user === undefined && anonymous !== 'accept')
       return unauthorized(nobody);
     const served = {
@@ -155,14 +164,30 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
 
   let isTimeToWarn: ((reason: string) => boolean) | undefined;
 
-  /** Refuses a request, and tells the operator, at most once a minute: anybody can send such requests. */
+  /** Tells the operator about a refused request, at most once a minute: anybody can send such requests. */
+  function warnOnceAMinute(
+    { observer, timing }: SagaHostCore,
+    reason: string,
+    warning: string,
+  ): void {
+    isTimeToWarn ??= onceAMinute(timing.clock);
+    if (!isTimeToWarn(reason)) return;
+    const link = troubleshootingLink('401-or-403-over-http');
+    observer.hooks.onWarning(`${warning} See ${link}`);
+  }
+
+  /** Tells the operator which error of `authenticate` refused a token. */
+  function warnOfRefusal(all: SagaHostCore, { cause }: RefusedToken): void {
+    // Without a token, nothing was thrown.
+    if (cause === undefined) return;
+    const warning = `auth.authenticate refused a token: it threw ${outline(cause)}`;
+    warnOnceAMinute(all, 'authenticate', warning);
+  }
+
+  /** Refuses a request by its host or its page. */
   function refuse(why: string, env: unknown): Response {
     try {
-      const { observer, timing } = hostFor(env as Env);
-      isTimeToWarn ??= onceAMinute(timing.clock);
-      const link = troubleshootingLink('401-or-403-over-http');
-      if (isTimeToWarn('403'))
-        observer.hooks.onWarning(`A request got status 403. ${why} See ${link}`);
+      warnOnceAMinute(hostFor(env as Env), '403', `A request got status 403. ${why}`);
     } catch {
       // A host that cannot be created says so at the next request that is allowed.
     }

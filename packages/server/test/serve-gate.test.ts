@@ -261,7 +261,12 @@ describe('authenticate that throws', () => {
   async function asked(
     error: unknown,
     more: Partial<ServeSagasOptions['auth']> = {},
-  ): Promise<{ readonly response: Response; readonly text: string; readonly errors: unknown[] }> {
+  ): Promise<{
+    readonly response: Response;
+    readonly text: string;
+    readonly errors: readonly unknown[];
+    readonly warnings: readonly string[];
+  }> {
     const told = nothingTold();
     const server = serve({
       auth: { principal, authenticate: () => Promise.reject(error), ...more },
@@ -270,7 +275,8 @@ describe('authenticate that throws', () => {
     const request = post('modern', 'tools/callSaga', { name: 'asking' });
     const response = await server.fetch(request);
     expect(told.turns).toEqual([]);
-    return { response, text: await response.text(), errors: told.errors };
+    const { errors, warnings } = told;
+    return { response, text: await response.text(), errors, warnings };
   }
 
   test.each([
@@ -284,12 +290,16 @@ describe('authenticate that throws', () => {
     ['an unknown key of jose', { code: 'ERR_JWKS_NO_MATCHING_KEY' }, 401, 'invalid_token'],
     ['an OAuth error of SDK 2', { code: 'invalid_token' }, 401, 'invalid_token'],
     ['an OAuth error of SDK 1', { errorCode: 'insufficient_scope' }, 403, 'insufficient_scope'],
-    ['an HTTP error', { status: 401 }, 401, 'invalid_token'],
-    ['an HTTP error about rights', { status: 403 }, 403, 'insufficient_scope'],
+    ['an HTTP error for the client', { status: 401, expose: true }, 401, 'invalid_token'],
+    ['an HTTP error about rights', { status: 403, expose: true }, 403, 'insufficient_scope'],
   ])('[T6] is a challenge for %s, also for anonymous callers', async (_, fields, status, error) => {
     for (const more of [{}, { anonymous: 'accept' as const }]) {
-      const { response, text, errors } = await asked(thrown(fields), more);
+      const { response, text, errors, warnings } = await asked(thrown(fields), more);
       expect(response.status).toBe(status);
+      const code = 'code' in fields ? ` (${fields.code})` : '';
+      expect(warnings).toEqual([
+        expect.stringContaining(`auth.authenticate refused a token: it threw Error${code}. See `),
+      ]);
       expect(response.headers.get('www-authenticate')).toBe(`Bearer error="${error}"`);
       expect(text).not.toContain('secret');
       expect(errors).toEqual([]);
@@ -320,14 +330,36 @@ describe('authenticate that throws', () => {
     ['a database that is down', thrown({ code: 'ECONNREFUSED' })],
     ['keys that cannot be fetched', thrown({ code: 'ERR_JWKS_TIMEOUT' })],
     ['a mistake', new TypeError(secret)],
+    // The client cannot mend the credentials of the server.
+    ['a provider that refuses the server', thrown({ status: 401 })],
+    ['a provider that forbids the server', thrown({ status: 403, expose: false })],
     ['a value that is no error', secret],
     ['nothing', undefined],
-  ])('[T6] is a 500 without detail for %s, and is reported', async (_, error) => {
-    const { response, text, errors } = await asked(error);
-    expect(response.status).toBe(500);
+  ])('[T6] is a 503 without detail for %s, and is reported', async (_, error) => {
+    const { response, text, errors, warnings } = await asked(error);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(warnings).toEqual([]);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(text).not.toContain('secret');
     expect(errors).toEqual([error]);
+  });
+
+  test('[T1] [T6] is reported once a minute if it refuses many tokens', async () => {
+    const told = nothingTold();
+    let now = 1_000_000;
+    const authenticate = () => Promise.reject(thrown({ code: 'ERR_JWT_EXPIRED' }));
+    const server = serve({
+      auth: { principal, authenticate },
+      hooks: hooksInto(told),
+      testing: { clock: () => now },
+    });
+    const request = (): Request => post('modern', 'tools/list', {});
+    for (let count = 0; count < 3; count += 1) await server.fetch(request());
+    expect(told.warnings).toHaveLength(1);
+    now += 60_000;
+    await server.fetch(request());
+    expect(told.warnings).toHaveLength(2);
   });
 
   test('[T6] is treated alike if it throws before it returns a promise', async () => {

@@ -13,6 +13,8 @@ export interface Sender {
 export interface RefusedToken {
   readonly status: 401 | 403;
   readonly challenge: string;
+  /** Error by which `auth.authenticate` refused the token, for the operator. */
+  readonly cause?: unknown;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function senderOf(ask: () => Authenticated | Promise<Authenticated>
     if (isResponse(error)) return { response: error };
     const refused = toRefusedToken(error);
     if (refused === undefined) throw error;
-    return { refused };
+    return { refused: { ...refused, cause: error } };
   }
 }
 
@@ -48,13 +50,18 @@ const refusals: Readonly<Record<string, RefusedToken>> = {
 /**
  * Recognizes the errors of the MCP SDK (OAuth error codes), of jose (a token that is expired, or
  * whose signature or claims are wrong), and of HTTP libraries (`status`).
+ *
+ * A status counts only if the error says with `expose`, as errors of http-errors do, that it is for
+ * the client. Clients of other services throw errors with a status, too: if a provider refuses the
+ * credentials of this server, the token of the caller may still be good.
  */
 function toRefusedToken(error: unknown): RefusedToken | undefined {
-  const { code, errorCode = code, status } = Object(error) as Record<string, unknown>;
+  const { code, errorCode = code, status, expose } = Object(error) as Record<string, unknown>;
   const name = String(errorCode);
   if (Object.hasOwn(refusals, name)) return refusals[name];
-  if (/^ERR_(?:JW[TSE]_|JWKS_NO_MATCHING_KEY$)/.test(name) || status === 401)
-    return refusals['invalid_token'];
+  if (/^ERR_(?:JW[TSE]_|JWKS_NO_MATCHING_KEY$)/.test(name)) return refusals['invalid_token'];
+  if (expose !== true) return undefined;
+  if (status === 401) return refusals['invalid_token'];
   return status === 403 ? refusals['insufficient_scope'] : undefined;
 }
 
@@ -67,10 +74,13 @@ export function unauthorized({ status, challenge }: RefusedToken): Response {
   return new Response(text, { status, headers: { 'www-authenticate': challenge } });
 }
 
+/** Time after which a client asks again if its token could not be checked, in seconds. */
+const retryAfter = 5;
+
 /** Makes the response to a request whose sender could not be checked. Says nothing of the reason. */
 export function uncheckable(): Response {
   return new Response('The server could not check the access token. Try again later.\n', {
-    status: 500,
-    headers: { 'cache-control': 'no-store' },
+    status: 503,
+    headers: { 'cache-control': 'no-store', 'retry-after': String(retryAfter) },
   });
 }
