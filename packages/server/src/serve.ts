@@ -112,13 +112,9 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
   /** Serves answer pages and webhooks. */
   async function answerOutside(request: Request, env: Env, runtime: unknown): Promise<Response> {
     return await answerRequest(coreFor(env, runtime), request, async () => {
-      const {
-        response,
-        user,
-        refused: refusal,
-      } = await senderOf(() => authenticate?.(request, env));
+      const { response, user, refused } = await senderOf(() => authenticate?.(request, env));
       if (response !== undefined) return response;
-      if (refusal !== undefined) warnOfRefusal(hostFor(env), refusal);
+      if (refused !== undefined) warnOfRefusal(hostFor(env), refused);
       // A link may be opened by somebody who never signs in here, and a person with a bad session
       // sees the page that asks them to sign in.
       return user === undefined ? { principal: 'anonymous' } : { user };
@@ -131,11 +127,11 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
       all.observer.hooks.onError(error);
       return { response: uncheckable() };
     });
-    const { response, user, refused: refusal }: Sender = sender;
+    const { response, user, refused }: Sender = sender;
     if (response !== undefined) return response;
-    if (refusal !== undefined) {
-      warnOfRefusal(all, refusal);
-      return unauthorized(refusal);
+    if (refused !== undefined) {
+      warnOfRefusal(all, refused);
+      return unauthorized(refused);
     }
     if (authenticate !== undefined && user === undefined && anonymous !== 'accept')
       return unauthorized(nobody);
@@ -191,7 +187,7 @@ export function serveSagas<Env = unknown>(options: ServeSagasOptions<Env>): Saga
     } catch {
       // A host that cannot be created says so at the next request that is allowed.
     }
-    return refused(why);
+    return forbidden(why);
   }
 
   const server: SagaServer<Env> = {
@@ -254,7 +250,7 @@ function reloadable(
 }
 
 /** Makes a 403 for a rejected host or page, in the form of the SDK. */
-function refused(message: string): Response {
+function forbidden(message: string): Response {
   const error = { code: -32_000, message };
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 403 });
 }
