@@ -84,6 +84,20 @@ describe('a response with status 403', () => {
     },
   );
 
+  test('[T1] is logged once a minute, even if each request names another host', async () => {
+    const told = nothingTold();
+    const sagas = serve({
+      http: { allowedHosts: ['shop.example'] },
+      hooks: hooksInto(told),
+      testing: { clock: () => 1_000_000 },
+    });
+    for (let count = 0; count < 5; count += 1)
+      expect((await sagas.fetch(to(`other${count}.example`))).status).toBe(403);
+    expect(told.warnings).toEqual([
+      expect.stringContaining("Host 'other0.example' is not in http.allowedHosts"),
+    ]);
+  });
+
   test('is sent, too, if the host cannot be created', async () => {
     const sagas = serve({
       http: { allowedHosts: ['shop.example'] },
