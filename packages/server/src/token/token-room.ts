@@ -31,6 +31,35 @@ export async function roomBeside(
   return Math.min(inflated, unsealedBytes(stored)) - spare;
 }
 
+/**
+ * Returns {@link roomBeside} for the states of one turn. It remembers the last measurement, because
+ * a request may have many answers: an answer that does not fit leaves the state as it is, and each
+ * further one would compress and seal the whole state again.
+ */
+export function roomMeter(
+  host: Pick<HostParts, 'keys' | 'limits'>,
+  newest: () => SealedSaga,
+): (program: ProgramState) => Promise<number> {
+  let last:
+    | { readonly saga: SealedSaga; readonly program: ProgramState; readonly room: Promise<number> }
+    | undefined;
+  return (program) => {
+    const saga = newest();
+    if (last === undefined || last.saga !== saga || !isSameState(last.program, program))
+      last = { saga, program, room: roomBeside(host, saga, program) };
+    return last.room;
+  };
+}
+
+function isSameState(one: ProgramState, other: ProgramState): boolean {
+  return (
+    one.head === other.head &&
+    one.structure === other.structure &&
+    one.client === other.client &&
+    one.server === other.server
+  );
+}
+
 /** Bytes of which a number of characters of a token are made. */
 export function unsealedBytes(characters: number): number {
   return Math.floor((characters * 3) / 4);

@@ -4,7 +4,7 @@ import { deriveFromSecret, digestText, toBase64Url } from '@mcp-saga/seal';
 import { runtimeOutside } from '../outside/tickets/runtime-outside.ts';
 import { askGuard, claimedUntil, isForgotten } from '../guard/ask-guard.ts';
 import { endOfLife, roundOf } from '../token/sealed-saga.ts';
-import { roomBeside } from '../token/token-room.ts';
+import { roomMeter } from '../token/token-room.ts';
 import { quietly } from '../settings/observer-hooks.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 import { isAccepted, routeOf } from './answer-routes.ts';
@@ -40,7 +40,7 @@ export function turnRuntime(
       engine: claims.engine,
       // A queue has as many cancel tokens as it takes.
       ...(isAbandoned ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
-      room: (programState) => roomBeside(host, newest(), programState),
+      room: roomMeter(host, newest),
       checkResult: async (returned) => {
         const result = await checkedResult(program, returned);
         if (isGuarded) assertKeepable('its result has', result);
