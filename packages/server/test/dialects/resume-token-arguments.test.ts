@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { all, elicit, memoryGuard, saga, sleep, step, type Json } from '@mcp-saga/server';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, type CallResult } from '../fixtures/calling.ts';
 import { start } from '../fixtures/clock.ts';
@@ -151,6 +151,15 @@ describe.each(eras)('%s', (era) => {
     const end = await call({ resumeToken: again.token, answers });
     expect(end).toMatchObject({ isError: false, text: 'placed here' });
     expect(told.errors).toEqual([]);
+  });
+
+  test('[T11] [T14] text that is no JSON is parsed once', async () => {
+    const { call, token } = await begun();
+    const parse = vi.spyOn(JSON, 'parse');
+    onTestFinished(() => parse.mockRestore());
+    const sentence = 'The user said: here. '.repeat(1_000).trim();
+    expect(await call({ resumeToken: token, answers: sentence })).toMatchObject({ isError: true });
+    expect(parse.mock.calls.filter(([text]) => text === sentence)).toHaveLength(1);
   });
 
   test('[T14] another answer to an answered question is an error that a model can correct', async () => {

@@ -23,9 +23,7 @@ export class InvalidAnswers extends SagaHostError {
 /** Reads a resume token. Undefined if it is absent or empty. Not checked: it may be any value. */
 export function toResumeToken(sent: unknown): unknown {
   if (typeof sent !== 'string') return isEmpty(sent) ? undefined : sent;
-  let text = sent;
-  for (let layer = 0; layer < maxLayers; layer += 1) text = peeled(text);
-  const token = text.replaceAll(/\s/g, '');
+  const token = unwrapped(sent, peeled).replaceAll(/\s/g, '');
   return wordsForNothing.has(token.toLowerCase()) ? undefined : token;
 }
 
@@ -69,9 +67,20 @@ function isEmpty(value: unknown): boolean {
 
 /** Reads a value that may be JSON text, also text within text. Returns any other text as it is. */
 function parsed(sent: unknown): unknown {
-  let value = sent;
-  for (let layer = 0; layer < maxLayers && typeof value === 'string'; layer += 1)
-    value = parsedOnce(value);
+  return typeof sent === 'string' ? unwrapped<unknown>(sent, parsedOnce) : sent;
+}
+
+/**
+ * Removes layers around a text, up to the first value that is no text, or that has no layer: a
+ * large text would otherwise be searched again and again.
+ */
+function unwrapped<T>(sent: string, withoutLayer: (text: string) => T | string): T | string {
+  let value: T | string = sent;
+  for (let layer = 0; layer < maxLayers && typeof value === 'string'; layer += 1) {
+    const inner: T | string = withoutLayer(value);
+    if (inner === value) break;
+    value = inner;
+  }
   return value;
 }
 
