@@ -118,6 +118,39 @@ describe.each(eras)('%s', (era) => {
     );
   });
 
+  test.each<[string, (token: string) => string]>([
+    ['a comma behind quotes', (token) => `"${token}",`],
+    ['a bracket and a full stop', (token) => `${token}).`],
+    ['a label', (token) => `token: ${token}`],
+    ['the name of the argument', (token) => `resumeToken="${token}"`],
+    ['a member of JSON', (token) => `{"resumeToken": "${token}"}`],
+    ['a sentence in brackets', (token) => `(resume token: ${token}).`],
+    ['bold text', (token) => `**${token}**`],
+    ['a fence and a full stop', (token) => `\`\`\`text\n${token}\n\`\`\`.`],
+  ])('[T14] a token is read without what a model writes around it: %s', async (_, write) => {
+    const guard = { store: memoryGuard({ clock: () => start }) };
+    const { call, token, runs } = await begun({ guard });
+    for (const resumeToken of [write(token), token, write(token)])
+      expect((await call({ resumeToken, answers })).text).toBe('placed here');
+    expect(runs).toEqual(['1 here']);
+  });
+
+  test.each<[string, (token: string) => string]>([
+    ['an ellipsis for a part', (token) => `${token.slice(0, -9)}…`],
+    ['a word before it', (token) => `is ${token}`],
+    ['another token behind it', (token) => `${token}, ${token}`],
+    ['a punctuation mark within it', (token) => token.replace(/.{9}$/, '!$&')],
+    ['only punctuation', () => '...'],
+    ['only a label', () => 'token:'],
+  ])('[T14] [T6] a token is refused if a model changes it: %s', async (_, write) => {
+    const { server, token, runs } = await begun();
+    const args = { a: 1, resumeToken: write(token), answers };
+    expect(await sent(server, era, { name: 'placing', arguments: args })).toMatchObject({
+      error: { code: -32602, data: { reason: 'invalid_resume_token' } },
+    });
+    expect(runs).toEqual([]);
+  });
+
   test('[T14] with a guard, a token is one token, however a model writes it', async () => {
     const guard = { store: memoryGuard({ clock: () => start }) };
     const { call, token, runs } = await begun({ guard });

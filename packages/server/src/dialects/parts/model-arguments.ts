@@ -7,8 +7,8 @@ import type { StepAnswer } from '../../wire/step-answers.ts';
  * Reads the two arguments that a model writes to continue a call: `resumeToken` and `answers`.
  *
  * A model copies text, and clients with strict schemas make it fill every argument. So both are
- * often empty, quoted, fenced as Markdown, or broken over lines. What surrounds a value is removed
- * here, before anything compares or opens it: later code, and above all a guard, sees one text for
+ * often empty, quoted, fenced as Markdown, broken over lines, or, as a part of a sentence, followed
+ * by punctuation. What surrounds a value is removed here, before anything compares or opens it: later code, and above all a guard, sees one text for
  * one token. What a value says is never guessed.
  */
 
@@ -23,7 +23,7 @@ export class InvalidAnswers extends SagaHostError {
 /** Reads a resume token. Undefined if it is absent or empty. Not checked: it may be any value. */
 export function toResumeToken(sent: unknown): unknown {
   if (typeof sent !== 'string') return isEmpty(sent) ? undefined : sent;
-  const token = unwrapped(sent, peeled).replaceAll(/\s/g, '');
+  const token = bareToken(unwrapped(sent, withoutLayerOfToken)).replaceAll(/\s/g, '');
   return wordsForNothing.has(token.toLowerCase()) ? undefined : token;
 }
 
@@ -55,6 +55,32 @@ export function withoutContinuation(args: unknown): unknown {
     ...(toResumeToken(resumeToken) === undefined ? {} : { resumeToken }),
     ...(isEmpty(parsed(answers)) ? {} : { answers }),
   };
+}
+
+/** Removes a layer around a token, and punctuation behind it, which may stand behind the layer. */
+function withoutLayerOfToken(text: string): string {
+  const bare = peeled(text);
+  let end = bare.length;
+  while (end > 0 && isPunctuation(bare.charAt(end - 1))) end -= 1;
+  // Nothing but punctuation is no empty token, with which a call would start anew.
+  return end === 0 ? bare : bare.slice(0, end);
+}
+
+/** Removes punctuation around a token, and a label before it, such as `token:`. */
+function bareToken(text: string): string {
+  const bare = trimmed(text, isPunctuation);
+  if (bare === '') return text;
+  return trimmed(bare.replace(/^(?:resume[\s_-]*)?token["'`*]*\s*[:=]/i, ''), isPunctuation);
+}
+
+/**
+ * Punctuation of sentences, JSON, and Markdown. No token begins or ends with it: its characters are
+ * those of base64url, with dots between its parts.
+ */
+const punctuation: ReadonlySet<string> = new Set('.,;:!?()[]{}<>"\'`*…“”‘’«»');
+
+function isPunctuation(char: string): boolean {
+  return punctuation.has(char) || /\s/.test(char);
 }
 
 const wordsForNothing: ReadonlySet<string> = new Set(['', 'null', 'none', 'undefined']);
