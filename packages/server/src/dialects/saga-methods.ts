@@ -8,7 +8,7 @@ import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
 import { formatExpiry, toWireStep } from '../wire/step-requests.ts';
 import { extensionKey, toToolResult } from '../wire/tool-result.ts';
-import { withoutContinuation } from './parts/model-arguments.ts';
+import { continuationIn, withoutContinuation } from './parts/model-arguments.ts';
 
 /** Methods of this dialect. */
 export const sagaMethods = {
@@ -55,6 +55,12 @@ export async function callSaga(
   const { name, arguments: args } = toFields(params);
   if (typeof name !== 'string') throw invalidField('name: expected a string');
   if (args !== undefined && !isRecord(args)) throw invalidField('arguments: expected an object');
+  // The schema of a saga may accept any argument. The call would start anew, and run its steps again.
+  const continued = continuationIn(args);
+  if (continued !== undefined)
+    throw invalidField(
+      `arguments.${continued}: tools/callSaga starts a new call. Continue a suspended call with tools/resumeSaga`,
+    );
   const request = { method: sagaMethods.call, serves: 'tool', dialect } as const;
   // A model fills the arguments of the listed tool, which clients of this method do not need.
   return answer(name, await host.start(name, withoutContinuation(args), caller, request));

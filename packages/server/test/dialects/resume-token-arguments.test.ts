@@ -266,8 +266,25 @@ describe.each(eras)('%s', (era) => {
     const params = { name: 'placing', arguments: args };
     const { result } = (await ask(server, era, 'tools/callSaga', params)).last;
     expect(result).toMatchObject({ state: 'suspended' });
-    const wrong = { name: 'placing', arguments: { a: 1, resumeToken: 'abc' } };
-    expect((await ask(server, era, 'tools/callSaga', wrong)).last).toHaveProperty('error');
+  });
+
+  test('[T14] tools/callSaga refuses to continue a call, and names the method that does', async () => {
+    const runs: string[] = [];
+    const open = saga({ name: 'open', version: '1' }, function* () {
+      yield* step('run', () => void runs.push('run'));
+      return 'ran';
+    });
+    const { server } = served([open], accepting);
+    for (const args of [{ resumeToken: 'abc' }, { answers }, { resumeToken: 7, answers: 'abc' }]) {
+      const params = { name: 'open', arguments: args };
+      expect((await ask(server, era, 'tools/callSaga', params)).last).toMatchObject({
+        error: {
+          code: -32602,
+          message: expect.stringMatching(/^Invalid params.*tools\/resumeSaga/),
+        },
+      });
+    }
+    expect(runs).toEqual([]);
   });
 });
 

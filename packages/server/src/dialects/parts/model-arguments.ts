@@ -45,16 +45,31 @@ export function toModelAnswers(sent: unknown, where: string): readonly StepAnswe
   }));
 }
 
-/** Returns the arguments of a first call, without what only continues a call. */
+/**
+ * Returns the arguments of a first call, without empty values of what only continues a call. Other
+ * values of it are kept: see {@link continuationIn}.
+ */
 export function withoutContinuation(args: unknown): unknown {
   if (!isRecord(args)) return args;
   const { resumeToken, answers, ...others } = args;
-  // A value that says something is left for the schema of the saga to refuse.
   return {
     ...others,
     ...(toResumeToken(resumeToken) === undefined ? {} : { resumeToken }),
     ...(isEmpty(parsed(answers)) ? {} : { answers }),
   };
+}
+
+/**
+ * Finds an argument that continues a call. Undefined if there is none with a value. No tool has such
+ * an argument of its own: a host refuses its schema.
+ */
+export function continuationIn(args: unknown): 'resumeToken' | 'answers' | undefined {
+  const { resumeToken, answers } = Object(args) as {
+    readonly resumeToken?: unknown;
+    readonly answers?: unknown;
+  };
+  if (toResumeToken(resumeToken) !== undefined) return 'resumeToken';
+  return isEmpty(parsed(answers)) ? undefined : 'answers';
 }
 
 /** Removes a layer around a token, and punctuation behind it, which may stand behind the layer. */
