@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
-import { all, elicit, memoryGuard, saga, sleep, step, type Json } from '@mcp-saga/server';
+import { all, elicit, memoryGuard, saga, sample, sleep, step, type Json } from '@mcp-saga/server';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, type CallResult } from '../fixtures/calling.ts';
 import { start } from '../fixtures/clock.ts';
+import { hostOf, say, suspended } from '../fixtures/host.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { Empty, Target } from '../fixtures/sagas.ts';
 
@@ -195,6 +196,62 @@ describe.each(eras)('%s', (era) => {
     expect(parse.mock.calls.filter(([text]) => text === sentence)).toHaveLength(1);
   });
 
+  test.each<[string, unknown]>([
+    ['the result', { action: 'accept', content: { target: 'here' } }],
+    ['the bare content', { target: 'here' }],
+  ])('[T14] a form is read from a string of JSON for its one answer: %s', async (_, answer) => {
+    for (const written of [JSON.stringify(answer), JSON.stringify(answer, undefined, 2)]) {
+      const guard = { store: memoryGuard({ clock: () => start }) };
+      const { call, token, runs, told } = await begun({ guard });
+      // The same request again gets the same response.
+      for (let count = 0; count < 2; count += 1) {
+        const end = await call({ resumeToken: token, answers: { target: written } });
+        expect(end).toMatchObject({ isError: false, text: 'placed here' });
+      }
+      expect(runs).toEqual(['1 here']);
+      expect(told.ignored).toEqual([]);
+    }
+  });
+
+  test('[T14] a string that is no JSON of an object does not answer a form', async () => {
+    const deeplyNested = `{"target":${'['.repeat(100)}${']'.repeat(100)}}`;
+    for (const written of ['here', '"here"', '["here"]', '{"target":', deeplyNested]) {
+      const { call, token, runs } = await begun();
+      const again = await call({ resumeToken: token, answers: { target: written } });
+      expect(again).toMatchObject({ isError: true, token: expect.any(String) });
+      expect(runs).toEqual([]);
+    }
+  });
+
+  test('[T14] a wrong form in a string of JSON is asked again, and says what is wrong', async () => {
+    const { call, token } = await begun();
+    const again = await call({ resumeToken: token, answers: { target: '{"target": 7}' } });
+    expect(again).toMatchObject({ isError: true, token: expect.any(String) });
+    expect(again.text).toContain('(The last answer was rejected: target: ');
+    const end = await call({ resumeToken: again.token, answers });
+    expect(end).toMatchObject({ isError: false, text: 'placed here' });
+  });
+
+  test('[T14] a string of JSON stays the message of a model, also beside a form in a string', async () => {
+    const both = saga({ name: 'both', version: '1' }, function* () {
+      const { said, where } = yield* all({
+        said: sample('said', { messages: [], maxTokens: 100 }),
+        where: elicit('where', { message: 'Where?', schema: Target }),
+      });
+      return `${JSON.stringify(said.content)} ${where.target}`;
+    });
+    const { server } = served([both], accepting);
+    const call = async (args: object) =>
+      await called(server, era, { name: 'both', arguments: args });
+    const { token } = await call({});
+    const end = await call({
+      resumeToken: token,
+      answers: { said: '{"target":"there"}', where: '{"target":"here"}' },
+    });
+    expect(end.isError).toBe(false);
+    expect(end.text).toBe(`${JSON.stringify({ type: 'text', text: '{"target":"there"}' })} here`);
+  });
+
   test('[T14] another answer to an answered question is an error that a model can correct', async () => {
     const two = saga({ name: 'two', version: '1' }, function* () {
       const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
@@ -286,6 +343,15 @@ describe.each(eras)('%s', (era) => {
     }
     expect(runs).toEqual([]);
   });
+});
+
+test('[T14] a client that is no model cannot answer a form by a message', async () => {
+  const { program, runs } = placing();
+  const { host, told } = hostOf(program);
+  const { token } = suspended(await host.start('placing', { a: 1 }));
+  suspended(await host.resume(token, [say('target', '{"target":"here"}')]));
+  expect(told.ignored).toEqual([{ stepId: 'target', why: 'invalid' }]);
+  expect(runs).toEqual([]);
 });
 
 test('[T14] an answer to a saga that only waits is an error that names no open question', async () => {

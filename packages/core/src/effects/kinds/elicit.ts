@@ -1,5 +1,5 @@
 import { AuthoringError } from '../../values/errors.ts';
-import { isJsonObject, isSameJson } from '../../values/json.ts';
+import { assertJson, isJsonObject, isSameJson } from '../../values/json.ts';
 import { parseContent } from '../../values/form-content.ts';
 import { toForm, type FormSchema } from '../../values/form.ts';
 import type { Schema } from '../../values/standard-schema.ts';
@@ -73,10 +73,11 @@ export const elicitUrl: Effect<ElicitUrlSpec> = {
 };
 
 async function acceptElicitation(
-  { action, content }: Fields,
+  result: Fields,
   answer: Given,
   schema: Schema | undefined,
 ): Promise<Acceptance> {
+  const { action, content } = answer.provenance === 'model' ? asWritten(result) : result;
   if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
     return { reason: "action: expected 'accept', 'decline' or 'cancel'" };
   if (action !== 'accept' || schema === undefined) {
@@ -91,6 +92,26 @@ async function acceptElicitation(
   // A value changed by the schema may contain data that the client does not know, and is not
   // compressed.
   return accepted(isSameJson(parsed.value, given) ? 'accepted' : 'parsed', parsed.value, answer);
+}
+
+/**
+ * Reads the answer of a model that wrote JSON in a string. Whoever decodes a request does not know
+ * what a step asks, and passes a string on as a message, which it is for a step that samples. For a
+ * form or a URL, only JSON can be meant. Returns every other result as it is.
+ */
+function asWritten(result: Fields): Fields {
+  const { action, content } = result;
+  if (action !== undefined || !isJsonObject(content)) return result;
+  const { type, text } = content;
+  if (type !== 'text' || typeof text !== 'string') return result;
+  try {
+    const written: unknown = JSON.parse(text);
+    assertJson(written, { where: 'content' });
+    if (!isJsonObject(written)) return result;
+    return Object.hasOwn(written, 'action') ? written : { action: 'accept', content: written };
+  } catch {
+    return result;
+  }
 }
 
 /**
