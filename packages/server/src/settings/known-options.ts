@@ -184,7 +184,9 @@ export function assertKnown(
   const other = Object.keys(given).find((name) => !known.includes(name));
   if (other === undefined) return;
   const path = group && `${group}.`;
-  if (other === 'context')
+  // Other servers pass such a value to their handlers, with the host or with the caller. In a group
+  // of options, the word means something else.
+  if (other === 'context' && (group === '' || group === 'caller'))
     throw optionError(
       `There is no option '${path}context'. Pass what belongs to the process as \`services\` of the host, and return what belongs to ` +
         'a request from `auth.authenticate`: steps receive both, as `services` and `user`. A queue runs turns without a request.',

@@ -49,6 +49,18 @@ describe('a host rejects at its creation', () => {
       "There is no option 'tasks.tll'. Did you mean 'tasks.ttlMs'? Options: store, ttlMs,",
       'unknown_option',
     ],
+    [
+      'a context for steps',
+      { context: {} },
+      "There is no option 'context'. Pass what belongs to the process as `services`",
+      'unknown_option',
+    ],
+    [
+      'a context in a group of options',
+      { tasks: { context: {} } },
+      "There is no option 'tasks.context'. Options: store, ttlMs,",
+      'unknown_option',
+    ],
     ['another bearer', { tasks: { bearer: 'accepted' } }, "tasks.bearer: expected 'accept'"],
     ['a boolean as tasks', { tasks: true }, 'tasks: expected an object of store, ttlMs,'],
     [
