@@ -190,9 +190,10 @@ export function readSealedJson(stream: Uint8Array | undefined): unknown {
 }
 
 /**
- * Reads a record of a sealed stream, whose members have these types: `Json` for any value, and a
- * question mark for a member that may be absent. A good seal says only who wrote a text. Throws
- * TokenRefused `malformed` for another text, without a cause.
+ * Reads a record of a sealed stream, and checks the types of its named members. Members without a
+ * name are not checked. A seal proves that a host of the service wrote the record, but not that its
+ * release has the same members. Throws TokenRefused `malformed` for any other content, without a
+ * cause, which would quote the plaintext.
  */
 export function readSealedRecord<T>(
   stream: Uint8Array | undefined,
@@ -207,7 +208,10 @@ export function readSealedRecord<T>(
   return value as T;
 }
 
-/** Type of a member, or a check of it. */
+/**
+ * Type of a member, or a check of it. `json` is any value, and a question mark is for a member that
+ * may be absent.
+ */
 export type SealedMember =
   | 'string'
   | 'number'
