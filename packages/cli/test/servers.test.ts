@@ -2,7 +2,7 @@ import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { all, elicit, poll, progress, saga } from '@mcp-saga/server';
+import { all, elicit, elicitUrl, poll, progress, saga } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serve, type Server } from 'srvx';
@@ -18,6 +18,16 @@ const place = saga({ name: 'place', version: '1' }, function* () {
     schema: z.object({ city: z.string(), zip: z.string().optional() }),
   });
   return JSON.stringify(answer);
+});
+
+const ready = saga({ name: 'ready', version: '1' }, function* () {
+  yield* elicit('sure', { message: 'Ready?', schema: z.object({}) });
+  return 'started';
+});
+
+const pages = saga({ name: 'pages', version: '1' }, function* () {
+  yield* elicitUrl('page', { message: 'Open it.', url: 'https://shop.example/terms' });
+  return 'opened';
 });
 
 const both = saga({ name: 'both', version: '1' }, function* () {
@@ -66,7 +76,7 @@ beforeAll(async () => {
       ...serveSagas({
         name: 'shop',
         version: '1',
-        sagas: [refund, place, both, truck, pay, copy, track],
+        sagas: [refund, place, both, truck, pay, copy, track, ready, pages],
         keys,
         answers: { model: 'accept' },
         limits: { maxHoldMs: 0 },
@@ -230,6 +240,20 @@ describe('mcp-saga call', () => {
       expect(used.errors).not.toContain('No question');
     },
   );
+
+  it.each([
+    ['a form without fields', 'ready', '--answer sure=true', true],
+    ['a page', 'pages', '--answer page=true', true],
+    ['a form whose field has no default', 'place', '--answer city=…', false],
+  ])('names options that answer the question: %s', async (_, name, option, hasDefaults) => {
+    const call = ['call', name, '-u', urls[0] ?? ''];
+    const unanswered = await run(call);
+    expect(unanswered).toMatchObject({ code: 1, errors: expect.stringContaining(option) });
+    const answer = option.replace('…', 'Rome').split(' ');
+    expect(await run([...call, ...answer])).toMatchObject({ code: 0 });
+    expect(unanswered.errors.includes('or --yes')).toBe(hasDefaults);
+    expect(await run([...call, '--yes'])).toMatchObject({ code: hasDefaults ? 0 : 1 });
+  });
 
   it('keeps an open saga in a file, and continues from the file', async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');

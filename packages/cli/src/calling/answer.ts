@@ -71,12 +71,13 @@ function unusedOf(
   return `No question for ${unused.join(', ')}. Asked: ${questions.join(', ') || 'nothing'}.`;
 }
 
-/** Members of a step that a person reads. All others are values, which an answer may repeat. */
+/** Members of a step that a person reads. All other members are values, which stay as they are. */
 const readMembers: readonly string[] = ['message', 'title', 'description', 'text'];
 
 /**
- * Returns a step for a person: with text for people, and with the given answers as defaults of the
- * fields. A default that a person cannot see as it is is none.
+ * Returns a step for a person: characters that nobody sees are shown as escapes, and the given
+ * answers are the defaults of the fields. A default of the server with such characters is dropped,
+ * because the person would confirm a value that is not the one on the screen.
  */
 function shown(step: SagaStep, { answers }: GivenAnswers): SagaStep {
   const safe = JSON.parse(JSON.stringify(step), (name, value: unknown) => {
@@ -117,6 +118,7 @@ function contentOf(
   const whole = answers.get(stepId);
   const form = toValue(whole ?? '');
   if (isRecord(form)) return form as FormContent;
+  if (names.length === 0) return yes || whole !== undefined ? {} : undefined;
   const [only = ''] = names;
   if (whole !== undefined && names.length === 1)
     return { [only]: fitted(properties[only], whole) as Value };
@@ -158,12 +160,23 @@ function questionOf({ type, stepId, params }: SagaStep): string {
   return `'${stepId}' asks the model: ${parts.map(({ text = '(no text)' }) => text).join('\n')}`;
 }
 
-function unanswered(step: SagaStep, { yes, answers: given }: GivenAnswers): CliError {
+function unanswered(step: SagaStep, given: GivenAnswers): CliError {
   const { stepId, type } = step;
-  const open = fieldsOf(step).filter((name) => !given.has(name));
-  const answers = open.map((name) => `--answer ${name}=…`);
-  const answer =
-    type === 'sampling' ? '--model-answer TEXT' : answers.join(' ') || `--answer ${stepId}=true`;
-  const how = `${answer} or --decline ${stepId}${yes || type === 'sampling' ? '' : ' or --yes'}`;
-  return new CliError('question_unanswered', `${questionOf(step)} Answer with ${how}.`);
+  const open = fieldsOf(step).filter((name) => !given.answers.has(name));
+  const byField = open.map((name) => `--answer ${name}=…`).join(' ');
+  const ways = [
+    type === 'sampling' ? '--model-answer TEXT' : byField || `--answer ${stepId}=true`,
+    `--decline ${stepId}`,
+    // Not every field has a default.
+    ...(type !== 'sampling' && isAnsweredByDefaults(step, given) ? ['--yes'] : []),
+  ];
+  return new CliError(
+    'question_unanswered',
+    `${questionOf(step)} Answer with ${ways.join(' or ')}.`,
+  );
+}
+
+/** `true` if `--yes` would answer a question. */
+function isAnsweredByDefaults(step: SagaStep, given: GivenAnswers): boolean {
+  return fromOptions(step, { ...given, yes: true }) !== undefined;
 }
