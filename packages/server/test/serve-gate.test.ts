@@ -305,6 +305,7 @@ describe('authenticate that throws', () => {
     ['an OAuth error of SDK 2', { code: 'invalid_token' }, 401, 'invalid_token'],
     ['an OAuth error of SDK 1', { errorCode: 'insufficient_scope' }, 403, 'insufficient_scope'],
     ['an HTTP error for the client', { status: 401, expose: true }, 401, 'invalid_token'],
+    ['an HTTPException of Hono', { status: 401, getResponse: () => 0 }, 401, 'invalid_token'],
     ['an HTTP error about rights', { status: 403, expose: true }, 403, 'insufficient_scope'],
   ])('[T6] is a challenge for %s, also for anonymous callers', async (_, fields, status, error) => {
     for (const more of [{}, { anonymous: 'accept' as const }]) {

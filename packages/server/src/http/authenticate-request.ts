@@ -51,16 +51,18 @@ const refusals: Readonly<Record<string, RefusedToken>> = {
  * Recognizes the errors of the MCP SDK (OAuth error codes), of jose (a token that is expired, or
  * whose signature or claims are wrong), and of HTTP libraries (`status`).
  *
- * A status counts only if the error says with `expose`, as errors of http-errors do, that it is for
- * the client. Clients of other services throw errors with a status, too: if a provider refuses the
- * credentials of this server, the token of the caller may still be good.
+ * A status counts only if the error says that it is for the client: with `expose`, as errors of
+ * http-errors do, or with a response of its own, as those of Hono. Clients of other services throw
+ * errors with a status, too: if a provider refuses the credentials of this server, the token of the
+ * caller may still be good.
  */
 function toRefusedToken(error: unknown): RefusedToken | undefined {
-  const { code, errorCode = code, status, expose } = Object(error) as Record<string, unknown>;
+  const fields = Object(error) as Record<string, unknown>;
+  const { code, errorCode = code, status, expose, getResponse } = fields;
   const name = String(errorCode);
   if (Object.hasOwn(refusals, name)) return refusals[name];
   if (/^ERR_(?:JW[TSE]_|JWKS_NO_MATCHING_KEY$)/.test(name)) return refusals['invalid_token'];
-  if (expose !== true) return undefined;
+  if (expose !== true && typeof getResponse !== 'function') return undefined;
   if (status === 401) return refusals['invalid_token'];
   return status === 403 ? refusals['insufficient_scope'] : undefined;
 }
