@@ -177,6 +177,10 @@ describe('an expected failure', () => {
     return String(sure);
   });
   const answered = testSaga(asks).on.elicit('sure', { sure: true });
+  const saves = saga({ name: 'saves', version: '1' }, function* () {
+    yield* step('save', ({ idempotencyKey }) => idempotencyKey);
+    throw new Error('not saved');
+  });
 
   it.each(['elicitation_refused', 'declined'])(
     'is named by the code of the error, or by a part of its message: %s',
@@ -195,10 +199,30 @@ describe('an expected failure', () => {
     }
   });
 
-  it('is dropped by each further word, which may lead to another end', async () => {
+  it('holds whatever words of the script follow it', async () => {
     const declined = answered.refuse.elicit('sure').expectFailure('declined');
-    expect((await declined.on.elicit('sure', { sure: false }).run()).result).toBe('false');
-    expect((await errorOf(crashEverywhere(declined.late.elicit('sure', 9)))).code).toBe('violated');
+    const late = declined.late.elicit('sure', 9);
+    expect((await late.run()).status).toBe('failed');
+    await crashEverywhere(late);
+
+    const agreed = declined.on.elicit('sure', { sure: false });
+    for (const check of [() => agreed.run(), () => crashEverywhere(agreed)]) {
+      const { code, message } = await errorOf(check());
+      expect(code).toBe('script');
+      expect(message).toContain(".expectFailure('declined')   (the run completed");
+    }
+  });
+
+  it('is replaced by another one', async () => {
+    const wrong = answered.expectFailure('no truck');
+    const run = await wrong.expectFailure('declined').refuse.elicit('sure').run();
+    expect(run.status).toBe('failed');
+  });
+
+  it('is not expected of the cases of an explorer, which add faults', async () => {
+    const declined = answered.refuse.elicit('sure').expectFailure('declined');
+    await refuseEverywhere(declined);
+    await failEverywhere(testSaga(saves).expectFailure('not saved'), { harmless: ['save'] });
   });
 
   it('stays in the pasted script of a saga that is not deterministic', async () => {

@@ -65,16 +65,16 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
    */
   get on(): On<P, Steps> {
     return {
-      elicit: (id, answer) => this.with({ kind: 'answer', id, answer }),
-      url: (id) => this.with({ kind: 'answer', id, answer: {} }),
-      sample: (id, answer) => this.with({ kind: 'sample', id, answer }),
-      roots: (id, roots) => this.with({ kind: 'roots', id, roots }),
-      step: (id, result) => this.with({ kind: 'step', id, result }),
+      elicit: (id, answer) => this.#add({ kind: 'answer', id, answer }),
+      url: (id) => this.#add({ kind: 'answer', id, answer: {} }),
+      sample: (id, answer) => this.#add({ kind: 'sample', id, answer }),
+      roots: (id, roots) => this.#add({ kind: 'roots', id, roots }),
+      step: (id, result) => this.#add({ kind: 'step', id, result }),
       approval: (id, answer) =>
-        this.with({ kind: 'outside', id, what: 'approval', given: toGiven('on.approval', answer) }),
+        this.#add({ kind: 'outside', id, what: 'approval', given: toGiven('on.approval', answer) }),
       event: (id, content, at = {}) => {
         assertKnownOptions('on.event', at, { afterMs: true });
-        return this.with({
+        return this.#add({
           kind: 'outside',
           id,
           what: 'event',
@@ -90,7 +90,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
       step: (id, error, at = {}) => {
         assertKnownOptions('fail.step', at, { times: true, from: true });
         const { times = Infinity, from } = at;
-        return this.with({
+        return this.#add({
           kind: 'fail',
           id,
           error,
@@ -99,15 +99,15 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
         });
       },
       undo: (id, error, at) =>
-        this.with({ kind: 'fail', id: `~${id}`, error, times: timesIn('fail.undo', at) }),
-      client: (id, message) => this.with({ kind: 'clientError', id, message }),
+        this.#add({ kind: 'fail', id: `~${id}`, error, times: timesIn('fail.undo', at) }),
+      client: (id, message) => this.#add({ kind: 'clientError', id, message }),
     };
   }
 
   /** Timeouts: the code of the step does not run, and its outcome is unknown. */
   get timeout(): { step(id: Id<Steps>, times?: Times): TestSaga<P, Steps> } {
     return {
-      step: (id, at) => this.with({ kind: 'timeout', id, times: timesIn('timeout.step', at) }),
+      step: (id, at) => this.#add({ kind: 'timeout', id, times: timesIn('timeout.step', at) }),
     };
   }
 
@@ -117,8 +117,8 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     response(turn: number): TestSaga<P, Steps>;
   } {
     return {
-      step: (id, at) => this.with({ kind: 'lose', id, times: timesIn('lose.step', at) }),
-      response: (turn) => this.with({ kind: 'loseResponse', turn }),
+      step: (id, at) => this.#add({ kind: 'lose', id, times: timesIn('lose.step', at) }),
+      response: (turn) => this.#add({ kind: 'loseResponse', turn }),
     };
   }
 
@@ -132,15 +132,15 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
   } {
     return {
       before: (id, at) =>
-        this.with({ kind: 'crash', id, when: 'before', run: runIn('crash.before', at) }),
+        this.#add({ kind: 'crash', id, when: 'before', run: runIn('crash.before', at) }),
       after: (id, at) =>
-        this.with({ kind: 'crash', id, when: 'after', run: runIn('crash.after', at) }),
+        this.#add({ kind: 'crash', id, when: 'after', run: runIn('crash.after', at) }),
     };
   }
 
   /** Refused questions. Default `decline`; `cancel` dismisses the question. */
   get refuse(): { elicit(id: Id<Steps>, action?: 'decline' | 'cancel'): TestSaga<P, Steps> } {
-    return { elicit: (id, action = 'decline') => this.with({ kind: 'refuse', id, action }) };
+    return { elicit: (id, action = 'decline') => this.#add({ kind: 'refuse', id, action }) };
   }
 
   /** Delays the answer to a question by `ms` milliseconds. */
@@ -152,7 +152,7 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     const late =
       (word: string) =>
       (id: Id<Steps>, ms: number): TestSaga<P, Steps> =>
-        this.with({ kind: 'late', id, ms: positive(`late.${word}`, ms) });
+        this.#add({ kind: 'late', id, ms: positive(`late.${word}`, ms) });
     return { elicit: late('elicit'), approval: late('approval'), event: late('event') };
   }
 
@@ -166,9 +166,9 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
     event(id: Id<Steps>): TestSaga<P, Steps>;
   } {
     const nobody = (id: Id<Steps>, what: 'approval' | 'event'): TestSaga<P, Steps> =>
-      this.with({ kind: 'outside', id, what, given: [] });
+      this.#add({ kind: 'outside', id, what, given: [] });
     return {
-      elicit: (id, ms) => this.with({ kind: 'silent', id, ms: positive('silent.elicit', ms) }),
+      elicit: (id, ms) => this.#add({ kind: 'silent', id, ms: positive('silent.elicit', ms) }),
       approval: (id) => nobody(id, 'approval'),
       event: (id) => nobody(id, 'event'),
     };
@@ -176,28 +176,38 @@ export class TestSaga<P extends Program = Program, Steps extends object = AnySte
 
   /** Missing capabilities: dependent steps throw `ClientCannot`. */
   get deny(): { client(need: ClientNeed): TestSaga<P, Steps> } {
-    return { client: (need) => this.with({ kind: 'deny', need }) };
+    return { client: (need) => this.#add({ kind: 'deny', need }) };
   }
 
   /** Cancels the saga instead of an answer. */
   get cancel(): { at(id: Id<Steps>, reason?: string): TestSaga<P, Steps> } {
-    return { at: (id, reason) => this.with({ kind: 'end', id, reason }) };
+    return { at: (id, reason) => this.#add({ kind: 'end', id, reason }) };
   }
 
   /**
    * Expects the run to fail with an error whose code or name is `reason`, or whose message contains
    * it. A run that ends otherwise throws. Without this word, explorers accept only a script whose
-   * undisturbed run completes. Write it last: each further word makes a script that may end
-   * otherwise, and drops the expectation.
+   * undisturbed run completes. Further words keep the expectation, and a second one replaces it.
    */
   expectFailure(reason: string): TestSaga<P, Steps> {
     return this.with({ kind: 'expectFailure', reason: reasonIn('expectFailure', reason) });
   }
 
-  /** Adds rules to the script, which may then end otherwise than expected. */
+  /**
+   * Adds rules to the script, for explorers, and drops the expected failure: a disturbed run may end
+   * otherwise.
+   */
   with(...rules: readonly Rule[]): TestSaga<P, Steps> {
     const kept = this.rules.filter(({ kind }) => kind !== 'expectFailure');
     return new TestSaga<P, Steps>(this.saga, this.options, [...kept, ...rules]);
+  }
+
+  /**
+   * Adds a rule that the author writes. An expected failure stays in the script: if it were dropped,
+   * the test would pass without it, and nobody would notice.
+   */
+  #add(rule: Rule): TestSaga<P, Steps> {
+    return new TestSaga<P, Steps>(this.saga, this.options, [...this.rules, rule]);
   }
 
   /** Drops rules from the script, for explorers. */
