@@ -5,6 +5,7 @@ import {
   ClientCannot,
   elicit,
   ElicitationRefused,
+  SagaError,
   sample,
   step,
   StepError,
@@ -205,6 +206,40 @@ describe('any error that a step throws', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  describe('with `data`', () => {
+    // As JSON, a string has two quotes, and each of these characters two bytes.
+    const fits = 'é'.repeat((4096 - 2) / 2);
+    const failed = (data: unknown): Error => Object.assign(new Error('HTTP 500'), { data });
+    const dataOf = async (error: Error): Promise<unknown> => {
+      const issue = (): Command<unknown> =>
+        step('s', () => {
+          throw error;
+        });
+      const [first, second] = await caughtTwice(issue);
+      expect(second).toEqual(first);
+      expect(first).toMatchObject({ message: error.message });
+      return (first as StepError).data;
+    };
+
+    it('[T11] keeps 4 kB of it, and omits more', async () => {
+      expect(await dataOf(failed(fits))).toBe(fits);
+      expect(await dataOf(failed(`${fits}.`))).toBeUndefined();
+    });
+
+    it('[T11] omits a long list, and a value that JSON does not have', async () => {
+      expect(await dataOf(failed({ rows: Array(3000).fill(1) }))).toBeUndefined();
+      expect(await dataOf(failed(new Map([['body', `${fits}.`]])))).toBeUndefined();
+      expect(await dataOf(failed(new Uint8Array(4096)))).toBeUndefined();
+    });
+
+    it('[R2] keeps all of it for a public SagaError, and 4 kB for another one', async () => {
+      const open = Object.assign(new SagaError('Too many rows'), { data: `${fits}.` });
+      expect(await dataOf(open)).toBe(`${fits}.`);
+      const hidden = new SagaError('Too many rows', { public: false });
+      expect(await dataOf(Object.assign(hidden, { data: `${fits}.` }))).toBeUndefined();
+    });
   });
 
   it('[R2] keeps name, message, code, and status of itself and of three causes', async () => {

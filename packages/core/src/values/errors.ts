@@ -53,14 +53,14 @@ function hideTrace(error: SagaError): void {
 /**
  * A step failed. Bodies always get this class, with `name`, `message`, `code`, `status`, `cause`,
  * and `data` of the thrown error, but without the thrown class and stack. Strings are cut at 1 kB,
- * and causes at the third.
+ * and causes at the third. `data` of more than 4 kB is left out, unless a public `SagaError` has it.
  */
 export class StepError extends SagaError {
   /** Path of the failed step. */
   readonly stepId: string;
   /** The `status` of the thrown error, such as the status of an HTTP response. */
   readonly status: string | number | undefined;
-  /** The `data` of the thrown error, through the codec. */
+  /** The `data` of the thrown error, through the codec; undefined above 4 kB of JSON. */
   readonly data: unknown;
 
   constructor(stepId: string, error: StepErrorData) {

@@ -6,6 +6,8 @@ import { SagaError, type StepErrorData } from './errors.ts';
 const maxTextBytes = 1024;
 /** Number of causes behind an error. */
 const maxCauses = 3;
+/** Bytes of the encoded `data` of an error. HTTP clients put whole responses there. */
+const maxDataBytes = 4096;
 
 /**
  * Converts a thrown value to plain data for the journal: the strings and numbers that libraries
@@ -90,13 +92,22 @@ function isForClient(thrown: unknown): boolean {
   }
 }
 
-/** Encodes a thrown value for the journal. Omits `data` that cannot be encoded. */
+/**
+ * Encodes a thrown value for the journal. Omits `data` that cannot be encoded or has more than 4 kB,
+ * so that the step fails with its own error, and not the saga for the size of its token. The `data`
+ * of a public `SagaError` stays at any size: the author chose it.
+ */
 export function encodeError(thrown: unknown): string {
-  const data = toStepErrorData(thrown);
+  const { data, ...facts } = toStepErrorData(thrown);
+  if (data === undefined) return encode(facts);
   try {
-    return encode(data);
+    const isKept = facts.public === true || !isLongerThan(maxDataBytes, encode(data));
+    return encode(isKept ? { ...facts, data } : facts);
   } catch {
-    const { data: _, ...rest } = data;
-    return encode(rest);
+    return encode(facts);
   }
+}
+
+function isLongerThan(bytes: number, text: string): boolean {
+  return text.length > bytes || new TextEncoder().encode(text).length > bytes;
 }
