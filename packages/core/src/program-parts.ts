@@ -20,7 +20,7 @@ export type { RootsSpec } from './effects/kinds/roots.ts';
 export type { SampleSpec } from './effects/kinds/sample.ts';
 export type { StepUndo, UndoWork } from './model/command.ts';
 export { isClearlyLargerThan, isLargerThan, assertJson, InvalidJson } from './values/json.ts';
-export { encodeError } from './values/step-error-data.ts';
+export { encodeError, toStepErrorData } from './values/step-error-data.ts';
 export { generatorProgram } from './turn/generator-program.ts';
 export { decodeHead, encodeHead, isSameState, type Head } from './journal/head.ts';
 export { Journal } from './journal/journal.ts';

@@ -24,6 +24,7 @@ export {
   isUnknownOutcome,
   present,
   runtimeAfter,
+  toStepErrorData,
   type CommitPoint,
   type CommittedTurn,
   type SuspendedOutcome,

@@ -1,7 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { continueAs, elicit, saga, type Program, type StepError } from '@mcp-saga/server';
+import {
+  continueAs,
+  elicit,
+  saga,
+  SagaError,
+  type Program,
+  type StepError,
+} from '@mcp-saga/server';
 import {
   formatRecording,
   replayRecording,
@@ -35,6 +42,39 @@ async function replayed(
   program: Program,
 ): Promise<void> {
   await replayRecording(JSON.parse(JSON.stringify(recording)), [program]);
+}
+
+/** A machine whose output is what it sees of the thrown value of its step. */
+function catching(thrown: unknown): Program {
+  const machine = setup({
+    types: { output: {} as string, context: {} as { seen: string } },
+    actors: {
+      ship: step((): void => {
+        throw thrown;
+      }),
+    },
+  }).createMachine({
+    context: { seen: '' },
+    initial: 'shipping',
+    states: {
+      shipping: {
+        invoke: {
+          id: 'ship',
+          src: 'ship',
+          onError: {
+            target: 'failed',
+            actions: assign(({ event }) => {
+              const { name, message, data, public: isPublic } = event.error as StepError;
+              return { seen: JSON.stringify([name, message, data, isPublic]) };
+            }),
+          },
+        },
+      },
+      failed: { type: 'final' },
+    },
+    output: ({ context }) => context.seen,
+  });
+  return machineSaga({ name: 'catching', version: '1' }, machine);
 }
 
 describe('a recording of a machine', () => {
@@ -106,6 +146,32 @@ describe('a recording of a machine', () => {
     const run = await testSaga(program).run();
     expect(run.result).toBe('502 ECONNRESET cable');
     await replayed(run, program);
+  });
+
+  it.each<[string, unknown]>([
+    ['a number', 42],
+    ['a long string', 'no truck '.repeat(200)],
+    ['an object without a message', { status: 503 }],
+    ['nothing', undefined],
+    ['a public error with a long message', new SagaError('no truck '.repeat(200))],
+    [
+      'a public error with much data',
+      Object.assign(new SagaError('no truck'), { data: '.'.repeat(5000) }),
+    ],
+    [
+      'another error that calls itself public',
+      Object.assign(new Error('no truck '.repeat(200)), { public: true }),
+    ],
+  ])('[R3] shows the machine the same error again if a step threw %s', async (_, thrown) => {
+    const run = await testSaga(catching(thrown)).run();
+    expect(run.status).toBe('completed');
+    await replayed(run, catching(thrown));
+  });
+
+  it('has the message that the machine sees of a number that a step throws', async () => {
+    const { recording, result } = await testSaga(catching(42)).run();
+    expect(result).toBe('["Error","42",null,false]');
+    expect(recording.happened[0]?.value).toEqual({ name: 'Error', message: '42' });
   });
 
   it.each<[string, TestSaga]>([

@@ -249,6 +249,23 @@ describe('the check of recordings before a deployment', () => {
     );
   });
 
+  it.each<[string, unknown, string]>([
+    ['a number', 43, '43'],
+    ['a string', 'no truck', 'no truck'],
+    ['nothing', undefined, 'a value of type undefined was thrown'],
+  ])(
+    'records the message that a saga has of %s that its body throws',
+    async (_, thrown, message) => {
+      const odd = saga({ name: 'odd', version: '1' }, function* () {
+        yield* step('look', () => 1);
+        throw thrown;
+      });
+      const { recording } = await testSaga(odd).run();
+      expect(recording.end).toMatchObject({ error: { name: 'Error', message } });
+      await replayRecording(JSON.parse(JSON.stringify(recording)), [odd]);
+    },
+  );
+
   it('records an error that JSON lacks', async () => {
     const odd = saga({ name: 'odd', version: '1' }, function* () {
       yield* step('look', () => 1);

@@ -1,23 +1,26 @@
-import type { Json } from '@mcp-saga/server';
+import { SagaError, type Json } from '@mcp-saga/server';
+import { toStepErrorData } from '@mcp-saga/server/internal';
 import { toJson } from './recorded-event.ts';
 
 /** Causes that a saga may see behind an error. */
 const maxCauses = 3;
 
-/** Converts an error to JSON with its plain fields, for retry policies. Never throws. */
+/**
+ * Converts a thrown value to JSON. A value that is no object gets the name and the message that the
+ * saga sees. An error keeps its plain fields, which a retry policy may read. Never throws.
+ */
 export function thrownToJson(thrown: unknown, causes: number = maxCauses): Json {
-  if (typeof thrown !== 'object' || thrown === null) {
-    return {
-      name: 'Error',
-      message: typeof thrown === 'string' ? thrown : `a value of type ${typeof thrown} was thrown`,
-    };
-  }
+  const seen = toStepErrorData(thrown);
+  if (typeof thrown !== 'object' || thrown === null)
+    return { name: seen.name, message: seen.message };
   const fields: Record<string, Json> = {};
   const known = ['name', 'message', 'code', 'status', 'cause', 'data'];
   for (const key of new Set([...known, ...keysOf(thrown)])) {
     const value = fieldOf(thrown, key);
     if (value !== undefined) fields[key] = value;
   }
+  // Only a public `SagaError` is public, whatever fields other errors have.
+  if (seen.public !== true) delete fields['public'];
   const cause = causes === 0 ? undefined : causeOf(thrown);
   if (cause !== undefined) fields['cause'] = thrownToJson(cause, causes - 1);
   return fields;
@@ -32,6 +35,7 @@ function causeOf(thrown: object): unknown {
   }
 }
 
+/** Makes an error with the fields of a recorded one, which the saga treats alike. */
 export function thrownFrom(json: Json | undefined): Error {
   const {
     name = 'Error',
@@ -40,7 +44,10 @@ export function thrownFrom(json: Json | undefined): Error {
     ...rest
   } = Object(json) as { readonly [key: string]: Json; readonly message?: string };
   const inner = typeof cause === 'object' ? thrownFrom(cause) : cause;
-  const error = new Error(message, inner === undefined ? {} : { cause: inner });
+  const options = inner === undefined ? {} : { cause: inner };
+  // The message and the data of a public error are not cut, and a client may read the message.
+  const error =
+    rest['public'] === true ? new SagaError(message, options) : new Error(message, options);
   // Not by assignment: a field of that name may have a setter.
   for (const [key, value] of Object.entries({ name, ...rest })) {
     Object.defineProperty(error, key, {

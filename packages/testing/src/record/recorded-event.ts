@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/server';
-import { encode, type Outcome } from '@mcp-saga/server/internal';
+import { encode, toStepErrorData, type Outcome } from '@mcp-saga/server/internal';
 import type { Recorded, RecordedEnd, RecordedEvent, Redact } from './recording.ts';
 
 /** Redacts a value, and tells if the value changed. */
@@ -59,31 +59,13 @@ export function failure(
   readonly error: { readonly name: string; readonly message: string };
   readonly redacted?: true;
 } {
-  const { name, message } = Object(thrown) as { name?: unknown; message?: unknown };
-  const { kept, redacted } = redactedBy(
-    redact,
-    typeof message === 'string' ? message : encodable(thrown),
-    {
-      kind: 'error',
-      id: '',
-      part: 'value',
-    },
-  );
+  const { name, message } = toStepErrorData(thrown);
+  const of = { kind: 'error', id: '', part: 'value' } as const;
+  const { kept, redacted } = redactedBy(redact, message, of);
   return {
-    error: {
-      name: typeof name === 'string' ? name : 'Error',
-      message: typeof kept === 'string' ? kept : JSON.stringify(kept),
-    },
+    error: { name, message: typeof kept === 'string' ? kept : JSON.stringify(kept) },
     ...(redacted ? { redacted } : {}),
   };
-}
-
-function encodable(thrown: unknown): Json {
-  try {
-    return toJson(thrown);
-  } catch {
-    return `a value of type ${typeof thrown} was thrown`;
-  }
 }
 
 /** Converts a value to JSON by the codec of the journal. */
