@@ -209,6 +209,24 @@ describe('sagaProperty', () => {
     expect(heard).toEqual(['timer', 'run', 'run']);
   });
 
+  it('lets timers fire between the runs that look for one that completes', async () => {
+    let runs = 0;
+    let runsAtTimer = 0;
+    const fails = saga({ name: 'fails', version: '1' }, function* () {
+      yield* step('charge', () => {
+        runs += 1;
+        if (runs === 1) setImmediate(() => (runsAtTimer = runs));
+        return Promise.reject(new Error('no money'));
+      });
+      return 'charged';
+    });
+    const details = await fc.check(sagaProperty(fails), { seed: 7 });
+    expect(details.failed).toBe(true);
+    expect(runs).toBe(100);
+    // The timer fires before the second run, and not after all of them.
+    expect(runsAtTimer).toBe(1);
+  });
+
   it('draws contents of forms within their bounds', () => {
     const form = {
       properties: {

@@ -54,16 +54,24 @@ export interface SagaPropertyOptions<W> extends Omit<
   readonly expectFailure?: string;
 }
 
-const { before: _before, ...testNames } = testSagaNames;
-const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = {
-  ...testNames,
+/** Options that each run has unchanged. */
+type SharedOptions = Omit<TestSagaOptions, 'input' | 'services' | 'before' | 'providers'>;
+
+/** Options that the property draws, makes anew for each run, or reads itself. */
+const ownOptions: NamesOf<Omit<SagaPropertyOptions<unknown>, keyof SharedOptions>> = {
+  input: true,
   world: true,
+  services: true,
+  providers: true,
   steps: true,
   answers: true,
   faults: true,
   harmless: true,
   expectFailure: true,
 };
+
+const { before: _before, ...testNames } = testSagaNames;
+const propertyNames: NamesOf<SagaPropertyOptions<unknown>> = { ...testNames, ...ownOptions };
 
 type Draw = fc.GeneratorValue;
 
@@ -165,8 +173,7 @@ function drawRun<W>(
   draw: Draw,
   faults: NonNullable<SagaPropertyOptions<W>['faults']>,
 ): DrawnRun<W> {
-  const { input, world: makeWorld, services, providers, steps, ...others } = options;
-  const { answers, faults: _, harmless: __, expectFailure: ___, ...rest } = others;
+  const { input, world: makeWorld, services, providers, steps, answers } = options;
   const world = makeWorld?.() as W;
   const stands = Object.entries(steps?.(world) ?? {}).map(([id, result]): Rule => ({
     kind: 'step',
@@ -177,7 +184,7 @@ function drawRun<W>(
   const test = new TestSaga(
     saga,
     {
-      ...rest,
+      ...sharedOptions(options),
       ...(given === undefined ? {} : { input: given }),
       ...(providers === undefined ? {} : { providers: providers(world) }),
       ...(services === undefined ? {} : { services: services(world) }),
@@ -203,6 +210,12 @@ function drawRun<W>(
   return { test, world, simulated, drawn };
 }
 
+/** Returns the options that each run has unchanged. */
+function sharedOptions<W>(options: SagaPropertyOptions<W>): SharedOptions {
+  const shared = Object.entries(options).filter(([name]) => !Object.hasOwn(ownOptions, name));
+  return Object.fromEntries(shared);
+}
+
 /** Formats a drawn run. Omits unreached steps: an unused fault fails a pasted test. */
 function sourceOf({ test, simulated, drawn }: DrawnRun<unknown>): string {
   const heard = drawn.filter(
@@ -226,6 +239,8 @@ async function endsAsExpected<W>(saga: Program, options: SagaPropertyOptions<W>)
   const { expectFailure: reason } = options;
   let first: SagaTestError | undefined;
   for (const draw of fc.sample(fc.gen(), { numRuns: undisturbedRuns, seed: 1 })) {
+    // As above: a hundred runs would starve the timeout of the test runner.
+    await breathe();
     const drawnRun = drawRun(saga, options, draw, []);
     const { test, simulated } = drawnRun;
     const expected: Rule | undefined =
