@@ -54,7 +54,42 @@ async function workOf(regions: number): Promise<Work> {
   }
 }
 
+/** Counts how often a machine writes its questions when a client answers all of them at once. */
+async function messagesOf(questions: number): Promise<number> {
+  let written = 0;
+  const message = (): string => {
+    written += 1;
+    return 'Well?';
+  };
+  const names = Array.from({ length: questions }, (_, index) => `ask${index}`);
+  const parts = names.map((id) => [
+    id,
+    {
+      initial: 'a',
+      states: { a: { invoke: { id, src: 'ask', onDone: 'b' } }, b: { type: 'final' } },
+    },
+  ]);
+  const machine = setup({
+    actors: { ask: elicit({ message, schema: z.object({ n: z.number() }) }) },
+  }).createMachine({
+    type: 'parallel',
+    states: Object.fromEntries(parts),
+    output: 'done',
+  } as never) as unknown as AnyStateMachine;
+  const drive = new Drive(machineSaga({ name: 'm', version: '1' }, machine));
+  await drive.start();
+  written = 0;
+  const answers = Object.fromEntries(names.map((id) => [id, accept({ n: 1 })]));
+  const outcome = await drive.resume(answers, { replace: { room: async () => 100_000 } });
+  expect(outcome.status).toBe('completed');
+  return written;
+}
+
 describe('a machine with many parallel regions', () => {
+  it('[R1] writes each question as often for many answers as for few', async () => {
+    expect((await messagesOf(40)) / 40).toBe((await messagesOf(10)) / 10);
+  });
+
   it.each(['states', 'actors', 'objects', 'texts'] as const)(
     '[R1] needs the same work for each region in a turn, in %s',
     async (kind) => {

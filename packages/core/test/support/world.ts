@@ -142,6 +142,7 @@ export type RuntimeMembers = Partial<
 /** Members that a runtime may lack, by their part. */
 const optional: Partial<Record<keyof RuntimeMembers, keyof Runtime>> = {
   lifeEndsAt: 'saga',
+  room: 'saga',
   receivedAt: 'turn',
   isInterrupted: 'turn',
   defersEffects: 'turn',

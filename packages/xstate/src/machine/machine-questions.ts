@@ -12,6 +12,7 @@ import {
   toClientStep,
   decode,
   type ClientAnswer,
+  type PendingRoom,
   type ProgramState,
   type Route,
   type Runtime,
@@ -46,6 +47,8 @@ export class Questions extends AnswerCheck {
   readonly #options: QuestionsOptions;
   /** Questions of the answers that this turn takes. */
   #asks: readonly SurveyedActor[] = [];
+  /** The same questions for the room of the token, once an answer needs them. */
+  #pending: readonly PendingRoom[] | undefined;
   /** Texts of the answers that were accepted, which the machine may keep in its context. */
   #taken = '';
   readonly #routes = new Map<LiveActor, Route>();
@@ -62,8 +65,7 @@ export class Questions extends AnswerCheck {
         runtime: () => runtime,
         state: () => ({ ...state, server: `${state.server},${JSON.stringify(this.#taken)}` }),
         addedLength: () => this.#taken.length,
-        pending: () =>
-          this.#asks.map((at) => ({ spec: this.#open(at).spec, path: this.#options.idOf(at) })),
+        pending: () => (this.#pending ??= this.#toPending()),
         reserved,
       }),
     });
@@ -86,6 +88,7 @@ export class Questions extends AnswerCheck {
   ): Promise<void> {
     const ends: { readonly at: SurveyedActor; readonly ended: StepEnd }[] = [];
     this.#asks = asks;
+    this.#pending = undefined;
     const known = new Set(asks.map((at) => this.#options.idOf(at)));
     for (const stepId of answers.keys()) if (!known.has(stepId)) this.ignore(stepId, 'unknown');
     for (const at of asks) {
@@ -168,6 +171,17 @@ export class Questions extends AnswerCheck {
       steps.push(reason === undefined ? step : { ...step, reason });
     }
     return { steps, asked: Object.fromEntries(asked) };
+  }
+
+  /**
+   * Every answer asks the room of the token for these questions. No machine state changes before all
+   * answers are checked, so they are opened once, and not once for each answer.
+   */
+  #toPending(): readonly PendingRoom[] {
+    return this.#asks.map((at) => {
+      const { spec, stepId } = this.#open(at);
+      return { spec, path: stepId };
+    });
   }
 
   #open(at: SurveyedActor): { readonly spec: AskSpec; readonly stepId: string } {
