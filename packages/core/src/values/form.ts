@@ -148,7 +148,7 @@ function toStringField(field: JsonObject, path: string): StringField {
     ...pick(field, 'minLength', isNumber),
     ...pick(field, 'maxLength', isNumber),
   };
-  assertRange(lengths.minLength, lengths.maxLength, path);
+  assertRange(path, lengths.minLength, lengths.maxLength);
   return {
     type: 'string',
     ...labelOf(field),
@@ -158,9 +158,10 @@ function toStringField(field: JsonObject, path: string): StringField {
   };
 }
 
-function assertRange(least: number = -Infinity, most: number = Infinity, path: string): void {
-  if (least > most)
-    throw unanswerable(path, `accepts no value: at least ${least}, and at most ${most}`);
+/** Refuses a field with bounds that no value fits. A bound may be missing. */
+function assertRange(path: string, least: number | undefined, most: number | undefined): void {
+  if (least === undefined || most === undefined || least <= most) return;
+  throw unanswerable(path, `accepts no value: at least ${least}, and at most ${most}`);
 }
 
 function toNumberField(field: JsonObject, type: 'number' | 'integer', path: string): NumberField {
@@ -173,8 +174,8 @@ function toNumberField(field: JsonObject, type: 'number' | 'integer', path: stri
     bound('exclusiveMinimum', -Infinity) + step,
   );
   const maximum = Math.min(bound('maximum', Infinity), bound('exclusiveMaximum', Infinity) - step);
-  if (type === 'integer') assertRange(Math.ceil(minimum), Math.floor(maximum), path);
-  else assertRange(minimum, maximum, path);
+  if (type === 'integer') assertRange(path, Math.ceil(minimum), Math.floor(maximum));
+  else assertRange(path, minimum, maximum);
   // zod writes the safe integers as the bounds of every integer: noise for the user.
   return {
     type,
@@ -203,8 +204,8 @@ function toChoicesField(field: JsonObject, choices: Choices, path: string): Choi
   const options = distinct(choices, path);
   const titled = toTitled(options);
   const counts = { ...pick(field, 'minItems', isNumber), ...pick(field, 'maxItems', isNumber) };
-  const { minItems, maxItems = Infinity } = counts;
-  assertRange(minItems, field['uniqueItems'] === true ? options.length : maxItems, path);
+  const { minItems, maxItems } = counts;
+  assertRange(path, minItems, field['uniqueItems'] === true ? options.length : maxItems);
   return {
     type: 'array',
     ...labelOf(field),
