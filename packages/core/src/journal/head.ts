@@ -9,10 +9,15 @@ export interface Head {
   readonly input: 'client' | 'server';
   /** Last reported progress. Never decreases. */
   readonly progress: number | undefined;
-  /** Last questions to the client: digests of the exact parameters, by path. */
+  /**
+   * Open questions that the client may answer, by path: digests of what an answer refers to. That
+   * is the message, and of a form only the names, types, and choices of its fields
+   * (`identityOfForm`): a new title or default keeps an answer valid. An answer to a question with
+   * another digest is not used, and the question is asked again.
+   */
   readonly asked: { readonly [path: string]: string };
   readonly waits: { readonly [path: string]: Wait };
-  /** Names of all other pending tasks, see `awaited.ts`. Undefined in states of older releases. */
+  /** Names of all other pending tasks, see `othersOf`. Undefined in states of older releases. */
   readonly others?: readonly string[] | undefined;
   /** Paths of undos registered without a name, which have no journal entry. */
   readonly undos?: readonly string[] | undefined;

@@ -47,7 +47,7 @@ const usualAdvice = 'Read the time with now(), randomness with random().';
 export interface AnsweredSaga {
   readonly name: string;
   readonly runtime: Runtime;
-  /** Digests of the last questions, by step ID. */
+  /** Digests of the questions that the client may answer, by step ID, see `Head`. */
   readonly asked: { readonly [stepId: string]: string };
   /** Advice for authors of varying questions. Default: to read the time with `now()`. */
   readonly advice?: string;

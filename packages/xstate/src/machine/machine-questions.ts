@@ -31,7 +31,7 @@ export interface QuestionsOptions {
   readonly state: ProgramState;
   /** Returns the bytes that answers from outside take, and will take. */
   readonly reserved: () => number;
-  /** Digests of the last questions, by step ID. */
+  /** Digests of the questions that the client may answer, by step ID, see `Head`. */
   readonly asked: { readonly [stepId: string]: string };
   /** Returns the ID of a step. */
   readonly idOf: (at: SurveyedActor) => string;
