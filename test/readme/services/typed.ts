@@ -1,5 +1,6 @@
 import { testSaga, type TestSaga } from '@mcp-saga/testing';
-import { saga, step, type Program } from '@mcp-saga/server';
+import { poll, saga, step, type Program, type StepContext } from '@mcp-saga/server';
+import { expectType, type Equal } from '../../../packages/core/test/types/equal.ts';
 import { serveSagas } from '@mcp-saga/server/serve';
 
 const empty = saga({ name: 'empty', version: '1' }, function* () {
@@ -26,6 +27,30 @@ serveSagas({
 // @ts-expect-error -- the registered user has roles
 serveSagas({ ...options, auth: { authenticate: () => ({ subject: 'ann' }) } });
 
+// Wherever a turn may run without a request of the user, the type of `user` says so.
+type Registered = { readonly subject: string; readonly roles: readonly string[] };
+type Services = { readonly db: { insert(row: string): Promise<number> } };
+expectType<Equal<StepContext<undefined>['user'], Registered | undefined>>();
+expectType<Equal<StepContext<undefined>['services'], Services>>();
+step('known', ({ user, services }) => {
+  expectType<Equal<typeof user, Registered | undefined>>();
+  expectType<Equal<typeof services, Services>>();
+});
+step('undone', () => 1, {
+  compensate: ({ user, services }) => {
+    expectType<Equal<typeof user, Registered | undefined>>();
+    expectType<Equal<typeof services, Services>>();
+  },
+});
+poll(
+  'polled',
+  ({ user, services }) => {
+    expectType<Equal<typeof user, Registered | undefined>>();
+    expectType<Equal<typeof services, Services>>();
+    return 1;
+  },
+  { everyMs: 1000, totalTimeoutMs: 1000 },
+);
 // @ts-expect-error -- a turn of a queue has no user
 step('read', ({ user }) => user.subject);
 

@@ -12,8 +12,11 @@ export interface Register {}
 /** Type of `services` in server steps: the type in {@link Register}, or else `unknown`. */
 export type Services = Register extends { readonly services: infer S } ? S : unknown;
 
-/** Type of `user` in server steps: the type in {@link Register}, or else `unknown`. */
+/**
+ * Type of the user whom `auth.authenticate` returns: the type in {@link Register}, or else
+ * `unknown`. Steps get a {@link RequestUser}.
+ */
 export type User = Register extends { readonly user: infer U } ? U : unknown;
 
-/** User of a request; undefined if no request of a user runs the turn. */
+/** Type of `user` in server steps. It is undefined if no request of a user runs the turn. */
 export type RequestUser = Register extends { readonly user: infer U } ? U | undefined : unknown;
