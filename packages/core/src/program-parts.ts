@@ -28,7 +28,14 @@ export { MalformedState } from './journal/malformed-state.ts';
 export { historyOf } from './journal/read-history.ts';
 export { receiptsIn } from './journal/receipts.ts';
 export { isDone, type EntryType } from './journal/entry-types.ts';
-export { formatPlace, isJsonObject, isPlainObject, isRecord, type Place } from './values/json.ts';
+export {
+  formatPlace,
+  isJsonObject,
+  isPlainObject,
+  isRecord,
+  isTexts,
+  type Place,
+} from './values/json.ts';
 export { digestOfStep } from './turn/turn-outcome.ts';
 export { isUnsupported, routeOf, routeWithoutClient } from './effects/end-task.ts';
 export { keyText } from './effects/parts/run-code.ts';

@@ -1,5 +1,5 @@
 import type { ProgramState } from '../model/program-state.ts';
-import { isRecord } from '../values/json.ts';
+import { isRecord, isTexts } from '../values/json.ts';
 import { MalformedState } from './malformed-state.ts';
 
 /** The small part of a state that changes from turn to turn. */
@@ -84,7 +84,7 @@ function parsedHead(text: string): Written {
     Object.values(a).every(isText) &&
     isRecord(w) &&
     Object.values(w).every(isWait) &&
-    [o, u].every((paths) => paths === undefined || (Array.isArray(paths) && paths.every(isText))) &&
+    [o, u].every((paths) => paths === undefined || isTexts(paths)) &&
     (m === undefined || (Array.isArray(m) && m.length === 2 && m.every(isCount)));
   if (!isGood) throw new MalformedState();
   return parsed as unknown as Written;

@@ -1,5 +1,5 @@
 import { AuthoringError } from './errors.ts';
-import { formatPlace, isJsonObject, isSameJson, type Json } from './json.ts';
+import { formatPlace, isJsonObject, isSameJson, isTexts, type Json } from './json.ts';
 import { toJsonSchema, type Schema } from './standard-schema.ts';
 
 type Label = { readonly title?: string; readonly description?: string };
@@ -435,8 +435,4 @@ function isFormat(value: Json | undefined): value is 'email' | 'uri' | 'date' | 
 
 function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
-}
-
-function isTexts(value: Json | undefined): value is readonly string[] {
-  return isList(value) && value.every(isText);
 }

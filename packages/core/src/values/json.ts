@@ -166,6 +166,11 @@ export function isRecord(value: unknown): value is { readonly [key: string]: unk
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** `true` for a list of strings. */
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
 /** Renders a place as a path: `answers[0].result.content.x`. Quotes odd keys and cuts long keys. */
 export function formatPlace(where: string, place: Place | undefined): string {
   let text = '';

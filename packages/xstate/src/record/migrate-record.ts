@@ -1,4 +1,4 @@
-import { present, isPlainObject, decode, optionError } from '@mcp-saga/core/program';
+import { present, isPlainObject, isTexts, decode, optionError } from '@mcp-saga/core/program';
 import type {
   ChildRecord,
   MachineRecord,
@@ -89,10 +89,6 @@ function checkDelay(delay: unknown, place: string): void {
   check(isOptionalText(target), `${place}.target`, 'the path of an actor');
   const isEvent = isPlainObject(event) && typeof event['type'] === 'string';
   check(event === undefined || isEvent, `${place}.event`, 'an event');
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isOrder(order: unknown): boolean {
