@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { elicit, memoryGuard, saga, step, type Json } from '@mcp-saga/server';
+import { elicit, memoryGuard, saga, sleep, step, type Json } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { called, sent, served, type ToolCall } from '../fixtures/calling.ts';
@@ -99,6 +99,26 @@ describe.each(eras)('%s', (era) => {
       error: frozen,
     });
     expect(runs).toEqual(['1 here']);
+  });
+
+  test('[T13] another answer to a recorded question is refused after the call has ended', async () => {
+    const late = saga({ name: 'late', version: '1' }, function* () {
+      const { target } = yield* elicit('target', { message: 'Where?', schema: Target });
+      yield* sleep(1_000);
+      return target;
+    });
+    const { server, clock } = served([late], accepting);
+    const repeat = (resumeToken: string | undefined, given: object): Promise<RawMessage> =>
+      sent(server, era, { name: 'late', arguments: { resumeToken, ...given } });
+    const { token: asked } = await called(server, era, { name: 'late' });
+    const { result } = await repeat(asked, { answers });
+    const { nextResumeToken: token } = result as { readonly nextResumeToken: string };
+    clock.now += 1_000;
+    const ended = { result: { content: [{ text: 'here' }] } };
+    expect(await repeat(token, {})).toMatchObject(ended);
+    const otherwise = { answers: { target: { target: 'there' } } };
+    expect(await repeat(token, otherwise)).toMatchObject({ error: { code: -32_602 } });
+    expect(await repeat(token, {})).toMatchObject(ended);
   });
 
   test('the token may be in _meta as well, if both are the same', async () => {
