@@ -50,7 +50,7 @@ export { defaultUndoRetry } from './undo/undo-all.ts';
 export { answerGraceMs } from './turn/time/waits.ts';
 export { mayHaveRun, runtimeAfter } from './turn/interrupted-run.ts';
 export { TurnClock } from './turn/time/clocks.ts';
-export { Room, reserveOfQuestions, type PendingRoom } from './turn/room.ts';
+export { Room, reserveOfQuestions, sealedBytes, type PendingRoom } from './turn/room.ts';
 export { TurnBudget } from './turn/turn-budget.ts';
 export {
   AuthoringError,

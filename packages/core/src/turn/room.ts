@@ -208,7 +208,7 @@ function mostBytes(length: number): number {
   return 3 * length;
 }
 
-/** Characters of a token for a number of bytes. */
-function sealedBytes(bytes: number): number {
+/** Characters of a token for a number of bytes: base64url. */
+export function sealedBytes(bytes: number): number {
   return Math.ceil((bytes * 4) / 3);
 }

@@ -234,10 +234,10 @@ export function isClearlyLargerThan(limit: number, value: unknown): boolean {
   return boundsOf(limit, value).least > limit;
 }
 
-// Escaped as \u0000.
-const mostPerCharacter = 6;
-// The longest number: -1.2345678901234567e-100.
-const mostPerScalar = 24;
+/** Bytes of a character in JSON, at most: escaped as \u0000. */
+export const mostBytesOfCharacter = 6;
+/** Bytes of the longest number in JSON: -1.2345678901234567e-100. */
+export const mostBytesOfNumber = 24;
 
 /**
  * Bounds of the JSON of a value: at least `least` characters, and at most `most` bytes. Stops once
@@ -253,12 +253,12 @@ function boundsOf(
   const add = (item: unknown): void => {
     if (typeof item === 'string') {
       least += item.length + 2;
-      most += item.length * mostPerCharacter + 2;
+      most += item.length * mostBytesOfCharacter + 2;
     } else if (typeof item === 'object' && item !== null) {
       pending.push(item);
     } else {
       least += 1;
-      most += mostPerScalar;
+      most += mostBytesOfNumber;
     }
   };
   add(value);
@@ -278,7 +278,7 @@ function boundsOf(
       for (const [key, member] of Object.entries(next)) {
         if (member === undefined) continue;
         least += key.length + 3;
-        most += key.length * mostPerCharacter + 4;
+        most += key.length * mostBytesOfCharacter + 4;
         if (least > limit) break;
         add(member);
       }

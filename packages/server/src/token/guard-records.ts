@@ -1,5 +1,5 @@
 import { type Json, SagaError, type ClientStep } from '@mcp-saga/core';
-import { isLargerThan, present, type ClientAnswer } from '@mcp-saga/core/program';
+import { isLargerThan, present, type ClientAnswer, sealedBytes } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import { asksOf } from '../wire/step-requests.ts';
 import type { Caller } from '../model/caller.ts';
@@ -8,7 +8,6 @@ import type { StepIds } from '../wire/step-answers.ts';
 import type { SagaGuard } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 import { atAnyTime, readSealedRecord } from './sealed-saga.ts';
-import { sealedBytes } from './token-room.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
 import type { FailedTurn, SagaTurn, SuspendedTurn } from '../model/turn.ts';

@@ -65,11 +65,6 @@ export function unsealedBytes(characters: number): number {
   return Math.floor((characters * 3) / 4);
 }
 
-/** Characters of a token for a number of bytes. */
-export function sealedBytes(bytes: number): number {
-  return Math.ceil((bytes * 4) / 3);
-}
-
 function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }

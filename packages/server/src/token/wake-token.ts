@@ -1,5 +1,5 @@
 import type { Json } from '@mcp-saga/core';
-import { engineVersion, isRecord } from '@mcp-saga/core/program';
+import { engineVersion, isRecord, isTexts } from '@mcp-saga/core/program';
 import { TokenRefused } from '@mcp-saga/seal';
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { QueueMessage } from '../model/queue-types.ts';
@@ -42,10 +42,6 @@ export async function sealWake(
   const bytes = JSON.stringify({ due, capabilities, dialect: { asks, asksModel, unasked } });
   const token = await sealSagaAs('wake', keys.responses, saga, [{ bytes, compress: false }]);
   return { sagaId: saga.sagaId, turn: saga.claims.turn, token: nameTenant(keys, token) };
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 /**

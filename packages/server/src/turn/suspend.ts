@@ -5,10 +5,10 @@ import {
   isSameState,
   type CommitPoint,
   type SuspendedOutcome,
+  sealedBytes,
 } from '@mcp-saga/core/program';
 import { createTokenId, TokenTooLarge } from '@mcp-saga/seal';
 import { abandonedExpiry, expiryOf, digestRequestId, sealSaga } from '../token/sealed-saga.ts';
-import { sealedBytes } from '../token/token-room.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import { stepIdsOf } from '../wire/step-answers.ts';
 import type { HostParts } from '../settings/host-parts.ts';

@@ -1,15 +1,22 @@
 import type { FormField, FormSchema } from '../../values/form.ts';
-
-// A character is at most six bytes of JSON: \u001f.
-const bytesOfCharacter = 6;
-// The longest number: -1.2345678901234567e-100.
-const bytesOfNumber = 24;
+import { mostBytesOfCharacter, mostBytesOfNumber } from '../../values/json.ts';
 
 /** Bytes of a text field without `maxLength`: more than anybody types into a comment. */
 const bytesOfOpenText = 16 * 1024;
 
+const utf8 = new TextEncoder();
+
+/** Forms whose bytes were counted: each replay asks for them again. */
+const known = new WeakMap<FormSchema, number>();
+
 /** Bytes of JSON of the largest content that a page accepts for a form. */
-export function mostContentBytes({ properties }: FormSchema): number {
+export function mostContentBytes(form: FormSchema): number {
+  const bytes = known.get(form) ?? countedBytes(form);
+  known.set(form, bytes);
+  return bytes;
+}
+
+function countedBytes({ properties }: FormSchema): number {
   return Object.entries(properties).reduce(
     (sum, [name, field]) => sum + bytesOfText(name) + mostFieldBytes(field) + 2,
     2,
@@ -18,7 +25,7 @@ export function mostContentBytes({ properties }: FormSchema): number {
 
 function mostFieldBytes(field: FormField): number {
   if (field.type === 'boolean') return 5;
-  if (field.type === 'number' || field.type === 'integer') return bytesOfNumber;
+  if (field.type === 'number' || field.type === 'integer') return mostBytesOfNumber;
   if (field.type === 'array') {
     const { items } = field;
     const choices = 'anyOf' in items ? items.anyOf.map((one) => one.const) : items.enum;
@@ -32,9 +39,9 @@ function mostFieldBytes(field: FormField): number {
         : undefined;
   if (choices !== undefined) return Math.max(0, ...choices.map(bytesOfText));
   const { maxLength } = field as { readonly maxLength?: number };
-  return maxLength === undefined ? bytesOfOpenText : 2 + bytesOfCharacter * maxLength;
+  return maxLength === undefined ? bytesOfOpenText : 2 + mostBytesOfCharacter * maxLength;
 }
 
 function bytesOfText(text: string): number {
-  return new TextEncoder().encode(JSON.stringify(text)).length;
+  return utf8.encode(JSON.stringify(text)).length;
 }

@@ -1,4 +1,4 @@
-import { isRecord, type FormSchema } from '@mcp-saga/core/program';
+import { isRecord, type FormSchema, isTexts } from '@mcp-saga/core/program';
 
 /**
  * `true` for a form that a page can show. The form of a ticket was written by this host, but a good
@@ -33,8 +33,4 @@ function isOptions(value: unknown): boolean {
         isRecord(one) && typeof one['const'] === 'string' && typeof one['title'] === 'string',
     )
   );
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

@@ -1,10 +1,9 @@
 import type { Awaitable, Json, OutsideUser } from '@mcp-saga/core';
-import { present, type CloseReason, type OutsideAnswer } from '@mcp-saga/core/program';
+import { present, type CloseReason, type OutsideAnswer, sealedBytes } from '@mcp-saga/core/program';
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
 import type { PutResult, StoredAnswer } from '../../model/mailbox-types.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { atAnyTime, readSealedRecord, endOfLife } from '../../token/sealed-saga.ts';
-import { sealedBytes } from '../../token/token-room.ts';
 import { SagaHostError } from '../../wire/errors.ts';
 import type { OpenTicket } from './ticket.ts';
 
