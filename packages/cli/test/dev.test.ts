@@ -331,7 +331,7 @@ export const idle = saga({ name: 'idle', version: '1' }, function* () { return '
     vi.unstubAllEnvs();
   });
 
-  it('logs the error behind a response with 500', async () => {
+  it('logs the error behind a response with 503', async () => {
     const folder = newProject({
       'code.ts': "export const code = 'served';",
       'sagas.ts': refund,
@@ -343,7 +343,7 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], auth: {
     });
     const { dev, url } = await startDev(join(folder, 'server.ts'));
     const { status } = await fetch(url, { method: 'POST', body: '{}' });
-    expect(status).toBe(500);
+    expect(status).toBe(503);
     await dev.printed(/error: TypeError: no directory of users/);
   });
 
