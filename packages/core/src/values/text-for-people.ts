@@ -60,10 +60,14 @@ const variants = [
 ];
 
 /**
- * The flag of a part of a country: a region and its part in tag characters, and their end. Tags of
- * any length could hide a sentence behind a flag, which a model reads, and a person does not.
+ * The flags of England, Scotland, and Wales, the only parts of countries whose flags Unicode
+ * recommends: a region in tag characters, and their end. Other tags are not seen, and could hide a
+ * sentence behind flags, which a model reads, and a person does not.
  */
-const flag = String.raw`\u{1F3F4}(?:[\u{E0061}-\u{E007A}]{2}|[\u{E0030}-\u{E0039}]{3})[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{1,4}\u{E007F}`;
+const tags = ['gbeng', 'gbsct', 'gbwls'].map((region) =>
+  Array.from(region, (letter) => `\\u{${(0xe0000 + letter.charCodeAt(0)).toString(16)}}`).join(''),
+);
+const flag = String.raw`\u{1F3F4}(?:${tags.join('|')})\u{E007F}`;
 
 /** Digits are emoji, too, but only as keycaps. A newer emoji than the runtime knows is unassigned. */
 const emoji = String.raw`(?![\d#*\p{Regional_Indicator}])(?:\p{Emoji}|(?=\p{Cn})\p{Extended_Pictographic})[\uFE0E\uFE0F]?\p{Emoji_Modifier}?`;
