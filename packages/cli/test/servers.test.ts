@@ -255,6 +255,17 @@ describe('mcp-saga call', () => {
     expect(await run([...call, '--yes'])).toMatchObject({ code: hasDefaults ? 0 : 1 });
   });
 
+  it.each([
+    ['a form without fields', 'ready', 'sure'],
+    ['a page', 'pages', 'page'],
+  ])('accepts only a yes for a question without a value: %s', async (_, name, id) => {
+    const call = ['call', name, '-u', urls[0] ?? ''];
+    for (const answer of ['true', 'yes', '{}'])
+      expect(await run([...call, '--answer', `${id}=${answer}`])).toMatchObject({ code: 0 });
+    for (const answer of ['false', 'no', '', 'perhaps'])
+      expect(await run([...call, '--answer', `${id}=${answer}`])).toMatchObject({ code: 1 });
+  });
+
   it('keeps an open saga in a file, and continues from the file', async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'mcp-saga-keep-')), 'saga.json');
     const call = (name: string, ...more: string[]): ReturnType<typeof run> =>

@@ -101,9 +101,25 @@ function fromOptions(step: SagaStep, given: GivenAnswers): CompletedStep | undef
     if (given.declined.has(stepId)) return notSampled(stepId);
     return text === undefined ? text : sampled(stepId, text, 'mcp-saga');
   }
-  if (given.declined.has(stepId)) return { stepId, result: { action: 'decline' } };
+  if (given.declined.has(stepId) || isNo(step.params, given.answers.get(stepId)))
+    return { stepId, result: { action: 'decline' } };
   const content = contentOf(stepId, step.params, given);
   return content && { stepId, result: { action: 'accept', content } };
+}
+
+/** `true` for a no to a question that has no field, or that opens a page. */
+function isNo(params: ElicitationParams, answer: string | undefined): boolean {
+  return answer !== undefined && isWithoutFields(params) && /^(?:false|no|n)$/i.test(answer.trim());
+}
+
+/** `true` for a question whose only answer is a yes. */
+function isWithoutFields(params: ElicitationParams): boolean {
+  return params.mode === 'url' || Object.keys(params.requestedSchema.properties).length === 0;
+}
+
+/** `true` for a yes to such a question, also as the content of an empty form. */
+function isYes(answer: string | undefined): boolean {
+  return answer !== undefined && /^(?:true|yes|y|\{\s*\})$/i.test(answer.trim());
 }
 
 function contentOf(
@@ -112,13 +128,12 @@ function contentOf(
   given: GivenAnswers,
 ): FormContent | undefined {
   const { answers, yes } = given;
-  if (params.mode === 'url') return yes || answers.has(stepId) ? {} : undefined;
+  const whole = answers.get(stepId);
+  if (isWithoutFields(params) || params.mode === 'url') return yes || isYes(whole) ? {} : undefined;
   const { properties, required = [] } = params.requestedSchema;
   const names = Object.keys(properties);
-  const whole = answers.get(stepId);
   const form = toValue(whole ?? '');
   if (isRecord(form)) return form as FormContent;
-  if (names.length === 0) return yes || whole !== undefined ? {} : undefined;
   const [only = ''] = names;
   if (whole !== undefined && names.length === 1)
     return { [only]: fitted(properties[only], whole) as Value };
