@@ -143,6 +143,9 @@ describe.each(eras)('%s', (era) => {
     ['a punctuation mark within it', (token) => token.replace(/.{9}$/, '!$&')],
     ['only punctuation', () => '...'],
     ['only a label', () => 'token:'],
+    ['a label without a token', () => 'resume_token='],
+    ['a label and an empty token', () => 'token=""'],
+    ['a label and a word for nothing', () => 'token: null'],
   ])('[T14] [T6] a token is refused if a model changes it: %s', async (_, write) => {
     const { server, token, runs } = await begun();
     const args = { a: 1, resumeToken: write(token), answers };

@@ -81,12 +81,18 @@ function withoutLayerOfToken(text: string): string {
   return end === 0 ? bare : bare.slice(0, end);
 }
 
-/** Removes punctuation around a token, and a label before it, such as `token:`. */
+/**
+ * Removes punctuation around a token, and a label before it, such as `token:`. A label without a
+ * token stays: as an absent token, it would start the call anew.
+ */
 function bareToken(text: string): string {
   const bare = trimmed(text, isPunctuation);
-  if (bare === '') return text;
-  return trimmed(bare.replace(/^(?:resume[\s_-]*)?token["'`*]*\s*[:=]/i, ''), isPunctuation);
+  const named = trimmed(bare.replace(label, ''), isPunctuation);
+  if (bare === '' || (named !== bare && wordsForNothing.has(named.toLowerCase()))) return text;
+  return named;
 }
+
+const label = /^(?:resume[\s_-]*)?token["'`*]*\s*[:=]/i;
 
 /**
  * Punctuation of sentences, JSON, and Markdown. No token begins or ends with it: its characters are
