@@ -306,6 +306,7 @@ describe('authenticate that throws', () => {
     ['an OAuth error of SDK 1', { errorCode: 'insufficient_scope' }, 403, 'insufficient_scope'],
     ['an HTTP error for the client', { status: 401, expose: true }, 401, 'invalid_token'],
     ['an HTTPException of Hono', { status: 401, getResponse: () => 0 }, 401, 'invalid_token'],
+    ['an error of a middleware', { status: 401 }, 401, 'invalid_token'],
     ['an HTTP error about rights', { status: 403, expose: true }, 403, 'insufficient_scope'],
   ])('[T6] is a challenge for %s, also for anonymous callers', async (_, fields, status, error) => {
     for (const more of [{}, { anonymous: 'accept' as const }]) {
@@ -346,7 +347,8 @@ describe('authenticate that throws', () => {
     ['keys that cannot be fetched', thrown({ code: 'ERR_JWKS_TIMEOUT' })],
     ['a mistake', new TypeError(secret)],
     // The client cannot mend the credentials of the server.
-    ['a provider that refuses the server', thrown({ status: 401 })],
+    ['a provider that refuses the server', thrown({ status: 401, response: { status: 401 } })],
+    ['a provider that refuses a request of the server', thrown({ status: 403, request: {} })],
     ['a provider that forbids the server', thrown({ status: 403, expose: false })],
     ['a value that is no error', secret],
     ['nothing', undefined],

@@ -51,18 +51,17 @@ const refusals: Readonly<Record<string, RefusedToken>> = {
  * Recognizes the errors of the MCP SDK (OAuth error codes), of jose (a token that is expired, or
  * whose signature or claims are wrong), and of HTTP libraries (`status`).
  *
- * A status counts only if the error says that it is for the client: with `expose`, as errors of
- * http-errors do, or with a response of its own, as those of Hono. Clients of other services throw
- * errors with a status, too: if a provider refuses the credentials of this server, the token of the
- * caller may still be good.
+ * Clients of other services throw errors with a status, too: if a provider refuses the credentials of
+ * this server, the token of the caller may still be good. Such errors hold the request or response of
+ * the provider. Errors of http-errors say by `expose` whether they are for the client.
  */
 function toRefusedToken(error: unknown): RefusedToken | undefined {
   const fields = Object(error) as Record<string, unknown>;
-  const { code, errorCode = code, status, expose, getResponse } = fields;
+  const { code, errorCode = code, status, expose = true, request, response } = fields;
   const name = String(errorCode);
   if (Object.hasOwn(refusals, name)) return refusals[name];
   if (/^ERR_(?:JW[TSE]_|JWKS_NO_MATCHING_KEY$)/.test(name)) return refusals['invalid_token'];
-  if (expose !== true && typeof getResponse !== 'function') return undefined;
+  if (expose !== true || request !== undefined || response !== undefined) return undefined;
   if (status === 401) return refusals['invalid_token'];
   return status === 403 ? refusals['insufficient_scope'] : undefined;
 }
