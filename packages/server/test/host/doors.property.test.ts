@@ -271,6 +271,39 @@ it.each([
   },
 );
 
+it.each([{ people: 1 }, { people: 30 }])(
+  'a wait of $people people keeps the room for each time that it asks again',
+  async ({ people }) => {
+    const urls: string[] = [];
+    const asking = saga({ name: 'asking', version: '1', forks: 'accept' }, function* () {
+      yield* approval('go', {
+        message: 'Go?',
+        schema: z.object({ text: z.string() }).refine(() => false),
+        link: 'accept',
+        to: Array.from({ length: people }, (_, index) => index),
+        deliver: ({ url }) => void urls.push(url),
+        timeoutMs: day,
+      });
+      return 'done';
+    });
+    const clock = testClock();
+    const outside = { url: base, mailbox: memoryMailbox({ clock }) };
+    const limits = { maxHoldMs: 0, maxTokenBytes: 24_000 };
+    const { host } = hostOf(asking, { clock, outside, limits });
+    let turn = await host.start('asking', {});
+    const rounds = new Set<number>();
+    for (let round = 1; round <= 10 && turn.status === 'suspended'; round += 1) {
+      rounds.add(urls.length);
+      const body = new URLSearchParams({ decision: 'approve', f0: noise(2_000) });
+      await host.answer(new Request(urls.at(-1) ?? '', { method: 'POST', body }));
+      turn = await host.resume(turn.token);
+    }
+    expect(turn.status).toBe('suspended');
+    // People are asked again more than once if the token has room for it.
+    expect(rounds.size).toBe(people === 1 ? 8 : 2);
+  },
+);
+
 it('a wait keeps the room for its event while the delivery of its link is retried', async () => {
   const urls: string[] = [];
   const parallel = saga({ name: 'parallel', version: '1', forks: 'accept' }, function* () {

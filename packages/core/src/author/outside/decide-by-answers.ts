@@ -98,28 +98,28 @@ export async function firstEvent(
 }
 
 /**
- * Returns what the journal records of a parsed answer. `failed` if the schema throws, or returns a
- * value that the journal cannot hold: an answer must not fail the saga.
+ * Returns what the journal records of a parsed answer. `failed` if the schema throws: an answer must
+ * not fail the saga. `refused` also for a value that the journal cannot hold, which stays so.
  */
 async function recordedOf<T extends object>(
   parsing: Promise<Validated<unknown>>,
   toRecorded: (value: unknown) => T,
   { room, schemaFailed }: Judging,
 ): Promise<T | 'refused' | 'failed'> {
+  let result: 'refused' | 'failed' = 'failed';
   try {
     const parsed = await parsing;
-    if (!parsed.ok) return 'refused';
+    result = 'refused';
+    if (!parsed.ok) return result;
     const recorded = toRecorded(parsed.value);
     // The door has measured the answer as it was sent, and a schema may make it longer.
-    if (recordedBytes(recorded) > room) {
-      throw new SagaLimitExceeded(
-        `An answer from outside has more than ${room} bytes after its schema changed it, and does not count.`,
-      );
-    }
-    return recorded;
+    if (recordedBytes(recorded) <= room) return recorded;
+    throw new SagaLimitExceeded(
+      `An answer from outside has more than ${room} bytes after its schema changed it, and does not count.`,
+    );
   } catch (error) {
     schemaFailed?.(error);
-    return 'failed';
+    return result;
   }
 }
 

@@ -108,8 +108,13 @@ export interface Judged<R> {
 export const askAgain = 'changed';
 export type Asked<R> = R | typeof askAgain;
 
-// An answerer must not cause any number of deliveries.
-const mostRounds = 8;
+/** Number of times that people are asked, at most: answerers must not cause any number of links. */
+function mostRounds({ levels }: OutsideWait<unknown>): number {
+  return 1 + Math.max(1, Math.min(7, Math.floor(mostRepeated / ticketsOf(levels))));
+}
+
+/** Links of all further rounds, since the token keeps room for each. */
+const mostRepeated = 40;
 
 /** Result of a reminder for a person who has answered. */
 const nothingSent = null;
@@ -211,14 +216,16 @@ function keptRoom(
   return { answers, records: recordsAfter(wait, level, elapsed) };
 }
 
-/** Bytes of the deliveries from a level on, of the reminders after a time, and of the end. */
+/** Bytes of the links from a level on, of further rounds, of later reminders, and of the end. */
 function recordsAfter(wait: OutsideWait<unknown>, level: number, elapsed: number): number {
   const { everyMs, most } = wait.reminders;
   const planned = Math.min(most, Math.floor(wait.timeoutMs / everyMs));
   const sent = Math.min(planned, Math.floor(elapsed / everyMs));
-  const { levels } = wait;
+  const { levels, question } = wait;
+  const rounds = mostRounds(wait) - (question.round ?? 1);
   const reminders = (planned - sent) * ticketsOf(levels) * reminderBytes;
-  return waitBytes + reminders + ticketsOf(levels.slice(level)) * deliveryBytes;
+  const links = rounds * ticketsOf(levels) + ticketsOf(levels.slice(level));
+  return waitBytes + reminders + links * deliveryBytes;
 }
 
 function ticketsOf(levels: readonly Level[]): number {
@@ -284,8 +291,10 @@ function* deliveries<R>(
             // While the mailbox is down, recipients are reminded once too often.
             const answers = mayStop ? await host.answers(box).catch(() => []) : [];
             if (answers.some((one) => one.recipient === recipient)) return nothingSent;
-            const url = await host.ticket(question, { ...facts, level, recipient, needsQueue });
             const { services, user, signal, attempt, standIn = wait.deliver } = given;
+            const isLastAttempt = attempt >= redelivery.attempts;
+            const about = { ...facts, level, recipient, needsQueue, isLastAttempt };
+            const url = await host.ticket(question, about);
             const ticket = {
               services,
               user,
@@ -363,7 +372,7 @@ function* readAnswers<R>(
     const { found, refused = [] } = judged;
     // Events that nobody waits for must not take the place of the one that is awaited.
     if (found === undefined && refused.length > 0) await host.discard(box, refused);
-    const isLast = (wait.question.round ?? 1) >= mostRounds;
+    const isLast = (wait.question.round ?? 1) >= mostRounds(wait);
     if (found === undefined || (found === askAgain && isLast)) return undefined;
     await host.close(box, 'decided');
     if (found !== askAgain) return found;
