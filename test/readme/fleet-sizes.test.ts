@@ -135,7 +135,7 @@ async function expectSizes(column: string, { store, bytes }: Measured): Promise<
     const request = new Request(links[3 * index + recipient] ?? '', { method: 'POST', body });
     expect((await host.answer(request)).status).toBe(200);
   };
-  await grow('a waiting saga without an answer', () => host.start('vote', {}));
+  await grow('a waiting saga, with a link for each of three', () => host.start('vote', {}));
   await grow('its mailbox with one answer', approve(0));
   await grow('each further answer', approve(1));
 

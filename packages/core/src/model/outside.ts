@@ -35,6 +35,11 @@ export interface TicketFacts {
   readonly room: number;
   /** `true` if the wait sends reminders or escalates, which is late without a queue. */
   readonly needsQueue: boolean;
+  /**
+   * `true` if the delivery fails for good if it fails now. Before, it fails and is repeated while the
+   * mailbox is down.
+   */
+  readonly isLastAttempt: boolean;
 }
 
 /** Answer in a mailbox. The host has checked its seal and origin. */

@@ -9,7 +9,8 @@ interface Box {
 
 /**
  * Creates a mailbox in the memory of one process: for tests, and single-process servers. Removes
- * expired boxes at most once a second. A restart of the process drops all answers.
+ * expired boxes at most once a second. A restart of the process drops all questions and answers, and the
+ * links that were sent are invalid.
  * @throws TypeError for an unknown option, or a `clock` that is not a function
  * @example
  * ```ts

@@ -182,7 +182,7 @@ const reasons: { readonly [reason in RefusalReason]: string } = {
   engine: 'The token was sealed by a newer release.',
   forbidden: '`auth.authorize` did not allow the call.',
   request: 'The token belongs to a request with another JSON-RPC ID.',
-  unknown_handle: 'The store does not know the handle: expired, or never issued.',
+  unknown_handle: 'The store does not know the handle or the link: expired, or never issued.',
   guard_restarted: 'The token was issued before a restart of memoryGuard().',
   used: 'The token was used with other answers, or a newer token was used.',
 };

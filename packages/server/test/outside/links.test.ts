@@ -1,6 +1,7 @@
 import { memoryMailbox, type Mailbox } from '@mcp-saga/server';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { suspended } from '../fixtures/host.ts';
 import { base, day, OutsideCase, user, withoutTickets } from './case.ts';
 
 const ann = user('ann');
@@ -87,7 +88,7 @@ describe('a link', () => {
     for (const [index, ticket] of tickets.entries()) ticket.sealed = exchanged[index] ?? '';
     for (const { url } of test.sent) expect((await test.get(undefined, url)).status).toBe(404);
     expect(test.test.told.rejections).toMatchObject(
-      Array.from({ length: 2 }, () => ({ reason: 'unknown_handle' })),
+      Array.from({ length: 2 }, () => ({ reason: 'undecryptable' })),
     );
   });
 
@@ -103,24 +104,58 @@ describe('a link', () => {
     }
   });
 
-  it('holds its question itself while the mailbox is down, and is answered later', async () => {
-    let isDown = true;
+  it.each([
+    { downFor: 2, link: /[\w-]{22}$/ },
+    { downFor: 3, link: /[\w.-]{500,}$/ },
+  ])(
+    'is short if the mailbox fails $downFor times at most, and else holds its question',
+    async ({ downFor, link }) => {
+      let downs = downFor;
+      const honest = memoryMailbox({ clock: () => 0 });
+      const mailbox: Mailbox = {
+        ...honest,
+        put: (...given) => {
+          downs -= 1;
+          if (downs >= 0) throw new Error('down');
+          return honest.put(...given);
+        },
+      };
+      const test = new OutsideCase({}, { mailbox });
+      let turn = await test.start();
+      for (let attempt = 2; attempt <= 3; attempt += 1) {
+        test.clock.now += 60_000;
+        turn = suspended(await test.resume(turn));
+      }
+      expect(test.sent).toHaveLength(1);
+      expect(test.url()).toMatch(link);
+      expect((await test.post(ann)).status).toBe(200);
+      expect((await test.decision(turn)).approved).toBe(true);
+      const errors = test.test.told.errors.map((error) => (error as Error).message);
+      expect(errors.filter((message) => message === 'down')).toHaveLength(downFor);
+    },
+  );
+
+  it('dies with the mailbox that held it, until its reminder is sent', async () => {
+    const lost = new Set<string>();
     const honest = memoryMailbox({ clock: () => 0 });
+    const boxes = new Set<string>();
     const mailbox: Mailbox = {
       ...honest,
-      put: (...given) => {
-        if (isDown) throw new Error('down');
-        return honest.put(...given);
+      put: (box, ...given) => {
+        boxes.add(box);
+        lost.delete(box);
+        return honest.put(box, ...given);
       },
+      list: (box) => (lost.has(box) ? { answers: [], isClosed: false } : honest.list(box)),
     };
-    const test = new OutsideCase({}, { mailbox });
+    const test = new OutsideCase({ remindEveryMs: 60_000 }, { mailbox });
     const turn = await test.start();
-    expect(test.url().length).toBeGreaterThan(500);
-    isDown = false;
+    for (const box of boxes) lost.add(box);
+    expect((await test.get(ann)).status).toBe(404);
+    test.clock.now += 60_000;
+    const next = suspended(await test.resume(turn));
     expect((await test.post(ann)).status).toBe(200);
-    expect((await test.decision(turn)).approved).toBe(true);
-    const errors = test.test.told.errors.map((error) => (error as Error).message);
-    expect(errors).toEqual(['down']);
+    expect((await test.decision(next)).approved).toBe(true);
   });
 
   it('is served as long as the answers are kept, and opens again on other processes', async () => {

@@ -1,6 +1,5 @@
 import { TokenRefused, digestText } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
-import { SagaHostError } from '../../wire/errors.ts';
 import { askMailbox } from './stored-answers.ts';
 
 // A link names its ticket, which lies sealed in the mailbox: chat tools and mail programs break long
@@ -15,7 +14,9 @@ const slot = 'ticket';
 
 /**
  * Stores a sealed ticket under its name, as often as its link is made. Returns `false` if the mailbox
- * is down: the link must then hold the ticket, because a delivery does not wait for the mailbox.
+ * refuses it: the link must then hold the ticket.
+ * @param expiresAt - time at which the mailbox may forget it (ms since the epoch)
+ * @throws SagaHostError `store_down`
  */
 export async function storeTicket(
   host: Pick<HostParts, 'observer'>,
@@ -25,14 +26,9 @@ export async function storeTicket(
   expiresAt: number,
 ): Promise<boolean> {
   const box = await boxOf(name);
-  try {
-    const bounds = { expiresAt, maxAnswers: 1 };
-    const result = await askMailbox(host, () => mailbox.put(box, slot, sealed, bounds));
-    return result === 'stored' || result === 'taken';
-  } catch (error) {
-    if (error instanceof SagaHostError) return false;
-    throw error;
-  }
+  const bounds = { expiresAt, maxAnswers: 1 };
+  const result = await askMailbox(host, () => mailbox.put(box, slot, sealed, bounds));
+  return result === 'stored' || result === 'taken';
 }
 
 /** Sealed ticket of a link. */

@@ -39,7 +39,8 @@ export function runtimeOutside(
   const saltOf = (box: string): Promise<string> => derive('slots', [box]);
   return {
     box: boxOf,
-    ticket: async (question, { level, recipient, room, began, deadline, needsQueue }) => {
+    ticket: async (question, facts) => {
+      const { level, recipient, room, began, deadline, needsQueue, isLastAttempt } = facts;
       const { kind, path, message, form, acceptsLink, verify } = question;
       if (needsQueue) adviseOnQueue(host, outside, claims.saga.name, path);
       const by = question.by[level] ?? null;
@@ -79,7 +80,10 @@ export function runtimeOutside(
       // Equal tickets have one name, so that a repeated delivery sends the same link.
       const name = await derive('link', [canonicalize({ ...ticket, began, expiresAt })]);
       const until = forgottenAt(host, claims);
-      const isStored = await storeTicket(host, outside, name, await sealedAs(name), until);
+      const stored = storeTicket(host, outside, name, await sealedAs(name), until);
+      // While the mailbox is down, an attempt fails and is repeated: its link would differ from that of
+      // an earlier attempt whose reply was lost. At last, the link holds its ticket.
+      const isStored = await (isLastAttempt ? stored.catch(() => false) : stored);
       const text = isStored ? name : await sealedAs(undefined);
       return `${outside.url()}/saga/${kind === 'approval' ? 'answer' : 'event'}/${text}`;
     },

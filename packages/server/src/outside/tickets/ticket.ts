@@ -126,7 +126,7 @@ export async function openTicket(
     q: 'string?',
     i: 'string?',
   });
-  if (i !== name) throw new TokenRefused('unknown_handle');
+  if (i !== name) throw new TokenRefused('undecryptable');
   return {
     kind: k === 'a' ? 'approval' : 'event',
     box: b,
