@@ -85,7 +85,7 @@ export async function answerPage(page: AnswerPageRequest): Promise<Response> {
   const answer = toApprovalAnswer({ by, at, shown, approved }, content);
   const excess = recordedBytes(answer) - ticket.room;
   if (excess > 0) {
-    const characters = charactersOf(content, excess);
+    const characters = charactersOf(ticket.form, content, excess);
     if (characters === 0) return notice(413, 'noRoom');
     const why = fill(words.tooLong, { excess: characters });
     return formPage(page, { posted, refused: { status: 413, why, errors } });
@@ -297,25 +297,42 @@ interface Refused {
 }
 
 /**
- * Counts the characters of the strings of a content that have a number of bytes as JSON, the largest
+ * Counts the typed characters of a content that have a number of bytes as JSON, the largest
  * characters first. People count characters, which have up to six bytes. Returns the number of all
- * characters if they have fewer bytes.
+ * characters if they have fewer bytes: 0 if nothing was typed.
  */
-function charactersOf(content: FormContent['content'], bytes: number): number {
-  const texts = Object.values(content)
-    .flat()
-    .filter((value) => typeof value === 'string');
-  const quotes = bytesOf('');
-  const sizes = Array.from(texts.join(''), (character) => bytesOf(character) - quotes);
-  sizes.sort((one, other) => other - one);
+function charactersOf(
+  { properties }: OpenTicket['form'],
+  content: FormContent['content'],
+  bytes: number,
+): number {
+  const counts = new Map<number, number>();
+  for (const [name, value] of Object.entries(content)) {
+    const field = properties[name] ?? {};
+    const isTyped = !('enum' in field || 'oneOf' in field);
+    if (typeof value !== 'string' || !isTyped) continue;
+    for (const character of value) {
+      const size = bytesOfCharacter(character.codePointAt(0) ?? 0);
+      counts.set(size, (counts.get(size) ?? 0) + 1);
+    }
+  }
   let counted = 0;
-  for (let left = bytes; left > 0 && counted < sizes.length; counted += 1)
-    left -= sizes[counted] ?? 0;
+  let left = bytes;
+  for (const [size, count] of [...counts].toSorted(([one], [other]) => other - one)) {
+    const needed = Math.min(count, Math.max(0, Math.ceil(left / size)));
+    counted += needed;
+    left -= needed * size;
+  }
   return counted;
 }
 
-function bytesOf(text: string): number {
-  return new TextEncoder().encode(JSON.stringify(text)).length;
+/** Bytes of a character in JSON: escaped, or in UTF-8. */
+function bytesOfCharacter(code: number): number {
+  if (code < 0x20) return [0x08, 0x09, 0x0a, 0x0c, 0x0d].includes(code) ? 2 : 6;
+  if (code < 0x80) return code === 0x22 || code === 0x5c ? 2 : 1;
+  if (code < 0x800) return 2;
+  if (code >= 0xd800 && code <= 0xdfff) return 6;
+  return code < 0x10000 ? 3 : 4;
 }
 
 /**
