@@ -139,7 +139,7 @@ class TurnRun {
       this.#commit(point, ids);
     const { observer } = plain;
     const observe = (event: StepEvent): void => {
-      if (event.type === 'started') this.#lease.begins(ids.toWire(withoutKeys(event.path)));
+      if (event.type === 'started') this.#lease.begins(nameOf(event, ids));
       observer.observe(event);
     };
     const noted = { ...plain, observer: { ...observer, observe } };
@@ -306,4 +306,12 @@ async function continuedSaga(
 
 function factsOf({ claims, sagaId }: SealedSaga): Pick<SagaTurn, 'saga' | 'sagaId' | 'turn'> {
   return { saga: claims.saga.name, sagaId, turn: claims.turn + 1 };
+}
+
+/** Names a step for people: an undo has a path that ends with `~` and the ID of its step. */
+function nameOf({ path }: StepEvent, { toWire }: Pick<StepIds, 'toWire'>): string {
+  const [, before = '', undone] = /^(.*\/)?~([^/]*)$/.exec(withoutKeys(path)) ?? [];
+  return undone === undefined
+    ? `'${toWire(withoutKeys(path))}'`
+    : `the undo of '${toWire(before + undone)}'`;
 }

@@ -148,9 +148,12 @@ export class Lease {
     }
   }
 
-  /** Notes a step that this run has begun. */
-  begins(stepId: string): void {
-    this.#begun.add(stepId);
+  /**
+   * Notes a step that this run has begun.
+   * @param name - name of the step for people
+   */
+  begins(name: string): void {
+    this.#begun.add(name);
   }
 
   /** Ends the run of an awaited request. Throws TokenRefused `used` if the run changed the saga. */
@@ -303,7 +306,7 @@ export class Lease {
    */
   #overtaken(): SagaHostError {
     if (this.#begun.size === 0) return tooLate();
-    const steps = Array.from(this.#begun, (stepId) => `'${stepId}'`).join(', ');
+    const steps = [...this.#begun].join(', ');
     const error = new SagaHostError(
       'busy',
       `Another process has taken over this request while it ran, and steps may have acted twice, or after their undo: ${steps}. Send the request again to get its result.`,
