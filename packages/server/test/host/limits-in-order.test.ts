@@ -1,8 +1,9 @@
+import { sealedBytes } from '@mcp-saga/core/program';
 import { expect, it } from 'vitest';
 import { maxAnswersOf, mostBoxBytes } from '../../src/outside/tickets/stored-answers.ts';
 import { resolveHostLimits } from '../../src/settings/default-limits.ts';
 import { answersInRecord } from '../../src/token/guard-records.ts';
-import { sealedBytes, unsealedBytes } from '../../src/token/token-room.ts';
+import { unsealedBytes } from '../../src/token/token-room.ts';
 
 /** Bytes of a row of D1, and of an entry of a Durable Object: the smallest stores. */
 const entryBytes = 2_000_000;
