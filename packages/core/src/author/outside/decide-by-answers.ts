@@ -106,21 +106,30 @@ async function recordedOf<T extends object>(
   toRecorded: (value: unknown) => T,
   { room, schemaFailed }: Judging,
 ): Promise<T | 'refused' | 'failed'> {
-  let result: 'refused' | 'failed' = 'failed';
-  try {
-    const parsed = await parsing;
-    result = 'refused';
-    if (!parsed.ok) return result;
-    const recorded = toRecorded(parsed.value);
-    // The door has measured the answer as it was sent, and a schema may make it longer.
-    if (recordedBytes(recorded) <= room) return recorded;
-    throw new SagaLimitExceeded(
-      `An answer from outside has more than ${room} bytes after its schema changed it, and does not count.`,
-    );
-  } catch (error) {
+  const parsed = await parsing.catch((error: unknown) => {
     schemaFailed?.(error);
-    return result;
+    return undefined;
+  });
+  if (parsed === undefined) return 'failed';
+  if (!parsed.ok) return 'refused';
+  const recorded = toRecorded(parsed.value);
+  const problem = recordingProblem(recorded, room);
+  if (problem === undefined) return recorded;
+  schemaFailed?.(problem);
+  return 'refused';
+}
+
+/** Returns the error of an answer that does not fit the journal. Undefined for one that fits. */
+function recordingProblem(recorded: object, room: number): unknown {
+  try {
+    // The door has measured the answer as it was sent, and a schema may make it longer.
+    if (recordedBytes(recorded) <= room) return undefined;
+  } catch (error) {
+    return error;
   }
+  return new SagaLimitExceeded(
+    `An answer from outside has more than ${room} bytes after its schema changed it, and does not count.`,
+  );
 }
 
 /** Bytes of an answer in the journal, which writes some values longer than JSON does. */

@@ -113,7 +113,10 @@ function mostRounds({ levels }: OutsideWait<unknown>): number {
   return 1 + Math.max(1, Math.min(7, Math.floor(mostRepeated / ticketsOf(levels))));
 }
 
-/** Links of all further rounds, since the token keeps room for each. */
+/**
+ * Links of all further rounds: so many fit the room that waits leave to the rest of the saga. Their
+ * records are alike, and compress well.
+ */
 const mostRepeated = 40;
 
 /** Result of a reminder for a person who has answered. */
@@ -216,16 +219,14 @@ function keptRoom(
   return { answers, records: recordsAfter(wait, level, elapsed) };
 }
 
-/** Bytes of the links from a level on, of further rounds, of later reminders, and of the end. */
+/** Bytes of the links from a level on, of later reminders, and of the end. */
 function recordsAfter(wait: OutsideWait<unknown>, level: number, elapsed: number): number {
   const { everyMs, most } = wait.reminders;
   const planned = Math.min(most, Math.floor(wait.timeoutMs / everyMs));
   const sent = Math.min(planned, Math.floor(elapsed / everyMs));
-  const { levels, question } = wait;
-  const rounds = mostRounds(wait) - (question.round ?? 1);
+  const { levels } = wait;
   const reminders = (planned - sent) * ticketsOf(levels) * reminderBytes;
-  const links = rounds * ticketsOf(levels) + ticketsOf(levels.slice(level));
-  return waitBytes + reminders + links * deliveryBytes;
+  return waitBytes + reminders + ticketsOf(levels.slice(level)) * deliveryBytes;
 }
 
 function ticketsOf(levels: readonly Level[]): number {
