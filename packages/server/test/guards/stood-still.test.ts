@@ -70,4 +70,46 @@ describe('a process that stands still until its lease has expired', () => {
     ]);
     expect(did).toEqual(done);
   });
+
+  it('names the undos that it ran beside those of another process', async () => {
+    const clock = testClock();
+    const store = memoryGuard({ clock });
+    const undone: string[] = [];
+    let wake = (): void => undefined;
+    const slept = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let begun = (): void => undefined;
+    const began = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const host = (name: string) => {
+      const order = saga({ name: 'order', version: '1', forks: 'refuse' }, function* () {
+        yield* step('pay', () => 1, {
+          compensate: async () => {
+            undone.push(name);
+            begun();
+            if (name === 'one') await slept;
+          },
+        });
+        yield* elicit('target', { message: 'Where?', schema: Target });
+        return 'done';
+      });
+      return hostOf(order, { clock, guard: { store, leaseMs: 60_000 } });
+    };
+    const { host: one, told } = host('one');
+    const { host: other } = host('other');
+    const anonymous = { caller: 'anonymous' } as const;
+    const { token } = suspended(await one.start('order', {}, anonymous));
+    const late = thrownBy(SagaHostError, one.cancel(token, anonymous));
+    await began;
+    clock.now += hour / 2;
+    await other.cancel(token, anonymous);
+    wake();
+    const error = await late;
+    expect(undone).toEqual(['one', 'other']);
+    expect(error.code).toBe('busy');
+    expect(error.message).toContain("the undo of 'pay'");
+    expect(told.errors).toEqual([error]);
+  });
 });

@@ -98,6 +98,7 @@ describe('a link', () => {
     const { token } = await test.start();
     const unknown = `${base}/saga/answer/${'A'.repeat(22)}`;
     expect((await test.get(ann, unknown)).status).toBe(404);
+    expect(test.test.told.rejections).toMatchObject([{ reason: 'unknown_handle' }]);
     for (const sealed of [token, '', 'x'.repeat(22)]) {
       (tickets[0] as { sealed: string }).sealed = sealed;
       expect((await test.get(ann)).status).toBe(404);
