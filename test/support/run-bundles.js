@@ -1,17 +1,21 @@
-// `node --import run-bundles.js PROGRAM.ts` runs the bundle that `bundleForNode` has written of the program.
+// `node --import run-bundles.js PROGRAM.ts` runs the bundles that `bundle-for-node.ts` has written, in place of the
+// sources that have one.
+import { existsSync } from 'node:fs';
 import * as module from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
 const root = new URL('../../', import.meta.url).href;
+const bundles = new URL('node_modules/.cache/bundles/', root).href;
+const found = new Map();
 
 function toBundle(resolved) {
-  if (!resolved.url.startsWith(root) || !resolved.url.endsWith('.ts')) return resolved;
-  const name = resolved.url.slice(root.length).replaceAll('/', '-');
-  return {
-    ...resolved,
-    url: new URL(`node_modules/.cache/bundles/${name}.mjs`, root).href,
-    format: 'module',
-  };
+  // `mcp-saga dev` loads the modules of the user anew, by a query.
+  const [url, ...query] = resolved.url.split('?');
+  if (!url.startsWith(root) || !url.endsWith('.ts')) return resolved;
+  const bundle = `${bundles}${url.slice(root.length, -'.ts'.length)}.mjs`;
+  if (!found.has(bundle)) found.set(bundle, existsSync(new URL(bundle)));
+  if (!found.get(bundle)) return resolved;
+  return { ...resolved, url: [bundle, ...query].join('?'), format: 'module' };
 }
 
 // Node 20 lacks `registerHooks`, and newer versions warn of `register`, whose hooks run in a thread of their own.

@@ -8,9 +8,14 @@ import {
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { createSagaHost, generateKey, type SagaHost } from '@mcp-saga/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  bundleForNode,
+  bundlePackages,
+  runBundles,
+} from '../../../test/support/bundle-for-node.ts';
 import { isRunning, start, type Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
-import { fixture, run } from './command-line.ts';
+import { bin, fixture, run } from './command-line.ts';
 import { host, keys, refund } from './fixtures/sagas.ts';
 
 const serverFile = fixture('server.ts');
@@ -19,7 +24,7 @@ const listeners: Server[] = [];
 
 /** Starts a server process, and returns its URL. */
 async function startProcess(env: { readonly [name: string]: string }): Promise<string> {
-  const command = start(process.execPath, ['--import', 'tsx', serverFile], env);
+  const command = start(process.execPath, [...runBundles, serverFile], env);
   commands.push(command);
   const [url] = await command.printed(/http:\S+/);
   return url;
@@ -77,6 +82,10 @@ function between(first: string, second: string): Promise<string> {
 const strange = generateKey('k1');
 const ahead = 2 * 3_600_000;
 
+beforeAll(async () => {
+  await bundlePackages();
+  await bundleForNode('packages/cli/test/fixtures/server.ts');
+});
 afterAll(() => {
   for (const server of listeners) server.close();
 });
@@ -202,7 +211,7 @@ describe.each(['call', 'doctor'])('mcp-saga %s with an unusable server', (name) 
 });
 
 describe('mcp-saga over --stdio', () => {
-  const stdio = `${process.execPath} --import tsx ${serverFile} --stdio`;
+  const stdio = [process.execPath, ...runBundles, serverFile, '--stdio'].join(' ');
   const environment = { ...process.env, SAGA_KEYS: keys };
 
   it('calls a server with the environment of the command line', async () => {
@@ -321,12 +330,7 @@ describe('mcp-saga keys with unusable keys', () => {
 
 describe('mcp-saga in a terminal', () => {
   const typed = async (...args: readonly string[]): Promise<string> => {
-    const { code, output } = await startInTerminal([
-      '--import',
-      'tsx',
-      'packages/cli/src/bin.ts',
-      ...args,
-    ]).ended;
+    const { code, output } = await startInTerminal([...bin, ...args]).ended;
     return `${normalized(output).replaceAll('\r', '')}→ ${code}`;
   };
 
@@ -346,7 +350,7 @@ describe('mcp-saga in a terminal', () => {
     'ends the doctor by Ctrl-C while a server never answers: %s',
     async (...more) => {
       const url = await web(() => process.kill(doctor.pid, 'SIGINT'));
-      const args = ['--import', 'tsx', 'packages/cli/src/bin.ts', 'doctor', '-u', url, ...more];
+      const args = [...bin, 'doctor', '-u', url, ...more];
       const doctor = start(process.execPath, args);
       const { code, signal } = await doctor.ended;
       expect(code ?? signal).toBe(more.length > 0 ? 130 : 'SIGINT');

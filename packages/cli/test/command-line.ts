@@ -1,5 +1,9 @@
 import { PassThrough } from 'node:stream';
+import { runBundles } from '../../../test/support/bundle-for-node.ts';
 import { main } from '../src/main.ts';
+
+/** Arguments of Node that run the command line, after `bundlePackages`. */
+export const bin: readonly string[] = [...runBundles, 'packages/cli/src/bin.ts'];
 
 /** What a run of the command line printed. */
 export interface Ran {

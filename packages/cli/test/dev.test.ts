@@ -7,14 +7,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSaga, type ClientTurn } from '@mcp-saga/client';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { StudioState } from '../src/studio.ts';
+import { bundlePackages } from '../../../test/support/bundle-for-node.ts';
 import { isRunning, root, start, type Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
-import { fixture, run } from './command-line.ts';
+import { bin, fixture, run } from './command-line.ts';
 import { keys } from './fixtures/sagas.ts';
 
 const running: Command[] = [];
+beforeAll(bundlePackages);
 afterEach(async () => {
   for (const { pid } of running) if (isRunning(pid)) process.kill(pid, 'SIGINT');
   await Promise.all(running.splice(0).map(({ ended }) => ended));
@@ -32,14 +34,20 @@ function newProject(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-const bin = ['--import', 'tsx', 'packages/cli/src/bin.ts'];
 const withoutKeys = { SAGA_KEYS: undefined, NODE_ENV: undefined };
 
 /** Starts `mcp-saga dev`, and waits for the URL. */
 async function startDev(
   ...args: readonly string[]
 ): Promise<{ readonly dev: Command; readonly url: string }> {
-  const dev = start(process.execPath, [...bin, 'dev', '--port', '0', ...args], withoutKeys);
+  return await devFrom(bin, ...args);
+}
+
+async function devFrom(
+  program: readonly string[],
+  ...args: readonly string[]
+): Promise<{ readonly dev: Command; readonly url: string }> {
+  const dev = start(process.execPath, [...program, 'dev', '--port', '0', ...args], withoutKeys);
   running.push(dev);
   const [url = ''] = await dev.printed(/(?<=serving .* at |"url":")http[^\s"]+/);
   return { dev, url };
@@ -146,7 +154,8 @@ import { refund } from './refund';
 export const server = serveSagas({ name: 'shop', version: '1', sagas: [refund], keys: 'ephemeral' });
 `,
     });
-    const { dev, url } = await startDev(join(folder, 'server.ts'));
+    // What `require` loads has no bundle.
+    const { dev, url } = await devFrom(['--import', 'tsx', ...bin], join(folder, 'server.ts'));
     const client = await connect(url);
     const turn = await startSaga(client, { name: 'refund' });
     writeFileSync(join(folder, 'code.ts'), "export const code = 'new code';");

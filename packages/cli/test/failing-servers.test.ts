@@ -5,6 +5,7 @@ import { saga, step } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import { serve, type Server } from 'srvx';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { bundleForNode, runBundles } from '../../../test/support/bundle-for-node.ts';
 import { fixture, run } from './command-line.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
 
@@ -237,11 +238,12 @@ describe('wrong options of a server', () => {
 
 describe('mcp-saga over --stdio', () => {
   it('takes a path with spaces in quotes', async () => {
+    await bundleForNode('packages/cli/test/fixtures/server.ts');
     const folder = join(mkdtempSync(join(tmpdir(), 'mcp saga ')), 'my node');
     symlinkSync(process.execPath, folder);
     const environment = { ...process.env, SAGA_KEYS: keys };
     for (const quote of ['"', "'"]) {
-      const stdio = `${quote}${folder}${quote} --import tsx ${fixture('server.ts')} --stdio`;
+      const stdio = `${quote}${folder}${quote} ${runBundles.join(' ')} ${fixture('server.ts')} --stdio`;
       const ran = await run(['call', 'refund', '--stdio', stdio, '-a', 'amount=9', '-y'], {
         environment,
       });

@@ -6,9 +6,10 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { serve, type Server } from 'srvx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { bundlePackages } from '../../../test/support/bundle-for-node.ts';
 import type { Command } from '../../../test/support/command.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
-import { fixture } from './command-line.ts';
+import { bin, fixture } from './command-line.ts';
 import { pay } from './fixtures/pay.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
 
@@ -27,6 +28,7 @@ let server: Server;
 let url = '';
 
 beforeAll(async () => {
+  await bundlePackages();
   server = serve({
     ...serveSagas({
       name: 'shop',
@@ -46,9 +48,7 @@ beforeAll(async () => {
 afterAll(() => server.close(true));
 
 function inTerminal(...args: readonly string[]): Command {
-  return startInTerminal(['--import', 'tsx', 'packages/cli/src/bin.ts', ...args], {
-    SAGA_KEYS: keys,
-  });
+  return startInTerminal([...bin, ...args], { SAGA_KEYS: keys });
 }
 
 function call(...args: readonly string[]): Command {
