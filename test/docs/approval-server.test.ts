@@ -1,16 +1,19 @@
 import { startSaga } from '@mcp-saga/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { start, type Command } from '../support/command.ts';
 import { connectAs } from './guides/client.ts';
 import { read } from './markdown.ts';
 
+const program = 'test/docs/guides/approval-server.ts';
 let server: Command;
 let url: URL;
 
 beforeAll(async () => {
+  await bundleForNode(program);
   // If TEST is set, srvx does not print its address.
   const env = { PORT: '0', NODE_ENV: 'development', TEST: undefined };
-  server = start(process.execPath, ['--import', 'tsx', 'test/docs/guides/approval-server.ts'], env);
+  server = start(process.execPath, [...runBundles, program], env);
   const [, address = ''] = await server.printed(/Listening on: (\S+)/);
   url = new URL('/mcp', address);
 });

@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { notes } from './servers/tool.ts';
 
 const info = { name: 'reader', version: '1' };
@@ -131,10 +132,11 @@ describe('a saga in an existing server', () => {
   it('asks over stdio', async () => {
     const client = new Client(info, { capabilities: { elicitation: {} } });
     client.setRequestHandler('elicitation/create', () => accepted);
-    const file = new URL('./servers/stdio.ts', import.meta.url).pathname;
+    const program = new URL('./servers/stdio.ts', import.meta.url).pathname;
+    await bundleForNode(program);
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ['--import', 'tsx', file],
+      args: [...runBundles, program],
       env: { ...(process.env as Record<string, string>), SAGA_KEYS: keys },
     });
     await client.connect(transport);

@@ -1,5 +1,6 @@
 import { generateKey } from '@mcp-saga/server';
 import { expect, it, onTestFinished } from 'vitest';
+import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { start, type Command } from '../support/command.ts';
 import { startOnFreePort } from '../support/free-port.ts';
 import { describeWithPostgres, startPostgres } from '../support/postgres-server.ts';
@@ -10,16 +11,14 @@ import { describeWithRedis, startRedis } from '../support/redis-server.ts';
  * first.
  */
 async function endsInOrder(
-  file: string,
+  program: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<void> {
+  await bundleForNode(program);
   // If TEST or CI is set, srvx does not print its address.
   const env = { ...environment, SAGA_KEYS: generateKey('k1'), TEST: undefined };
   const run = (port: number): Command =>
-    start(process.execPath, ['--import', 'tsx', `test/docs/guides/${file}`], {
-      ...env,
-      PORT: String(port),
-    });
+    start(process.execPath, [...runBundles, program], { ...env, PORT: String(port) });
   const { port, started: first } = await startOnFreePort(async (free) => {
     const command = run(free);
     await command.printed(/Listening on/);
@@ -35,7 +34,7 @@ describeWithRedis('the server of the page on queue adapters', () => {
   it('ends on SIGTERM, and does not stay as a worker if its port is taken', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.kill());
-    await endsInOrder('worker-server.ts', { REDIS_URL: redis.url });
+    await endsInOrder('test/docs/guides/worker-server.ts', { REDIS_URL: redis.url });
   });
 });
 
@@ -43,6 +42,6 @@ describeWithPostgres('the server of the page on queue adapters, with PostgreSQL'
   it('ends on SIGTERM, and does not stay as a worker if its port is taken', async () => {
     const postgres = await startPostgres();
     onTestFinished(() => postgres.remove());
-    await endsInOrder('pg-boss-server.ts', { DATABASE_URL: postgres.url });
+    await endsInOrder('test/docs/guides/pg-boss-server.ts', { DATABASE_URL: postgres.url });
   });
 });

@@ -19,7 +19,7 @@ export const runBundles: readonly string[] = [
 /**
  * Bundles programs, each with all that it imports.
  *
- * @param programs - paths in the workspace; `node ...runBundles` takes the same paths
+ * @param programs - files of the workspace; `node ...runBundles` takes the same files
  */
 export async function bundleForNode(...programs: readonly string[]): Promise<void> {
   await Promise.all(

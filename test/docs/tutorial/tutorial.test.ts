@@ -3,6 +3,7 @@ import { generateKey } from '@mcp-saga/server';
 import { crashEverywhere, testSaga } from '@mcp-saga/testing';
 import ts from 'typescript-5';
 import { describe, expect, it } from 'vitest';
+import { bundleForNode, runBundles } from '../../support/bundle-for-node.ts';
 import { start } from '../../support/command.ts';
 import { fences, pages, read } from '../markdown.ts';
 import { payments } from './bank.ts';
@@ -62,17 +63,13 @@ describe('the tutorial', () => {
 
   it('serves the refund, and calls it with its client', async () => {
     const cwd = fileURLToPath(new URL('decide', import.meta.url));
+    await bundleForNode(`${folder}/decide/server.ts`, `${folder}/decide/client.ts`);
     // If TEST is set, srvx does not print its address.
     const env = { PORT: '0', SAGA_KEYS: generateKey('k1'), TEST: undefined, REDIS_URL: undefined };
-    const server = start(process.execPath, ['--import', 'tsx', 'server.ts'], env, cwd);
+    const server = start(process.execPath, [...runBundles, 'server.ts'], env, cwd);
     try {
       const [, url = ''] = await server.printed(/Listening on: (\S+)/);
-      const client = start(
-        process.execPath,
-        ['--import', 'tsx', 'client.ts', `${url}mcp`],
-        {},
-        cwd,
-      );
+      const client = start(process.execPath, [...runBundles, 'client.ts', `${url}mcp`], {}, cwd);
       const { output } = await client.ended;
       expect(output).toContain('Refund how many euros for A7?');
       expect(output).toContain('Refunded 20 EUR for A7.');

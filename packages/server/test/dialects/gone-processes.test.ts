@@ -1,15 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bundleForNode, runBundles } from '../../../../test/support/bundle-for-node.ts';
 
 const server = new URL('../fixtures/stdio-server.ts', import.meta.url).pathname;
+beforeAll(() => bundleForNode(server));
 
 describe.each(['1', '2'])(
   'a client that dies while its user is asked over stdio, version %s',
   (version) => {
     test('[E3] has its saga undone before the process of the server ends', async () => {
-      const child = spawn(process.execPath, ['--import', 'tsx', server, version]);
+      const child = spawn(process.execPath, [...runBundles, server, version]);
       const said = text(child.stderr);
       const say = (message: object): void =>
         void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
