@@ -267,7 +267,7 @@ function toError([name, message, extras]: readonly unknown[]): Error {
   const hidden = { configurable: true, writable: true, enumerable: false };
   if (name !== 'Error') Object.defineProperty(error, 'name', { ...hidden, value: name });
   // The stack of the decoder is unrelated to the error, and differs between replays.
-  Object.defineProperty(error, 'stack', { ...hidden, value: `${name}: ${message}` });
+  error.stack = `${name}: ${message}`;
   if (!isPlainObject(extras)) return error;
   for (const key of errorFields) {
     if (!Object.hasOwn(extras, key)) continue;

@@ -43,11 +43,11 @@ export class SagaError extends Error {
 
 /**
  * Hides where the engine made an error for a body: the trace would differ between the first run and
- * a replay, and names no line of the author.
+ * a replay, and names no line of the author. V8 formats a trace when it is read, or its property is
+ * defined anew, but not if the property is set.
  */
 function hideTrace(error: SagaError): void {
-  const value = `${error.name}: ${error.message}`;
-  Object.defineProperty(error, 'stack', { value, configurable: true, writable: true });
+  error.stack = `${error.name}: ${error.message}`;
 }
 
 /**
