@@ -1,49 +1,74 @@
 import { availableParallelism } from 'node:os';
-import { configDefaults, defineConfig } from 'vitest/config';
-import { system } from './vitest.system.config.ts';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { longestWait, longestTest } from './test/support/patience.ts';
 
-/** Package tests that run in separate processes. */
-const alone = [
-  // Replace a module, or globals that a module reads at import.
-  'packages/seal/test/portability.test.ts',
-  'packages/server/test/serving/lazy-sdk.test.ts',
-  'packages/xstate/test/walk.newest.test.ts',
-  // Run long: faster in a fresh process, and started first.
-  'packages/*/test/**/*.property.test.ts',
-];
-const packages = 'packages/*/test/**/*.test.ts';
+/** The files of each kind of test. A file is of the first kind that names it. */
+const kinds = {
+  // Of tarballs: part of `pnpm release:check`.
+  packed: ['test/packed/*.test.ts'],
+  // Build the site, and visit it in a browser: `pnpm test:site`.
+  site: ['test/site/*.test.ts'],
+  // Start servers, runtimes, platforms, databases, or browsers of their own: `pnpm test:system`.
+  system: [
+    'examples/{examples,platforms/**/*,refund-approval/postgres}.test.ts',
+    'packages/{cloudflare,queues,redis,sql}/test/**/*.test.ts',
+    'test/{approvals,bench,chaos,conformance,interop,pictures,quickstart,runners,runtimes}/**/*.test.ts',
+    'test/readme/{fleet-sizes,stores}.test.ts',
+  ],
+  // Rules of the code base: part of `pnpm check`.
+  architecture: ['test/architecture/*.test.ts'],
+  // Replace a module, or globals that a module reads at import: each in a process of its own.
+  alone: [
+    'packages/seal/test/portability.test.ts',
+    'packages/server/test/serving/lazy-sdk.test.ts',
+    'packages/xstate/test/walk.newest.test.ts',
+  ],
+  // Compile, start a process, or search at length.
+  long: [
+    '{packages,test}/**/*.{property,fuzz}.test.ts',
+    'packages/server/test/{attacks/**/*,guards/memory,leaks,dialects/tasks-unasked}.test.ts',
+    'test/types/*.test.ts',
+  ],
+  // All others.
+  unit: ['{packages,examples,test}/**/*.test.ts'],
+} as const;
+type Kind = keyof typeof kinds;
+
+function project(name: Kind, options: TestProjectInlineConfiguration['test'] = {}) {
+  const names = Object.keys(kinds) as Kind[];
+  const earlier = names.slice(0, names.indexOf(name)).flatMap((kind) => kinds[kind]);
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: [...kinds[name]],
+      exclude: [...configDefaults.exclude, ...earlier],
+      ...options,
+    },
+  };
+}
+
+// A shared process loads the packages, the SDK and zod once.
+const isShared = { isolate: false } as const;
 
 export default defineConfig({
   test: {
     // Those that start processes wait for them much of the time: a second one goes on meanwhile, on
     // the smallest machine too.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // Polls wait for a condition, however slow the machine is.
-    expect: { poll: { timeout: 50_000 } },
+    testTimeout: longestTest,
+    hookTimeout: longestTest,
+    expect: { poll: { timeout: longestWait } },
     setupFiles: ['test/support/seed-properties.ts'],
     coverage: { include: ['packages/*/src/**/*.ts'] },
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'isolated',
-          include: [...alone, 'examples/**/*.test.ts', 'test/**/*.test.ts'],
-          // `pnpm test:system`, `test:site`, and `release:check` run these.
-          exclude: [...configDefaults.exclude, ...system, 'test/site/**', 'test/packed/**'],
-        },
-      },
-      // Many small files: a shared process loads the packages, the SDK and zod once.
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          include: [packages],
-          exclude: [...alone, ...system],
-          isolate: false,
-        },
-      },
+      project('packed'),
+      project('site'),
+      project('system'),
+      project('architecture', isShared),
+      project('alone'),
+      project('long'),
+      project('unit', isShared),
     ],
   },
 });

@@ -7,7 +7,7 @@ import { publicApi, publicNames } from './public-api.ts';
 describe.each(packages)('%s', (name) => {
   const file = join(repository, 'etc', `${name}.api.md`);
 
-  it('has the public names and signatures in etc, which `pnpm api` writes', () => {
+  it('has the public names and signatures in etc, which `pnpm generate api` writes', () => {
     expect(existsSync(file) && readFileSync(file, 'utf8')).toBe(
       publicApi(join(repository, 'packages', name)),
     );

@@ -28,7 +28,7 @@ export function publicApi(folder: string): string {
         .map(({ declaration }) => withoutDocstrings(declaration))
         .join('\n\n')}\n\`\`\`\n`;
     });
-  return `# ${name}\n\nWritten by \`pnpm api\`. A change here is a change for users.\n\n${sections.join('\n')}`;
+  return `# ${name}\n\nWritten by \`pnpm generate api\`. A change here is a change for users.\n\n${sections.join('\n')}`;
 }
 
 /** An entry point for authors and operators, with its declarations in TypeScript. */

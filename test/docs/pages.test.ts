@@ -58,7 +58,7 @@ describe('the code in the pages', () => {
     blocks
       .filter(({ kind }) => kind === 'region')
       .map(({ page, source = '', code: shown }) => [source, page, shown] as const),
-  )('of %s is compiled and tested (%s; `pnpm docs:regions` writes it)', (source, _, shown) => {
+  )('of %s is compiled and tested (%s; `pnpm generate regions` writes it)', (source, _, shown) => {
     expect(shown).toBe(region(source));
   });
 

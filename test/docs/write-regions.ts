@@ -1,4 +1,4 @@
-/** `pnpm docs:regions` writes the code of each region into the pages that show it. */
+/** `pnpm generate regions` writes the code of each region into the pages that show it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '../architecture/packages.ts';

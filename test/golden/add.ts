@@ -11,7 +11,7 @@ import { stories } from './sagas.ts';
 
 const [release = '', what = ''] = process.argv.slice(2);
 if (!/^\d+\.\d+\.\d+$/.test(release))
-  throw new Error('Usage: pnpm golden 1.2.3 [machines | traced]');
+  throw new Error('Usage: pnpm generate golden 1.2.3 [machines | traced]');
 if (!['', 'machines', 'traced'].includes(what))
   throw new Error(`There are no golden tokens '${what}'.`);
 const file = new URL(what === '' ? `${release}.json` : `${release}.${what}.json`, import.meta.url);

@@ -71,8 +71,7 @@ async function checkInstallations(): Promise<void> {
 /** Tests the tarballs in a process of its own. */
 async function testTarballs(): Promise<void> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const config = fileURLToPath(new URL('vitest.config.ts', import.meta.url));
-  const tests = spawn(process.execPath, [vitest, 'run', '--config', config], {
+  const tests = spawn(process.execPath, [vitest, 'run', '--project', 'packed'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, [tarballFolder]: packedFolder },

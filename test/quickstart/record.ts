@@ -1,5 +1,5 @@
 /**
- * `pnpm docs:recording` runs the quickstart with scripted answers, and draws the recording and
+ * `pnpm generate recording` runs the quickstart with scripted answers, and draws the recording and
  * matrix badge.
  */
 import { execFile } from 'node:child_process';

@@ -9,7 +9,7 @@ describe('a random saga with code changed between two turns', () => {
     await assert(
       asyncProperty(integer({ min: 1, max: 2 ** 31 }), async (seed) => {
         const { kind, end, problems } = await runCase(caseOf(seed));
-        // `pnpm edits 1 SEED` prints a smaller failing case.
+        // `tsx packages/core/test/edits.ts 1 SEED` prints a smaller failing case.
         expect({ seed, kind, problems }).toEqual({ seed, kind, problems: [] });
         ends[end] = (ends[end] ?? 0) + 1;
         kinds.add(kind);

@@ -1,7 +1,7 @@
 /**
- * Edits of random sagas: `pnpm edits 20000 1` runs 20,000 cases from seed 1. Prints the outcomes by
- * kind of edit, and the failing seeds. For a single seed, prints a smaller case that fails in the
- * same way.
+ * Edits of random sagas: `tsx packages/core/test/edits.ts 20000 1` runs 20,000 cases from seed 1.
+ * Prints the outcomes by kind of edit, and the failing seeds. For a single seed, prints a smaller
+ * case that fails in the same way.
  */
 import { caseOf, runCase, shrink } from './support/edit-case.ts';
 

@@ -1,5 +1,5 @@
 /**
- * `pnpm check:docs`: dead links, undocumented exports, functions without a checked example, errors
+ * `pnpm check docs`: dead links, undocumented exports, functions without a checked example, errors
  * and effects without a place.
  */
 import { execFileSync } from 'node:child_process';

@@ -1,0 +1,11 @@
+/**
+ * How long tests wait, in one place. A wait ends by its condition; these limits end one that hangs.
+ * They are generous, because a process that starts in one second on a quiet machine takes 40 on one
+ * under load.
+ */
+
+/** The longest time that a test waits for a condition, or for a process to end, in milliseconds. */
+export const longestWait = 280_000;
+
+/** The longest time of a test or a hook, in milliseconds. Longer than one wait, which says more. */
+export const longestTest = 600_000;
