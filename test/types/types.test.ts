@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declarations, typeMistakes } from './support/type-mistakes.ts';
+import { declarations, typeMistakes } from './type-mistakes.ts';
 
-const repository = fileURLToPath(new URL('../../../', import.meta.url));
+const repository = fileURLToPath(new URL('../../', import.meta.url));
 const core = join(repository, 'packages/core/src/index.ts');
-const fixtures = join(repository, 'packages/core/test/types');
+const xstate = join(repository, 'packages/xstate/src/index.ts');
 
 const helper = "function* helper() { return yield* step('x', () => 1); }";
 const body = (code: string): string =>
@@ -152,8 +151,33 @@ const refusedForms: typeof refused = Object.fromEntries(
   ]),
 );
 
+const machine = (code: string): string => `machineSaga({ name: 'a', version: '1' }, ${code});`;
+
+/** Machines and their steps that must not compile, and what the error has to say. */
+const refusedMachines: typeof refused = {
+  'no-machine-input': {
+    code: machine(
+      'setup({ types: { input: {} as { topic: string }, output: {} as string } }).createMachine({})',
+    ),
+    says: /the machine takes another input than the saga gives it/,
+  },
+  'no-machine-output': {
+    code: machine('setup({}).createMachine({})'),
+    says: /the machine must declare types\.output, as the saga returns it/,
+  },
+  'response-of-a-machine-step': {
+    code: "step(() => fetch('x'));",
+    says: /A step must return plain data, Date, Map, Set, URL, Uint8Array or Error, not", Response\]/,
+  },
+  'undo-of-a-machine-step': {
+    code: 'step(() => 5, { compensate: async function* () {} });',
+    says: /An undo is a function, an async function or function\*\. It must not be an async generator/,
+  },
+};
+
 const inWords = { ...refused, ...refusedSteps, ...looseFields, ...refusedForms };
-const all = { ...inWords, ...refusedWithOptions, ...withoutForks };
+const bodies = { ...inWords, ...refusedWithOptions, ...withoutForks };
+const all = { ...bodies, ...refusedMachines };
 
 const names =
   'all, allSettled, approval, call, compensate, compensator, elicit, ignore, listRoots, log, pivot, poll, race, random, ' +
@@ -177,28 +201,32 @@ function compile(compiler: string, folder: string): Promise<Compilation> {
 }
 
 describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %s', (compiler) => {
-  const folder = mkdtempSync(join(tmpdir(), 'saga-types-'));
+  // Where zod and XState are found.
+  const folder = mkdtempSync(join(repository, 'node_modules/types-'));
   let compiled: Compilation;
 
-  const project = (name: string, include: readonly string[]): string => {
-    const file = join(folder, `${name}.json`);
-    const compilerOptions = { typeRoots: [join(repository, 'node_modules/@types')] };
-    const settings = { extends: join(repository, 'test/tsconfig.json'), compilerOptions, include };
-    writeFileSync(file, JSON.stringify(settings));
-    return file;
-  };
-
   beforeAll(async () => {
+    const settings = {
+      extends: join(repository, 'test/tsconfig.json'),
+      include: [
+        `${folder}/*.ts`,
+        ...['core', 'xstate'].map((name) => join(repository, 'packages', name, 'test/types/*.ts')),
+      ],
+      exclude: [],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const head = `import { ${names} } from '${core}';\nvoid [${names}];`;
-    for (const [name, { code }] of Object.entries(all))
+    for (const [name, { code }] of Object.entries(bodies))
       writeFileSync(join(folder, `${name}.ts`), `${head}\n${code}\nexport {};\n`);
-    const zod = join(repository, 'node_modules/zod/index.js');
+    const machines = `import { machineSaga, step } from '${xstate}';\nimport { setup } from 'xstate';\nvoid [machineSaga, setup, step];`;
+    for (const [name, { code }] of Object.entries(refusedMachines))
+      writeFileSync(join(folder, `${name}.ts`), `${machines}\n${code}\n`);
     for (const [name, { code }] of Object.entries(typeMistakes)) {
-      const file = `${head}\nimport { z } from '${zod}';\n${declarations}\nvoid [refund, text];\n${code}\nexport {};\n`;
+      const file = `${head}\nimport { z } from 'zod';\n${declarations}\nvoid [refund, text];\n${code}\nexport {};\n`;
       writeFileSync(join(folder, `${fileOf(name)}.ts`), file);
     }
-    compiled = await compile(compiler, project('tsconfig', [`${folder}/*.ts`, `${fixtures}/*.ts`]));
+    compiled = await compile(compiler, folder);
     // Zero disables the time limit: a slow machine compiles for minutes.
   }, 0);
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -232,7 +260,7 @@ describe.each(['typescript', 'typescript-5'])('the types of sagas, compiled by %
     },
   );
 
-  it.each(Object.entries({ ...refusedWithOptions, ...withoutForks }))(
+  it.each(Object.entries({ ...refusedWithOptions, ...withoutForks, ...refusedMachines }))(
     'has the fix in the last line: %s',
     (name, { says }) => {
       expect(diagnosticOf(name).at(-1)).toMatch(says);
