@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { deployed, play, questions, type RunPeer } from './support/play.ts';
-import { installPeer, installTimeout } from './support/run-in-node.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deployed, play, questions } from './support/play.ts';
+import { installTimeout, type PeerProcess, startPeer } from './support/run-in-node.ts';
 
-let aiSdk: RunPeer;
+let aiSdk: PeerProcess;
 beforeAll(async () => {
-  aiSdk = await installPeer('ai-sdk.ts', '@ai-sdk/mcp@2.0.99', 'zod@4.6.7');
+  aiSdk = await startPeer('ai-sdk.ts', '@ai-sdk/mcp@2.0.99', 'zod@4.6.7');
 }, installTimeout);
+afterAll(() => aiSdk.stop());
 
 // Over stdio, the client waits a second for a 2026-07-28 server, and then assumes an older one. The
 // result depends on the speed of the server, so these tests set the era.

@@ -1,34 +1,15 @@
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { install } from '../support/install.ts';
-import { connectCli, connectMcpdo } from './peers/inspector.ts';
-import { drive, type Peer, type Way } from './peers/peer.ts';
-import { deployed, play, questions, type RunPeer } from './support/play.ts';
-import { installTimeout, nodeOfPeers } from './support/run-in-node.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deployed, play, questions } from './support/play.ts';
+import { installTimeout, type PeerProcess, startPeer } from './support/run-in-node.ts';
 
-type Connect = (command: readonly [string, string], way: Way) => Promise<Peer>;
-
-let mcpdo: RunPeer;
-let cli: RunPeer;
+let mcpdo: PeerProcess;
+let cli: PeerProcess;
 beforeAll(async () => {
-  const [node, folder] = await Promise.all([
-    nodeOfPeers(),
-    install('interop', '@modelcontextprotocol/inspector@2.12.0'),
-  ]);
-  const running =
-    (connect: Connect, script: string): RunPeer =>
-    async (job) => {
-      const clients = join(folder, 'node_modules/@modelcontextprotocol/inspector/clients');
-      const peer = await connect([node, join(clients, script)], job.way);
-      try {
-        return await drive(peer, job);
-      } finally {
-        await peer.close();
-      }
-    };
-  mcpdo = running(connectMcpdo, 'mcpdo/build/mcp-bin.js');
-  cli = running(connectCli, 'launcher/build/index.js');
+  const inspector = '@modelcontextprotocol/inspector@2.12.0';
+  mcpdo = await startPeer('mcpdo.ts', inspector);
+  cli = await startPeer('inspector-cli.ts', inspector);
 }, installTimeout);
+afterAll(() => Promise.all([mcpdo, cli].map((peer) => peer.stop())));
 
 describe.each([
   { place: 'stateless HTTP', era: 'modern', revision: '2026-07-28', hasSession: false },

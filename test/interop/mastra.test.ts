@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { deployed, play, questions, type RunPeer } from './support/play.ts';
-import { installPeer, installTimeout } from './support/run-in-node.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deployed, play, questions } from './support/play.ts';
+import { installTimeout, type PeerProcess, startPeer } from './support/run-in-node.ts';
 
-let mastra: RunPeer;
+let mastra: PeerProcess;
 beforeAll(async () => {
-  mastra = await installPeer('mastra.ts', '@mastra/mcp@2.0.0', '@mastra/core@1.71.0');
+  mastra = await startPeer('mastra.ts', '@mastra/mcp@2.0.0', '@mastra/core@1.71.0');
 }, installTimeout);
+afterAll(() => mastra.stop());
 
 describe.each([
   { place: 'stateless HTTP', era: 'modern', revision: '2026-07-28', hasSession: false },

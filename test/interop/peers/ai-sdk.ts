@@ -1,5 +1,5 @@
 import { type Called, type Json, type Peer, type Target, userAnswers, type Way } from './peer.ts';
-import { runPeer } from './run-peer.ts';
+import { type Load, runPeer } from './run-peer.ts';
 
 interface Tool {
   execute(args: Json, options: object): Promise<Called['result']>;
@@ -22,10 +22,7 @@ interface Stdio {
 }
 
 /** Connects the Vercel AI SDK client, with the tools that it creates for `generateText`. */
-async function connect(
-  { target, era, elicitation }: Way,
-  load: (name: string) => Promise<unknown>,
-): Promise<Peer> {
+async function connect({ target, era, elicitation }: Way, load: Load): Promise<Peer> {
   const { createMCPClient, ElicitationRequestSchema } = (await load('@ai-sdk/mcp')) as Main;
   const { Experimental_StdioMCPTransport: Stdio } = (await load('@ai-sdk/mcp/mcp-stdio')) as Stdio;
   const asked: string[] = [];
@@ -53,4 +50,4 @@ async function connect(
   };
 }
 
-await runPeer(connect);
+runPeer(connect);

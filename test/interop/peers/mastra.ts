@@ -1,5 +1,5 @@
 import { type Called, type Json, type Peer, userAnswers, type Way } from './peer.ts';
-import { runPeer } from './run-peer.ts';
+import { type Load, runPeer } from './run-peer.ts';
 
 interface Tool {
   execute(args: Json, context: object): Promise<Called['result']>;
@@ -12,10 +12,7 @@ interface Main {
 }
 
 /** Connects the Mastra client, with the tools that it creates for agents. */
-async function connect(
-  { target, era, elicitation }: Way,
-  load: (name: string) => Promise<unknown>,
-): Promise<Peer> {
+async function connect({ target, era, elicitation }: Way, load: Load): Promise<Peer> {
   const { MCPClient } = (await load('@mastra/mcp')) as Main;
   const asked: string[] = [];
   const inputRequests = async ({ params }: { readonly params: { readonly message: string } }) => {
@@ -46,4 +43,4 @@ async function connect(
   };
 }
 
-await runPeer(connect);
+runPeer(connect);

@@ -70,6 +70,9 @@ export interface Report {
   readonly calls: readonly Called[];
 }
 
+/** What a client's process says of a job. */
+export type Outcome = { readonly report: Report } | { readonly error: string };
+
 const args = { initial_arg: 'value' };
 
 /** Answers of the user, by question. */

@@ -1,8 +1,6 @@
-import { type Client, type Job, type Json, type Report, textOf, type Way } from '../peers/peer.ts';
+import { type Client, type Json, textOf, type Way } from '../peers/peer.ts';
+import type { PeerProcess } from './run-in-node.ts';
 import { type Place, serve } from './serve.ts';
-
-/** Runs a job with one client. */
-export type RunPeer = (job: Job) => Promise<Report>;
 
 /** A run of a client. */
 export interface Play extends Omit<Way, 'target'> {
@@ -51,13 +49,17 @@ const modelAnswers: readonly Json[] = [
 
 /** Calls a tool to its end with one client, on a server of its own. */
 export async function play(
-  run: RunPeer,
+  peer: PeerProcess,
   { place, hasModel = false, tool, ...way }: Play,
 ): Promise<Played> {
   const served = await serve(place, { hasModel });
   try {
     const { target } = served;
-    const { client, asked, calls } = await run({ way: { ...way, target }, tool, modelAnswers });
+    const { client, asked, calls } = await peer.run({
+      way: { ...way, target },
+      tool,
+      modelAnswers,
+    });
     const last = calls.at(-1)!;
     return {
       client,
