@@ -36,12 +36,14 @@ if (DatabaseUrl !== '') {
   await database.end();
 }
 
+// A deploy with other keys does not build the function again.
+await buildFunction(await readTemplate({}), folder);
+
 /** Configures the function by its template, as `sam deploy --parameter-overrides` does. */
 async function deploy(SagaKeys: string): Promise<LambdaFunction> {
   const template = await readTemplate({ SagaKeys, DatabaseUrl });
   const { Handler, Environment, FunctionUrlConfig } = template.Properties;
   assert.deepEqual(FunctionUrlConfig, { AuthType: 'AWS_IAM', InvokeMode: 'BUFFERED' });
-  await buildFunction(template, folder);
   return { folder, handler: Handler, environment: Environment.Variables };
 }
 

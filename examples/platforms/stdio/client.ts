@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { SagaGone } from '@mcp-saga/client';
+import { SagaGone, type SuspendedSaga } from '@mcp-saga/client';
 import { begin, createClient, end, goOn, orderUmbrellas } from '@mcp-saga/example-order/client';
 import { generateKey } from '@mcp-saga/server';
 import type { Client } from '@modelcontextprotocol/client';
@@ -15,19 +15,24 @@ interface McpConfig {
 const folder = new URL('.', import.meta.url);
 const config = JSON.parse(await readFile(new URL('mcp.json', folder), 'utf8')) as McpConfig;
 
+const { command, args } = config.mcpServers.orders;
+// Later processes load the server as this process was loaded, which may be faster.
+const laterArgs = [...process.execArgv, ...args.slice(-1)];
+
 /**
- * Starts the server by the configuration, with these keys for `${SAGA_KEYS}`, and ends the server
- * after `use`.
+ * Starts the server with these keys for `${SAGA_KEYS}`, and ends the server after `use`.
+ *
+ * @param by - arguments of the command
  */
 async function withServer<T>(
   keys: string | undefined,
   use: (client: Client) => Promise<T>,
+  by = laterArgs,
 ): Promise<T> {
   const client = createClient();
-  const { command, args } = config.mcpServers.orders;
   const transport = new StdioClientTransport({
     command,
-    args,
+    args: by,
     cwd: fileURLToPath(folder),
     env: keys === undefined ? {} : { SAGA_KEYS: keys },
   });
@@ -40,10 +45,11 @@ async function withServer<T>(
 }
 
 const [old, young] = [generateKey('k1'), generateKey('k2')];
-const begun = await withServer(old, async (client) => {
+const orderAndBegin = async (client: Client): Promise<SuspendedSaga> => {
   await orderUmbrellas(client);
   return await begin(client);
-});
+};
+const begun = await withServer(old, orderAndBegin, args);
 // Only one process runs at a time, so the new key may seal at once.
 const asked = await withServer(`${young},${old}`, (client) => goOn(client, begun));
 await withServer(young, (client) => end(client, asked));
