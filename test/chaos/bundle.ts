@@ -32,7 +32,6 @@ export async function bundlePrograms(): Promise<Programs> {
     platform: 'node',
     target: 'node20',
     external: ['node-sqlite3-wasm'],
-    sourcemap: 'inline',
     // Bundled CommonJS modules require Node built-ins.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
