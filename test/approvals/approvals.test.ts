@@ -177,7 +177,8 @@ function testApprovals(
       await expect.poll(() => effectsOf(order), eventually).toEqual(['hold', 'refund']);
       // The links of one question travel side by side, so that their order says nothing.
       const recipients = fleet.ledger.of(order, 'link').map(({ to }) => to);
-      expect(recipients.toSorted()).toEqual(['ann', 'bob', 'dora']);
+      expect(recipients).toHaveLength(3);
+      expect(new Set(recipients)).toEqual(new Set(['ann', 'bob', 'dora']));
       await expectEnded(order);
       expect(await ann.open(await linkTo(order, 'ann'))).toBe('Closed');
     },
