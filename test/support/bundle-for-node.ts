@@ -58,6 +58,12 @@ export async function bundlePackages(): Promise<void> {
   });
 }
 
+/** Bundles the packages for modules of users that this process loads. */
+export async function bundlePackagesForImport(): Promise<void> {
+  await bundlePackages();
+  await import(runBundles[1]!);
+}
+
 async function bundle(entryPoints: string[], options: BuildOptions): Promise<void> {
   const outdir = join(root, 'node_modules/.cache/bundles');
   const { outputFiles = [] } = await build({

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateKey } from '@mcp-saga/server';
 import { saveRecording } from '@mcp-saga/testing/node';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bundlePackagesForImport } from '../../../test/support/bundle-for-node.ts';
 import { fixture, run } from './command-line.ts';
 import { host, keys, script } from './fixtures/sagas.ts';
+
+beforeAll(bundlePackagesForImport);
 
 const tokenOf = async (): Promise<string> => {
   const turn = await host.start('refund', { amount: 9 });
