@@ -20,7 +20,6 @@ const platforms = readdirSync(here, { withFileTypes: true })
   .filter((name) => name !== 'order');
 
 // Long enough to download the tool of the platform.
-const timeout = 300_000;
 
 // They start faster as bundles. The client of `stdio` starts its first server with tsx nevertheless,
 // as the configuration of the README says.
@@ -99,14 +98,14 @@ async function expectShared(platform: string, store: string): Promise<void> {
 }
 
 describeWithPostgres('the platforms that share PostgreSQL', () => {
-  it.each(pairsWith((store) => store === 'PostgreSQL'))(shared, { timeout }, expectShared);
+  it.each(pairsWith((store) => store === 'PostgreSQL'))(shared, expectShared);
 });
 
 describeWithRedis('the platforms that share Redis', () => {
-  it.each(pairsWith((store) => store !== 'PostgreSQL'))(shared, { timeout }, expectShared);
+  it.each(pairsWith((store) => store !== 'PostgreSQL'))(shared, expectShared);
 });
 
-describe('the platforms', { timeout }, () => {
+describe('the platforms', () => {
   it.each(platforms)(
     '[P2] %s serves a saga in turns, with only the key shared',
     async (platform) => {

@@ -5,6 +5,7 @@ import { describeWith } from '../support/describe-with.ts';
 import { hasPostgresServer } from '../support/postgres-server.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { startPostgresBackend, startRedisBackend, type Backend } from './backends.ts';
+import { longestWait } from '../support/patience.ts';
 import { connectCaller, type Caller } from './caller.ts';
 import { startFleet, type Fleet } from './fleet.ts';
 import { startPeople, type People, type Person } from './people.ts';
@@ -41,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => people?.close());
 
 /** Waits for a condition, however slow the machine is. */
-const eventually = { timeout: 50_000, interval: 50 } as const;
+const eventually = { timeout: longestWait, interval: 50 } as const;
 
 for (const { name, missing, startBackend, windows } of backends)
   describeWith(`approvals in a browser, on three server processes, with ${name}`, missing, () =>

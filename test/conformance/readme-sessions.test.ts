@@ -10,7 +10,7 @@ beforeAll(async () => {
   const { fetch } = await import('../readme/sessions.ts');
   server = await listen(fetch);
   await prepareSuite();
-}, 300_000);
+});
 afterAll(async () => {
   await server.close();
   vi.unstubAllEnvs();

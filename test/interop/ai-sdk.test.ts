@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deployed, play, questions } from './support/play.ts';
-import { installTimeout, type PeerProcess, startPeer } from './support/run-in-node.ts';
+import { type PeerProcess, startPeer } from './support/run-in-node.ts';
 
 let aiSdk: PeerProcess;
 beforeAll(async () => {
   aiSdk = await startPeer('ai-sdk.ts', '@ai-sdk/mcp@2.0.99', 'zod@4.6.7');
-}, installTimeout);
+});
 afterAll(() => aiSdk.stop());
 
 // Over stdio, the client waits a second for a 2026-07-28 server, and then assumes an older one. The

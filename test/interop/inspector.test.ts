@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deployed, play, questions } from './support/play.ts';
-import { installTimeout, type PeerProcess, startPeer } from './support/run-in-node.ts';
+import { type PeerProcess, startPeer } from './support/run-in-node.ts';
 
 let mcpdo: PeerProcess;
 let cli: PeerProcess;
@@ -8,7 +8,7 @@ beforeAll(async () => {
   const inspector = '@modelcontextprotocol/inspector@2.12.0';
   mcpdo = await startPeer('mcpdo.ts', inspector);
   cli = await startPeer('inspector-cli.ts', inspector);
-}, installTimeout);
+});
 afterAll(() => Promise.all([mcpdo, cli].map((peer) => peer.stop())));
 
 describe.each([

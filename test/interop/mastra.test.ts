@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deployed, play, questions } from './support/play.ts';
-import { installTimeout, type PeerProcess, startPeer } from './support/run-in-node.ts';
+import { type PeerProcess, startPeer } from './support/run-in-node.ts';
 
 let mastra: PeerProcess;
 beforeAll(async () => {
   mastra = await startPeer('mastra.ts', '@mastra/mcp@2.0.0', '@mastra/core@1.71.0');
-}, installTimeout);
+});
 afterAll(() => mastra.stop());
 
 describe.each([

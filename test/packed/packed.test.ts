@@ -44,7 +44,6 @@ const beside: { readonly [name: string]: RegExp } = {
   server: /^(?:skills\/|docs\/reference\/(?:errors|troubleshooting)\.md$)/,
 };
 // Long enough for a Node, or what the consumer has besides, to be downloaded.
-const timeout = 300_000;
 
 /**
  * Bytes, gzip, that each package may add to the bundle of a worker. It has the SDK (148 kB), XState
@@ -67,7 +66,7 @@ let consumer: string;
 beforeAll(async () => {
   tarballs = await pack();
   consumer = await installConsumer(tarballs);
-}, timeout);
+});
 afterAll(async () => {
   await rm(consumer, { recursive: true });
 });
@@ -152,7 +151,7 @@ describe.each(names)('the package %s as it is published', (name) => {
   });
 });
 
-describe.concurrent('a project with the packed packages', { timeout }, () => {
+describe.concurrent('a project with the packed packages', () => {
   const nodenext = { module: 'nodenext' };
   const bundler = { module: 'preserve', moduleResolution: 'bundler' };
   const all = ['src/run.ts', 'src/require.cts'];
@@ -236,7 +235,7 @@ describe.concurrent('a project with the packed packages', { timeout }, () => {
   );
 });
 
-describe('the first tool of the documentation', { timeout }, () => {
+describe('the first tool of the documentation', () => {
   it.each(['typescript-5', 'typescript-6', 'typescript'])(
     'compiles with the output of `tsc --init`, three lines, and %s',
     async (typescript) => {
@@ -268,7 +267,7 @@ describe('the first tool of the documentation', { timeout }, () => {
   });
 });
 
-describe('the command line', { timeout }, () => {
+describe('the command line', () => {
   it.each(['module', 'commonjs'])(
     'loads sagas in TypeScript from two files of a %s package',
     async (type) => {
@@ -292,7 +291,7 @@ export const greet = saga({ name: 'greet', version: '1' }, function* () {
   );
 });
 
-describe('the lint rules', { timeout }, () => {
+describe('the lint rules', () => {
   const bin = { eslint: 'eslint/bin/eslint.js', oxlint: 'oxlint/bin/oxlint' };
 
   it.each([
@@ -337,7 +336,7 @@ it('a bundle for browsers cannot import the entry that reads files', async () =>
   await expect(bundled).rejects.toThrow('Could not resolve "@mcp-saga/testing/node"');
 });
 
-describe('the bundle of a worker', { timeout }, () => {
+describe('the bundle of a worker', () => {
   const size = (code: string): Promise<number> => bundleSize(join(consumer, 'src'), code);
 
   it('[P1] contains no more of mcp-saga than its limit', async () => {

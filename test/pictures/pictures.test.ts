@@ -38,7 +38,6 @@ const documented = execFileSync(
   });
 
 // Many drawings, and a browser takes its time for each.
-const timeout = 180_000;
 
 /** A text without its spaces: where it is broken into lines is the browser's. */
 const dense = (text: string): string => text.replaceAll(/[\s\p{Cc}]/gu, '');
@@ -116,7 +115,7 @@ describe.skipIf(isSkipped)(
       expect(drawn.svg.slice(0, 4)).toBe('<svg');
     });
 
-    it('of any chart are valid Mermaid', { timeout }, async () => {
+    it('of any chart are valid Mermaid', async () => {
       const numbers = fc.array(fc.nat({ max: 59 }), { minLength: 50, maxLength: 300 });
       await fc.assert(
         fc.asyncProperty(numbers, async (drawn) => {
@@ -126,7 +125,7 @@ describe.skipIf(isSkipped)(
       );
     });
 
-    it('show any names as they are', { timeout }, async () => {
+    it('show any names as they are', async () => {
       await fc.assert(
         fc.asyncProperty(anyNames, async (names) => {
           const machine = machineOf(names);

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
 import { type Command, isRunning } from '../support/command.ts';
+import { longestWait } from '../support/patience.ts';
 
 /** Reads the IDs of the two server processes from the output of `pnpm start`. */
 export async function serversOf(command: Command): Promise<readonly number[]> {
@@ -11,5 +12,7 @@ export async function serversOf(command: Command): Promise<readonly number[]> {
 
 /** Waits until none of these processes runs, however slow the machine is. */
 export async function expectGone(pids: readonly number[]): Promise<void> {
-  await vi.waitFor(() => expect(pids.filter(isRunning)).toStrictEqual([]), { timeout: 50_000 });
+  await vi.waitFor(() => expect(pids.filter(isRunning)).toStrictEqual([]), {
+    timeout: longestWait,
+  });
 }

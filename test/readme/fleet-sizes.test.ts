@@ -28,9 +28,8 @@ interface Measured {
 }
 
 // PostgreSQL rewrites its tables before each measurement.
-const timeout = 180_000;
 
-describe('the page on fleets, memory and space', { timeout }, () => {
+describe('the page on fleets, memory and space', () => {
   describeWithRedis('with Redis', () => {
     it('[T13] states the memory that Redis needs', async () => {
       const server = await startRedis();

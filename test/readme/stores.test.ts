@@ -75,47 +75,39 @@ describeWithRedis('the page on stores, Upstash', () => {
   });
 });
 
-it(
-  '[T13] the page on stores shows a Worker with its guard in D1, after its migrations',
-  { timeout: 300_000 },
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-migrations-'));
-    const before = process.cwd();
-    mkdirSync(join(folder, 'migrations'));
-    process.chdir(folder);
-    onTestFinished(() => {
-      process.chdir(before);
-      rmSync(folder, { recursive: true });
-    });
-    await import('./migrations.ts');
-    const { database, close } = await startD1();
-    onTestFinished(close);
-    const statements = readFileSync('migrations/0001_sagas.sql', 'utf8').split(';\n').slice(0, -1);
-    for (const statement of statements) {
-      await database.prepare(statement).bind().all();
-    }
-    const { default: worker } = await import('./d1.ts');
-    const env = { SAGA_KEYS: generateKey(), DB: database };
-    const server = { fetch: (request: Request) => worker.fetch(request, env) };
-    await expectServed(server);
-  },
-);
+it('[T13] the page on stores shows a Worker with its guard in D1, after its migrations', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-migrations-'));
+  const before = process.cwd();
+  mkdirSync(join(folder, 'migrations'));
+  process.chdir(folder);
+  onTestFinished(() => {
+    process.chdir(before);
+    rmSync(folder, { recursive: true });
+  });
+  await import('./migrations.ts');
+  const { database, close } = await startD1();
+  onTestFinished(close);
+  const statements = readFileSync('migrations/0001_sagas.sql', 'utf8').split(';\n').slice(0, -1);
+  for (const statement of statements) {
+    await database.prepare(statement).bind().all();
+  }
+  const { default: worker } = await import('./d1.ts');
+  const env = { SAGA_KEYS: generateKey(), DB: database };
+  const server = { fetch: (request: Request) => worker.fetch(request, env) };
+  await expectServed(server);
+});
 
-it(
-  '[T13] the page on stores shows a Worker with its stores and its queue in Durable Objects',
-  { timeout: 300_000 },
-  async () => {
-    const entry = fileURLToPath(new URL('durable-objects.ts', import.meta.url));
-    const worker = await startMiniflare(await bundleForWorkerd(entry), {
-      durableObjects: { SAGAS: { className: 'Sagas', useSQLite: true } },
-      bindings: { SAGA_KEYS: generateKey() },
-    });
-    onTestFinished(() => worker.dispose());
-    const url = new URL('/mcp', await worker.ready);
-    const server = {
-      fetch: async (request: Request) =>
-        await fetch(url, { method: 'POST', headers: request.headers, body: await request.text() }),
-    };
-    await expectServed(server);
-  },
-);
+it('[T13] the page on stores shows a Worker with its stores and its queue in Durable Objects', async () => {
+  const entry = fileURLToPath(new URL('durable-objects.ts', import.meta.url));
+  const worker = await startMiniflare(await bundleForWorkerd(entry), {
+    durableObjects: { SAGAS: { className: 'Sagas', useSQLite: true } },
+    bindings: { SAGA_KEYS: generateKey() },
+  });
+  onTestFinished(() => worker.dispose());
+  const url = new URL('/mcp', await worker.ready);
+  const server = {
+    fetch: async (request: Request) =>
+      await fetch(url, { method: 'POST', headers: request.headers, body: await request.text() }),
+  };
+  await expectServed(server);
+});

@@ -13,7 +13,6 @@ const run = promisify(execFile);
 const here = fileURLToPath(new URL('.', import.meta.url));
 const titles = Object.keys(suite);
 // Long enough for a runner to be downloaded.
-const timeout = 300_000;
 
 async function output(file: string, args: readonly string[]): Promise<string> {
   const env = { ...process.env, NO_COLOR: '1' };
@@ -44,54 +43,38 @@ async function withVitest(executable: string, vitest: string): Promise<string> {
 }
 
 describe('the test kit', () => {
-  it(
-    'works under the vitest of the workspace',
-    async () => {
-      const said = await withVitest(process.execPath, join(root, 'node_modules/vitest'));
-      expect(said).toMatch(/v4\./);
-      for (const title of [...titles, 'a Vitest test has the matchers'])
-        expect(said).toContain(`> ${title}`);
-    },
-    timeout,
-  );
+  it('works under the vitest of the workspace', async () => {
+    const said = await withVitest(process.execPath, join(root, 'node_modules/vitest'));
+    expect(said).toMatch(/v4\./);
+    for (const title of [...titles, 'a Vitest test has the matchers'])
+      expect(said).toContain(`> ${title}`);
+  });
 
-  it(
-    'works under vitest 5',
-    async () => {
-      const folder = await install('runners', 'vitest@5.1.1');
-      const said = await withVitest(
-        await node('22.23.3').executable(),
-        join(folder, 'node_modules/vitest'),
-      );
-      expect(said).toMatch(/v5\.1\.1/);
-      for (const title of [...titles, 'a Vitest test has the matchers'])
-        expect(said).toContain(`> ${title}`);
-    },
-    timeout,
-  );
+  it('works under vitest 5', async () => {
+    const folder = await install('runners', 'vitest@5.1.1');
+    const said = await withVitest(
+      await node('22.23.3').executable(),
+      join(folder, 'node_modules/vitest'),
+    );
+    expect(said).toMatch(/v5\.1\.1/);
+    for (const title of [...titles, 'a Vitest test has the matchers'])
+      expect(said).toContain(`> ${title}`);
+  });
 
-  it.each(['22.23.3', '24.21.0'])(
-    'works under the test runner of Node %s',
-    async (version) => {
-      const said = await output(await node(version).executable(), [
-        '--test',
-        '--test-reporter=tap',
-        join(here, 'node.spec.ts'),
-      ]);
-      for (const title of titles) expect(said).toMatch(new RegExp(`^\\s*ok \\d+ - ${title}`, 'm'));
-      expect(said).toContain('# fail 0');
-    },
-    timeout,
-  );
+  it.each(['22.23.3', '24.21.0'])('works under the test runner of Node %s', async (version) => {
+    const said = await output(await node(version).executable(), [
+      '--test',
+      '--test-reporter=tap',
+      join(here, 'node.spec.ts'),
+    ]);
+    for (const title of titles) expect(said).toMatch(new RegExp(`^\\s*ok \\d+ - ${title}`, 'm'));
+    expect(said).toContain('# fail 0');
+  });
 
-  it(
-    "works under Bun's test runner",
-    async () => {
-      const said = await output(await bun('1.4.5').executable(), ['test', `${here}bun.spec.ts`]);
-      for (const title of [...titles, 'a Bun test has the matchers'])
-        expect(said).toContain(`(pass) ${title}`);
-      expect(said).toContain('0 fail');
-    },
-    timeout,
-  );
+  it("works under Bun's test runner", async () => {
+    const said = await output(await bun('1.4.5').executable(), ['test', `${here}bun.spec.ts`]);
+    for (const title of [...titles, 'a Bun test has the matchers'])
+      expect(said).toContain(`(pass) ${title}`);
+    expect(said).toContain('0 fail');
+  });
 });

@@ -4,7 +4,6 @@ import { type Serving, startServing } from './serving.ts';
 import { workerd, workerdArgs, workerdPort } from './workerd.ts';
 
 // Includes the time to download workerd.
-const timeout = 300_000;
 
 /** Serves a worker with workerd, which rejects timers, randomness, and requests at import. */
 async function serve(bundle: Bundle): Promise<Serving> {
@@ -27,7 +26,7 @@ async function withBundle<T>(entry: string, use: (bundle: Bundle) => Promise<T>)
   }
 }
 
-describe('at import', { timeout }, () => {
+describe('at import', () => {
   it('[P1] no package has effects', async () => {
     const exported = await withBundle('import-all.ts', async (bundle) => {
       const serving = await serve(bundle);

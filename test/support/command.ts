@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import { longestWait } from './patience.ts';
 
 /** Root folder of the workspace. */
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,19 +25,16 @@ export interface Command {
   readonly ended: Promise<Ended>;
 }
 
-// Shorter than the time a test has, so that a command that hangs does not outlive its test.
-const longest = 50_000;
-
 /**
- * Starts a command in a folder, by default the workspace. Kills it after some time, by default 50
- * seconds.
+ * Starts a command in a folder, by default the workspace. Kills it after some time, so that a
+ * command that hangs does not outlive its test.
  */
 export function start(
   file: string,
   args: readonly string[],
   env: { readonly [name: string]: string | undefined } = {},
   cwd: string = root,
-  timeoutMs: number = longest,
+  timeoutMs: number = longestWait,
 ): Command {
   const child: ChildProcessWithoutNullStreams = spawn(file, args, {
     cwd,

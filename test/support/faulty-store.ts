@@ -3,6 +3,7 @@ import type { GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
 import { expect, vi } from 'vitest';
 import { seeded } from '../../packages/testing/src/values/seeded-random.ts';
 import type { Fault, FaultProxy } from './fault-proxy.ts';
+import { longestWait } from './patience.ts';
 
 /** A store behind a proxy. */
 export interface FaultyStore {
@@ -33,7 +34,10 @@ export async function expectSoundUnderFaults(
    */
   const under = async <T>(call: () => T | PromiseLike<T>): Promise<T | undefined> => {
     // Connects before the fault, so that the fault affects the call itself.
-    await vi.waitFor(async () => await store.tasks.read('warm'), { timeout: 20_000, interval: 1 });
+    await vi.waitFor(async () => await store.tasks.read('warm'), {
+      timeout: longestWait,
+      interval: 1,
+    });
     proxy.set(faults[Math.floor(random() * faults.length)] ?? 'none');
     try {
       return await call();

@@ -11,6 +11,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { StudioState } from '../src/studio.ts';
 import { bundlePackages } from '../../../test/support/bundle-for-node.ts';
 import { isRunning, root, start, type Command } from '../../../test/support/command.ts';
+import { longestWait } from '../../../test/support/patience.ts';
 import { startInTerminal } from '../../../test/support/terminal.ts';
 import { bin, fixture, run } from './command-line.ts';
 import { keys } from './fixtures/sagas.ts';
@@ -303,7 +304,7 @@ export const order = saga({ name: 'order', version: '1' }, function* () {
       (await state(`?saga=${order?.sagaId}`)).turns;
     await vi.waitFor(
       async () => expect(await turns()).toMatchObject([{ status: 'rejected' }]),
-      20_000,
+      longestWait,
     );
     expect(await turns()).toMatchObject([
       {

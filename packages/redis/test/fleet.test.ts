@@ -10,6 +10,7 @@ import {
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { clients } from './support/clients.ts';
 import { accept, decline, order } from './support/order.ts';
+import { longestWait } from '../../../test/support/patience.ts';
 import { pass } from './support/pass.ts';
 import { startHost } from './support/process.ts';
 import { startSlowProxy } from './support/slow-proxy.ts';
@@ -103,7 +104,7 @@ describeWithRedis('a fleet that shares a guard in Redis', () => {
       await server.restart();
       // The client connects again by itself, and Redis knows no script any more.
       await vi.waitFor(async () => suspended(await host.resume(token, accept('ship'))), {
-        timeout: 20_000,
+        timeout: longestWait,
       });
       expect(shipped).toHaveLength(1);
     });

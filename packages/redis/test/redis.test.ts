@@ -16,6 +16,7 @@ import {
   startRedis,
   type RedisServer,
 } from '../../../test/support/redis-server.ts';
+import { longestWait } from '../../../test/support/patience.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept, order } from './support/order.ts';
 
@@ -264,7 +265,7 @@ describeWithRedis('in a cluster of Redis', () => {
     await vi.waitFor(
       async () => expect(await redis.cluster('INFO')).toContain('cluster_state:ok'),
       {
-        timeout: 20_000,
+        timeout: longestWait,
       },
     );
     redis.disconnect();

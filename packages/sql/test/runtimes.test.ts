@@ -10,7 +10,7 @@ const program = fileURLToPath(new URL('support/run-suites.ts', import.meta.url))
 it.each<[string, Runtime]>([
   ['node:sqlite', node('24.21.0')],
   ['bun:sqlite', bun('1.4.5')],
-])('keeps every promise of a store with %s', { timeout: 300_000 }, async (kind, { executable }) => {
+])('keeps every promise of a store with %s', async (kind, { executable }) => {
   const { stdout } = await promisify(execFile)(await executable(), [program, kind]);
   const { cases, failed } = JSON.parse(stdout) as {
     readonly cases: number;

@@ -43,4 +43,4 @@ it('[R3] a recording of any machine with any answers replays with the same code,
   // The walks make progress.
   expect(turnCount).toBeGreaterThan(160);
   expect(Object.keys(ended).toSorted()).toEqual(['done', 'failed', 'walking']);
-}, 240_000);
+});

@@ -19,4 +19,4 @@ it('[R3] a changed machine continues correctly, or is a mismatch that undoes not
     { numRuns: 300, endOnFailure: true },
   );
   expect(Object.keys(ends).toSorted()).toEqual(['continued', 'continued as before', 'mismatch']);
-}, 240_000);
+});

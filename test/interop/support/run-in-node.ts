@@ -7,9 +7,6 @@ import { root } from '../../support/command.ts';
 import { install } from '../../support/install.ts';
 import type { Job, Outcome, Report } from '../peers/peer.ts';
 
-/** Includes the time to download a client and its version of Node. */
-export const installTimeout = 300_000;
-
 /** A client in a process of its own, which does one job after the other. */
 export interface PeerProcess {
   run(job: Job): Promise<Report>;

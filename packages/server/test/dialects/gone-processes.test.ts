@@ -29,6 +29,6 @@ describe.each(['1', '2'])(
       child.stdout.destroy();
       expect(await once(child, 'exit')).toEqual([0, null]);
       expect((await said).trim().split('\n')).toEqual(['hold', 'release']);
-    }, 300_000);
+    });
   },
 );
