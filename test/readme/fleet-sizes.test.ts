@@ -12,6 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { describeWithPostgres, startPostgres } from '../support/postgres-server.ts';
 import { describeWithRedis, startRedis } from '../support/redis-server.ts';
+import { patient } from '../support/patience.ts';
 
 const page = readFileSync(new URL('../../docs/operate/fleet.md', import.meta.url), 'utf8');
 const [, section = ''] = /### Mailboxes, and stores in SQL\n([^]+?)\n## /.exec(page) ?? [];
@@ -44,7 +45,7 @@ describe('the page on fleets, memory and space', () => {
         const sizes = await Promise.all(keys.map((key) => redis.memoryUsage(key, { SAMPLES: 0 })));
         return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
       };
-      await expectSizes('Redis', { store: redisStore(redis), bytes });
+      await expectSizes('Redis', { store: redisStore(redis, patient), bytes });
     });
   });
 
@@ -56,7 +57,7 @@ describe('the page on fleets, memory and space', () => {
         await pool.end();
         await server.remove();
       });
-      const store = postgresStore(pool);
+      const store = postgresStore(pool, patient);
       await store.createTables();
       const bytes = async (): Promise<number> => {
         const { rows } = await pool.query<{ readonly name: string }>(
@@ -82,7 +83,7 @@ describe('the page on fleets, memory and space', () => {
       rmSync(folder, { recursive: true });
     });
     await client.execute('PRAGMA synchronous = OFF');
-    const store = sqliteStore(client);
+    const store = sqliteStore(client, patient);
     await store.createTables();
     const bytes = async (): Promise<number> => {
       await client.execute('VACUUM');

@@ -9,3 +9,9 @@ export const longestWait = 280_000;
 
 /** The longest time of a test or a hook, in milliseconds. Longer than one wait, which says more. */
 export const longestTest = 600_000;
+
+/**
+ * Options of a store whose database is as slow as the machine. The stores' own limits are some
+ * seconds, which suit production.
+ */
+export const patient: { readonly timeoutMs: number } = { timeoutMs: longestWait };

@@ -10,6 +10,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../server/test/fixtures/raw.ts';
 import { startObjects, type FreshObjects, type Workerd } from './support/objects.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -40,7 +41,7 @@ describe('the alarm of a saga', () => {
       sagas: [remind],
       keys: generateKey(),
       audience: 'reminders',
-      store: durableObjectStore(objects.namespace),
+      store: durableObjectStore(objects.namespace, patient),
       queue: {
         ...queue,
         send: (...sent) =>

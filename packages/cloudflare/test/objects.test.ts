@@ -9,6 +9,7 @@ import {
 import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startObjects, type Workerd } from './support/objects.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 const hour = 3_600_000;
 let workerd: Workerd;
@@ -19,7 +20,7 @@ afterAll(() => workerd.close());
 
 const setUp = () => {
   const objects = workerd.make();
-  const store = durableObjectStore(objects.namespace);
+  const store = durableObjectStore(objects.namespace, patient);
   const claim = (change: Partial<GuardClaim> = {}): GuardClaim => ({
     sagaId: 's',
     turn: 1,

@@ -13,6 +13,7 @@ import {
 import type { QueueUnderTest } from '@mcp-saga/testing/guard';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { startObjects, type Workerd } from './support/objects.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 describe('the conformance of stores and queues in Durable Objects', () => {
   let workerd: Workerd;
@@ -23,7 +24,12 @@ describe('the conformance of stores and queues in Durable Objects', () => {
 
   const fresh = () => {
     const { namespace, now, pass } = workerd.make();
-    return { one: durableObjectStore(namespace), other: durableObjectStore(namespace), now, pass };
+    return {
+      one: durableObjectStore(namespace, patient),
+      other: durableObjectStore(namespace, patient),
+      now,
+      pass,
+    };
   };
   const makeGuard = async () => {
     const { one, other, ...time } = fresh();

@@ -9,12 +9,13 @@ import {
   type RedisServer,
 } from '../../../test/support/redis-server.ts';
 import { clients } from './support/clients.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 const page = readFileSync(new URL('../../../docs/operate/fleet.md', import.meta.url), 'utf8');
 
 /** All that a guard, a store of tasks, and a mailbox do in Redis. */
 async function useAll(client: RedisClient, sagaId: string): Promise<void> {
-  const { guard, tasks, mailbox } = redisStore(client);
+  const { guard, tasks, mailbox } = redisStore(client, patient);
   const expiresAt = Date.now() + hour;
   const begin = async (turn: number) => await guard.begin(claim({ sagaId, turn, request: 'x' }));
   const one = fenceOf(await begin(1));

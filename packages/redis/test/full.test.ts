@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/redis-server.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept } from './support/order.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -32,7 +33,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   const began = async (change?: Parameters<typeof claim>[0]): Promise<ReturnType<typeof fenceOf>> =>
-    fenceOf(await redisGuard(redis).begin(claim(change)));
+    fenceOf(await redisGuard(redis, patient).begin(claim(change)));
 
   const usedMemory = async (): Promise<number> =>
     Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
@@ -41,7 +42,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   const fill = (): Promise<unknown> => redis.config('SET', 'maxmemory', '1');
 
   it('[T13] a full Redis starts no turns and does not grow', async () => {
-    const guard = redisGuard(redis);
+    const guard = redisGuard(redis, patient);
     const limit = (await usedMemory()) + 2 * mebibyte;
     await redis.config('SET', 'maxmemory', String(limit));
     const request = 'x'.repeat(16_384);
@@ -57,7 +58,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T13] a full Redis changes nothing for a rejected request', async () => {
-    const guard = redisGuard(redis);
+    const guard = redisGuard(redis, patient);
     await guard.forget(await began({ request: 'first' }));
     await guard.release(await began({ turn: 2, request: 'first' }));
     const before = (await redis.keys('*')).toSorted();
@@ -72,7 +73,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
   });
 
   it('[T13] a full Redis finishes an open turn and returns its response', async () => {
-    const guard = redisGuard(redis);
+    const guard = redisGuard(redis, patient);
     const [one, two, three] = [await began(), await began({ turn: 2 }), await began({ turn: 3 })];
     await fill();
     expect(await guard.finish(one, 'sealed')).toBe(true);
@@ -96,7 +97,7 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
       sagas: [order],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisGuard(redis) },
+      guard: { store: redisGuard(redis, patient) },
       hooks: { onError: (error) => void errors.push(error) },
     });
     const { token } = suspended(await host.start('order', {}));

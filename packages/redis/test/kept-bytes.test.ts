@@ -7,6 +7,7 @@ import {
   type RedisServer,
 } from '../../../test/support/redis-server.ts';
 import { floodingClient, type FloodingClient } from '../../server/test/guards/flooding-client.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 describeWithRedis('a client that sends little, to fill Redis', () => {
   let server: RedisServer;
@@ -31,7 +32,7 @@ describeWithRedis('a client that sends little, to fill Redis', () => {
 
   /** How much Redis grows while a client sends. */
   async function growth(send: (client: FloodingClient) => Promise<void>) {
-    const guard = redisGuard(redis);
+    const guard = redisGuard(redis, patient);
     // The scripts are loaded before anything is measured.
     await (await floodingClient(guard)).answer(1);
     const client = await floodingClient(guard);

@@ -16,7 +16,7 @@ import {
   startRedis,
   type RedisServer,
 } from '../../../test/support/redis-server.ts';
-import { longestWait } from '../../../test/support/patience.ts';
+import { longestWait, patient } from '../../../test/support/patience.ts';
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { accept, order } from './support/order.ts';
 
@@ -120,13 +120,13 @@ describeWithRedis('in Redis', () => {
   });
 
   it('[T13] every key expires, and all keys of a saga are on one cluster node', async () => {
-    const guard = redisGuard(redis, { prefix: 'keys:' });
-    const store = redisTaskStore(redis, { prefix: 'keys:' });
+    const guard = redisGuard(redis, { ...patient, prefix: 'keys:' });
+    const store = redisTaskStore(redis, { ...patient, prefix: 'keys:' });
     await guard.finish(fenceOf(await guard.begin(claim())), 'sealed');
     await guard.begin(claim({ turn: 2 }));
     await guard.claim('saga:a step: {x}', Date.now() + hour);
     await store.write('saga', 'sealed', 0, Date.now() + hour);
-    const mailbox = redisMailbox(redis, { prefix: 'keys:' });
+    const mailbox = redisMailbox(redis, { ...patient, prefix: 'keys:' });
     await mailbox.put('saga', 'ada', 'sealed', { expiresAt: Date.now() + hour, maxAnswers: 2 });
     await mailbox.close('other', Date.now() + hour);
     const keys = await redis.keys('keys:*');
@@ -159,7 +159,7 @@ describeWithRedis('in Redis', () => {
       },
     };
     await redis.script('FLUSH');
-    const store = redisTaskStore(spied, { prefix: 'scripts:' });
+    const store = redisTaskStore(spied, { ...patient, prefix: 'scripts:' });
     await store.read('a');
     await store.read('a');
     await redis.script('FLUSH');
@@ -178,9 +178,9 @@ describeWithRedis('in Redis', () => {
         return await redis.evalsha(...args);
       },
     };
-    const guard = redisGuard(twice, { prefix: 'twice:' });
+    const guard = redisGuard(twice, { ...patient, prefix: 'twice:' });
     const fence = fenceOf(await guard.begin(claim()));
-    expect(await redisGuard(redis, { prefix: 'twice:' }).begin(claim())).toBe('busy');
+    expect(await redisGuard(redis, { ...patient, prefix: 'twice:' }).begin(claim())).toBe('busy');
     await guard.release(fence);
     const again = fenceOf(await guard.begin(claim()));
     expect(await guard.finish(again, 'sealed')).toBe(true);
@@ -189,14 +189,16 @@ describeWithRedis('in Redis', () => {
     expect(Object.keys(first as object)).toEqual(['run']);
     await guard.release(fenceOf(first));
     expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
-    expect(await redisGuard(redis, { prefix: 'twice:' }).finish(again, 'other')).toBe(false);
+    expect(await redisGuard(redis, { ...patient, prefix: 'twice:' }).finish(again, 'other')).toBe(
+      false,
+    );
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
-    const store = redisTaskStore(twice, { prefix: 'twice:' });
+    const store = redisTaskStore(twice, { ...patient, prefix: 'twice:' });
     expect(await store.write('a', 'one', 0, Date.now() + hour)).toBe(true);
     expect(await store.write('a', 'two', 1, Date.now() + hour)).toBe(true);
     expect(await store.read('a')).toEqual({ version: 2, sealed: 'two' });
-    const mailbox = redisMailbox(twice, { prefix: 'twice:' });
+    const mailbox = redisMailbox(twice, { ...patient, prefix: 'twice:' });
     const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
     expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
     expect(await mailbox.put('a', 'ada', 'two', bounds)).toBe('taken');
@@ -204,20 +206,20 @@ describeWithRedis('in Redis', () => {
   });
 
   it('[T13] rejects an entry that would expire at once because the Redis clock is ahead', async () => {
-    const guard = redisGuard(redis, { prefix: 'ahead:' });
+    const guard = redisGuard(redis, { ...patient, prefix: 'ahead:' });
     await expect(guard.begin(claim({ expiresAt: Date.now() - 1_000 }))).rejects.toThrow(
       'Redis clock',
     );
     await expect(guard.claim('saga:fire', Date.now() - 1_000)).rejects.toThrow('Redis clock');
     const bounds = { expiresAt: Date.now() - 1_000, maxAnswers: 1 };
     await expect(
-      redisMailbox(redis, { prefix: 'ahead:' }).put('a', 'ada', 'x', bounds),
+      redisMailbox(redis, { ...patient, prefix: 'ahead:' }).put('a', 'ada', 'x', bounds),
     ).rejects.toThrow('Redis clock');
     expect(await redis.keys('ahead:*')).toEqual([]);
   });
 
   it('[T13] rejects a turn if the clocks of Redis and host differ by more than 30 s', async () => {
-    const guard = redisGuard(redis, { prefix: 'clocks:' });
+    const guard = redisGuard(redis, { ...patient, prefix: 'clocks:' });
     for (const seconds of [-40, 40]) {
       const asked = claim({ turn: 1, now: Date.now() + seconds * 1_000 });
       await expect(guard.begin(asked)).rejects.toThrow('differ by more than 30 s');
@@ -238,7 +240,7 @@ describeWithRedis('in Redis', () => {
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisGuard(redis, { prefix: 'host:' }) },
+      guard: { store: redisGuard(redis, { ...patient, prefix: 'host:' }) },
       testing: { clock: () => Date.now() + ahead },
       hooks: { onError: (error) => void errors.push(error) },
     });
@@ -273,7 +275,7 @@ describeWithRedis('in a cluster of Redis', () => {
   afterAll(() => server.kill());
 
   async function uses(client: RedisClient, prefix: string): Promise<void> {
-    const { guard, tasks: store, mailbox } = redisStore(client, { prefix });
+    const { guard, tasks: store, mailbox } = redisStore(client, { ...patient, prefix });
     const sagas = ['one', 'another', 'a third'];
     await Promise.all(
       sagas.map(async (sagaId) => {

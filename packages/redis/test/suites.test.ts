@@ -21,13 +21,14 @@ import {
 import { wokenSagasSuite } from '../../server/test/guards/woken-sagas-suite.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 /**
  * A guard that is not told the time of its hosts: the suites set that hours ahead, and Redis goes
  * by a clock of its own.
  */
 function clockless(client: RedisClient, prefix: string): SagaGuard {
-  const guard = redisGuard(client, { prefix });
+  const guard = redisGuard(client, { ...patient, prefix });
   return { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) };
 }
 
@@ -76,8 +77,8 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       const makeStore = async () => {
         const { prefix, one, other, ...time } = fresh();
         return {
-          store: redisTaskStore(one, { prefix }),
-          elsewhere: redisTaskStore(other, { prefix }),
+          store: redisTaskStore(one, { ...patient, prefix }),
+          elsewhere: redisTaskStore(other, { ...patient, prefix }),
           ...time,
         };
       };
@@ -85,8 +86,8 @@ describeWithRedis('what every guard and store does, in Redis', () => {
       const makeMailbox = async () => {
         const { prefix, one, other, ...time } = fresh();
         return {
-          mailbox: redisMailbox(one, { prefix }),
-          elsewhere: redisMailbox(other, { prefix }),
+          mailbox: redisMailbox(one, { ...patient, prefix }),
+          elsewhere: redisMailbox(other, { ...patient, prefix }),
           ...time,
         };
       };

@@ -12,6 +12,7 @@ import {
 import { suspended } from '../../server/test/fixtures/host.ts';
 import { startFakeUpstash, type UpstashFaults } from '../../../test/support/fake-upstash.ts';
 import { accept, order } from './support/order.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 describeWithRedis('a client of @upstash/redis', () => {
   let server: RedisServer;
@@ -41,7 +42,7 @@ describeWithRedis('a client of @upstash/redis', () => {
       sagas: [order({ ship: (key) => void shipped.push(key) })],
       keys: generateKey(),
       audience: 'shop',
-      guard: { store: redisStore(await clientWith(), { prefix: 'host:' }).guard },
+      guard: { store: redisStore(await clientWith(), { ...patient, prefix: 'host:' }).guard },
     });
     const { token } = suspended(await host.start('order', {}));
     const turns = [
@@ -58,7 +59,10 @@ describeWithRedis('a client of @upstash/redis', () => {
     ['without deserialization', { automaticDeserialization: false }],
     ['without pipelines', { enableAutoPipelining: false }],
   ])('returns the stored value, also if it looks like JSON, %s', async (name, options) => {
-    const { guard, tasks, mailbox } = redisStore(await clientWith(options), { prefix: `${name}:` });
+    const { guard, tasks, mailbox } = redisStore(await clientWith(options), {
+      ...patient,
+      prefix: `${name}:`,
+    });
     for (const sealed of [
       '1e3',
       '007',
@@ -95,7 +99,7 @@ describeWithRedis('a client of @upstash/redis', () => {
       { retry: { retries: 3, backoff: () => 1 } },
       { losesReply: () => (requests += 1) % 2 === 1 },
     );
-    const { guard, mailbox } = redisStore(client, { prefix: 'lost:' });
+    const { guard, mailbox } = redisStore(client, { ...patient, prefix: 'lost:' });
     const verdict = await guard.begin(claim({ sagaId: 'a' }));
     expect(await guard.finish(fenceOf(verdict), 'sealed')).toBe(true);
     expect(await guard.claim('a:fire', Date.now() + hour)).toBe(true);
@@ -109,6 +113,7 @@ describeWithRedis('a client of @upstash/redis', () => {
   it('sends a script again after the database lost the script, alone and in a pipeline', async () => {
     for (const enableAutoPipelining of [true, false]) {
       const { tasks } = redisStore(await clientWith({ enableAutoPipelining }), {
+        ...patient,
         prefix: 'scripts:',
       });
       await redis.script('FLUSH');

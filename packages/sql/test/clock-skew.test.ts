@@ -10,6 +10,7 @@ import {
 import type { SqlStore } from '@mcp-saga/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectLibsql, connectPglite, type Connected } from './support/databases.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 const minute = 60_000;
 const base = 'https://shop.example';
@@ -80,7 +81,7 @@ describe.each([
 
   const make = async (skew: number): Promise<World> => {
     made += 1;
-    const stores = database.stores({ prefix: `skew${made}_` });
+    const stores = database.stores({ ...patient, prefix: `skew${made}_` });
     await stores[0].createTables();
     return worldOf(stores, skew);
   };
@@ -155,7 +156,7 @@ describe.each([
     '[T13] removes entries by the clock of the database, whatever the clock of hosts %s',
     async (__, skew) => {
       made += 1;
-      const [one, other] = database.stores({ prefix: `skew${made}_` });
+      const [one, other] = database.stores({ ...patient, prefix: `skew${made}_` });
       await one.createTables();
       const now = Date.now();
       expect(await one.guard.claim('once', now + 60 * minute)).toBe(true);

@@ -5,6 +5,7 @@ import { startFaultProxy } from '../../../test/support/fault-proxy.ts';
 import { expectSoundUnderFaults } from '../../../test/support/faulty-store.ts';
 import { describeWithPostgres, startPostgres } from '../../../test/support/postgres-server.ts';
 import { pass } from './support/pass.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 describeWithPostgres('stores in PostgreSQL behind a proxy', () => {
   it('[T13] keep their promises if PostgreSQL loses requests, replies, and connections', async () => {
@@ -21,7 +22,7 @@ describeWithPostgres('stores in PostgreSQL behind a proxy', () => {
       return pool;
     };
     const directPool = poolAt(server.port);
-    const direct = postgresStore(directPool);
+    const direct = postgresStore(directPool, patient);
     await direct.createTables();
     await expectSoundUnderFaults(
       {

@@ -9,6 +9,7 @@ import {
 import { guardConformance, mailboxConformance } from '../../testing/src/guard.ts';
 import { clockless } from './support/clockless.ts';
 import { pass } from './support/pass.ts';
+import { patient } from '../../../test/support/patience.ts';
 
 const hour = 3_600_000;
 
@@ -49,7 +50,7 @@ describeWithPostgres('in PostgreSQL', () => {
     const pool = poolOf();
     const fresh = async () => {
       const prefix = freshPrefix();
-      const store = postgresStore(pooled(pool), { prefix });
+      const store = postgresStore(pooled(pool), { ...patient, prefix });
       await store.createTables();
       return {
         store,
@@ -76,7 +77,9 @@ describeWithPostgres('in PostgreSQL', () => {
 
   it('allows many processes to create the tables at once', async () => {
     const prefix = freshPrefix();
-    const stores = Array.from({ length: 8 }, () => postgresStore(poolOf(2), { prefix }));
+    const stores = Array.from({ length: 8 }, () =>
+      postgresStore(poolOf(2), { ...patient, prefix }),
+    );
     await Promise.all(stores.map((store) => store.createTables()));
     const claims = await Promise.all(
       stores.map(async ({ guard }) => await guard.claim('saga:fire', Date.now() + hour)),
@@ -98,7 +101,7 @@ describeWithPostgres('in PostgreSQL', () => {
       tablename: `saga_${name}`,
     }));
     expect(rows).toEqual(names);
-    const { tasks } = postgresStore(pool, { prefix });
+    const { tasks } = postgresStore(pool, { ...patient, prefix });
     expect(await tasks.write('a', 'sealed', 0, Date.now() + hour)).toBe(true);
     expect(await tasks.read('a')).toEqual({ version: 1, sealed: 'sealed' });
   });
@@ -106,13 +109,13 @@ describeWithPostgres('in PostgreSQL', () => {
   it('[T13] needs only permission to read and write its tables', async () => {
     const owner = poolOf();
     const prefix = freshPrefix();
-    await postgresStore(owner, { prefix }).createTables();
+    await postgresStore(owner, { ...patient, prefix }).createTables();
     await owner.query("CREATE ROLE host LOGIN PASSWORD 'x'");
     const tables = ['turns', 'claims', 'tasks', 'boxes'].map((name) => prefix + name).join(', ');
     await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO host`);
     const pool = new Pool({ connectionString: server.url.replace('saga@', 'host@') });
     onTestFinished(() => pool.end());
-    const { guard, tasks, mailbox } = postgresStore(pool, { prefix });
+    const { guard, tasks, mailbox } = postgresStore(pool, { ...patient, prefix });
     const expiresAt = Date.now() + hour;
     const turn = {
       sagaId: 's',
@@ -139,7 +142,7 @@ describeWithPostgres('in PostgreSQL', () => {
 
   it('[T13] keeps leases, claims, and answers if the server crashes', async () => {
     const prefix = freshPrefix();
-    const store = postgresStore(poolOf(), { prefix });
+    const store = postgresStore(poolOf(), { ...patient, prefix });
     const { guard, mailbox } = store;
     await store.createTables();
     const expiresAt = Date.now() + hour;

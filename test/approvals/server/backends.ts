@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { PgBoss } from 'pg-boss';
 import { queueName } from '../ledger.ts';
+import { patient } from '../../support/patience.ts';
 
 export interface Backend {
   readonly store: SagaStore;
@@ -22,7 +23,7 @@ const logError = ({ message }: Error): void => console.error(message);
 export function openRedis(port: number): Backend {
   const connection = { host: '127.0.0.1', port, maxRetriesPerRequest: null };
   return {
-    store: redisStore(new Redis(connection)),
+    store: redisStore(new Redis(connection), patient),
     queue: bullmqQueue(new Queue(queueName, { connection })),
     startWorker: (sagas) => {
       const worker = new Worker<QueueMessage>(queueName, bullmqProcessor(sagas), {
@@ -42,7 +43,7 @@ export function openRedis(port: number): Backend {
 export async function openPostgres(connectionString: string): Promise<Backend> {
   const pool = new Pool({ connectionString });
   pool.on('error', logError);
-  const store = postgresStore(pool);
+  const store = postgresStore(pool, patient);
   // The jobs of killed processes start again soon.
   const boss = new PgBoss({
     connectionString,

@@ -2,6 +2,7 @@ import { redisGuard } from '@mcp-saga/redis';
 import { createSagaHost, type StepAnswer } from '@mcp-saga/server';
 import { Redis } from 'ioredis';
 import { order } from './order.ts';
+import { patient } from '../../../../test/support/patience.ts';
 
 /** What a test asks of a process. */
 export type Request =
@@ -17,7 +18,7 @@ export interface Reply {
 
 // A host in a process of its own: it is killed, not ended.
 const [url = '', prefix = '', keys = '', hangs = ''] = process.argv.slice(2);
-const guard = redisGuard(new Redis(url), { prefix });
+const guard = redisGuard(new Redis(url), { ...patient, prefix });
 const effects = {
   ship: async (key: string): Promise<void> => {
     process.send?.({ shipped: key });

@@ -14,6 +14,7 @@ import {
 import { clockless } from './clockless.ts';
 import type { Connected } from './databases.ts';
 import { pass } from './pass.ts';
+import { patient } from '../../../../test/support/patience.ts';
 
 // Of all suites: several may share a server.
 let made = 0;
@@ -37,7 +38,7 @@ export function storeSuites(
     const fresh = async () => {
       made += 1;
       const prefix = `test_${made}_`;
-      const [one, other]: readonly [SqlStore, SqlStore] = connected.stores({ prefix });
+      const [one, other]: readonly [SqlStore, SqlStore] = connected.stores({ ...patient, prefix });
       await one.createTables();
       return { one, other, now: Date.now, pass: (ms: number) => pass(connected.run, prefix, ms) };
     };
