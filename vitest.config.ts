@@ -59,7 +59,9 @@ export default defineConfig({
     testTimeout: longestTest,
     hookTimeout: longestTest,
     expect: { poll: { timeout: longestWait } },
-    setupFiles: ['test/support/seed-properties.ts'],
+    setupFiles: ['test/support/seed-properties.ts', 'test/support/catch-logs.ts'],
+    // One line a file: a slow test is not a fault.
+    slowTestThreshold: longestTest,
     coverage: { include: ['packages/*/src/**/*.ts'] },
     projects: [
       project('packed'),

@@ -7,6 +7,7 @@ import {
 } from '@mcp-saga/testing';
 import { expect, it } from 'vitest';
 import { bookTrip } from './saga.ts';
+import { expectLogs } from '../../test/support/logs.ts';
 
 const bookings = new Provider<string>();
 const things = ['hotel', 'flight', 'car'];
@@ -23,6 +24,7 @@ const trip = things.reduce(
 );
 
 it('[E3] books everything, or nothing', async () => {
+  expectLogs(/^paid for Rome$/, /^mailed the tickets for Rome$/);
   expect((await trip.run()).result).toBe('Have a good time in Rome.');
   expect(bookings.standing).toEqual(things);
   const run = await trip.fail.step('book(car)', new Error('no cars')).run();

@@ -11,8 +11,8 @@ describeWithRedis('chaos', () => {
   it('[E1] [E3] [E8] [R1] [T7] [T13] [W1] runs and undoes each effect once, and leaves none without an end', async () => {
     const said: string[] = [];
     const result = await chaos({ seconds, seed, inFlight: 60, onLine: (line) => said.push(line) });
-    console.log(toTable(result));
-    expect(result.problems.map((problem) => `${problem}\n${toStory(problem, result)}`)).toEqual([]);
+    const problems = result.problems.map((problem) => `${problem}\n${toStory(problem, result)}`);
+    expect(problems, toTable(result)).toEqual([]);
     const { dialects } = result.crowd;
     expect(dialects.filter(({ completed }) => completed > 0)).toEqual(dialects);
     expect(result.monkey.kills).toBeGreaterThan(0);

@@ -7,6 +7,13 @@ import { serveRouted } from './server/serve-routed.ts';
 import { serveSessions, version1 } from './server/serve-sessions.ts';
 import { serveStateless } from './server/serve-stateless.ts';
 import { type Check, prepareSuite, type Report, runSuite } from './suite.ts';
+import { expectLogs } from '../support/logs.ts';
+
+expectLogs(
+  /asks for (?:sampling|elicitation), which a client does not declare/,
+  /cannot ask for (?:sampling|elicitation): the server keeps no session/,
+  '401-or-403-over-http',
+);
 
 // Long enough for Node to be downloaded.
 const startTimeout = 300_000;

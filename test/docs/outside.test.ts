@@ -11,6 +11,9 @@ import { checkout, hire, links } from './effects/outside.ts';
 import { hostOf as approvals, mails, outside, refund, refunds } from './guides/approvals.ts';
 import { machineHost, refunds as refundsByMachine, sent } from './guides/approval-machine.ts';
 import { checkouts, hostOf as webhooks } from './guides/webhooks.ts';
+import { expectLogs } from '../support/logs.ts';
+
+expectLogs(/Tasks are not offered: without authentication/);
 
 const url = 'https://shop.example';
 const user = (subject: string): SagaCaller => ({ principal: { subject, client: 'browser' } });

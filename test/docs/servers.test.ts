@@ -11,6 +11,8 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bundleForNode, runBundles } from '../support/bundle-for-node.ts';
 import { notes } from './servers/tool.ts';
+import { expectLogs } from '../support/logs.ts';
+import { rejectionLog } from '../support/known-logs.ts';
 
 const info = { name: 'reader', version: '1' };
 const accepted = { action: 'accept', content: { sure: true } } as const;
@@ -115,6 +117,7 @@ describe('a saga in an existing server', () => {
   });
 
   it('starts sagas for a user, and for anyone who has the token', async () => {
+    expectLogs(rejectionLog('principal'));
     const { host, startFor, startForAnyone } = await import('./servers/callers.ts');
     const ann = { issuer: 'https://login.example', subject: 'ann', client: 'web' };
     const sure = [{ stepId: 'sure', result: accepted }];

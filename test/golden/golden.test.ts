@@ -3,6 +3,9 @@ import { engineVersion } from '@mcp-saga/server/internal';
 import { describe, expect, it } from 'vitest';
 import { allStories, finish, goldenHost, type GoldenFile } from './host.ts';
 import { effects } from './sagas.ts';
+import { expectLogs } from '../support/logs.ts';
+
+expectLogs(/'order' failed in turn 2/, /'keyed' failed in turn 2/, /'triage' failed in turn 3/);
 
 const here = new URL('.', import.meta.url);
 const files = readdirSync(here)

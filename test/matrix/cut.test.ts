@@ -4,6 +4,9 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { expectLogs } from '../support/logs.ts';
+
+expectLogs(/guard\.leaseMs .* is less than limits\.turnBudgetMs/);
 
 const Go = z.object({ go: z.boolean() });
 const accept = { action: 'accept', content: { go: true } };

@@ -5,6 +5,7 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { serve } from 'srvx';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import { expectLogs } from '../support/logs.ts';
 
 const asks = saga({ name: 'asks', version: '1' }, function* () {
   yield* elicit('sure', { message: 'Sure?', schema: z.object({}) });
@@ -44,6 +45,7 @@ async function statuses(
 }
 
 it('srvx on loopback rejects requests to foreign hosts, as after DNS rebinding', async () => {
+  expectLogs('401-or-403-over-http');
   expect(await statuses('127.0.0.1', ['evil.example', 'evil.example:3000', '10.0.0.1'])).toEqual([
     403, 403, 403,
   ]);

@@ -5,6 +5,8 @@ import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { describeWithRedis, startRedis, type RedisServer } from '../support/redis-server.ts';
 import { deploy } from './deploy.ts';
+import { expectLogs } from '../support/logs.ts';
+import { rejectionLog } from '../support/known-logs.ts';
 
 const page = readFileSync(new URL('../../docs/operate/fleet.md', import.meta.url), 'utf8');
 // The table of other stores has a test of its own.
@@ -41,6 +43,7 @@ describeWithRedis('the page on fleets', () => {
   }
 
   it('[T13] [P2] the page on fleets shows a host with a shared guard', async () => {
+    expectLogs(rejectionLog('used'));
     vi.stubEnv('REDIS_URL', server.url);
     vi.stubEnv('SAGA_KEYS', generateKey());
     onTestFinished(() => void vi.unstubAllEnvs());

@@ -13,6 +13,8 @@ import { shipAll } from './parcels.ts';
 import { happened } from './shop.ts';
 import { takeTurns } from './turns.ts';
 import { buy } from './undo.ts';
+import { expectLogs } from '../support/logs.ts';
+import { rejectionLog } from '../support/known-logs.ts';
 
 describe('the code of the README and the guides', () => {
   it('ships each item of a loop with its own key', async () => {
@@ -34,6 +36,7 @@ describe('the code of the README and the guides', () => {
   });
 
   it('serves its saga, and its client keeps the input of the user after an error', async () => {
+    expectLogs(rejectionLog('malformed'));
     api.released.clear();
     vi.stubEnv('SAGA_KEYS', generateKey());
     const { default: sagas } = await import('./serve.ts');
@@ -99,6 +102,7 @@ describe('the code of the README and the guides', () => {
   ];
 
   it('[E3] [E5] undoes the charge if the user declines, and nothing after shipping', async () => {
+    expectLogs(rejectionLog('used'));
     happened.length = 0;
     const host = createSagaHost({
       sagas: [buy],

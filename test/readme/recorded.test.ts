@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { generateKey, type SagaHost } from '@mcp-saga/server';
 import type { RecordedTurn } from '@mcp-saga/testing';
 import { replayRecordings } from '@mcp-saga/testing/node';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { api } from './api.ts';
 import { deploy, recordingHost } from './recorded.ts';
 import { happened } from './shop.ts';
 import { buy } from './undo.ts';
+
+// The page of the machine creates a host when it is imported: with these keys, it does not warn.
+vi.hoisted(() => vi.stubEnv('SAGA_KEYS', `test:${'A'.repeat(43)}`));
 
 let folder: string;
 let kept: RecordedTurn | undefined;

@@ -15,6 +15,10 @@ import {
   type PostgresServer,
 } from '../support/postgres-server.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../support/redis-server.ts';
+import { expectLogs } from '../support/logs.ts';
+import { rejectionLog } from '../support/known-logs.ts';
+
+expectLogs(rejectionLog('used'));
 
 const sure = (isSure: boolean): StepAnswer[] => [
   { stepId: 'sure', result: { action: 'accept', content: { sure: isSure } } },

@@ -10,6 +10,8 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { happened } from './shop.ts';
 import { host, loggedHost } from './telemetry.ts';
+import { expectLogs } from '../support/logs.ts';
+import { rejectionLog } from '../support/known-logs.ts';
 
 const page = readFileSync(new URL('../../docs/operate/telemetry.md', import.meta.url), 'utf8');
 
@@ -57,6 +59,7 @@ describe('the page on telemetry', () => {
   });
 
   it('[P2] shows a traced host, and lists all attributes of its spans', async () => {
+    expectLogs(rejectionLog('malformed'));
     const exporter = new InMemorySpanExporter();
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     trace.setGlobalTracerProvider(

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { bundleForNode, runBundles } from '../../../test/support/bundle-for-node.ts';
 import { fixture, run } from './command-line.ts';
 import { advise, keys, refund } from './fixtures/sagas.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
 
 type Answer = (
   method: string,
@@ -80,6 +81,7 @@ const replying =
 
 describe.each([['saga-methods'], ['tool'], ['resume-token']])('mcp-saga call --as %s', (way) => {
   it('waits for a tool that works for four minutes', async () => {
+    expectLogs(/Step 'work' of saga 'slow' is still running/);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     isSlow = true;
     expect(await run(calling('--as', way))).toEqual({ code: 0, errors: '', printed: 'done' });
@@ -259,6 +261,7 @@ describe('a question to the model', () => {
   it.each([['saga-methods'], ['tool'], ['resume-token']])(
     'is declined by --decline: %s',
     async (way) => {
+      if (way === 'saga-methods') expectLogs(/'advise' failed in turn 2/);
       const id = way === 'tool' ? 'sampling' : 'opinion';
       const { code, errors } = await call('--as', way, '--decline', id);
       expect(errors).toContain(`${id}: declined by the options`);

@@ -8,6 +8,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { bundlePackagesForImport } from '../../../test/support/bundle-for-node.ts';
 import { fixture, run } from './command-line.ts';
 import { host, keys, script } from './fixtures/sagas.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
 
 beforeAll(bundlePackagesForImport);
 
@@ -123,6 +124,7 @@ export default serveSagas({ name: 'shop', version: '1', sagas: [refund], keys, g
   });
 
   it('opens a token with the keys of the environment if the server of a module has none', async () => {
+    expectLogs(/No keys: sagas end with this process/);
     const text = `import { serveSagas } from '@mcp-saga/server/serve';
 import { refund } from '${fixture('sagas.ts')}';
 export default serveSagas({ name: 'shop', version: '1', sagas: [refund] });`;

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { run } from './command-line.ts';
 import { pay } from './fixtures/pay.ts';
 import { keys, refund } from './fixtures/sagas.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { rejectionLog } from '../../../test/support/known-logs.ts';
 
 let servers: readonly Server[] = [];
 let [url, stranger] = ['', ''];
@@ -82,6 +84,7 @@ describe('mcp-saga call --keep', () => {
   });
 
   it('names the file of a saga that the server refuses, and keeps the file for the right server', async () => {
+    expectLogs(rejectionLog('undecryptable'));
     await call('refund', '--arg=amount=9');
     const { sagaToken } = JSON.parse(await readFile(file, 'utf8')) as {
       readonly sagaToken: string;

@@ -18,6 +18,8 @@ import { DevStudio } from '../src/serving/dev-studio.ts';
 import { withTurnLog } from '../src/serving/turn-log.ts';
 import { withValues } from '../src/serving/with-values.ts';
 import { createStudio, type Studio, type StudioState } from '../src/studio.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { rejectionLog } from '../../../test/support/known-logs.ts';
 
 const order = saga(
   { name: 'order', version: '1', forks: 'accept', input: z.object({ item: z.string() }) },
@@ -57,6 +59,7 @@ const stuck = saga({ name: 'stuck', version: '1', forks: 'accept' }, function* (
 
 describe('createStudio', () => {
   it('shows steps, outcomes, and token sizes, but no value, error message, token, or key', async () => {
+    expectLogs(rejectionLog('malformed'));
     const studio = createStudio();
     const host = createSagaHost({
       sagas: [order],
@@ -203,6 +206,7 @@ describe('createStudio', () => {
   });
 
   it('passes everything on to other telemetry', async () => {
+    expectLogs(rejectionLog('malformed'));
     const [within, event, end, refused] = [
       vi.fn((work: () => void) => work()),
       vi.fn(),
@@ -261,6 +265,7 @@ describe.each([
   });
 
   it('shows the turns of several hosts', async () => {
+    expectLogs(/'stuck' could not undo/, /'stuck' failed in turn 1/);
     const studio = createStudio();
     const other = createSagaHost({ sagas: [stuck], audience: 'shop', keys, studio });
     await other.start('stuck', {});

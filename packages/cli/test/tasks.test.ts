@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { run, type RunOptions } from './command-line.ts';
 import { keys, refund } from './fixtures/sagas.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
 
 const undone: string[] = [];
 /** `true` when the command has shown the status. */
@@ -107,6 +108,7 @@ describe('mcp-saga call --as tasks', () => {
   });
 
   it('fails with a failed tool', async () => {
+    expectLogs(/'failing' failed in turn 2.*step_failed/);
     expect(await call(['failing'])).toMatchObject({
       code: 1,
       printed: "'failing' failed at step 'charge'.",

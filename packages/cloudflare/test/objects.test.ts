@@ -10,6 +10,7 @@ import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startObjects, type Workerd } from './support/objects.ts';
 import { patient } from '../../../test/support/patience.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
 
 const hour = 3_600_000;
 let workerd: Workerd;
@@ -228,6 +229,7 @@ describe('the options', () => {
   });
 
   it('of a class report a rejected delivery, which is repeated even if the report fails', async () => {
+    expectLogs(/the host rejected a message of alarmQueue/);
     const down = new Error('down');
     const reported: unknown[] = [];
     const { object, queue, stored } = inMemory({

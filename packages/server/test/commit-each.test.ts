@@ -17,6 +17,8 @@ import { start as startTime, testClock, tickingClock, type TestClock } from './f
 import { accept, hostOf, suspended, type TestHost } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
 import { coreOf } from '../src/saga-host.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../test/support/known-logs.ts';
 
 const sure = accept('sure', {});
 const hour = 3_600_000;
@@ -274,6 +276,7 @@ describe('a saga with commitEach', () => {
   });
 
   test('[E8] is undone from its last commit if its client does not return', async () => {
+    expectLogs(memoryGuardLog);
     const did: string[] = [];
     const facts: { readonly turn: number; readonly cancelToken: string }[] = [];
     const clock = testClock();

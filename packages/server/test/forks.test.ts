@@ -18,6 +18,10 @@ import {
 } from '../src/index.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { memoryGuardLog, rejectionLog } from '../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 const Ok = z.object({ ok: z.boolean() });
 const accept = { action: 'accept', content: { ok: true } } as const;
@@ -195,6 +199,7 @@ describe('forks', () => {
   );
 
   it('[T13] a request that repeats older answers counts as the same request, across generations', async () => {
+    expectLogs(rejectionLog('used'));
     const N = z.object({ n: z.number() });
     const loop: Saga<typeof N, undefined> = saga(
       { name: 'loop', version: '1', forks: 'refuse', input: N },
@@ -283,6 +288,7 @@ describe('forks', () => {
   });
 
   it('[T13] claims a `once` step, whose outcome is unknown if it was claimed before', async () => {
+    expectLogs(/More steps may have run in turn 2/, /failed in turn 3.*outcome_unknown/);
     const ran: string[] = [];
     let crash = true;
     const once = saga({ name: 'once', version: '1', forks: 'refuse' }, function* () {
@@ -320,6 +326,7 @@ describe('forks', () => {
 
 describe('cancel', () => {
   it('[E6] undoes the steps once, and older tokens run nothing', async () => {
+    expectLogs(rejectionLog('used'));
     const { ledger, order } = shop();
     const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
     const one = waiting(await host.start('order', {}));
@@ -340,6 +347,7 @@ describe('cancel', () => {
   });
 
   it('[E7] changes nothing for any token of a finished saga', async () => {
+    expectLogs(rejectionLog('used'));
     const { ledger, order } = shop();
     const host = hostOf({ sagas: [order], guard: { store: memoryGuard() } });
     const one = waiting(await host.start('order', {}));
@@ -363,6 +371,7 @@ describe('cancel', () => {
   });
 
   it('[E8] by a delayed queue undoes one of ten sagas, and the other nine finish', async () => {
+    expectLogs(rejectionLog('not_yet_valid'), rejectionLog('undecryptable'));
     let time = 1_000_000;
     const clock = () => time;
     const { ledger, order } = shop();
@@ -429,6 +438,7 @@ describe('versions', () => {
   });
 
   it("[R3] named compensations run if the version is gone and onMismatch is 'compensate'", async () => {
+    expectLogs('replay_mismatch');
     const one = waiting(await hostOf({ sagas: [make('1', 'old')] }).start('deploy', {}));
     const host = hostOf({
       sagas: [make('2', 'new', { onMismatch: 'compensate' })],
@@ -444,6 +454,7 @@ describe('versions', () => {
   });
 
   it('[T11] a token over its size limit fails the saga before the user is asked, and undoes its steps', async () => {
+    expectLogs('token_too_large');
     const done: string[] = [];
     const big = saga({ name: 'big', version: '1', forks: 'accept' }, function* () {
       yield* step('charge', () => 'x'.repeat(70_000), {

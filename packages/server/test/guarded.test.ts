@@ -20,6 +20,10 @@ import {
 import type { Fence, GuardClaim, GuardVerdict } from '../src/stores.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type HostChanges } from './fixtures/host-changes.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 const Ok = z.object({ ok: z.boolean() });
 const answer = (ok: boolean, stepId = 'go') => [

@@ -7,6 +7,9 @@ import { hooksInto, nothingTold, oldKey } from './fixtures/host.ts';
 import { ask, post } from './fixtures/raw.ts';
 import { asking } from './fixtures/sagas.ts';
 import { changed, type Parts } from './fixtures/host-changes.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+
+expectLogs('401-or-403-over-http');
 
 function serve(changes: Parts<ServeSagasOptions> = {}): SagaServer {
   return serveSagas(

@@ -33,6 +33,8 @@ import { start } from './fixtures/clock.ts';
 import { deferred } from './fixtures/deferred.ts';
 import { changed, type Parts } from './fixtures/host-changes.ts';
 import { coreOf } from '../src/saga-host.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { rejectionLog } from '../../../test/support/known-logs.ts';
 
 function serve(changes: Parts<ServeSagasOptions> = {}): ReturnType<typeof serveSagas> {
   return serveSagas(
@@ -358,6 +360,7 @@ describe('serveSagas', () => {
   });
 
   test('[T6] authenticates each request, and binds the saga to its principal', async () => {
+    expectLogs(rejectionLog('principal'));
     const server = serve({
       sagas: [asking()],
       auth: {
@@ -517,6 +520,7 @@ describe('serveSagas', () => {
   });
 
   test('refuses requests to hosts outside of allowedHosts', async () => {
+    expectLogs('401-or-403-over-http');
     const sagas = serve({ http: { allowedHosts: ['localhost'] } });
     const request = (host: string): Request =>
       new Request(`http://${host}/mcp`, { method: 'POST', headers: { host }, body: '{}' });
@@ -525,6 +529,7 @@ describe('serveSagas', () => {
   });
 
   test('[P2] resumes a saga that a host without MCP started, if both have one audience', async () => {
+    expectLogs(rejectionLog('undecryptable'));
     const { host } = hostOf(asking());
     const { token } = suspended(
       await coreOf(host).start('asking', {}, {}, { method: 'tools/callSaga' }),

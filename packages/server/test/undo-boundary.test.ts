@@ -17,6 +17,10 @@ import { expect, test } from 'vitest';
 import { start as startTime, testClock } from './fixtures/clock.ts';
 import { hostOf, suspended } from './fixtures/host.ts';
 import { Empty } from './fixtures/sagas.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 /** Charges, and fails the first time it ships. */
 function shop() {
@@ -256,6 +260,7 @@ test('[E1] [T11] does not ship after a refund by the token limit, even if the re
 });
 
 test('[E8] [T11] the queue undoes a saga over the token limit if its process and its client are gone', async () => {
+  expectLogs(/'large' failed in turn 3.*token_too_large/);
   const did: string[] = [];
   const facts: SuspendedSagaFacts[] = [];
   const clock = testClock();

@@ -30,6 +30,9 @@ import { isRedacted, redactAnswers } from '../src/parts/link.ts';
 import type { Request } from '../src/model/messages.ts';
 import type { Act, Fork, Given, OutsideAct, Session, SourceFile } from '../src/model/session.ts';
 import type { Cell, EntryView, Lane } from '../src/model/view.ts';
+import { expectLogs } from '../../../test/support/logs.ts';
+
+expectLogs(/^Decide here: https:/, /^Refunded 20 EUR/);
 
 const examples = readExamples();
 const [refund] = examples.map(({ files }) => files) as [readonly SourceFile[]];

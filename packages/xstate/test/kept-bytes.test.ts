@@ -9,6 +9,10 @@ import { elicit, machineSaga, step } from '@mcp-saga/xstate';
 import { expect, it } from 'vitest';
 import { setup } from 'xstate';
 import { z } from 'zod';
+import { expectLogs } from '../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 const message = 'x'.repeat(20_000);
 const ask = elicit({ message, schema: z.object({ n: z.number() }) });

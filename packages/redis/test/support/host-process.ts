@@ -25,7 +25,8 @@ const effects = {
     if (hangs === 'hangs') await new Promise(() => undefined);
   },
 };
-const hooks = { onError: () => undefined };
+// The reply says why.
+const hooks = { onError: () => undefined, onReject: () => undefined };
 const host = createSagaHost({
   sagas: [order(effects)],
   keys,

@@ -18,6 +18,10 @@ import { ask } from '../fixtures/raw.ts';
 import { Target } from '../fixtures/sagas.ts';
 import { thrownBy } from '../fixtures/thrown-by.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog, rejectionLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog, rejectionLog('malformed'));
 
 const mark = 'kq918273';
 const method = 'tools/callSaga';

@@ -17,6 +17,7 @@ import type { MakeGuard } from './guard-under-test.ts';
 import { answer, gone, guardedHosts, hour, Ok } from './guarded-hosts.ts';
 import type { HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
 
 /** Hosts with a shared guard and a queue, whose client does not return. (E8) */
 export function absentClientsSuite(name: string, make: MakeGuard): void {
@@ -257,6 +258,7 @@ export function absentClientsSuite(name: string, make: MakeGuard): void {
     });
 
     it('[E8] finishes an interrupted turn with the stored request only', async () => {
+      expectLogs('busy');
       const { guard, elsewhere, now, pass } = await make();
       const kept: string[] = [];
       const keeps: SagaGuard = {

@@ -15,6 +15,10 @@ import { expect, test } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 /** A host that dies before it stores a turn, and a host that takes over. */
 function hostsOf(parcel: Program) {

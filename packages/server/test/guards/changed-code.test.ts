@@ -16,6 +16,10 @@ import {
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 type Did = string[];
 

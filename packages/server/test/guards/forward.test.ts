@@ -21,6 +21,10 @@ import { describe, expect, it } from 'vitest';
 import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { gone, hour, Ok } from './guarded-hosts.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 const day = 24 * hour;
 

@@ -24,6 +24,10 @@ import { floodingClient } from './flooding-client.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 /** A guard in memory, and the lengths of the responses that it was given to keep. */
 function counted(clock: () => number = Date.now): {

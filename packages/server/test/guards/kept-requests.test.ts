@@ -17,6 +17,8 @@ import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
 
 const shipping = saga({ name: 'shipping', version: '1', forks: 'refuse' }, function* () {
   yield* elicit('ship', { message: 'Ship?', schema: z.looseObject({}) });
@@ -74,6 +76,7 @@ test('[T9] [T13] unknown answers may have the maximum depth under a guard, too',
 });
 
 test('[E8] [T13] finishes the interrupted turn of a saga after continueAs with its answers', async () => {
+  expectLogs(memoryGuardLog);
   const clock = testClock();
   const guard = memoryGuard({ clock });
   const did: string[] = [];

@@ -11,6 +11,8 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { isMemoryGuard, stringifyWithToken } from '../../src/token/guard-records.ts';
 import { suspended } from '../fixtures/host.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { rejectionLog } from '../../../../test/support/known-logs.ts';
 
 const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
   const { ok } = yield* elicit('one', { message: 'One?', schema: z.object({ ok: z.boolean() }) });
@@ -54,6 +56,7 @@ test('[T13] hosts of a process repeat a response of a shared guard in memory, wr
 });
 
 test('[T13] a host refuses an unsealed record that a store made up', async () => {
+  expectLogs(rejectionLog('malformed'));
   const memory = memoryGuard();
   const forge: { record: string | undefined } = { record: undefined };
   const host = hostOf({

@@ -10,6 +10,10 @@ import { lateCopiesSuite } from './late-copies-suite.ts';
 import { lostClientsSuite } from './lost-clients-suite.ts';
 import { repeatedTurnsSuite } from './repeated-turns-suite.ts';
 import { wokenSagasSuite } from './woken-sagas-suite.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 async function memory(): Promise<GuardUnderTest> {
   const clock = testClock();

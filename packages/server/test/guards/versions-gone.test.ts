@@ -19,6 +19,10 @@ import { testClock, type TestClock } from '../fixtures/clock.ts';
 import { suspended } from '../fixtures/host.ts';
 import { answer, gone, hour, Ok } from './guarded-hosts.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 interface Deployed {
   /** A host of the version that calls begin with; with a guard that may fail. */

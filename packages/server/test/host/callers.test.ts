@@ -21,6 +21,8 @@ import { connections } from '../fixtures/connections.ts';
 import { accept, completed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
 import { asking } from '../fixtures/sagas.ts';
 import { testClock } from '../fixtures/clock.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
 
 type AuthOptions = NonNullable<SagaHostOptions['auth']>;
 
@@ -268,6 +270,7 @@ describe('for the sealed principal, without a caller,', () => {
   });
 
   test('[T6] [E8] a cancel token continues a saga as another saga', async () => {
+    expectLogs(memoryGuardLog);
     const clock = testClock();
     const facts: SuspendedSagaFacts[] = [];
     const guard = { store: memoryGuard({ clock }) };

@@ -23,6 +23,14 @@ import { testClock } from '../fixtures/clock.ts';
 import { accept, completed, hostOf, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 import { ask } from '../fixtures/raw.ts';
 import { Empty } from '../fixtures/sagas.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import {
+  memoryGuardLog,
+  memoryQueueLog,
+  rejectionLog,
+} from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog, memoryQueueLog);
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -142,6 +150,7 @@ describe('the code of a saga receives the services', () => {
   });
 
   test('[E7] and no user, if a queue, a page, and a webhook run the turns', async () => {
+    expectLogs(/'order' failed in turn 9/);
     const seen: Seen = [];
     const links: string[] = [];
     const { host, pass } = shop(order(seen, true, links), seen);
@@ -334,6 +343,7 @@ describe('the user of a request', () => {
   });
 
   test('[T6] of serveSagas needs no other option, and reaches the steps', async () => {
+    expectLogs(rejectionLog('principal'));
     const seen: Seen = [];
     const program = saga({ name: 'reads', version: '1' }, function* () {
       yield* step('read', noting(seen, 'read'));

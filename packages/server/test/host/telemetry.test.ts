@@ -17,6 +17,8 @@ import { taskClient } from '../fixtures/task-client.ts';
 import { olderOwnOf, type OlderOwn } from '../fixtures/own-stream.ts';
 import { asksInTask } from '../fixtures/task-sagas.ts';
 import { recordingTelemetry } from '../fixtures/telemetry.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
 
 /** The part of a sealed token that belongs to the host. */
 async function ownOf(token: string): Promise<OlderOwn> {
@@ -140,6 +142,7 @@ describe('the trace parent in a token', () => {
   });
 
   test('[E8] is in the cancel token of a queue', async () => {
+    expectLogs(memoryGuardLog);
     const telemetry = recordingTelemetry();
     let cancelToken = '';
     const clock = testClock();

@@ -21,6 +21,10 @@ import { accept, failed, hostOf, oldKey, suspended } from '../fixtures/host.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { Empty } from '../fixtures/sagas.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 const options = { name: 'order', version: '1', forks: 'refuse' } as const;
 const mark = 'kq918273';

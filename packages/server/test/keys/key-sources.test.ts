@@ -28,6 +28,8 @@ import { outcome } from '../fixtures/outcome.ts';
 import { post, read } from '../fixtures/raw.ts';
 import { asking, Target } from '../fixtures/sagas.ts';
 import { deploys, hostForAll, ways } from '../fixtures/ways.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
 
 const later = { code: -32_603, data: { reason: 'keys_down' } };
 const minutes = 60_000;
@@ -199,6 +201,7 @@ describe('a host with a source of keys', () => {
   });
 
   test('[E8] cancels by a cancel token of its keys', async () => {
+    expectLogs(memoryGuardLog, /Tasks are not offered/);
     const cancelTokens: string[] = [];
     const { host, clock } = hostOf(deploys([], 'refuse'), {
       keys: load,

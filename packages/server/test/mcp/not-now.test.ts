@@ -3,6 +3,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { toWireError } from '../../src/wire/wire-error.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { deploys, hostForAll, ways, type Way } from '../fixtures/ways.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 const user = 'ada';
 const answers = { target: { action: 'accept', content: { target: 'here' } } };

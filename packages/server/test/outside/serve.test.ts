@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { oldKey } from '../fixtures/host.ts';
 import { ask } from '../fixtures/raw.ts';
 import { base, day } from './case.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
 
 interface Serving {
   readonly server: ReturnType<typeof serveSagas>;
@@ -67,6 +68,7 @@ it('serves the page to users of auth.authenticate, and never to the caller', asy
 });
 
 it('asks a person to sign in if auth.authenticate throws for a bad session, and reports other errors', async () => {
+  expectLogs('401-or-403-over-http');
   const errors: unknown[] = [];
   const failing = {
     ...auth,
@@ -138,6 +140,7 @@ it('calls a function for the public URL whenever a link is made', async () => {
 });
 
 it('refuses a request with a foreign host name', async () => {
+  expectLogs('401-or-403-over-http');
   const { server, url } = await serving('accept', {
     http: { allowedHosts: ['shop.example', 'mcp.example', 'localhost'] },
   });

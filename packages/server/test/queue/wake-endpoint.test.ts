@@ -3,6 +3,10 @@ import { serveSagas } from '@mcp-saga/server/serve';
 import { describe, expect, it } from 'vitest';
 import { testClock } from '../fixtures/clock.ts';
 import { hour, recordingQueue } from './queued.ts';
+import { expectLogs } from '../../../../test/support/logs.ts';
+import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
+
+expectLogs(memoryGuardLog);
 
 const signature = 'signed';
 
@@ -147,6 +151,7 @@ describe('POST /saga/wake', () => {
   });
 
   it('[T6] refuses other hosts and origins, and requires a signature check', async () => {
+    expectLogs('401-or-403-over-http');
     const { post } = serving({ http: { allowedHosts: ['shop.example'] } });
     expect((await post({}, { 'x-signature': signature })).status).toBe(403);
     const page = serving();
