@@ -60,6 +60,7 @@ export default defineConfig({
     hookTimeout: longestTest,
     expect: { poll: { timeout: longestWait } },
     setupFiles: ['test/support/seed-properties.ts', 'test/support/catch-logs.ts'],
+    reporters: ['default', './test/support/skipped-reporter.ts'],
     // One line a file: a slow test is not a fault.
     slowTestThreshold: longestTest,
     coverage: { include: ['packages/*/src/**/*.ts'] },

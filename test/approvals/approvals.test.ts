@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { findChromium } from '../support/find-chromium.ts';
+import { findChromium, missingChromium } from '../support/find-chromium.ts';
 import { runAxe } from '../site/visit-page.ts';
 import { describeWith } from '../support/describe-with.ts';
-import { hasPostgresServer } from '../support/postgres-server.ts';
-import { hasRedisServer } from '../support/redis-server.ts';
+import { missingPostgres } from '../support/postgres-server.ts';
+import { missingRedis } from '../support/redis-server.ts';
 import { startPostgresBackend, startRedisBackend, type Backend } from './backends.ts';
 import { longestWait } from '../support/patience.ts';
 import { connectCaller, type Caller } from './caller.ts';
@@ -11,12 +11,11 @@ import { startFleet, type Fleet } from './fleet.ts';
 import { startPeople, type People, type Person } from './people.ts';
 
 const executablePath = findChromium();
-const noBrowser = executablePath === undefined ? 'there is no Chromium on PATH' : undefined;
 // The pages do not depend on the backend: each one shows them in other windows.
 const backends = [
   {
     name: 'Redis and BullMQ',
-    missing: hasRedisServer() ? noBrowser : 'redis-server is not in the PATH',
+    missing: missingRedis() ?? missingChromium(),
     startBackend: startRedisBackend,
     windows: [
       ['light', 1280],
@@ -25,7 +24,7 @@ const backends = [
   },
   {
     name: 'PostgreSQL and pg-boss',
-    missing: hasPostgresServer() ? noBrowser : 'there is no initdb of PostgreSQL',
+    missing: missingPostgres() ?? missingChromium(),
     startBackend: startPostgresBackend,
     windows: [
       ['dark', 1280],

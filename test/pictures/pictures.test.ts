@@ -9,12 +9,12 @@ import { drawChart, makeMachine } from '../../packages/xstate/test/support/chart
 import { oddNames, pictured } from '../../packages/xstate/test/support/pictured.ts';
 import { Tape } from '../../packages/xstate/test/support/tape.ts';
 import { WalkWorld } from '../../packages/xstate/test/support/walk-world.ts';
-import { findChromium } from '../support/find-chromium.ts';
+import { describeWith } from '../support/describe-with.ts';
+import { findChromium, missingChromium } from '../support/find-chromium.ts';
 import { startDrawing, type Drawing } from './browser.ts';
 
 const root = new URL('../../', import.meta.url);
 const chromium = findChromium();
-const isSkipped = chromium === undefined && process.env['CI'] !== 'true';
 /** Folder for pictures to look at: `PICTURES=/tmp vitest run test/pictures`. */
 const folder = process.env['PICTURES'];
 
@@ -82,66 +82,61 @@ function machineOf(names: readonly string[]): AnyStateMachine {
   return createMachine({ id: first, initial: first, states: Object.fromEntries(states) });
 }
 
-describe.skipIf(isSkipped)(
-  isSkipped ? 'pictures (skipped: there is no Chromium on PATH)' : 'pictures',
-  () => {
-    let drawing: Drawing;
+describeWith('pictures', missingChromium(), () => {
+  let drawing: Drawing;
 
-    beforeAll(async () => {
-      if (chromium === undefined)
-        throw new Error('There is no Chromium on PATH: apt-get install chromium');
-      drawing = await startDrawing(chromium);
-    });
-    afterAll(() => drawing?.close());
+  beforeAll(async () => {
+    drawing = await startDrawing(chromium ?? '');
+  });
+  afterAll(() => drawing?.close());
 
-    it.each(Object.entries(pictured))(
-      'of a machine show all its states: %s',
-      async (title, { machine, value }) => {
-        const drawn = await drawing.draw(toMermaid(machine, value === undefined ? {} : { value }));
-        expect(drawn.error).toBeUndefined();
-        expect(drawn.text).not.toContain('Syntax error');
-        expect(drawn.svg.slice(0, 4)).toBe('<svg');
-        const text = dense(drawn.text);
-        for (const name of namesOf(machine)) expect(text).toContain(dense(name));
-        if (folder !== undefined) await drawing.photograph(join(folder, `${title}.png`));
-        if (value !== undefined) expect(drawn.svg.includes('#ffd54f')).toBe(true);
-      },
-    );
-
-    it.each(documented)('in Markdown are drawn: %s', async (_, diagram) => {
-      const drawn = await drawing.draw(diagram);
+  it.each(Object.entries(pictured))(
+    'of a machine show all its states: %s',
+    async (title, { machine, value }) => {
+      const drawn = await drawing.draw(toMermaid(machine, value === undefined ? {} : { value }));
       expect(drawn.error).toBeUndefined();
       expect(drawn.text).not.toContain('Syntax error');
       expect(drawn.svg.slice(0, 4)).toBe('<svg');
-    });
+      const text = dense(drawn.text);
+      for (const name of namesOf(machine)) expect(text).toContain(dense(name));
+      if (folder !== undefined) await drawing.photograph(join(folder, `${title}.png`));
+      if (value !== undefined) expect(drawn.svg.includes('#ffd54f')).toBe(true);
+    },
+  );
 
-    it('of any chart are valid Mermaid', async () => {
-      const numbers = fc.array(fc.nat({ max: 59 }), { minLength: 50, maxLength: 300 });
-      await fc.assert(
-        fc.asyncProperty(numbers, async (drawn) => {
-          const machine = makeMachine(drawChart(new Tape(drawn)), new WalkWorld());
-          expect(await drawing.faultOf(toMermaid(machine))).toBeUndefined();
-        }),
-      );
-    });
+  it.each(documented)('in Markdown are drawn: %s', async (_, diagram) => {
+    const drawn = await drawing.draw(diagram);
+    expect(drawn.error).toBeUndefined();
+    expect(drawn.text).not.toContain('Syntax error');
+    expect(drawn.svg.slice(0, 4)).toBe('<svg');
+  });
 
-    it('show any names as they are', async () => {
-      await fc.assert(
-        fc.asyncProperty(anyNames, async (names) => {
-          const machine = machineOf(names);
-          const drawn = await drawing.draw(toMermaid(machine));
-          expect(drawn.error).toBeUndefined();
-          const text = dense(drawn.text);
-          for (const name of namesOf(machine)) expect(text).toContain(dense(name));
-        }),
-        { numRuns: 40 },
-      );
-    });
+  it('of any chart are valid Mermaid', async () => {
+    const numbers = fc.array(fc.nat({ max: 59 }), { minLength: 50, maxLength: 300 });
+    await fc.assert(
+      fc.asyncProperty(numbers, async (drawn) => {
+        const machine = makeMachine(drawChart(new Tape(drawn)), new WalkWorld());
+        expect(await drawing.faultOf(toMermaid(machine))).toBeUndefined();
+      }),
+    );
+  });
 
-    it('are rejected for text that is not a diagram', async () => {
-      const { error, svg } = await drawing.draw('stateDiagram-v2\n  a --> : b');
-      expect(error).toMatch(/Parse error/);
-      expect(svg).toBe('');
-    });
-  },
-);
+  it('show any names as they are', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyNames, async (names) => {
+        const machine = machineOf(names);
+        const drawn = await drawing.draw(toMermaid(machine));
+        expect(drawn.error).toBeUndefined();
+        const text = dense(drawn.text);
+        for (const name of namesOf(machine)) expect(text).toContain(dense(name));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('are rejected for text that is not a diagram', async () => {
+    const { error, svg } = await drawing.draw('stateDiagram-v2\n  a --> : b');
+    expect(error).toMatch(/Parse error/);
+    expect(svg).toBe('');
+  });
+});

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findChromium } from '../support/find-chromium.ts';
+import { missingChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
 import { bundlePage } from './bundle.ts';
 import { inChromium } from './runners.ts';
 import { Subject } from './subject.ts';
 
-const missing = findChromium() === undefined ? 'there is no Chromium on PATH' : undefined;
-
-describeWith('the bridge to a page', missing, () => {
+describeWith('the bridge to a page', missingChromium(), () => {
   const subject = new Subject({
     ...inChromium,
     bundle: () => bundlePage('server/page-of-parts.ts'),

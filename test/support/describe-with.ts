@@ -1,8 +1,15 @@
 import { describe, it } from 'vitest';
 
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Of tests that were skipped, for `SkippedReporter`. */
+    skipped?: { readonly name: string; readonly missing: string };
+  }
+}
+
 /**
  * Declares tests with a requirement that not every machine meets. Without it, the tests are skipped
- * with a name that gives the reason, but fail in CI.
+ * with a name that gives the reason, and the end of the run lists them; but they fail in CI.
  *
  * @param missing - what is missing, in words; undefined where nothing is
  */
@@ -14,7 +21,10 @@ export function describeWith(name: string, missing: string | undefined, tests: (
         throw new Error(missing);
       });
     });
-  } else describe.skip(`${name} (skipped: ${missing})`, tests);
+  } else {
+    const meta = { skipped: { name, missing } };
+    describe.skip(`${name} (skipped: ${missing})`, { meta }, tests);
+  }
 }
 
 function isCi(): boolean {

@@ -9,6 +9,12 @@ export function findChromium(path: string = process.env['PATH'] ?? ''): string |
   return files.find(isExecutable);
 }
 
+/** Says in words that this machine has no Chromium. Undefined if it has one. */
+export function missingChromium(): string | undefined {
+  if (findChromium() !== undefined) return undefined;
+  return 'there is no Chromium on PATH (apt-get install chromium)';
+}
+
 function isExecutable(file: string): boolean {
   if (!existsSync(file) || !statSync(file).isFile()) return false;
   try {

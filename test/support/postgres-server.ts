@@ -31,7 +31,13 @@ function programs(): string | undefined {
 
 /** `true` if this machine has a PostgreSQL server. */
 export function hasPostgresServer(): boolean {
-  return programs() !== undefined;
+  return missingPostgres() === undefined;
+}
+
+/** Says in words that this machine has no PostgreSQL server. Undefined if it has one. */
+export function missingPostgres(): string | undefined {
+  if (programs() !== undefined) return undefined;
+  return 'there is no initdb of PostgreSQL (apt-get install postgresql)';
 }
 
 /**
@@ -39,7 +45,7 @@ export function hasPostgresServer(): boolean {
  * fail in CI.
  */
 export function describeWithPostgres(name: string, tests: () => void): void {
-  describeWith(name, hasPostgresServer() ? undefined : 'there is no initdb of PostgreSQL', tests);
+  describeWith(name, missingPostgres(), tests);
 }
 
 // The server refuses to run as root. The package of Debian makes this user.

@@ -23,11 +23,16 @@ const command = 'redis-server';
 
 /** `true` if this machine has a Redis server. */
 export function hasRedisServer(): boolean {
+  return missingRedis() === undefined;
+}
+
+/** Says in words that this machine has no Redis server. Undefined if it has one. */
+export function missingRedis(): string | undefined {
   try {
     execFileSync(command, ['--version'], { stdio: 'ignore' });
-    return true;
+    return undefined;
   } catch {
-    return false;
+    return `${command} is not in the PATH (apt-get install redis-server)`;
   }
 }
 
@@ -36,7 +41,7 @@ export function hasRedisServer(): boolean {
  * CI.
  */
 export function describeWithRedis(name: string, tests: () => void): void {
-  describeWith(name, hasRedisServer() ? undefined : `${command} is not in the PATH`, tests);
+  describeWith(name, missingRedis(), tests);
 }
 
 /**
