@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { longestWait, longestTest } from './test/support/patience.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { longestTest, longestWait } from './test/support/patience.ts';
 
 /** The files of each kind of test. A file is of the first kind that names it. */
 const kinds = {
@@ -48,6 +49,17 @@ function project(name: Kind, options: TestProjectInlineConfiguration['test'] = {
   };
 }
 
+/** Files that take the longest: they start first, so that nothing waits for them at the end. */
+const longest = ['test/site/site.test.ts', 'packages/cli/test/dev.test.ts'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isShort = ({ moduleId }: TestSpecification): number =>
+      Number(!longest.some((path) => moduleId.endsWith(`/${path}`)));
+    return (await super.sort(files)).toSorted((one, other) => isShort(one) - isShort(other));
+  }
+}
+
 // A shared process loads the packages, the SDK and zod once.
 const isShared = { isolate: false } as const;
 
@@ -56,6 +68,7 @@ export default defineConfig({
     // Those that start processes wait for them much of the time: a second one goes on meanwhile, on
     // the smallest machine too.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
     testTimeout: longestTest,
     hookTimeout: longestTest,
     expect: { poll: { timeout: longestWait } },
@@ -66,7 +79,7 @@ export default defineConfig({
     coverage: { include: ['packages/*/src/**/*.ts'] },
     projects: [
       project('packed'),
-      project('site'),
+      project('site', { globalSetup: 'test/site/build-site.ts' }),
       project('system'),
       project('architecture', isShared),
       project('alone'),

@@ -5,10 +5,10 @@
  */
 
 /** The longest time that a test waits for a condition, or for a process to end, in milliseconds. */
-export const longestWait = 280_000;
+export const longestWait = 600_000;
 
 /** The longest time of a test or a hook, in milliseconds. Longer than one wait, which says more. */
-export const longestTest = 600_000;
+export const longestTest = 2 * longestWait;
 
 /**
  * Options of a store whose database is as slow as the machine. The stores' own limits are some

@@ -15,7 +15,15 @@ export function createLoadServer(
   others: readonly Program[] = [],
   options: Pick<SagaHostOptions, 'guard'> = {},
 ): SagaServer {
-  return serveSagas({ ...info, sagas: [deploy, ...others], keys: generateKey(), ...options });
+  // The bench prints figures only.
+  const hooks = { onWarning: () => undefined };
+  return serveSagas({
+    ...info,
+    sagas: [deploy, ...others],
+    keys: generateKey(),
+    hooks,
+    ...options,
+  });
 }
 
 /** Serves the saga and other programs. */
