@@ -18,20 +18,21 @@ const kinds = {
   ],
   // Rules of the code base: part of `pnpm check`.
   architecture: ['test/architecture/*.test.ts'],
-  // Replace a module, or globals that a module reads at import: each in a process of its own.
+  // Replace a module, or globals that a module reads at import, or use the modules of an example,
+  // which keep what happened: each in a process of its own.
   alone: [
+    '{examples,test}/**/*.test.ts',
     'packages/seal/test/portability.test.ts',
     'packages/server/test/serving/lazy-sdk.test.ts',
     'packages/xstate/test/walk.newest.test.ts',
   ],
-  // Compile, start a process, or search at length.
+  // Search at length: faster in a fresh process.
   long: [
-    '{packages,test}/**/*.{property,fuzz}.test.ts',
+    'packages/*/test/**/*.{property,fuzz}.test.ts',
     'packages/server/test/{attacks/**/*,guards/memory,leaks,dialects/tasks-unasked}.test.ts',
-    'test/types/*.test.ts',
   ],
   // All others.
-  unit: ['{packages,examples,test}/**/*.test.ts'],
+  unit: ['packages/*/test/**/*.test.ts'],
 } as const;
 type Kind = keyof typeof kinds;
 
