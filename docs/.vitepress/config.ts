@@ -2,6 +2,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defineConfig, type DefaultTheme } from 'vitepress';
 import { writeForModels } from './llms.ts';
+import { highlightOnce } from './highlight-once.ts';
 import { mermaidFences } from './mermaid-fences.ts';
 import { linkTo, readPages, sidebar } from './pages.ts';
 import { playgroundLinks } from './playground-links.ts';
@@ -35,6 +36,7 @@ export default defineConfig({
     anchor: { slugify },
     toc: { slugify },
     config: (md) => {
+      md.use(highlightOnce);
       md.use(repositoryLinks);
       md.use(mermaidFences);
       md.use(playgroundLinks);
