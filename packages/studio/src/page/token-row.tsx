@@ -59,9 +59,13 @@ const pieces = ['header', 'key', 'nonce', 'ciphertext', 'tag'] as const;
 
 function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.Element | null {
   const lens = useSignal<LensView>();
-  const load = (isChanged: boolean): void =>
-    void store.lens(lane, number, isChanged).then((view) => (lens.value = view ?? lens.value));
-  useEffect(() => load(false), [lane, number, store.lanes.value]);
+  // A newer run drops a request for the lens of the run before it, but not the wish of the person.
+  const isChanged = useSignal(false);
+  useEffect(() => {
+    void store
+      .lens(lane, number, isChanged.value)
+      .then((view) => (lens.value = view ?? lens.value));
+  }, [lane, number, store.lanes.value, isChanged.value]);
   if (lens.value === undefined) return null;
   const { token, keyId, ttlMs, parts, timeline, refusal } = lens.value;
   return (
@@ -106,7 +110,7 @@ function TokenLens({ store, lane, number }: Omit<TokenRowProps, 'token'>): JSX.E
           </ul>
         </dd>
       </dl>
-      <Button onClick={() => load(true)}>Change one character</Button>
+      <Button onClick={() => void (isChanged.value = true)}>Change one character</Button>
       {refusal !== undefined && <Refusal {...refusal} />}
     </div>
   );
