@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { approval, createSagaHost, memoryMailbox, saga, type SagaHost } from '@mcp-saga/server';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { findChromium } from '../support/find-chromium.ts';
+import { executablePath, openBrowser, type OpenedBrowser } from './browser.ts';
 
-const executablePath = findChromium();
 const isSkipped = executablePath === undefined && process.env['CI'] !== 'true';
 
 const Every = z.object({
@@ -31,8 +27,7 @@ describe.skipIf(isSkipped)(
   () => {
     let server: Server;
     let host: SagaHost;
-    let browser: Browser;
-    let profile: string;
+    let browser: OpenedBrowser;
     const urls: string[] = [];
 
     beforeAll(async () => {
@@ -74,22 +69,11 @@ describe.skipIf(isSkipped)(
         limits: { maxHoldMs: 0 },
         testing: { environment: 'test' },
       });
-      profile = await mkdtemp(join(tmpdir(), 'mcp-saga-page-'));
-      browser = await chromium.launch({
-        ...(executablePath === undefined ? {} : { executablePath }),
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--no-first-run',
-          '--disable-background-networking',
-        ],
-        env: { ...process.env, HOME: profile },
-      });
+      browser = await openBrowser();
     });
     afterAll(async () => {
       await browser?.close();
       await new Promise((resolve) => void server?.close(resolve));
-      if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     });
 
     async function ask(): Promise<{ readonly token: string; readonly url: string }> {
@@ -98,16 +82,22 @@ describe.skipIf(isSkipped)(
       return { token: turn.token, url: urls.at(-1) ?? '' };
     }
 
+    async function open(options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext(options);
+      return await context.newPage();
+    }
+
     async function submit(page: Page, button: string): Promise<void> {
+      const loaded = page.waitForEvent('load');
       await page.getByRole('button', { name: button }).click();
-      await page.waitForLoadState('load');
+      await loaded;
     }
 
     it.each(['light', 'dark'] as const)(
       'the answer page has no accessibility violation that axe reports, in %s colors',
       async (colorScheme) => {
         const { url } = await ask();
-        const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } });
+        const page = await open({ colorScheme, viewport: { width: 390, height: 844 } });
         const errors: string[] = [];
         page.on('console', (message) => {
           // Statuses of error pages.
@@ -149,8 +139,7 @@ describe.skipIf(isSkipped)(
 
     it('the answer page works without JavaScript', async () => {
       const { url, token } = await ask();
-      const context = await browser.newContext({ javaScriptEnabled: false });
-      const page = await context.newPage();
+      const page = await open({ javaScriptEnabled: false });
       await page.goto(url);
       await page.getByLabel('Reason').fill('Broken on arrival');
       await page.getByLabel('amount (optional)').fill('12.5');
@@ -178,12 +167,12 @@ describe.skipIf(isSkipped)(
           }),
         ).slice(1, -1),
       );
-      await context.close();
+      await page.close();
     });
 
     it('the answer page decides nothing by Enter, in any of its fields', async () => {
       const { url, token } = await ask();
-      const page = await browser.newPage();
+      const page = await open();
       const posts: string[] = [];
       page.on('request', (request) => {
         if (request.method() === 'POST') posts.push(request.postData() ?? '');
@@ -211,7 +200,7 @@ describe.skipIf(isSkipped)(
 
     it('the answer page refuses the form of another page', async () => {
       const { url, token } = await ask();
-      const page = await browser.newPage();
+      const page = await open();
       await page.route('https://evil.example/', (route) =>
         route.fulfill({
           contentType: 'text/html',

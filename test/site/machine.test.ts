@@ -1,17 +1,22 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { toFragment } from '../../packages/studio/src/parts/link.ts';
-import { findChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
+import {
+  endTimeOfCode,
+  executablePath,
+  holdTimeLimits,
+  openBrowser,
+  tabsOf,
+  type OpenedBrowser,
+  type Tabs,
+} from './browser.ts';
 import { studioApp } from './build-site.ts';
 import { serveSite } from './serve-site.ts';
-import { longestWaitMs, findOverflow, runAxe } from './visit-page.ts';
-
-const executablePath = findChromium();
+import { findOverflow, runAxe } from './visit-page.ts';
 
 /** As pasted from other docs: without an export, and with types. */
 const door = `import { createMachine, assign } from 'xstate';
@@ -38,44 +43,31 @@ describeWith(
   executablePath === undefined ? 'no Chromium on PATH' : undefined,
   () => {
     let site: Awaited<ReturnType<typeof serveSite>>;
-    let profile: string;
+    let opened: OpenedBrowser;
     let browser: BrowserContext;
+    let tabs: Tabs;
     /** Console errors and thrown errors of all pages. */
     const errors: string[] = [];
 
     beforeAll(async () => {
       site = await serveSite(studioApp);
-      profile = await mkdtemp(join(tmpdir(), 'mcp-saga-statechart-'));
-      browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
-        ...(executablePath === undefined ? {} : { executablePath }),
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--no-first-run',
-          '--disable-background-networking',
-        ],
-        headless: true,
-        env: { ...process.env, HOME: profile },
-        reducedMotion: 'reduce',
-        colorScheme: 'light',
-        viewport: { width: 1440, height: 900 },
-        permissions: ['clipboard-read', 'clipboard-write'],
-      });
-      browser.setDefaultTimeout(longestWaitMs);
+      opened = await openBrowser();
+      browser = await opened.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+      await holdTimeLimits(browser);
+      tabs = tabsOf(browser);
     });
     afterAll(async () => {
-      await browser?.close();
+      await opened?.close();
       await site?.close();
-      if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     });
 
     async function openLink(fragment: string): Promise<Page> {
-      const page = await browser.newPage();
+      const page = await tabs.open();
       page.on('pageerror', (error) => errors.push(error.message));
       page.on('console', (message) => {
         if (message.type() === 'error') errors.push(message.text());
       });
-      await page.goto(`${site.origin}/machine.html${fragment}`, { waitUntil: 'networkidle' });
+      await page.goto(`${site.origin}/machine.html${fragment}`, { waitUntil: 'load' });
       await page.locator('.cm-content').waitFor();
       return page;
     }
@@ -118,7 +110,7 @@ describeWith(
       await page.locator('.past').getByRole('button').nth(3).click();
       await isLit(page, 'door.shut');
       expect(await page.locator('.past li').count()).toBe(4);
-      await page.close();
+      await tabs.leave(page);
       expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([]);
     });
 
@@ -150,7 +142,7 @@ describeWith(
       await clickTwice('Advance');
       await page.getByText('Clock 7 s').waitFor();
       expect(await page.getByRole('alert').count()).toBe(0);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('sends the data with events of the drawing, too, and refuses data that is no object', async () => {
@@ -171,7 +163,7 @@ describeWith(
       await drawn.click();
       await page.locator('.panel pre').filter({ hasText: '"Ada"' }).waitFor();
       expect(await page.getByRole('alert').count()).toBe(0);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('keeps the steps that still fit the code, and starts another machine again', async () => {
@@ -195,7 +187,7 @@ createMachine({ id: 'login', initial: 'shown', states: {
       await paste(page, door);
       await isLit(page, 'door.shut');
       expect(await page.locator('.past li').count()).toBe(1);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('opens a link with steps that do not fit', async () => {
@@ -210,7 +202,7 @@ createMachine({ id: 'login', initial: 'shown', states: {
         .getByRole('alert')
         .filter({ hasText: 'The history stops: step 2 no longer fits' })
         .waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('names the operators of composed guards', async () => {
@@ -225,7 +217,7 @@ createMachine({ id: 'm', initial: 'a', states: { b: {}, a: { on: { GO: [
       await isLit(page, 'm.a');
       const label = 'Send GO [isValid and (isAdmin or not isGuest)]';
       expect(await page.getByRole('button', { name: label, exact: true }).count()).toBe(1);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it.each([
@@ -262,7 +254,7 @@ createMachine({ id: 'm', initial: 'a', states: { b: {}, a: { on: { GO: [
         }
         expect(await page.evaluate(() => scrollY)).toBe(before);
         expect(await findOverflow(page, `${size.width}`)).toEqual([]);
-        await page.close();
+        await tabs.leave(page);
       },
     );
 
@@ -283,7 +275,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
       await isLit(page, 'pay.open');
       await paste(page, code);
       await isLit(page, 'pay.paid');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('moves the focus to the chart after an event that the new state does not have', async () => {
@@ -293,7 +285,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
       await page.locator('.canvas').getByRole('button', { name: 'Send OPEN' }).press('Enter');
       await isLit(page, 'door.open');
       await page.locator('.canvas:focus').waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('resolves and rejects invoked actors by hand, up to the final state', async () => {
@@ -317,7 +309,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
       await press('PACKED');
       await page.getByRole('status').filter({ hasText: 'done' }).waitFor();
       await isLit(page, 'checkout.delivered');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('shows child machines in tabs while they run, and sends events to the shown one', async () => {
@@ -339,7 +331,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
         .click();
       await isLit(page, 'order.paid');
       expect(await page.locator('.canvas .tabs').count()).toBe(0);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('names mistakes, keeps the drawing, and stops endless code', async () => {
@@ -354,11 +346,12 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
         "The page has no export 'Machine' of 'xstate'. Check the import in machine.ts.";
       await page.getByRole('alert').filter({ hasText: missing }).waitFor();
       await paste(page, 'for (;;);');
+      await endTimeOfCode(page);
       await page.getByRole('alert').filter({ hasText: 'was stopped' }).waitFor();
       await paste(page, door);
       await isLit(page, 'door.shut');
       expect(await page.getByRole('alert').count()).toBe(0);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('shares the code by a link, with or without the run, and runs the code of a link after consent', async () => {
@@ -389,12 +382,12 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
       await isLit(whole, 'door.open');
       await whole.locator('.panel pre').filter({ hasText: '"Ada"' }).waitFor();
       expect(await whole.getByRole('button', { name: 'Run this code' }).count()).toBe(0);
-      await whole.close();
+      await tabs.leave(whole);
       const bare = await openShared('Copy link');
       await isLit(bare, 'door.shut');
       expect(await bare.locator('.panel').textContent()).not.toContain('Ada');
-      await bare.close();
-      await page.close();
+      await tabs.leave(bare);
+      await tabs.leave(page);
     });
 
     it('waits for consent to a link that comes while the compiler loads', async () => {
@@ -424,7 +417,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
       const page = await openLink('#run=AAAA');
       await isLit(page, 'checkout.cart');
       await page.getByText('The link is damaged.').waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('works with the keyboard alone', async () => {
@@ -446,7 +439,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
       );
       await page.keyboard.press('Space');
       await isLit(page, 'door.shut');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it.each(['light', 'dark'] as const)(
@@ -470,7 +463,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
           );
         }
         expect(found).toEqual([]);
-        await page.close();
+        await tabs.leave(page);
       },
     );
 

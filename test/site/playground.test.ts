@@ -1,70 +1,62 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { findChromium } from '../support/find-chromium.ts';
 import { describeWith } from '../support/describe-with.ts';
 import { listed } from '../../packages/studio/examples/listed.ts';
 import { machineSaga } from '../../packages/studio/test/machine-saga.ts';
 import { toFragment } from '../../packages/studio/src/parts/link.ts';
+import {
+  endTimeOfCode,
+  executablePath,
+  holdTimeLimits,
+  openBrowser,
+  tabsOf,
+  type OpenedBrowser,
+  type Tabs,
+} from './browser.ts';
 import { studioApp } from './build-site.ts';
 import { hands } from './hands.ts';
 import { longSaga } from './long-saga.ts';
 import { serveSite } from './serve-site.ts';
-import { longestWaitMs, findOverflow, runAxe } from './visit-page.ts';
-
-const executablePath = findChromium();
+import { findOverflow, runAxe } from './visit-page.ts';
 
 describeWith(
   'the playground',
   executablePath === undefined ? 'no Chromium on PATH' : undefined,
   () => {
     let site: Awaited<ReturnType<typeof serveSite>>;
-    let profile: string;
+    let opened: OpenedBrowser;
     let browser: BrowserContext;
+    let tabs: Tabs;
     /** Console errors, failed requests, and thrown errors of all pages. */
     const errors: string[] = [];
 
     beforeAll(async () => {
       site = await serveSite(studioApp);
-      profile = await mkdtemp(join(tmpdir(), 'mcp-saga-playground-'));
-      browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
-        ...(executablePath === undefined ? {} : { executablePath }),
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--no-first-run',
-          '--disable-background-networking',
-        ],
-        headless: true,
-        env: { ...process.env, HOME: profile },
-        reducedMotion: 'reduce',
-        colorScheme: 'light',
-        viewport: { width: 1440, height: 900 },
-        permissions: ['clipboard-read', 'clipboard-write'],
-      });
-      browser.setDefaultTimeout(longestWaitMs);
+      opened = await openBrowser();
+      browser = await opened.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+      await holdTimeLimits(browser);
+      tabs = tabsOf(browser);
     });
     afterAll(async () => {
-      await browser?.close();
+      await opened?.close();
       await site?.close();
-      if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     });
 
     afterEach(async () => await browser.setOffline(false));
 
     async function open(fragment: string = ''): Promise<Page> {
-      const page = await browser.newPage();
+      const page = await tabs.open();
       page.on('pageerror', (error) => errors.push(error.message));
       page.on('console', (message) => {
         if (message.type() === 'error') errors.push(message.text());
       });
-      await page.goto(`${site.origin}/index.html${fragment}`, { waitUntil: 'networkidle' });
+      await page.goto(`${site.origin}/index.html${fragment}`, { waitUntil: 'load' });
       await page.locator('.cm-content').waitFor();
       return page;
     }
@@ -111,8 +103,21 @@ describeWith(
     const undo = /,? \{\s*compensate: .*?\n {4}\}\);/s;
     const withoutUndo = (text: string): string => text.replace(undo, ');');
 
-    /** Writes files below a folder of the package, and runs their tests with vitest. */
+    /** What vitest has printed about exported files. */
+    const printedOf = new Map<string, string>();
+
+    /**
+     * Writes files below a folder of the package, and runs their tests with vitest; files that
+     * another test has exported, too, only once.
+     */
     async function runExported(files: { readonly [path: string]: string }): Promise<string> {
+      const key = JSON.stringify(files);
+      const printed = printedOf.get(key) ?? (await runFiles(files));
+      printedOf.set(key, printed);
+      return printed;
+    }
+
+    async function runFiles(files: { readonly [path: string]: string }): Promise<string> {
       const folder = await mkdtemp(join(studioApp, '../exported-'));
       try {
         for (const [path, text] of Object.entries(files)) {
@@ -217,7 +222,7 @@ describeWith(
         const fixed = await copySource();
         expect(fixed).toBe(careful.replace("forks: 'refuse'", "forks: 'accept'"));
         expect(await runAxe(page, device, {})).toEqual([]);
-        await page.close();
+        await tabs.leave(page);
         expect([requests, errors.slice(before)]).toEqual([[], []]);
 
         const printed = await runExported({
@@ -253,7 +258,7 @@ describeWith(
       // Other machines have other fonts, so most of the pixels are equal, but not all.
       const pictures = [drawn, await readFile(file)].map((data) => data.toString('base64'));
       expect(await page.evaluate(countEqual, pictures)).toBeGreaterThan(0.7);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('runs again from a question with another answer, and asks again after an invalid one', async () => {
@@ -269,7 +274,7 @@ describeWith(
       const form = page.getByRole('form').filter({ hasText: 'Run again' }).last();
       await form.getByRole('button', { name: 'Decline' }).click();
       await ends(page, 'failed');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('goes back to a token with several questions, and changes any of them', async () => {
@@ -284,7 +289,7 @@ describeWith(
       await expect.poll(async () => await forms.count()).toBe(2);
       await forms.last().getByRole('button', { name: 'Decline' }).click();
       await ends(page, 'Fork 1 of token 1');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it("shows the client's view of a token, and refuses a changed one", async () => {
@@ -309,7 +314,7 @@ describeWith(
       await page.getByRole('button', { name: 'Change one character' }).click();
       await refusal.waitFor();
       expect(await refusal.textContent()).toContain('undecryptable');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('explores again after a stop', async () => {
@@ -323,7 +328,7 @@ describeWith(
       await matrix.getByRole('button', { name: 'Stop' }).waitFor();
       await matrix.getByRole('button', { name: 'Explore again' }).waitFor();
       expect(await matrix.locator('.badge').textContent()).toBe(found);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('keeps the run and its settings while the code has a mistake', async () => {
@@ -340,7 +345,7 @@ describeWith(
       await page.getByRole('button', { name: 'Send as a fork' }).click();
       await page.locator('.verdict').filter({ hasText: 'The run: completed' }).waitFor();
       expect(await page.locator('.run .tabs [aria-pressed]').count()).toBe(1);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('marks the matrix red if the run itself breaks a rule', async () => {
@@ -352,7 +357,7 @@ describeWith(
       );
       await badge(page).filter({ hasText: 'fails without a fault' }).waitFor();
       expect(await badge(page).getAttribute('class')).toBe('badge bad');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('says that a part of the page did not load, until it does', async () => {
@@ -391,7 +396,7 @@ describeWith(
       await page.locator('.question:focus').waitFor();
       await accept.press('Enter');
       await page.locator('.verdict:focus').waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('answers no question by Enter in one of its fields', async () => {
@@ -404,7 +409,7 @@ describeWith(
       expect(await question.getAttribute('aria-label')).toBe(label);
       await question.getByRole('button', { name: 'Accept' }).press('Enter');
       await page.locator(`.run > .question[aria-label="${label}"]`).waitFor({ state: 'detached' });
-      await page.close();
+      await tabs.leave(page);
     });
 
     /** Returns what axe reports, and what overflows, on a desktop and on a phone. */
@@ -449,7 +454,7 @@ describeWith(
         await page.locator('summary', { hasText: 'Export' }).click();
         await check();
         expect(found).toEqual([]);
-        await page.close();
+        await tabs.leave(page);
       },
     );
 
@@ -475,7 +480,7 @@ describeWith(
       await ends(page, "and the undo of 'enter' fails each time");
       await page.keyboard.press('Home');
       await ends(page, 'The run: waits');
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('moves through the events of a run, in the diagram and in the source', async () => {
@@ -498,7 +503,7 @@ describeWith(
       expect(await findViolations(page, 'light')).toEqual([]);
       await slider.press('End');
       await expect.poll(async () => await seen.count()).toBe(all);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('draws the effect before a crash, and the next process', async () => {
@@ -522,7 +527,7 @@ describeWith(
           'Turn 2 process 3',
         ]);
       }
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('shows the newest line of the source, and on a phone the run of a case', async () => {
@@ -556,7 +561,7 @@ describeWith(
       await page.locator('.cell').last().click();
       await expect.poll(top).toBeGreaterThan(0);
       expect(await top()).toBeLessThan(844);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('folds the attempts of a poll between the first and the last ones', async () => {
@@ -578,7 +583,7 @@ export const script = testSaga(build);`;
       const attempts = polls.map((poll) => /\d+$/.exec(poll)?.[0]);
       expect(await page.locator('.turns h3').count()).toBe(2);
       expect(attempts).toEqual([undefined, '5', '6', '9']);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('prefills defaults, and leaves out what the person leaves out', async () => {
@@ -613,7 +618,7 @@ export const script = testSaga(order);`;
       expect(await page.locator('.event.completed .value').textContent()).toBe(
         '{"count":20,"size":"l"}',
       );
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('draws the machine of a saga, and lights its states in time', async () => {
@@ -653,7 +658,7 @@ export const script = testSaga(order);`;
         found.push(...(await findViolations(page, colorScheme)));
       }
       expect(found).toEqual([]);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('asks as another person, receives an event, and lets time pass', async () => {
@@ -683,7 +688,7 @@ export const script = testSaga(order);`;
       await page.getByLabel('Event as JSON').fill('{ "type": "payment.paid", "reference": "Z9" }');
       await page.getByRole('button', { name: 'Send the event' }).click();
       await page.locator('.event.completed').filter({ hasText: 'Paid: Z9' }).waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('stops the clock at a wait, and runs a client that cannot be asked', async () => {
@@ -699,7 +704,7 @@ export const script = testSaga(order);`;
       expect(await page.locator('.event.gaveUp').textContent()).toContain('elicitation');
       await page.getByRole('combobox', { name: 'Client' }).selectOption('declining');
       await page.locator('.event.declined').waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('compares a pinned version with the next one, and saves a run as files', async () => {
@@ -738,7 +743,7 @@ export const script = testSaga(order);`;
       }
       await page.getByRole('button', { name: 'Run the next version' }).click();
       await page.getByRole('form', { name: 'Question sum' }).waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('sends no request after loading, also without a network, and prevents requests of code in the editor', async () => {
@@ -752,6 +757,7 @@ export const script = testSaga(order);`;
       await page.getByText('The next version can continue every token.').waitFor();
       await page.getByRole('button', { name: 'Run the next version' }).click();
       await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
+      await endTimeOfCode(page);
       await page.locator('.source .failure').filter({ hasText: 'was stopped' }).waitFor();
       await page.locator('.cm-content').focus();
       await page.keyboard.press('ControlOrMeta+Z');
@@ -765,7 +771,7 @@ export const script = testSaga(order);`;
         ),
       );
       await ends(page, 'failed');
-      await page.close();
+      await tabs.leave(page);
       expect(requests).toEqual([]);
       // The browser names the blocked request in the console.
       const blocked = errors.splice(before);
@@ -804,7 +810,7 @@ export const script = testSaga(order);`;
           await (['careless', 'once'].includes(other) ? fails(page) : holds(page));
           if ((await page.locator('.statechart').count()) > 0) drawn.push(other);
         }
-        await page.close();
+        await tabs.leave(page);
         expect(drawn.includes('triage')).toBe(name === 'refund');
         expect(requests).toEqual([]);
       },
@@ -813,6 +819,7 @@ export const script = testSaga(order);`;
     it('stops endless code, and runs the repaired code', async () => {
       const page = await open();
       await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
+      await endTimeOfCode(page);
       await page.locator('.source .failure').waitFor();
       await page.locator('.cm-content').focus();
       await page.keyboard.press('ControlOrMeta+Z');
@@ -824,7 +831,7 @@ export const script = testSaga(order);`;
       await page.locator('.cm-content').focus();
       await page.keyboard.press('ControlOrMeta+Z');
       await page.locator('.source .failure').waitFor({ state: 'detached' });
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('opens a run by its link, and starts the code of another person only after a click', async () => {
@@ -842,7 +849,7 @@ export const script = testSaga(order);`;
       const same = await open(new URL(await linkOf('Copy link with answers')).hash);
       await ends(same, 'completed');
       expect(await same.locator('.event.completed').textContent()).toContain('700 EUR');
-      await same.close();
+      await tabs.leave(same);
 
       const redacted = await open(new URL(await linkOf('Copy link')).hash);
       await redacted
@@ -851,7 +858,7 @@ export const script = testSaga(order);`;
         .waitFor();
       await ends(redacted, 'completed');
       expect(await redacted.locator('.run').textContent()).not.toContain('700');
-      await redacted.close();
+      await tabs.leave(redacted);
 
       await replaceSource(page, (text) => text.replace('Refunded', 'Paid back'));
       await page.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
@@ -860,7 +867,7 @@ export const script = testSaga(order);`;
       expect(await other.locator('.verdict').count()).toBe(0);
       await other.getByRole('button', { name: 'Run this code' }).click();
       await other.locator('.event.completed').filter({ hasText: 'Paid back' }).waitFor();
-      await other.close();
+      await tabs.leave(other);
 
       // The link of an open case opens the case.
       await holds(page);
@@ -875,7 +882,7 @@ export const script = testSaga(order);`;
       expect(await found.locator('.cell[aria-pressed=true]').getAttribute('title')).toBe(title);
       await found.getByRole('button', { name: 'Run', exact: true }).click();
       await ends(found, 'completed');
-      await found.close();
+      await tabs.leave(found);
 
       // A link that arrives during a run waits, too.
       await replaceSource(page, (text) => `console.info('link ran');\n${text}`);
@@ -892,7 +899,7 @@ export const script = testSaga(order);`;
       await busy.locator('.event.completed').waitFor();
       expect(said).toContain('link ran');
       await busy.close();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('is smaller than 213 kB, compressed, and loads less than 115 kB later, without the editor', async () => {
@@ -979,12 +986,12 @@ export const script = testSaga(order);`;
         .getByText(/^structure \d+ bytes, compressed to \d+$/)
         .waitFor();
       expect(await count('.lens')).toBe(1);
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('draws a long crash matrix in parts, and runs a case when its cell opens', async () => {
       const page = await openLong(62, 62);
-      await page.getByRole('button', { name: /^Show more of/ }).waitFor({ timeout: 100_000 });
+      await page.getByRole('button', { name: /^Show more of/ }).waitFor();
       await page.getByRole('button', { name: 'Stop', exact: true }).press('Enter');
       await page.locator('button:focus', { hasText: 'Explore again' }).waitFor();
       expect(await page.locator('.matrix tr').count()).toBe(60);
@@ -1001,7 +1008,7 @@ export const script = testSaga(order);`;
       await page.locator('.cell').first().click();
       await ends(page, 'When ');
       await page.locator('.event').first().waitFor();
-      await page.close();
+      await tabs.leave(page);
     });
 
     it('shows no error in the console', () => {
@@ -1033,10 +1040,14 @@ async function countEqual(pictures: readonly string[]): Promise<number> {
   );
   if (one.length !== other.length) return 0;
   // Without the background: most pixels of a blank page are equal, too.
-  const drawn = Array.from(one, (_, at) => at).filter(
-    (at) => at % 4 < 3 && Math.min(one[at] ?? 0, other[at] ?? 0) < 220,
-  );
-  return (
-    drawn.filter((at) => Math.abs((one[at] ?? 0) - (other[at] ?? 0)) < 32).length / drawn.length
-  );
+  let drawn = 0;
+  let equal = 0;
+  for (let at = 0; at < one.length; at += 1) {
+    const left = one[at] ?? 0;
+    const right = other[at] ?? 0;
+    if (at % 4 === 3 || Math.min(left, right) >= 220) continue;
+    drawn += 1;
+    if (Math.abs(left - right) < 32) equal += 1;
+  }
+  return equal / drawn;
 }

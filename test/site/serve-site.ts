@@ -13,16 +13,24 @@ const types: { readonly [extension: string]: string } = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** Serves the files of a folder, as a plain static host does. */
+/**
+ * Serves the files of a folder, as a plain static host does: a browser keeps those with a hash in
+ * their name.
+ *
+ * @param more - further files, by path
+ */
 export async function serveSite(
   folder: string,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly origin: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
     const file = decodeURIComponent(pathname.endsWith('/') ? `${pathname}index.html` : pathname);
-    readFile(join(folder, file)).then(
+    const isKept = file in more || /\/assets\/.*[.-][\w-]{8}\.\w+$/.test(file);
+    readFile(more[file] ?? join(folder, file)).then(
       (body) =>
         response
+          .setHeader('cache-control', isKept ? 'max-age=3600, immutable' : 'no-cache')
           .setHeader('content-type', types[extname(file)] ?? 'application/octet-stream')
           .end(body),
       () => response.writeHead(404).end(),

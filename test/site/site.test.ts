@@ -1,25 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type BrowserContext } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listed } from '../../packages/studio/examples/listed.ts';
-import { findChromium } from '../support/find-chromium.ts';
+import { executablePath, openBrowser, type OpenedBrowser } from './browser.ts';
 import { buildSite } from './build-site.ts';
 import { serveSite } from './serve-site.ts';
-import { longestWaitMs, runAxe, visitPage, type Visit } from './visit-page.ts';
+import { axeFiles, runAxe, visitPage, type Visit } from './visit-page.ts';
 
-const executablePath = findChromium();
 const isSkipped = executablePath === undefined && process.env['CI'] !== 'true';
-const tabs = 4;
+const tabs = 2;
 
 describe.skipIf(isSkipped)(
   isSkipped ? 'the site (skipped: no Chromium on PATH)' : 'the site',
   () => {
     let dist: string;
     let site: Awaited<ReturnType<typeof serveSite>>;
-    let profile: string;
+    let opened: OpenedBrowser;
     let browser: BrowserContext;
     /** Paths of all pages: `/start/`, `/operate/fleet.html`. */
     let paths: readonly string[];
@@ -29,22 +26,9 @@ describe.skipIf(isSkipped)(
       if (executablePath === undefined)
         throw new Error('No Chromium on PATH. Install it: apt-get install chromium');
       dist = await buildSite();
-      site = await serveSite(dist);
-      profile = await mkdtemp(join(tmpdir(), 'mcp-saga-site-'));
-      browser = await chromium.launchPersistentContext(join(profile, 'profile'), {
-        executablePath,
-        args: [
-          '--no-sandbox',
-          '--disable-gpu',
-          '--no-first-run',
-          '--disable-background-networking',
-        ],
-        headless: true,
-        env: { ...process.env, HOME: profile },
-        reducedMotion: 'reduce',
-        colorScheme: 'light',
-      });
-      browser.setDefaultTimeout(longestWaitMs);
+      site = await serveSite(dist, axeFiles);
+      opened = await openBrowser();
+      browser = await opened.newContext();
       paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
         .map((file) => `/${file.replaceAll('\\', '/')}`)
         // The playground is no page of VitePress.
@@ -56,9 +40,8 @@ describe.skipIf(isSkipped)(
       visits = await visitAll(paths);
     });
     afterAll(async () => {
-      await browser?.close();
+      await opened?.close();
       await site?.close();
-      if (profile !== undefined) await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     });
 
     /** Visits pages in several tabs at once. */
@@ -68,9 +51,13 @@ describe.skipIf(isSkipped)(
       const isFirst = (path: string): boolean =>
         all.find((one) => sectionOf(one) === sectionOf(path)) === path;
       const done: Visit[] = [];
+      const checked = { light: new Set<string>(), dark: new Set<string>() };
       const work = async (): Promise<void> => {
+        // A tab shows many pages: a tab of its own would take longer than some pages.
+        const page = await browser.newPage();
         for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
-          done.push(await visitPage(browser, site.origin, path, isFirst(path)));
+          done.push(await visitPage(page, site.origin, path, checked, isFirst(path)));
+        await page.close();
       };
       await Promise.all(Array.from({ length: tabs }, work));
       return done;

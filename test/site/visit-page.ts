@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { BrowserContext, Page } from 'playwright-core';
-
-/**
- * Milliseconds that a page may take for what it must do: longer than any machine needs. Only a fault
- * takes as long.
- */
-export const longestWaitMs = 240_000;
+import type { Page, Request } from 'playwright-core';
 
 /** What a browser found on a page. */
 export interface Visit {
@@ -35,7 +29,8 @@ declare global {
   var axe: { run(context: object, options: object): Promise<AxeResults> };
 }
 
-const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const axeFile = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+const axeSource = readFileSync(axeFile, 'utf8');
 const blocksForAxe = 250;
 const desktop = { width: 1280, height: 800 };
 const mobile = { width: 390, height: 844 };
@@ -43,24 +38,37 @@ const mobile = { width: 390, height: 844 };
 /** Parts that all pages of a section share. */
 const navigation = ['.VPNav', '.VPSidebar'];
 
+/** Files for the server of the site: Chromium keeps compiled code only of a script with an address. */
+export const axeFiles: Readonly<Record<string, string>> = { '/axe.min.js': axeFile };
+
+/** Looks of texts whose contrast axe has checked, by color scheme. */
+export type CheckedLooks = Readonly<Record<'light' | 'dark', Set<string>>>;
+
 /**
  * Opens a page at two widths and in two color schemes, and returns its problems.
  *
+ * @param page - tab of a browser, which may have shown another page
+ * @param checked - looks that earlier pages have had; those of this page are added
  * @param isFirst - `true` for the first page of a section: axe also checks the navigation
  */
 export async function visitPage(
-  browser: BrowserContext,
+  page: Page,
   origin: string,
   path: string,
+  checked: CheckedLooks,
   isFirst: boolean,
 ): Promise<Visit> {
-  const page = await browser.newPage();
   const errors: string[] = [];
+  // The requests of the page before it fail when the tab leaves that page.
+  const requests = new Set<Request>();
+  page.on('request', (request) => requests.add(request));
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text());
   });
-  page.on('requestfailed', (request) => errors.push(`failed: ${request.url()}`));
+  page.on('requestfailed', (request) => {
+    if (requests.has(request)) errors.push(`failed: ${request.url()}`);
+  });
   try {
     await page.setViewportSize(desktop);
     await page.goto(origin + path, { waitUntil: 'load' });
@@ -80,17 +88,20 @@ export async function visitPage(
     }));
     await page.setViewportSize(mobile);
     overflows.push(...(await findOverflow(page, 'mobile')));
-    await page.setViewportSize(desktop);
     // Generated pages are long and repeat the same elements: axe reads their first blocks.
     await page.evaluate((count) => {
       for (const block of [...document.querySelectorAll('.vp-doc > div > *')].slice(count))
         block.remove();
     }, blocksForAxe);
+    await page.setViewportSize(desktop);
+    await page.addScriptTag({ url: `${origin}/axe.min.js` });
     const exclude = isFirst ? [] : navigation;
-    const violations = await runAxe(page, 'light', {}, exclude);
+    const others = { rules: { 'color-contrast': { enabled: false } } };
+    const violations = await runAxe(page, 'light', others, exclude);
+    violations.push(...(await runContrast(page, 'light', checked, exclude)));
     await page.evaluate(() => document.documentElement.classList.add('dark'));
     // Colors are the only difference.
-    violations.push(...(await runAxe(page, 'dark', { runOnly: ['color-contrast'] }, exclude)));
+    violations.push(...(await runContrast(page, 'dark', checked, exclude)));
     return {
       path,
       errors,
@@ -100,8 +111,78 @@ export async function visitPage(
       ids: new Set(ids),
     };
   } finally {
-    await page.close();
+    for (const event of ['request', 'pageerror', 'console', 'requestfailed'])
+      page.removeAllListeners(event);
   }
+}
+
+/**
+ * Checks the contrast of one text for each look that no earlier page has had. The look consists of
+ * what decides the contrast: the color and size of the text, and what is painted below it. Code has
+ * thousands of words, and few looks.
+ */
+async function runContrast(
+  page: Page,
+  scheme: 'light' | 'dark',
+  checked: CheckedLooks,
+  exclude: readonly string[],
+): Promise<string[]> {
+  const seen = checked[scheme];
+  const found = await page.evaluate(
+    async ([known, without]) => {
+      const below = new Map<Element, string>();
+      /** What the element and its ancestors paint. */
+      const paintOf = (element: Element): string => {
+        const before = below.get(element);
+        if (before !== undefined) return before;
+        const parent = element.parentElement === null ? '' : paintOf(element.parentElement);
+        const style = getComputedStyle(element);
+        const { backgroundColor, backgroundImage, opacity, filter, mixBlendMode } = style;
+        const own = [backgroundColor, backgroundImage, opacity, filter, mixBlendMode].join(' ');
+        const isUnpainted = own === 'rgba(0, 0, 0, 0) none 1 none normal';
+        const paint = isUnpainted ? parent : `${parent} > ${own}`;
+        below.set(element, paint);
+        return paint;
+      };
+      const lookOf = (element: Element): string => {
+        const { color, fontSize, fontWeight, textShadow, position } = getComputedStyle(element);
+        const { localName, className } = element;
+        const text = [localName, className, color, fontSize, fontWeight, textShadow, position];
+        return `${text.join(' ')} on ${paintOf(element)}`;
+      };
+      const looks = new Map<string, Element>();
+      const skipped = new Set(known);
+      for (const element of document.body.querySelectorAll('*')) {
+        const hasText =
+          element.matches('input, select, textarea') ||
+          [...element.childNodes].some(
+            ({ nodeType, nodeValue }) => nodeType === Node.TEXT_NODE && nodeValue?.trim() !== '',
+          );
+        if (!hasText || !element.checkVisibility()) continue;
+        if (without.some((selector) => element.closest(selector) !== null)) continue;
+        const look = lookOf(element);
+        if (!skipped.has(look) && !looks.has(look)) looks.set(look, element);
+      }
+      const include = [...looks.values()];
+      const { violations } =
+        include.length === 0
+          ? { violations: [] }
+          : await globalThis.axe.run(
+              { include, exclude: without },
+              { resultTypes: ['violations'], runOnly: ['color-contrast'] },
+            );
+      return {
+        looks: [...looks.keys()],
+        violations: violations.map(({ id, nodes }) => ({
+          id,
+          nodes: nodes.map(({ html }) => ({ html })),
+        })),
+      };
+    },
+    [[...seen], exclude] as const,
+  );
+  for (const look of found.looks) seen.add(look);
+  return found.violations.map((violation) => describeViolation(scheme, violation));
 }
 
 /** Finds the element that makes the page wider than its window. */
@@ -137,7 +218,12 @@ export async function runAxe(
       ),
     [options, exclude] as const,
   );
-  return violations.map(
-    ({ id, nodes }) => `${scheme}: ${id}: ${nodes[0]?.html.slice(0, 200)} (${nodes.length})`,
-  );
+  return violations.map((violation) => describeViolation(scheme, violation));
+}
+
+function describeViolation(
+  scheme: string,
+  { id, nodes }: AxeResults['violations'][number],
+): string {
+  return `${scheme}: ${id}: ${nodes[0]?.html.slice(0, 200)} (${nodes.length})`;
 }

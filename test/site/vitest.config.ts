@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { longestWaitMs } from './longest-wait.ts';
 
 /** Starts the visit of the site first: it takes the longest. */
 class SiteFirst extends BaseSequencer {
@@ -16,11 +17,12 @@ export default defineConfig({
   test: {
     include: ['test/site/*.test.ts'],
     globalSetup: fileURLToPath(new URL('build-site.ts', import.meta.url)),
-    // One file at a time. The playground stops code that does not end within 5 s, which is what good
-    // code needs if two browsers share the cores of a small machine.
-    maxWorkers: 1,
+    // While one file waits for its builds or its pages, the other one uses the second core.
+    maxWorkers: 2,
     sequence: { sequencer: SiteFirst },
-    testTimeout: 300_000,
-    hookTimeout: 1_200_000,
+    // Longer than the longest wait, whose error names what is missing.
+    testTimeout: 2 * longestWaitMs,
+    hookTimeout: 2 * longestWaitMs,
+    expect: { poll: { timeout: longestWaitMs } },
   },
 });
