@@ -9,7 +9,7 @@ import {
 } from 'playwright-core';
 import { expect } from 'vitest';
 import { findChromium } from '../support/find-chromium.ts';
-import { longestWaitMs } from './longest-wait.ts';
+import { longestWait } from '../support/patience.ts';
 
 /** The Chromium on PATH; undefined without one. */
 export const executablePath: string | undefined = findChromium();
@@ -32,7 +32,7 @@ export async function openBrowser(): Promise<OpenedBrowser> {
     ...(executablePath === undefined ? {} : { executablePath }),
     args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
     env: { ...process.env, HOME: home },
-    timeout: longestWaitMs,
+    timeout: longestWait,
   });
   const newContext = async (options: BrowserContextOptions = {}): Promise<BrowserContext> => {
     const context = await browser.newContext({
@@ -40,7 +40,7 @@ export async function openBrowser(): Promise<OpenedBrowser> {
       viewport: desktop,
       ...options,
     });
-    context.setDefaultTimeout(longestWaitMs);
+    context.setDefaultTimeout(longestWait);
     return context;
   };
   const close = async (): Promise<void> => {

@@ -23,7 +23,7 @@ import {
   type OpenedBrowser,
 } from './browser.ts';
 import { buildLiveStudio } from './build-site.ts';
-import { longestWaitMs } from './longest-wait.ts';
+import { longestWait } from '../support/patience.ts';
 import { findOverflow, runAxe } from './visit-page.ts';
 
 const refund = (word: string): string => `
@@ -78,7 +78,7 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     const bin = ['--import', 'tsx', 'packages/cli/src/bin.ts'];
     const args = [...bin, 'dev', '--port', '0', join(folder, 'sagas.ts')];
     // All tests of this file use the server: only their hanging ends it.
-    dev = start(process.execPath, args, { SAGA_KEYS: undefined }, root, 4 * longestWaitMs);
+    dev = start(process.execPath, args, { SAGA_KEYS: undefined }, root, 4 * longestWait);
     const [url = ''] = await dev.printed(/http\S+(?=\/studio\/)/);
     origin = url;
     opened = await openBrowser();
@@ -533,7 +533,7 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
       ['run', '--root', folder],
       {},
       root,
-      longestWaitMs,
+      longestWait,
     );
     expect(await vitest.ended).toMatchObject({ code: 0 });
     await page.close();
