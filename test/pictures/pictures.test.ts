@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { toMermaid } from '@mcp-saga/xstate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMachine, type AnyStateMachine } from 'xstate';
 import { drawChart, makeMachine } from '../../packages/xstate/test/support/chart.ts';
 import { oddNames, pictured } from '../../packages/xstate/test/support/pictured.ts';

@@ -1,5 +1,4 @@
 import type { Reporter, TestModule } from 'vitest/node';
-import './describe-with.ts';
 
 /** Lists at the end of a run what `describeWith` skipped, and what this machine lacks for it. */
 export default class SkippedReporter implements Reporter {
