@@ -6,7 +6,11 @@ import { approval, createSagaHost, memoryMailbox, saga, type SagaHost } from '@m
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { rejectionLog } from '../support/known-logs.ts';
+import { expectLogs } from '../support/logs.ts';
 import { executablePath, openBrowser, type OpenedBrowser } from './browser.ts';
+
+expectLogs(rejectionLog('malformed'));
 
 const isSkipped = executablePath === undefined && process.env['CI'] !== 'true';
 
