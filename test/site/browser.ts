@@ -5,6 +5,7 @@ import {
   chromium,
   type BrowserContext,
   type BrowserContextOptions,
+  type Locator,
   type Page,
 } from 'playwright-core';
 import { expect } from 'vitest';
@@ -117,10 +118,16 @@ export async function holdTimeLimits(context: BrowserContext): Promise<void> {
   }, shortestLimitMs);
 }
 
-/** Waits until code of the page runs, and ends its time of 5 s. */
-export async function endTimeOfCode(page: Page): Promise<void> {
-  // Playwright evaluates a function that it repeats in the page, which some pages forbid.
+/**
+ * Ends the 5 s of code that runs in a page until the page shows that it was stopped. A change of
+ * the file starts the code anew, with new time.
+ */
+export async function endTimeOfCode(page: Page, stopped: Locator): Promise<void> {
   await expect
-    .poll(() => page.evaluate((limitMs) => globalThis.endLimits(limitMs), shortestLimitMs))
-    .toBeGreaterThan(0);
+    .poll(async () => {
+      // Playwright evaluates a function that it repeats in the page, which some pages forbid.
+      await page.evaluate((limitMs) => globalThis.endLimits(limitMs), shortestLimitMs);
+      return await stopped.isVisible();
+    })
+    .toBe(true);
 }

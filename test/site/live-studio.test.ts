@@ -601,8 +601,10 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     await page.getByRole('button', { name: 'Run this code' }).click();
     await answer(page, 'amount', 'euros', '3');
     await answer(page, 'reason', 'text', 'why not');
-    await endTimeOfCode(page);
-    await page.locator('.failure').filter({ hasText: 'did not end within 5 s' }).waitFor();
+    await endTimeOfCode(
+      page,
+      page.locator('.failure').filter({ hasText: 'did not end within 5 s' }),
+    );
     const lost = "{ void Promise.reject(new Error('lost')); return euros; }";
     await writeFile(
       join(folder, 'sagas.ts'),

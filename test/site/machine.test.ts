@@ -346,8 +346,7 @@ export const pay = createMachine({ id: 'pay', initial: 'open', states: {
         "The page has no export 'Machine' of 'xstate'. Check the import in machine.ts.";
       await page.getByRole('alert').filter({ hasText: missing }).waitFor();
       await paste(page, 'for (;;);');
-      await endTimeOfCode(page);
-      await page.getByRole('alert').filter({ hasText: 'was stopped' }).waitFor();
+      await endTimeOfCode(page, page.getByRole('alert').filter({ hasText: 'was stopped' }));
       await paste(page, door);
       await isLit(page, 'door.shut');
       expect(await page.getByRole('alert').count()).toBe(0);

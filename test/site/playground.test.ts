@@ -757,8 +757,10 @@ export const script = testSaga(order);`;
       await page.getByText('The next version can continue every token.').waitFor();
       await page.getByRole('button', { name: 'Run the next version' }).click();
       await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
-      await endTimeOfCode(page);
-      await page.locator('.source .failure').filter({ hasText: 'was stopped' }).waitFor();
+      await endTimeOfCode(
+        page,
+        page.locator('.source .failure').filter({ hasText: 'was stopped' }),
+      );
       await page.locator('.cm-content').focus();
       await page.keyboard.press('ControlOrMeta+Z');
       await holds(page);
@@ -819,8 +821,7 @@ export const script = testSaga(order);`;
     it('stops endless code, and runs the repaired code', async () => {
       const page = await open();
       await replaceSource(page, (text) => text.replace('const Amount', 'for (;;);\nconst Amount'));
-      await endTimeOfCode(page);
-      await page.locator('.source .failure').waitFor();
+      await endTimeOfCode(page, page.locator('.source .failure'));
       await page.locator('.cm-content').focus();
       await page.keyboard.press('ControlOrMeta+Z');
       await holds(page);
