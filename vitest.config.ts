@@ -7,6 +7,9 @@ import { longestTest, longestWait } from './test/support/patience.ts';
 const kinds = {
   // Of tarballs: part of `pnpm release:check`.
   packed: ['test/packed/*.test.ts'],
+  // The studio of `mcp-saga dev`, which stops code of users after 5 s by the clock: after the other
+  // files of `pnpm test:site`, so that no second browser takes this time.
+  studio: ['test/site/live-studio.test.ts'],
   // Build the site, and visit it in a browser: `pnpm test:site`.
   site: ['test/site/*.test.ts'],
   // Start servers, runtimes, platforms, databases, or browsers of their own: `pnpm test:system`.
@@ -83,6 +86,7 @@ export default defineConfig({
     coverage: { include: ['packages/*/src/**/*.ts'] },
     projects: [
       project('packed'),
+      project('studio', { sequence: { groupOrder: 1 } }),
       project('site', { globalSetup: 'test/site/build-site.ts' }),
       project('system'),
       project('architecture', isShared),

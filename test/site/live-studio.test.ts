@@ -8,23 +8,19 @@ import { callSaga } from '@mcp-saga/client';
 import { createSagaHost, elicit, generateKey, saga } from '@mcp-saga/server';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createStudio } from 'mcp-saga/studio';
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toFragment } from '../../packages/studio/src/parts/link.ts';
 import { machineSaga } from '../../packages/studio/test/machine-saga.ts';
 import { isRunning, root, start, type Command } from '../support/command.ts';
 import { describeWith } from '../support/describe-with.ts';
-import {
-  endTimeOfCode,
-  executablePath,
-  holdTimeLimits,
-  openBrowser,
-  type OpenedBrowser,
-} from './browser.ts';
+import { findChromium } from '../support/find-chromium.ts';
 import { buildLiveStudio } from './build-site.ts';
 import { longestWait } from '../support/patience.ts';
 import { findOverflow, runAxe } from './visit-page.ts';
+
+const executablePath = findChromium();
 
 const refund = (word: string): string => `
 import { elicit, saga, step } from '@mcp-saga/server';
@@ -61,7 +57,6 @@ describeWith('the studio of mcp-saga dev', missing, () => {
   let folder: string;
   let dev: Command;
   let origin: string;
-  let opened: OpenedBrowser;
   let browser: BrowserContext;
   /** Console errors, failed requests, and thrown errors of all pages. */
   const errors: string[] = [];
@@ -77,16 +72,23 @@ describeWith('the studio of mcp-saga dev', missing, () => {
     await writeFile(join(folder, 'sagas.ts'), refund('Refunded'));
     const bin = ['--import', 'tsx', 'packages/cli/src/bin.ts'];
     const args = [...bin, 'dev', '--port', '0', join(folder, 'sagas.ts')];
-    // All tests of this file use the server: only their hanging ends it.
-    dev = start(process.execPath, args, { SAGA_KEYS: undefined }, root, 4 * longestWait);
+    // All tests of this file use the server.
+    dev = start(process.execPath, args, { SAGA_KEYS: undefined }, root, 3 * longestWait);
     const [url = ''] = await dev.printed(/http\S+(?=\/studio\/)/);
     origin = url;
-    opened = await openBrowser();
-    browser = await opened.newContext();
-    await holdTimeLimits(browser);
+    browser = await chromium.launchPersistentContext(join(folder, 'profile'), {
+      ...(executablePath === undefined ? {} : { executablePath }),
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+      headless: true,
+      env: { ...process.env, HOME: folder },
+      reducedMotion: 'reduce',
+      colorScheme: 'light',
+      viewport: { width: 1440, height: 900 },
+    });
+    browser.setDefaultTimeout(longestWait);
   });
   afterAll(async () => {
-    await opened?.close();
+    await browser?.close();
     if (dev !== undefined) {
       if (isRunning(dev.pid)) process.kill(dev.pid, 'SIGINT');
       await dev.ended;
@@ -601,10 +603,7 @@ export const resting = saga({ name: 'resting', version: '1', forks: 'accept' }, 
     await page.getByRole('button', { name: 'Run this code' }).click();
     await answer(page, 'amount', 'euros', '3');
     await answer(page, 'reason', 'text', 'why not');
-    await endTimeOfCode(
-      page,
-      page.locator('.failure').filter({ hasText: 'did not end within 5 s' }),
-    );
+    await page.locator('.failure').filter({ hasText: 'did not end within 5 s' }).waitFor();
     const lost = "{ void Promise.reject(new Error('lost')); return euros; }";
     await writeFile(
       join(folder, 'sagas.ts'),
