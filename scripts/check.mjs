@@ -26,7 +26,7 @@ const checks = {
 
 const names = process.argv.slice(2);
 for (const name of names)
-  if (!(name in checks))
+  if (!Object.hasOwn(checks, name))
     throw new Error(`There is no check '${name}'. The checks: ${Object.keys(checks).join(', ')}`);
 const pending = names.length > 0 ? names : Object.keys(checks);
 await Promise.all([runPending(), runPending()]);

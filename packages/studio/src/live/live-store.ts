@@ -32,7 +32,7 @@ export function keptSignal<T>(
 const pollMs = 500;
 const retryMs = 3_000;
 // Longer waits are continued by a button.
-const longestWait = 60_000;
+const longestWaitMs = 60_000;
 
 export class LiveStore {
   readonly state: Signal<StudioState | undefined> = signal(undefined);
@@ -158,7 +158,7 @@ export class LiveStore {
 
   #resumeLater(sent: Sent): void {
     const { sagaToken, steps = [], retryAfterMs = 0 } = sent.reply ?? {};
-    if (sagaToken === undefined || steps.length > 0 || retryAfterMs > longestWait) return;
+    if (sagaToken === undefined || steps.length > 0 || retryAfterMs > longestWaitMs) return;
     // The person may continue or cancel the saga before.
     const isNewest = (): boolean => this.sent.value.every(({ parent }) => parent !== sent.id);
     setTimeout(() => void (isNewest() && this.resume(sent)), retryAfterMs);
