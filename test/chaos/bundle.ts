@@ -31,7 +31,7 @@ export async function bundlePrograms(): Promise<Programs> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['node-sqlite3-wasm'],
+    external: ['node-sqlite3-wasm', 'pg-native'],
     // Bundled CommonJS modules require Node built-ins.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startRedis } from '../support/redis-server.ts';
+import { longestWait } from '../support/patience.ts';
 import { bundlePrograms } from './bundle.ts';
 import { ways } from './clients/ways.ts';
 import { Crowd, type CrowdFigures } from './crowd.ts';
@@ -13,17 +13,19 @@ import { Proxy, type ProxyFigures } from './proxy/proxy.ts';
 import { mostOutsideSkew } from './outside/times.ts';
 import { between, seeded } from './seeded.ts';
 import type { Release } from './server/sagas.ts';
+import { startDatabases, type StoreKind } from './stores.ts';
 
 /** Options of a chaos run. */
 export interface ChaosOptions {
   /**
-   * Duration of the faults. On a slow machine they continue until as many calls have ended as are
-   * in flight, and each dialect has completed one, at most four times as long. Calls in flight then
-   * finish without faults.
+   * Number of calls that end among faults, at least; each dialect completes one of them. Calls in
+   * flight then finish without faults.
    */
-  readonly seconds: number;
+  readonly calls: number;
   /** Seed of the faults, the users, and their answers. Their timing depends on the machine. */
   readonly seed: number;
+  /** Where used tokens, tasks, and answers are kept. Default `redis`. */
+  readonly store?: StoreKind;
   /** Number of sagas in flight. Default 200. */
   readonly inFlight?: number;
   /** Gets each unexpected line that a process prints. */
@@ -57,8 +59,9 @@ const nextWeek = 8 * 24 * 60 * 60 * 1000;
 
 /** Runs 200 sagas while processes die, sockets are cut, and keys change. Then judges the result. */
 export async function chaos({
-  seconds,
+  calls,
   seed,
+  store = 'redis',
   inFlight = 200,
   onLine = ignore,
 }: ChaosOptions): Promise<Chaos> {
@@ -66,8 +69,8 @@ export async function chaos({
   try {
     const programs = await bundlePrograms();
     ends.push(() => programs.remove());
-    const redis = await startRedis({ persists: true });
-    ends.push(() => redis.kill());
+    const databases = await startDatabases(store);
+    ends.push(() => databases.end());
     const provider = new Provider(
       programs.provider,
       join(programs.folder, 'ledger.sqlite'),
@@ -82,7 +85,7 @@ export async function chaos({
     const startServer = (name: string, keys: string, more: Readonly<Record<string, string>> = {}) =>
       startProcess(name, programs.server, {
         environment: {
-          REDIS_URL: redis.url,
+          ...databases.environment,
           PROVIDER_URL: provider.url.href,
           OUTSIDE_URL: origin,
           SAGA_KEYS: keys,
@@ -112,26 +115,29 @@ export async function chaos({
     const monkey = new Monkey(seeded(seed + 1), places, proxy, {
       restartProvider: (ms) => provider.restart(ms),
       refuseEffects: (ms) => provider.post('/outage', { ms }),
-      restartRedis: async () => {
-        await redis.kill();
-        await redis.restart();
-      },
-      pauseRedis: (ms) => redis.pause(ms),
+      crashDatabase: () => databases.crash(),
+      pauseDatabase: (ms) => databases.pause(ms),
     });
     ends.push(() => monkey.end());
     await monkey.begin();
 
     const crowd = new Crowd(seeded(seed + 2), proxy.url, ways, inFlight);
-    const outside = new Outside(seed + 4, proxy.url, redis.port, (id) => provider.notesAfter(id));
+    const outside = new Outside(seed + 4, proxy.url, databases.redisPort, (id) =>
+      provider.notesAfter(id),
+    );
     ends.push(() => outside.close());
     const over = new AbortController();
-    const raging = monkey.rage(over.signal, seconds * 400);
+    const raging = monkey.rage(over.signal);
     // The error reaches the caller that awaits the promise later.
     raging.catch(() => undefined);
     crowd.call(over.signal);
     outside.begin(Math.ceil(inFlight / visitorShare), over.signal);
-    await after(seconds * 1000);
-    await Promise.race([crowd.isAround, after(3 * seconds * 1000)]);
+    const ended = crowd.ended(0.4 * calls).then(() => {
+      monkey.deploy();
+      return crowd.ended(calls);
+    });
+    // If calls end no more, the judge says which ones.
+    await Promise.race([ended, after(longestWait)]);
     over.abort();
     await raging;
     proxy.calm();

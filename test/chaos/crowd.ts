@@ -45,12 +45,7 @@ export class Crowd {
   readonly #slots: readonly Way[];
   readonly #users = new Set<User>();
   readonly #took: number[] = [];
-  /**
-   * Resolves when as many calls have ended as there are clients, and each dialect has completed
-   * one.
-   */
-  readonly isAround: Promise<void>;
-  #onAround: () => void = () => undefined;
+  #onEnded: () => void = () => undefined;
   #callers: Promise<unknown> = Promise.resolve();
   #restarts = 0;
   #calls = 0;
@@ -58,9 +53,6 @@ export class Crowd {
   constructor(draw: Draw, proxy: URL, ways: readonly (readonly [Way, number])[], inFlight: number) {
     this.#draw = draw;
     this.#proxy = proxy;
-    this.isAround = new Promise((resolve) => {
-      this.#onAround = resolve;
-    });
     const all = ways.reduce((sum, [, share]) => sum + share, 0);
     this.#slots = ways.flatMap(([way, share]) =>
       Array.from({ length: Math.max(1, Math.round((share * inFlight) / all)) }, () => way),
@@ -70,6 +62,17 @@ export class Crowd {
   /** Makes calls with all clients until the signal aborts. Calls in flight continue. */
   call(over: AbortSignal): void {
     this.#callers = Promise.all(this.#slots.map((way) => this.#keepCalling(way, over)));
+  }
+
+  /** Waits until so many calls have ended, and each dialect has completed one. */
+  async ended(count: number): Promise<void> {
+    const isOver = (): boolean =>
+      this.reports.length >= count &&
+      this.figures().dialects.every(({ completed }) => completed > 0);
+    while (!isOver())
+      await new Promise<void>((resolve) => {
+        this.#onEnded = resolve;
+      });
   }
 
   /** Waits for the end of all calls. Reports calls that hang, and abandons them. */
@@ -122,12 +125,7 @@ export class Crowd {
       const hasClosed = ending === 'vanished' && user.habit === 'vanishes silently';
       const closed = hasClosed && way.dialect === 'push' ? asked.slice(-1) : [];
       this.reports.push({ dialect: way.dialect, ending, asked, refused, closed, text, isHonest });
-      const { dialects } = this.figures();
-      if (
-        this.reports.length >= this.#slots.length &&
-        dialects.every(({ completed }) => completed > 0)
-      )
-        this.#onAround();
+      this.#onEnded();
     }
   }
 

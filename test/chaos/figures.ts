@@ -34,7 +34,7 @@ export function toTable({
     row(['all', ...endings.map(total)]),
     '',
     `processes   ${monkey.kills} servers killed and restarted, ${monkey.deployed} with the new release; ${monkey.rotations} rotations of keys`,
-    `services    provider killed ${monkey.providerKills} times, out of order ${monkey.outages} times; Redis killed ${monkey.redisKills} times, stopped ${monkey.redisPauses} times`,
+    `services    provider killed ${monkey.providerKills} times, out of order ${monkey.outages} times; database killed ${monkey.databaseCrashes} times, stopped ${monkey.databasePauses} times`,
     `named       ${namedTurns({ calls, cancelled, ledger })} purchases by their interrupted turn`,
     `requests    ${proxy.requests}: ${cuts} cut, ${proxy.delay} delayed, ${proxy.reorder} overtaken, ${
       proxy.duplicate + proxy['duplicate late']

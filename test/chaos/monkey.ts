@@ -17,33 +17,39 @@ export interface Services {
   restartProvider(ms: number): Promise<void>;
   /** Lets the provider refuse every effect for a while. */
   refuseEffects(ms: number): Promise<void>;
-  /** Kills Redis, and restarts it from its log. */
-  restartRedis(): Promise<void>;
-  /** Stops Redis for a while. Connections stay open. */
-  pauseRedis(ms: number): Promise<void>;
+  /** Kills a database, and restarts it from its log. */
+  crashDatabase(): Promise<void>;
+  /** Lets a database answer nothing for a while. Connections stay open. */
+  pauseDatabase(ms: number): Promise<void>;
 }
+
+/** Fewest and most requests between two faults. */
+const requestsBetweenFaults = [30, 150] as const;
 
 /** Number of times that each disturbance happened. */
 export interface MonkeyFigures {
   kills: number;
   providerKills: number;
   outages: number;
-  redisKills: number;
-  redisPauses: number;
+  databaseCrashes: number;
+  databasePauses: number;
   /** Processes that were replaced by the new release while others still ran the old one. */
   deployed: number;
   /** Key rotations that completed all three phases in all processes. */
   rotations: number;
 }
 
-/** Kills and restarts processes. Each restart uses the keys of the current rotation phase. */
+/**
+ * Kills and restarts processes. Each restart uses the keys of the current rotation phase. Faults
+ * follow the requests of the clients, not the clock: a slow machine gets as many of them.
+ */
 export class Monkey {
   readonly figures: MonkeyFigures = {
     kills: 0,
     providerKills: 0,
     outages: 0,
-    redisKills: 0,
-    redisPauses: 0,
+    databaseCrashes: 0,
+    databasePauses: 0,
     deployed: 0,
     rotations: 0,
   };
@@ -79,16 +85,11 @@ export class Monkey {
   /**
    * Kills processes, at most two at a time, until it is aborted. Then waits until all of them run
    * the new release.
-   *
-   * @param deployAfter - when the rolling deploy begins, in milliseconds
    */
-  async rage(until: AbortSignal, deployAfter: number): Promise<void> {
+  async rage(until: AbortSignal): Promise<void> {
     const restarts: Promise<void>[] = [];
-    const deploy = setTimeout(() => {
-      this.#isDeploying = true;
-    }, deployAfter);
     while (!until.aborted) {
-      await pause(between(this.#draw, 300, 1_600), until);
+      await this.#proxy.passes(between(this.#draw, ...requestsBetweenFaults), until);
       if (until.aborted) break;
       const luck = this.#draw();
       if (luck < 0.3) {
@@ -107,11 +108,15 @@ export class Monkey {
       }
     }
     await Promise.all(restarts);
-    clearTimeout(deploy);
-    this.#isDeploying = true;
+    this.deploy();
     for (const place of this.#places) {
       if (!this.#deployed.has(place.name)) await this.#restart(place);
     }
+  }
+
+  /** Begins the rolling deploy: processes that restart from now on run the new release. */
+  deploy(): void {
+    this.#isDeploying = true;
   }
 
   /** Disturbs a service. @param luck - from 0 to 1: which one */
@@ -123,11 +128,11 @@ export class Monkey {
         this.#draw() < 0.5 ? 0 : between(this.#draw, 3_000, 6_000),
       );
     } else if (luck < 0.7) {
-      this.figures.redisKills += 1;
-      await this.#services.restartRedis();
+      this.figures.databaseCrashes += 1;
+      await this.#services.crashDatabase();
     } else {
-      this.figures.redisPauses += 1;
-      await this.#services.pauseRedis(between(this.#draw, 300, 2_500));
+      this.figures.databasePauses += 1;
+      await this.#services.pauseDatabase(between(this.#draw, 300, 2_500));
     }
   }
 
@@ -193,16 +198,4 @@ export class Monkey {
 
 function newKey(number: number): string {
   return generateKey(`k${number}`);
-}
-
-function pause(ms: number, until: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const go = (): void => {
-      clearTimeout(timer);
-      until.removeEventListener('abort', go);
-      resolve();
-    };
-    const timer = setTimeout(go, ms);
-    until.addEventListener('abort', go);
-  });
 }

@@ -1,15 +1,18 @@
 /**
- * `pnpm chaos [seconds] [seed]`: runs the chaos test, prints its figures, and fails if it finds
- * problems.
+ * `pnpm chaos [calls] [seed] [redis | postgres]`: runs the chaos test, prints its figures, and fails
+ * if it finds problems.
  */
 import { chaos } from './chaos.ts';
 import { toStory, toTable } from './figures.ts';
 
-const [, , seconds = '60', seed = String(Date.now() % 100_000)] = process.argv;
-console.log(`${seconds} s of chaos, seed ${seed}\n`);
+const [, , calls = '200', seed = String(Date.now() % 100_000), store = 'redis'] = process.argv;
+if (store !== 'redis' && store !== 'postgres')
+  throw new TypeError(`There is no chaos on '${store}'. Pass redis or postgres.`);
+console.log(`Chaos of ${calls} calls, seed ${seed}, on ${store}\n`);
 const result = await chaos({
-  seconds: Number(seconds),
+  calls: Number(calls),
   seed: Number(seed),
+  store,
   onLine: (line) => console.error(line),
 });
 console.log(toTable(result));

@@ -71,6 +71,12 @@ export class Proxy {
     this.#isCalm = true;
   }
 
+  /** Waits until so many further requests have arrived, or the signal aborts. */
+  async passes(count: number, until: AbortSignal): Promise<void> {
+    const goal = this.figures.requests + count;
+    while (this.figures.requests < goal && !until.aborted) await this.#wait(20);
+  }
+
   async close(): Promise<void> {
     for (const timer of this.#later) clearTimeout(timer);
     this.#server.close();

@@ -2,7 +2,6 @@
  * Server process: serves the sagas over HTTP, with sessions of both SDKs and without. It may be
  * killed at any time.
  */
-import { redisGuard, redisMailbox, redisTaskStore } from '@mcp-saga/redis';
 import {
   createSagaHost,
   TokenRefused,
@@ -17,21 +16,18 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { createClient } from 'redis';
 import { serve } from 'srvx';
 import { errand } from './machine.ts';
+import { openStore } from './open-store.ts';
 import { startOutside } from './outside-host.ts';
 import { sagasOf, type Release } from './sagas.ts';
 import { labelsOf } from '../provider/label.ts';
 import { ask } from './shop.ts';
 
 const info = { name: 'chaos', version: '1.0.0' };
-const { NAME = 'server', CLOCK_OFFSET = '0', REDIS_URL = '', RELEASE = 'new' } = process.env;
+const { NAME = 'server', CLOCK_OFFSET = '0', RELEASE = 'new' } = process.env;
 
-const redis = createClient({ url: REDIS_URL, disableOfflineQueue: true });
-// The test restarts Redis: the client reconnects by itself.
-redis.on('error', () => undefined);
-await redis.connect();
+const { guard, tasks, mailbox, isOutage } = await openStore();
 
 /** Notifies the queue, with retries while the queue is down. */
 async function queue(path: string, body: object): Promise<void> {
@@ -46,10 +42,9 @@ async function queue(path: string, body: object): Promise<void> {
   }
 }
 
-const guard = redisGuard(redis);
 /**
- * The process that drains the queue has a clock a week ahead. Redis would reject it, so its claims
- * omit the time.
+ * The process that drains the queue has a clock a week ahead. The store would reject it, so its
+ * claims omit the time.
  */
 const isDrain = NAME === 'drain';
 
@@ -64,9 +59,7 @@ const sharedGuard: SagaGuard = {
 };
 
 function onError(error: unknown): void {
-  // Errors are expected while Redis is down.
-  if (redis.isReady || !/guard cannot be asked|offline|Socket closed/.test(String(error)))
-    console.error(String(error));
+  if (!isOutage(error)) console.error(String(error));
 }
 
 function onRejected(reason: string, times: number): void {
@@ -87,7 +80,7 @@ const host = createSagaHost({
     hookTimeoutMs: 40_000,
   },
   answers: { model: 'accept' },
-  tasks: { store: redisTaskStore(redis), bearer: 'accept', pollIntervalMs: 100 },
+  tasks: { store: tasks, bearer: 'accept', pollIntervalMs: 100 },
   resumableRequests: { bearer: 'accept' },
   testing: { clock: () => Date.now() + Number(CLOCK_OFFSET), environment: 'production' },
   hooks: {
@@ -190,7 +183,7 @@ const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> =
 
 const outside = await startOutside({
   guard: sharedGuard,
-  mailbox: redisMailbox(redis),
+  mailbox,
   settle: (settled) => queue('/queue/settled', settled),
   onError,
   onReject: onRejected,
