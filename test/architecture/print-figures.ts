@@ -1,4 +1,5 @@
-/** Prints the figures of the architecture. */
+/** Prints the figures of the architecture beside what the project wants to reach. */
 import { figures } from './figures.ts';
 
-console.table(Object.fromEntries(figures().map(({ name, ...figure }) => [name, figure])));
+const rows = await figures();
+console.table(Object.fromEntries(rows.map(({ name, ...figure }) => [name, figure])));

@@ -86,6 +86,12 @@ export function publicExports(folder: string): readonly PublicExport[] {
   );
 }
 
+/** The number of names that all entry points of a package export. */
+export function countNames(folder: string): number {
+  const files = Object.values(readManifest(folder).exports).filter((file) => file.endsWith('.ts'));
+  return files.reduce((sum, file) => sum + exportsOf(join(folder, file)).length, 0);
+}
+
 /**
  * Specifiers and files of the entry points for authors and operators. `./program` is for makers of
  * programs and hosts.
@@ -202,19 +208,38 @@ function withoutDocstrings(declaration: string): string {
   return declaration.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '');
 }
 
-/** Counts the members of the interface with this name in a folder; 0 if there is none. */
-export function memberCount(folder: string, name: string): number {
+/** A member of an interface. */
+export interface Member {
+  readonly name: string;
+  /** The names in its type. */
+  readonly types: readonly string[];
+}
+
+/** The members of the interface with this name in a folder; none if there is no such interface. */
+export function membersOf(folder: string, name: string): readonly Member[] {
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts')) continue;
-    const source = ts.createSourceFile(
-      file,
-      readFileSync(join(folder, file), 'utf8'),
-      ts.ScriptTarget.ESNext,
-    );
+    const text = readFileSync(join(folder, file), 'utf8');
+    if (!text.includes(`interface ${name}`)) continue;
+    const source = ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true);
     const found = source.statements.find(
       (statement) => ts.isInterfaceDeclaration(statement) && statement.name.text === name,
     );
-    if (found !== undefined) return (found as ts.InterfaceDeclaration).members.length;
+    if (found !== undefined)
+      return (found as ts.InterfaceDeclaration).members.map((member) => ({
+        name: member.name?.getText(source) ?? '',
+        types: namesOfType(member),
+      }));
   }
-  return 0;
+  return [];
+}
+
+function namesOfType(node: ts.Node): readonly string[] {
+  const names: string[] = [];
+  const visit = (child: ts.Node): void => {
+    if (ts.isTypeReferenceNode(child)) names.push(child.typeName.getText());
+    ts.forEachChild(child, visit);
+  };
+  visit(node);
+  return names;
 }
