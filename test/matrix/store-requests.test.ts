@@ -1,0 +1,130 @@
+import {
+  createSagaHost,
+  elicit,
+  generateKey,
+  memoryGuard,
+  memoryTaskStore,
+  saga,
+  step,
+  type Program,
+  type SagaGuard,
+  type SagaHostOptions,
+  type TaskStore,
+} from '@mcp-saga/server';
+import { serve } from 'srvx';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { taskClient } from '../../packages/server/test/fixtures/task-client.ts';
+import { rawClients } from './raw-clients.ts';
+import { sdkClients } from './sdk-clients.ts';
+import { serveEveryWay } from './serve-every-way.ts';
+import type { World } from './world.ts';
+
+const Where = z.object({ target: z.string() });
+
+/** Requests to the stores, by store and method. */
+const requests = new Map<string, number>();
+
+/** A store whose requests are counted. Its properties are no requests. */
+function counted<T extends SagaGuard | TaskStore>(name: string, store: T): T {
+  return new Proxy(store, {
+    get: (target, property) => {
+      const member: unknown = Reflect.get(target, property, target);
+      if (typeof member !== 'function' || property === 'remembersSince') return member;
+      return (...values: readonly unknown[]): unknown => {
+        const method = `${name}.${String(property)}`;
+        requests.set(method, (requests.get(method) ?? 0) + 1);
+        return member.apply(target, values) as unknown;
+      };
+    },
+  });
+}
+
+/** Asks, acts, asks again, and acts: two turns after the first one. */
+function orderWith(task?: 'prefer'): Program {
+  return saga(
+    { name: 'order', version: '1', forks: 'refuse', ...(task && { task }), input: z.object({}) },
+    function* () {
+      const { target } = yield* elicit('step-first', { message: 'Where?', schema: Where });
+      yield* step('reserve', () => target);
+      yield* elicit('step-second', { message: 'Sure?', schema: Where });
+      yield* step('pay', () => target);
+      return `Sent to ${target}.`;
+    },
+  );
+}
+
+function optionsWith(task?: 'prefer'): SagaHostOptions {
+  return {
+    sagas: [orderWith(task)],
+    keys: generateKey(),
+    audience: 'matrix',
+    guard: { store: counted('guard', memoryGuard({ olderTokens: 'accept' })) },
+    answers: { model: 'accept' },
+    tasks: { store: counted('tasks', memoryTaskStore()), bearer: 'accept', maxIdLength: 4_096 },
+    resumableRequests: { bearer: 'accept' },
+    hooks: { onTurn: () => undefined },
+    testing: { environment: 'test' },
+  };
+}
+
+/** Requests for a saga with two turns after the first. A turn asks twice, whatever the client. */
+const expected: readonly (readonly [name: RegExp, requests: object])[] = [
+  // A client of resumable requests gets a token after each step: two turns more.
+  [/^resumable requests/, { 'guard.begin': 4, 'guard.finish': 4 }],
+  [/./, { 'guard.begin': 2, 'guard.finish': 2 }],
+];
+
+describe('requests to the stores for a saga of two guarded turns', () => {
+  let world: World;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    const { fetch } = serveEveryWay(optionsWith());
+    const server = serve({ fetch, hostname: '127.0.0.1', port: 0, silent: true });
+    await server.ready();
+    const url = new URL('/mcp', server.url);
+    const none = (): never => {
+      throw new Error('There is no process.');
+    };
+    const stop = async (): Promise<void> => undefined;
+    world = { urls: [url, url], cloud: undefined as never, ran: [], stdio: none, stop };
+    close = () => server.close(true);
+  });
+  afterAll(() => close());
+
+  const clients = [...sdkClients, ...rawClients].filter(({ name }) => name.includes('http'));
+  it.each(clients)('[T13] $name', async (client) => {
+    requests.clear();
+    const result = await client.call(
+      world,
+      { name: 'order', arguments: {} },
+      { form: { action: 'accept', content: { target: 'Rome' } }, text: '' },
+    );
+    expect(result).toMatchObject({ content: [{ type: 'text', text: 'Sent to Rome.' }] });
+    const [, asked] = expected.find(([name]) => name.test(client.name)) ?? [];
+    expect(Object.fromEntries(requests)).toEqual(asked);
+  });
+
+  it('[T13] tasks of a client that polls after each answer', async () => {
+    const client = taskClient(createSagaHost(optionsWith('prefer')));
+    requests.clear();
+    const answer = { action: 'accept', content: { target: 'Rome' } };
+    // The first questions are asked before there is a task.
+    const { requestState } = await client.call('order');
+    const inputResponses = { 'step-first': answer };
+    const { taskId } = await client.call('order', {}, { requestState, inputResponses });
+    await client.idle();
+    await client.get(String(taskId));
+    await client.update(String(taskId), { 'step-second': answer });
+    await client.idle();
+    expect(await client.get(String(taskId))).toMatchObject({ status: 'completed' });
+    expect(Object.fromEntries(requests)).toEqual({
+      // The task is one turn more: it begins behind the first answer.
+      'guard.begin': 3,
+      'guard.finish': 3,
+      'tasks.read': 14,
+      'tasks.write': 6,
+    });
+  });
+});
