@@ -2,8 +2,8 @@ import { memoryGuard } from '@mcp-saga/server';
 import type { GuardVerdict } from '@mcp-saga/server/stores';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ExpiryQueue } from '../../src/guard/memory-guard.ts';
-import type { Expiring } from '../../src/guard/used-turn.ts';
+import { ExpiryQueue } from '../../src/store/expiry-queue.ts';
+import type { Expiring } from '../../src/store/expiry-queue.ts';
 
 const hour = 3_600_000;
 
@@ -14,19 +14,19 @@ function claimOf(sagaId: string, now: number) {
 
 test('[T13] removes at most 1,000 expired entries in one call to a guard in memory', async () => {
   const guard = memoryGuard();
-  for (let index = 0; index < 10_000; index += 1) void guard.begin(claimOf(`s${index}`, 0));
+  for (let index = 0; index < 10_000; index += 1) await guard.begin(claimOf(`s${index}`, 0));
   expect(guard.size).toBe(10_000);
   await guard.begin(claimOf('later', 2 * hour));
   expect(guard.size).toBe(9_001);
   for (let call = 0; call < 9; call += 1)
-    expect(guard.claim('s:step', 9 * hour, 2 * hour)).toBe(call === 0);
+    expect(await guard.claim('s:step', 9 * hour, 2 * hour)).toBe(call === 0);
   expect(guard.size).toBe(2);
 });
 
 test('[T13] ignores an expired turn and an expired claim before their entries are removed', async () => {
   const guard = memoryGuard();
   await guard.claim('s:last', hour + 1, 0);
-  for (let index = 0; index < 3_000; index += 1) void guard.begin(claimOf(`s${index}`, 0));
+  for (let index = 0; index < 3_000; index += 1) await guard.begin(claimOf(`s${index}`, 0));
   const last = claimOf('last', 1);
   await guard.begin(last);
   const now = 2 * hour;
@@ -34,15 +34,15 @@ test('[T13] ignores an expired turn and an expired claim before their entries ar
     'run',
   );
   expect(await guard.begin({ ...last, jti: 'third', expiresAt: 3 * hour, now })).toBe('conflict');
-  expect(guard.claim('s:last', 3 * hour, now)).toBe(true);
-  expect(guard.claim('s:last', 3 * hour, now)).toBe(false);
+  expect(await guard.claim('s:last', 3 * hour, now)).toBe(true);
+  expect(await guard.claim('s:last', 3 * hour, now)).toBe(false);
 });
 
-test('[T13] stores no entry of a turn that ran nothing', () => {
+test('[T13] stores no entry of a turn that ran nothing', async () => {
   const guard = memoryGuard();
   for (let round = 0; round < 3; round += 1) {
-    const verdict = guard.begin(claimOf('s', round)) as GuardVerdict;
-    void guard.forget((verdict as Extract<typeof verdict, { run: unknown }>).run);
+    const verdict: GuardVerdict = await guard.begin(claimOf('s', round));
+    await guard.forget((verdict as Extract<typeof verdict, { run: unknown }>).run);
   }
   expect(guard.size).toBe(0);
 });

@@ -65,8 +65,8 @@ test('[T13] a guard in memory keeps a running turn and a claimed step until they
   } as const;
   const verdict = await guard.begin({ ...claim, expiresAt: 10 * minute, now: 0 });
   const { run } = verdict as Extract<typeof verdict, { run: unknown }>;
-  expect(guard.claim('s:pay', 10 * minute, 0)).toBe(true);
-  expect(guard.claim('s:pay', 10 * minute, 9 * minute)).toBe(false);
+  expect(await guard.claim('s:pay', 10 * minute, 0)).toBe(true);
+  expect(await guard.claim('s:pay', 10 * minute, 9 * minute)).toBe(false);
   expect(await guard.finish(run, 'sealed')).toBe(true);
   const again = { ...claim, expiresAt: 10 * minute };
   expect(await guard.begin({ ...again, now: 9 * minute })).toEqual({
@@ -74,7 +74,7 @@ test('[T13] a guard in memory keeps a running turn and a claimed step until they
     wentOn: false,
   });
   expect(await guard.begin({ ...again, sagaId: 't', now: 20 * minute })).toHaveProperty('run');
-  expect(guard.claim('s:pay', 30 * minute, 20 * minute)).toBe(true);
+  expect(await guard.claim('s:pay', 30 * minute, 20 * minute)).toBe(true);
 });
 
 test('[T13] a guard in memory keeps the used tokens of a host with a slow clock', async () => {
@@ -94,8 +94,10 @@ test('[T13] a guard in memory keeps the used tokens of a host with a slow clock'
     await guard.begin({ ...claim, sagaId: 't', expiresAt: 30 * minute, now: 20 * minute }),
   ).toHaveProperty('run');
   expect(guard.size).toBe(1);
-  expect(() => guard.begin({ ...used, digest: 'no', now: minute })).toThrow('ahead');
-  expect(() => guard.claim('s:pay', 10 * minute, minute)).toThrow('ahead');
+  await expect(async () => guard.begin({ ...used, digest: 'no', now: minute })).rejects.toThrow(
+    'ahead',
+  );
+  await expect(async () => guard.claim('s:pay', 10 * minute, minute)).rejects.toThrow('ahead');
   // The guard still knows the tokens that expire later.
   expect(
     await guard.begin({ ...claim, sagaId: 'u', expiresAt: 25 * minute, now: 2 * minute }),

@@ -221,6 +221,8 @@ async function agreesIn(
 ): Promise<void> {
   const model = new Model();
   const fences: Fence[] = [];
+  /** Leases that ended without a response: a host does nothing with them anymore. */
+  const ended = new Set<number>();
   const noted = (verdict: GuardVerdict): unknown => {
     if (typeof verdict !== 'object' || !('run' in verdict)) return verdict;
     fences.push(verdict.run);
@@ -232,7 +234,7 @@ async function agreesIn(
     const at = now();
     // Newest leases first: older leases are over, most of the time.
     const number = 'lease' in command ? fences.length - 1 - command.lease : 0;
-    const fence = fences[number];
+    const fence = ended.has(number) ? undefined : fences[number];
     if (command.do === 'begin') {
       const times = { leaseMs: lease, respondsUntil: at + responds, expiresAt: at + lives };
       const { do: _, ...request } = command;
@@ -253,6 +255,7 @@ async function agreesIn(
     } else if (fence !== undefined && command.do === 'finish') {
       same(await asked.finish(fence, `sealed ${index}`), model.finish(number, `sealed ${index}`));
     } else if (fence !== undefined && command.do !== 'finish') {
+      ended.add(number);
       await asked[command.do](fence);
       model[command.do](number);
     }

@@ -133,7 +133,7 @@ export class Serving {
 function lastingGuard({ clock }: World): SagaGuard {
   // A shared guard of production accepts tokens from before its first saga with `forks`.
   const guard = memoryGuard({ clock: () => clock.now(), olderTokens: 'accept' });
-  const forever = Number.POSITIVE_INFINITY;
+  const forever = Number.MAX_SAFE_INTEGER;
   return {
     ...guard,
     begin: (claim) => guard.begin({ ...claim, expiresAt: forever, respondsUntil: forever }),

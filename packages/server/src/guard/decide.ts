@@ -1,0 +1,148 @@
+/**
+ * What a request may do with a used token: the one place that decides it. A token is used when a
+ * request claims its turn. Later requests with the token are compared with the one that used it.
+ *
+ * A claim runs the turn, gets the stored response, waits, or is refused:
+ *
+ * 1. The token must be the same (`jti`). Two tokens of one turn are copies of one saga, of which
+ *    only one may go on.
+ * 2. The same request (same action, same answers) repeats the one that used the token. A request
+ *    that `follows` is treated as the same, whatever its answers are.
+ * 3. A finished turn gives its response to the same request, and to one that `ends` the saga.
+ * 4. A running turn lets them wait, until its lease is over.
+ * 5. After that the turn is interrupted, and nobody knows which of its effects happened. Whoever
+ *    takes it over first runs the stored request to its end: the same request, one that `follows`
+ *    or `ends` it, and one that only `awaits` it and has other answers to give afterwards.
+ *
+ * What must never happen: a turn runs with two different requests, or an interrupted turn is
+ * forgotten. Hence `isAgain`: once a lease ended without a result, the turn can only be released,
+ * and never becomes unused again.
+ */
+import type { GuardClaim } from '../model/guard.ts';
+
+/** Facts about a used token, as the store holds them. */
+export interface UsedToken {
+  /** ID of the token. */
+  readonly jti: string;
+  readonly action: GuardClaim['action'];
+  /** Digest of the answers. */
+  readonly digest: string;
+  /**
+   * - `leased`: a request runs the turn, or has died.
+   * - `released`: the request ended without a result.
+   * - `finished`: the body of the entry is the response.
+   */
+  readonly status: 'leased' | 'released' | 'finished';
+  /** Time that a lease lasts, in milliseconds, from the write of the entry. */
+  readonly leaseMs: number;
+  /** `true` if an earlier lease ended without a result: the effects of the turn are unknown. */
+  readonly isAgain: boolean;
+  /** Time until which the response is kept (ms since the epoch). */
+  readonly respondsUntilMs: number;
+  /** Time until which the token is known (ms since the epoch). */
+  readonly expiresAtMs: number;
+}
+
+/** A used token with its body, and when it was written. */
+export interface StoredToken {
+  readonly used: UsedToken;
+  /** The sealed request of an unfinished turn, or the sealed response of a finished one. */
+  readonly body: string | undefined;
+  readonly writtenAtMs: number;
+}
+
+/** What a claim may do. `isOther`: with the request or the response of another request. */
+export type Decision =
+  | { readonly do: 'refuse'; readonly because: 'busy' | 'conflict' }
+  | { readonly do: 'respond'; readonly response: string; readonly isOther: boolean }
+  | {
+      readonly do: 'run';
+      readonly used: UsedToken;
+      /** Sealed request of the interrupted turn, which runs first. */
+      readonly interrupted: string | undefined;
+      readonly isOther: boolean;
+    };
+
+type Asked = Pick<
+  GuardClaim,
+  | 'jti'
+  | 'action'
+  | 'digest'
+  | 'follows'
+  | 'ends'
+  | 'awaits'
+  | 'leaseMs'
+  | 'expiresAt'
+  | 'respondsUntil'
+>;
+
+/**
+ * Decides about a claim.
+ * @param stored - undefined if the token was never used
+ * @param nowMs - time of the store
+ */
+export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: number): Decision {
+  if (stored === undefined)
+    return { do: 'run', used: firstUse(claim), interrupted: undefined, isOther: false };
+  const { used, body, writtenAtMs } = stored;
+  const isSameAction = used.action === claim.action;
+  const hasSameAnswers = used.digest === claim.digest;
+  const isSameRequest = isSameAction && (hasSameAnswers || claim.follows === true);
+  const isFinished = used.status === 'finished';
+  // An unfinished turn can be handed to another request only together with its own.
+  const canBeHandedOver = isFinished || body !== undefined;
+  const mayEnd = claim.ends === true && used.action === 'resume' && canBeHandedOver;
+  const onlyAwaits =
+    claim.awaits === true && isSameAction && !isSameRequest && !isFinished && body !== undefined;
+  if (used.jti !== claim.jti || !(isSameRequest || mayEnd || onlyAwaits)) return refuse('conflict');
+  if (isFinished) {
+    if (body === undefined || used.respondsUntilMs <= nowMs) return refuse('conflict');
+    return { do: 'respond', response: body, isOther: !isSameRequest };
+  }
+  if (used.status === 'leased' && nowMs < writtenAtMs + used.leaseMs) return refuse('busy');
+  if (!hasSameAnswers && body === undefined) return refuse('conflict');
+  return {
+    do: 'run',
+    used: {
+      ...used,
+      status: 'leased',
+      leaseMs: claim.leaseMs,
+      // Who only awaits the turn runs it to its end with its own request, so its effects get known.
+      isAgain: used.isAgain || !onlyAwaits,
+      respondsUntilMs: Math.max(used.respondsUntilMs, respondsUntil(claim)),
+    },
+    interrupted: body,
+    isOther: onlyAwaits,
+  };
+}
+
+function firstUse(claim: Asked): UsedToken {
+  const { jti, action, digest, leaseMs, expiresAt } = claim;
+  return {
+    jti,
+    action,
+    digest,
+    status: 'leased',
+    leaseMs,
+    isAgain: false,
+    respondsUntilMs: respondsUntil(claim),
+    expiresAtMs: expiresAt,
+  };
+}
+
+/** The store forgets the response with the token, at the latest. */
+function respondsUntil({ respondsUntil: until, expiresAt }: Asked): number {
+  return Math.min(until ?? expiresAt, expiresAt);
+}
+
+function refuse(because: 'busy' | 'conflict'): Decision {
+  return { do: 'refuse', because };
+}
+
+/**
+ * Facts about a turn whose lease ends without a result; undefined if the token is good again.
+ * @param ranNothing - `true` if this lease had no effects
+ */
+export function letGo(used: UsedToken, ranNothing: boolean): UsedToken | undefined {
+  return ranNothing && !used.isAgain ? undefined : { ...used, status: 'released' };
+}

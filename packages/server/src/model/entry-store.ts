@@ -1,0 +1,98 @@
+import type { Awaitable } from '@mcp-saga/core';
+
+/**
+ * Entries of one service, in groups. A group lives in one place (a hash tag, an object), so its
+ * entries can change together. A store sees IDs, digests, and ciphertext only.
+ *
+ * Every rule about sagas is above this interface: which request may use a token again, which answer
+ * counts, how many bytes a caller may keep. A store only promises these:
+ *
+ * - Each method is atomic, and its result holds for all processes. `read` alone may be late.
+ * - Times go by one clock, that of the store. A store in memory may use the clock of its host.
+ * - A version is used once for a key, even if its entry was removed or has expired since, and later
+ *   versions are greater: a process that stood still cannot replace what came after it.
+ * - A repeated call, whose reply was lost, gives the result of the first: to write what is stored
+ *   already is to have written it. Callers never write one value twice.
+ */
+export interface EntryStore {
+  /**
+   * Replaces version `expected` of an entry (0: no entry), and charges its bytes to a principal. If
+   * another version is stored, it writes nothing, and returns the stored entry. A new entry is not
+   * written while its principal is at the limit.
+   * @throws Error if the clocks of store and host differ by over 30 s, the skew of tokens, or if the
+   * entry would expire at once
+   */
+  write(
+    key: EntryKey,
+    value: EntryValue,
+    expected: number,
+    options: WriteOptions,
+  ): Awaitable<Written>;
+  /**
+   * Removes version `expected` of an entry. Returns `false` if another version is stored, or none.
+   */
+  remove(key: EntryKey, expected: number): Awaitable<boolean>;
+  /** Returns an entry; undefined if it is missing or expired. */
+  read(key: EntryKey): Awaitable<Entry | undefined>;
+  /**
+   * Returns the time since which the store knows its entries, in milliseconds since the epoch.
+   * Implement it if a restart forgets all entries. Default: the store forgets nothing.
+   * @param nowMs - time of the host (ms since the epoch)
+   */
+  remembersSince?(nowMs: number): number;
+}
+
+/** Place of an entry. */
+export interface EntryKey {
+  readonly group: string;
+  readonly name: string;
+}
+
+/** What an entry holds. */
+export interface EntryValue {
+  /** Facts that decisions need: some hundred bytes, kept until the entry expires. */
+  readonly head: string;
+  /** What is only handed out again, up to megabytes. It may expire or be dropped earlier. */
+  readonly body?: string | undefined;
+}
+
+/** Stored entry. */
+export interface Entry extends EntryValue {
+  readonly version: number;
+  /** Time of the write by the clock of the store (ms since the epoch): a lease counts from here. */
+  readonly writtenAtMs: number;
+}
+
+/** Life and cost of an entry. */
+export interface WriteOptions {
+  /** Time at which the store may forget the entry (ms since the epoch). */
+  readonly expiresAtMs: number;
+  /** Time at which the store may forget the body (ms since the epoch). Default: `expiresAtMs`. */
+  readonly bodyExpiresAtMs?: number | undefined;
+  /**
+   * Earliest time at which an earlier entry of the key can have expired (ms since the epoch). A
+   * store whose clock was ahead may have removed that entry too early, and refuses to forget it.
+   * Default: `expiresAtMs`.
+   */
+  readonly mayHaveExpiredAtMs?: number | undefined;
+  /** Principal who pays for the body. It replaces the charge of the earlier version. */
+  readonly charge?: Charge | undefined;
+  /** Time of the host (ms since the epoch). Default: the clocks are not compared. */
+  readonly nowMs?: number | undefined;
+}
+
+/** Bytes that count for a principal until the body of the entry goes. */
+export interface Charge {
+  /** Digest of the principal. */
+  readonly to: string;
+  /** Bytes at which no new entry is written for the principal. Default: no limit. */
+  readonly limit?: number | undefined;
+}
+
+/** Result of a write. */
+export type Written =
+  | { readonly status: 'written'; readonly version: number; readonly nowMs: number }
+  /** Another version is stored: `entry`, or none. */
+  | { readonly status: 'other'; readonly entry: Entry | undefined; readonly nowMs: number }
+  /** The principal is at its limit. */
+  | { readonly status: 'full'; readonly nowMs: number };

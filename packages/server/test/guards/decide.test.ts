@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { decide, letGo, type StoredToken, type UsedToken } from '../../src/guard/decide.ts';
+import type { GuardClaim } from '../../src/model/guard.ts';
+
+const now = 1_000_000;
+const leaseMs = 60_000;
+
+const claim: GuardClaim = {
+  sagaId: 's',
+  turn: 1,
+  jti: 'token',
+  action: 'resume',
+  digest: 'yes',
+  leaseMs,
+  expiresAt: now + 2_000_000,
+  respondsUntil: now + 1_000_000,
+};
+
+const claims = {
+  'the same request': {},
+  'other answers': { digest: 'no' },
+  'other answers, follows': { digest: 'no', follows: true },
+  'other answers, awaits': { digest: 'no', awaits: true },
+  'a cancel': { action: 'cancel', digest: 'no' },
+  'a cancel that ends': { action: 'cancel', digest: 'no', ends: true },
+  'a cancel that awaits': { action: 'cancel', digest: 'no', awaits: true },
+  'another token': { jti: 'another', follows: true, awaits: true },
+  'another token that ends': { jti: 'another', ends: true },
+} satisfies Readonly<Record<string, Partial<GuardClaim>>>;
+
+type Result =
+  | 'run'
+  | 'run first'
+  | 'run its request'
+  | 'response'
+  | 'its response'
+  | 'busy'
+  | 'conflict';
+
+/**
+ * The results of the claims above, in their order, for each state of the token. `run first`: the
+ * stored request runs as this request. `run its request`: it runs before this request.
+ */
+const cases: readonly (readonly [
+  state: string,
+  stored: StoredToken | undefined,
+  readonly Result[],
+])[] = [
+  ['never used', undefined, Array.from({ length: 9 }, () => 'run' as const)],
+  [
+    'leased, with its request',
+    token({ status: 'leased' }, 'request'),
+    ['busy', 'conflict', 'busy', 'busy', 'conflict', 'busy', 'conflict', 'conflict', 'conflict'],
+  ],
+  [
+    'leased, without its request',
+    token({ status: 'leased' }),
+    [
+      'busy',
+      'conflict',
+      'busy',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+    ],
+  ],
+  ...[
+    token({ status: 'leased' }, 'request', now - leaseMs),
+    token({ status: 'released' }, 'request'),
+  ].map(
+    (stored) =>
+      [
+        `interrupted (${stored.used.status}), with its request`,
+        stored,
+        [
+          'run first',
+          'conflict',
+          'run first',
+          'run its request',
+          'conflict',
+          'run first',
+          'conflict',
+          'conflict',
+          'conflict',
+        ],
+      ] as const,
+  ),
+  ...[token({ status: 'leased' }, undefined, now - leaseMs), token({ status: 'released' })].map(
+    (stored) =>
+      [
+        `interrupted (${stored.used.status}), without its request`,
+        stored,
+        [
+          'run',
+          'conflict',
+          'conflict',
+          'conflict',
+          'conflict',
+          'conflict',
+          'conflict',
+          'conflict',
+          'conflict',
+        ],
+      ] as const,
+  ),
+  [
+    'finished',
+    token({ status: 'finished' }, 'response'),
+    [
+      'response',
+      'conflict',
+      'response',
+      'conflict',
+      'conflict',
+      'its response',
+      'conflict',
+      'conflict',
+      'conflict',
+    ],
+  ],
+  [
+    'finished, without its response',
+    token({ status: 'finished' }),
+    Array.from({ length: 9 }, () => 'conflict' as const),
+  ],
+  [
+    'finished, its response expired',
+    token({ status: 'finished', respondsUntilMs: now }, 'response'),
+    Array.from({ length: 9 }, () => 'conflict' as const),
+  ],
+  [
+    'finished cancel',
+    token({ status: 'finished', action: 'cancel' }, 'response'),
+    [
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+      'conflict',
+    ],
+  ],
+];
+
+describe('what a claim may do with a used token', () => {
+  for (const [state, stored, results] of cases)
+    for (const [index, [name, change]] of Object.entries(claims).entries())
+      it(`[T13] ${name} meets a token that is ${state}: ${results[index]}`, () => {
+        expect(resultOf(stored, { ...claim, ...change })).toBe(results[index]);
+      });
+});
+
+describe('the next state of a used token', () => {
+  it('knows that a lease ended without a result, unless the next request only awaits it', () => {
+    const stored = token({ status: 'released' }, 'request');
+    const isAgain = (change: Partial<GuardClaim>): boolean | undefined => {
+      const decision = decide(stored, { ...claim, ...change }, now);
+      return decision.do === 'run' ? decision.used.isAgain : undefined;
+    };
+    expect(isAgain({})).toBe(true);
+    expect(isAgain({ digest: 'no', follows: true })).toBe(true);
+    expect(isAgain({ digest: 'no', awaits: true })).toBe(false);
+  });
+
+  it('makes a token good again only if none of its leases can have had effects', () => {
+    const { used } = token({ status: 'leased' });
+    expect(letGo(used, true)).toBeUndefined();
+    expect(letGo(used, false)).toMatchObject({ status: 'released' });
+    expect(letGo({ ...used, isAgain: true }, true)).toMatchObject({ status: 'released' });
+  });
+
+  it('keeps a response until the latest time that any of its requests asked for', () => {
+    for (const [first, second] of [
+      [10, 20],
+      [20, 10],
+    ] as const) {
+      const stored = token({ status: 'released', respondsUntilMs: now + first }, 'request');
+      const decision = decide(stored, { ...claim, respondsUntil: now + second }, now);
+      expect(decision).toMatchObject({ used: { respondsUntilMs: now + 20 } });
+    }
+  });
+
+  it('keeps no response longer than the token', () => {
+    const decision = decide(undefined, { ...claim, respondsUntil: now + 9_000_000 }, now);
+    expect(decision).toMatchObject({ used: { respondsUntilMs: claim.expiresAt } });
+  });
+});
+
+function resultOf(stored: StoredToken | undefined, asked: GuardClaim): Result {
+  const decision = decide(stored, asked, now);
+  if (decision.do === 'refuse') return decision.because;
+  if (decision.do === 'respond') return decision.isOther ? 'its response' : 'response';
+  if (decision.interrupted === undefined) return 'run';
+  return decision.isOther ? 'run its request' : 'run first';
+}
+
+/** A used token. Default: it was written just now, by the request of `claim`. */
+function token(change: Partial<UsedToken>, body?: string, writtenAtMs = now - 1): StoredToken {
+  const used: UsedToken = {
+    jti: 'token',
+    action: 'resume',
+    digest: 'yes',
+    status: 'leased',
+    leaseMs,
+    isAgain: false,
+    respondsUntilMs: now + 1_000_000,
+    expiresAtMs: now + 2_000_000,
+    ...change,
+  };
+  return { used, body, writtenAtMs };
+}
