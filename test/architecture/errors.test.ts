@@ -65,7 +65,7 @@ const internal: { readonly [file: string]: number } = {
   'core/src/journal/read-history.ts': 1,
   'core/src/undo/ending.ts': 1,
   'create-mcp-saga/src/manifest.ts': 1,
-  'redis/src/redis-guard.ts': 1,
+  'redis/src/redis-entry-store.ts': 2,
   'redis/src/redis-mailbox.ts': 1,
   'server/src/dialects/saga-methods.ts': 1,
   'server/src/dialects/tasks/task-turn.ts': 1,

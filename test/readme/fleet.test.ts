@@ -62,11 +62,13 @@ describeWithRedis('the page on fleets', () => {
     expect(Object.keys(seen).toSorted()).toEqual(
       [...page.matchAll(/^\| `inspect\.(\w+)`/gm)].map(([, name]) => String(name)).toSorted(),
     );
-    const known = await redis.hGetAll(`mcp-saga:{${seen.sagaId}}:turn:${seen.claims.turn}`);
-    const [, ofTurns = ''] = page.split('HGETALL');
+    const entry = await redis.get(`mcp-saga:{${seen.sagaId}}:turn:${seen.claims.turn}`);
+    const [, json = ''] = /^(?:\S+ ){5}(.*)$/.exec(entry ?? '') ?? [];
+    const known = JSON.parse(json) as object;
+    const [, ofTurns = ''] = page.split('ask Redis: `GET');
     const fields = [...ofTurns.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name ?? '');
     expect(fields).toEqual(expect.arrayContaining(Object.keys(known)));
-    expect(known).toMatchObject({ jti: seen.claims.jti, action: 'resume', done: '1' });
+    expect(known).toMatchObject({ jti: seen.claims.jti, action: 'resume', status: 'finished' });
   });
 
   it('[T13] the page on fleets states bytes and round trips of a saga', async () => {
@@ -114,11 +116,11 @@ describeWithRedis('the page on fleets', () => {
     const measured: { readonly [what: string]: number } = {
       'a request to Redis, for each turn': Number(calls),
       'its token in turn 1': one.token.length,
-      'a turn while it runs': await sizes('sizes:*:[tr]*:9'),
+      'a turn while it runs': await sizes('sizes:*:turn:9*'),
       'that a token was used': await sizes('sizes:*:turn:1'),
-      'the response of turn 1': await sizes('sizes:*:response:1'),
-      'the response of turn 2, a result': await sizes('sizes:*:response:2'),
-      'all of the saga, once it has ended': await sizes('sizes:*:[tr]*:[12]'),
+      'the response of turn 1': await sizes('sizes:*:turn:1:body'),
+      'the response of turn 2, a result': await sizes('sizes:*:turn:2:body'),
+      'all of the saga, once it has ended': await sizes('sizes:*:turn:[12]*'),
       'the same, when its tokens have expired': await sizes('sizes:*:turn:[12]'),
       'a step that runs once': await sizes('sizes:*:once:*'),
       'a task of 2,000 sealed bytes': await sizes('sizes:*:task'),
@@ -130,7 +132,7 @@ describeWithRedis('the page on fleets', () => {
       [2, JSON.stringify(three.status === 'completed' && three.result)],
     ] as const) {
       const counted = Number(fixed.replace(',', '')) + Number(factor) * response.length;
-      const taken = await sizes(`sizes:*:[tr]*:${turn}`);
+      const taken = await sizes(`sizes:*:turn:${turn}*`);
       expect(counted / taken, `turn ${turn}: counted ${counted}, taken ${taken}`).toBeGreaterThan(
         0.95,
       );

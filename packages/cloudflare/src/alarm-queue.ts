@@ -1,6 +1,5 @@
 import type { SagaQueue } from '@mcp-saga/server/stores';
 import {
-  callId,
   objectsOf,
   type DurableObjectNamespaceLike,
   type DurableObjectOptions,
@@ -26,7 +25,7 @@ export function alarmQueue(
   const ask = objectsOf('alarmQueue', namespace, options);
   return {
     send: (message, at) =>
-      ask(sagaObjectName(message.sagaId), 'send', message, Math.ceil(at), callId()),
+      ask(sagaObjectName(message.sagaId), 'send', message, Math.ceil(at), crypto.randomUUID()),
     remove: (sagaId) => ask(sagaObjectName(sagaId), 'remove'),
     wake: (sagaId) => ask(sagaObjectName(sagaId), 'wake'),
   };

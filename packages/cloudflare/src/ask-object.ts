@@ -81,8 +81,3 @@ function resultOf(reply: unknown): unknown {
   if (error !== undefined) throw new Error(error);
   return result;
 }
-
-/** Returns a random ID of a call, which identifies the call when it is repeated. */
-export function callId(): string {
-  return crypto.randomUUID();
-}

@@ -1,11 +1,17 @@
-import type { Fence, GuardVerdict, SagaGuard, SagaStore } from '@mcp-saga/server/stores';
+import { storeGuard, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
 import {
-  callId,
   objectsOf,
   type AskObject,
   type DurableObjectNamespaceLike,
   type DurableObjectOptions,
 } from './ask-object.ts';
+import type { Charged } from './stored-entries.ts';
+
+/** Stores of a host in Durable Objects. */
+export interface DurableObjectStore extends SagaStore {
+  /** Entries of the guard. */
+  readonly entries: EntryStore;
+}
 
 /**
  * Creates the guard, the task store, and the mailbox of a host in Durable Objects. Sagas, tasks,
@@ -23,10 +29,12 @@ import {
 export function durableObjectStore(
   namespace: DurableObjectNamespaceLike,
   options: DurableObjectOptions = {},
-): SagaStore {
+): DurableObjectStore {
   const ask = objectsOf('durableObjectStore', namespace, options);
+  const entries = objectEntries(ask);
   return {
-    guard: objectGuard(ask),
+    entries,
+    guard: storeGuard(entries),
     tasks: {
       read: (id) => ask(`task ${id}`, 'readTask'),
       write: (id, ...args) => ask(`task ${id}`, 'writeTask', ...args),
@@ -45,55 +53,42 @@ export function sagaObjectName(sagaId: string): string {
   return `saga ${sagaId}`;
 }
 
-/** Stored bytes of a principal, counted at the start of a turn. */
-interface Counted {
-  /** Digest of the principal. */
-  readonly owner: string;
-  /** Time of expiry, in milliseconds since the epoch. */
-  readonly until: number;
-  readonly bytes: number;
-}
-
-interface CountedFence extends Fence {
-  readonly counted?: Counted;
-}
-
-function objectGuard(ask: AskObject): SagaGuard {
-  const add = ({ owner, until }: Counted, bytes: number, maxBytes: number): Promise<boolean> =>
-    ask(`owner ${owner}`, 'countBytes', bytes, until, maxBytes);
+function objectEntries(ask: AskObject): EntryStore {
+  /** Counts new bytes in place of old ones. `false`: the principal is at its limit. */
+  const charge = async (
+    added: Charged | undefined,
+    replaced: Charged | undefined,
+    limit?: number,
+  ): Promise<boolean> => {
+    const { principal } = added ?? replaced ?? {};
+    if (principal === undefined) return true;
+    return await ask(`owner ${principal}`, 'countBytes', { added, replaced, limit });
+  };
+  const remove: EntryStore['remove'] = async ({ group, name }, expected) => {
+    const { isRemoved, replaced } = await ask(sagaObjectName(group), 'removeEntry', name, expected);
+    await charge(undefined, replaced);
+    return isRemoved;
+  };
   return {
-    begin: async ({ owner, ...claim }): Promise<GuardVerdict> => {
-      const respondsUntil = Math.min(claim.respondsUntil ?? claim.expiresAt, claim.expiresAt);
-      const verdict = await ask(
-        sagaObjectName(claim.sagaId),
-        'begin',
-        { ...claim, respondsUntil },
-        callId(),
-      );
-      if (owner === undefined || typeof verdict === 'string' || !('run' in verdict)) return verdict;
-      const { run, interrupted } = verdict;
-      // An interrupted turn is already counted, and can always end.
-      const bytes = interrupted === undefined ? (claim.request?.length ?? 0) : 0;
-      const counted = { owner: owner.id, until: respondsUntil, bytes };
-      if (interrupted === undefined && !(await add(counted, bytes, owner.maxBytes))) {
-        await ask(sagaObjectName(run.sagaId), 'forget', run);
-        return 'full';
-      }
-      const fence: CountedFence = { ...run, counted };
-      return { ...verdict, run: fence };
+    write: async (key, value, expected, bounds) => {
+      const { group, name } = key;
+      const written = await ask(sagaObjectName(group), 'writeEntry', name, value, expected, bounds);
+      if (written.status === 'other') return { ...written, entry: written.entry };
+      const { replaced, ...result } = written;
+      const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge: charged } = bounds;
+      if (charged === undefined) return result;
+      const added = {
+        principal: charged.to,
+        bytes: value.body?.length ?? 0,
+        untilMs: Math.min(bodyExpiresAtMs, expiresAtMs),
+      };
+      const limit = expected === 0 ? charged.limit : undefined;
+      if (await charge(added, replaced, limit)) return result;
+      // Nothing was counted for the entry.
+      await ask(sagaObjectName(group), 'removeEntry', name, result.version);
+      return { status: 'full', nowMs: result.nowMs };
     },
-    finish: async (fence: CountedFence, sealedResponse) => {
-      const { counted } = fence;
-      const [isStored] = await Promise.all([
-        ask(sagaObjectName(fence.sagaId), 'finish', fence, sealedResponse),
-        counted && add(counted, sealedResponse.length - counted.bytes, Number.MAX_SAFE_INTEGER),
-      ]);
-      return isStored;
-    },
-    release: (fence) => ask(sagaObjectName(fence.sagaId), 'release', fence),
-    forget: (fence) => ask(sagaObjectName(fence.sagaId), 'forget', fence),
-    // The key of a step begins with the ID of the saga.
-    claim: (key, expiresAt) =>
-      ask(sagaObjectName(key.split(':', 1)[0] ?? key), 'claimKey', key, expiresAt, callId()),
+    remove,
+    read: ({ group, name }) => ask(sagaObjectName(group), 'readEntry', name),
   };
 }

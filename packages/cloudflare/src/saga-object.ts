@@ -1,8 +1,8 @@
 import type { QueueMessage } from '@mcp-saga/server/stores';
 import { Entries, type DurableObjectStateLike } from './object-storage.ts';
 import { optionError } from './option-error.ts';
+import * as storedEntries from './stored-entries.ts';
 import * as records from './stored-records.ts';
-import * as usedTurns from './used-turns.ts';
 import { WakeMessage } from './wake-message.ts';
 
 /** Options of {@link createSagaObject}. */
@@ -30,7 +30,7 @@ export interface SagaObject {
 }
 
 type StoreMethods = typeof records &
-  typeof usedTurns &
+  typeof storedEntries &
   Pick<WakeMessage, 'send' | 'remove' | 'wake'>;
 
 /** Methods of an object, without their first argument. */
@@ -86,7 +86,7 @@ export function createSagaObject<Env = unknown>(
       const waiting = this.#waiting;
       this.#methods = {
         ...records,
-        ...usedTurns,
+        ...storedEntries,
         send: (entries, ...args: Parameters<ObjectMethods['send']>) => {
           if (deliver === undefined)
             throw new Error('Set the option `deliver` of createSagaObject.');

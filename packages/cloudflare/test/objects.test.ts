@@ -82,7 +82,7 @@ describe('the objects of a store', () => {
     const states = () => Promise.all(names.map(objects.stateOf));
     for (const { hasAlarm } of await states()) expect(hasAlarm).toBe(true);
     await objects.pass(hour + 16 * 60_000);
-    expect((await objects.stateOf('saga s')).names).toEqual(['turn 2']);
+    expect((await objects.stateOf('saga s')).names).toEqual(['entry turn:2']);
     await objects.pass(hour);
     for (const state of await states())
       expect(state).toEqual({ isBusy: false, hasAlarm: false, names: [] });

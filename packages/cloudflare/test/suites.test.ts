@@ -1,10 +1,11 @@
-import { clockless } from '../../sql/test/support/clockless.ts';
+import { guardsOn } from '../../../test/support/shifted-store.ts';
 import { absentClientsSuite } from '../../server/test/guards/absent-clients-suite.ts';
 import { guardedHostsSuite } from '../../server/test/guards/guarded-hosts-suite.ts';
 import { interruptedTurnsSuite } from '../../server/test/guards/interrupted-turns-suite.ts';
 import { lateCopiesSuite } from '../../server/test/guards/late-copies-suite.ts';
 import { alarmQueue, durableObjectStore } from '@mcp-saga/cloudflare';
 import {
+  entryStoreConformance,
   guardConformance,
   mailboxConformance,
   queueConformance,
@@ -31,10 +32,12 @@ describe('the conformance of stores and queues in Durable Objects', () => {
       pass,
     };
   };
-  const makeGuard = async () => {
+  const makeEntries = async () => {
     const { one, other, ...time } = fresh();
-    return { guard: clockless(one.guard), elsewhere: clockless(other.guard), ...time };
+    return { store: one.entries, elsewhere: other.entries, ...time };
   };
+  for (const { title, run } of entryStoreConformance(makeEntries)) it(`[T13] ${title}`, run);
+  const makeGuard = async () => guardsOn(await makeEntries());
   for (const { title, run } of guardConformance(makeGuard, { runs: 20 })) it(`[T13] ${title}`, run);
   guardedHostsSuite('by Durable Objects', makeGuard);
   absentClientsSuite('by Durable Objects', makeGuard);

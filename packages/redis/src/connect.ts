@@ -1,3 +1,4 @@
+import type { EntryKey } from '@mcp-saga/server/stores';
 import { optionError } from './option-error.ts';
 import type { RedisClient, RedisOptions, RunScript } from './redis-client.ts';
 import { scriptRunner } from './run-script.ts';
@@ -28,15 +29,13 @@ export function connect(
 
 /** Redis keys. The saga ID is in braces, so all keys of a saga are on one cluster node. */
 export interface Keys {
-  /** Keys of a turn, its response, and its request. */
-  turn(sagaId: string, turn: number): readonly [turn: string, response: string, request: string];
-  /** Key of a claim. `key` is `<saga id>:<name>`. */
-  claim(key: string): string;
+  /** Keys of an entry and its body. */
+  entry(key: EntryKey): readonly [entry: string, body: string];
   task(id: string): string;
   /** Key of a box of answers. */
   box(name: string): string;
   /** Key of the stored bytes of a principal. */
-  owner(id: string): string;
+  charges(principal: string): string;
 }
 
 /** @throws TypeError if the prefix contains a brace */
@@ -46,18 +45,9 @@ export function keysOf({ prefix = 'mcp-saga:' }: RedisOptions): Keys {
       'prefix must not contain braces, because they choose the cluster node of a key.',
     );
   return {
-    turn: (sagaId, turn) => [
-      `${prefix}{${sagaId}}:turn:${turn}`,
-      `${prefix}{${sagaId}}:response:${turn}`,
-      `${prefix}{${sagaId}}:request:${turn}`,
-    ],
-    claim: (key) => {
-      const end = key.indexOf(':');
-      const [sagaId, what] = end === -1 ? [key, ''] : [key.slice(0, end), key.slice(end + 1)];
-      return `${prefix}{${sagaId}}:once:${what}`;
-    },
+    entry: ({ group, name }) => [`${prefix}{${group}}:${name}`, `${prefix}{${group}}:${name}:body`],
     task: (id) => `${prefix}{${id}}:task`,
     box: (name) => `${prefix}{${name}}:box`,
-    owner: (id) => `${prefix}{${id}}:kept`,
+    charges: (principal) => `${prefix}{${principal}}:charges`,
   };
 }

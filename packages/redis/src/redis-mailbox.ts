@@ -1,8 +1,7 @@
 import type { Mailbox, PutResult } from '@mcp-saga/server/stores';
 import { connect } from './connect.ts';
-import { clock } from './guard-scripts.ts';
 import type { RedisClient, RedisOptions } from './redis-client.ts';
-import { whole } from './redis-guard.ts';
+import { clock, whole } from './redis-values.ts';
 
 // A box is a hash:
 //   =<slot>  number and content of an answer, as `<number> <sealed>`

@@ -1,7 +1,7 @@
 import type { StoredTask, TaskStore } from '@mcp-saga/server/stores';
 import { connect } from './connect.ts';
 import type { RedisClient, RedisOptions } from './redis-client.ts';
-import { isOne, whole } from './redis-guard.ts';
+import { isOne, whole } from './redis-values.ts';
 
 /** KEYS: task. */
 const read = `return redis.call('HMGET', KEYS[1], 'version', 'sealed')`;

@@ -70,14 +70,6 @@ async function digested(text: string): Promise<Script> {
   return { text, digest: hex(new Uint8Array(digest)) };
 }
 
-/**
- * Returns a random call ID, which identifies a call that the client repeats after a dropped
- * connection.
- */
-export function callId(): string {
-  return hex(crypto.getRandomValues(new Uint8Array(8)));
-}
-
 function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -31,7 +31,8 @@ async function useAll(client: RedisClient, sagaId: string): Promise<void> {
   await tasks.read(sagaId);
   await mailbox.put(sagaId, 'ada', 'sealed', { expiresAt, maxAnswers: 1 });
   await mailbox.close(sagaId, expiresAt);
-  await mailbox.list(sagaId);
+  const { answers } = await mailbox.list(sagaId);
+  await mailbox.remove(sagaId, answers);
 }
 
 describeWithRedis('a user of Redis', () => {

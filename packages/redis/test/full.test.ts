@@ -64,12 +64,19 @@ describeWithRedis('a Redis that has reached its maxmemory', () => {
     const before = (await redis.keys('*')).toSorted();
     await fill();
     await expect(guard.begin(claim({ request: 'second' }))).rejects.toThrow('OOM');
-    await expect(guard.begin(claim({ turn: 2, request: 'second' }))).rejects.toThrow('OOM');
     await expect(guard.claim('saga:fire', Date.now() + hour)).rejects.toThrow('OOM');
     expect((await redis.keys('*')).toSorted()).toEqual(before);
     await redis.config('SET', 'maxmemory', '0');
-    expect(await guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'first');
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
+  });
+
+  it('[T13] a full Redis lets an interrupted turn run to its end', async () => {
+    const guard = redisGuard(redis, patient);
+    await guard.release(await began({ request: 'first' }));
+    await fill();
+    const again = await guard.begin(claim({ request: 'second' }));
+    expect(again).toHaveProperty('interrupted', 'first');
+    expect(await guard.finish(fenceOf(again), 'sealed')).toBe(true);
   });
 
   it('[T13] a full Redis finishes an open turn and returns its response', async () => {

@@ -88,7 +88,7 @@ describe('the use of Redis', () => {
 
   it('rejects an unexpected reply, and distinguishes an error from an unknown script', async () => {
     await expect(redisGuard(silent(Promise.resolve('OK'))).begin(claim())).rejects.toThrow(
-      'Unexpected reply from the Redis guard script.',
+      'Unexpected reply from the Redis script of an entry.',
     );
     await expect(redisGuard(silent(Promise.resolve(['what']))).begin(claim())).rejects.toThrow(
       TypeError,
@@ -134,9 +134,9 @@ describeWithRedis('in Redis', () => {
       'keys:{other}:box',
       'keys:{saga}:box',
       'keys:{saga}:once:a step: {x}',
-      'keys:{saga}:response:1',
       'keys:{saga}:task',
       'keys:{saga}:turn:1',
+      'keys:{saga}:turn:1:body',
       'keys:{saga}:turn:2',
     ]);
     const left = await Promise.all(keys.map((key) => redis.pttl(key)));

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { redisGuard, redisMailbox, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
-import type { SagaGuard } from '@mcp-saga/server';
+import { redisMailbox, redisTaskStore, type RedisClient } from '@mcp-saga/redis';
+import type { EntryStore } from '@mcp-saga/server/stores';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import {
   describeWithRedis,
@@ -14,23 +14,17 @@ import { lateCopiesSuite } from '../../server/test/guards/late-copies-suite.ts';
 import { lostClientsSuite } from '../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../server/test/guards/repeated-turns-suite.ts';
 import {
+  entryStoreConformance,
   guardConformance,
   mailboxConformance,
   taskStoreConformance,
 } from '../../testing/src/guard.ts';
 import { wokenSagasSuite } from '../../server/test/guards/woken-sagas-suite.ts';
+import { redisEntryStore } from '../src/redis-entry-store.ts';
 import { clients, type Connected } from './support/clients.ts';
 import { pass } from './support/pass.ts';
+import { guardsOn, shiftedStores } from '../../../test/support/shifted-store.ts';
 import { patient } from '../../../test/support/patience.ts';
-
-/**
- * A guard that is not told the time of its hosts: the suites set that hours ahead, and Redis goes
- * by a clock of its own.
- */
-function clockless(client: RedisClient, prefix: string): SagaGuard {
-  const guard = redisGuard(client, { ...patient, prefix });
-  return { ...guard, begin: ({ now: _now, ...claim }) => guard.begin(claim) };
-}
 
 describeWithRedis('what every guard and store does, in Redis', () => {
   let server: RedisServer;
@@ -61,10 +55,14 @@ describeWithRedis('what every guard and store does, in Redis', () => {
         if (one === undefined || other === undefined) throw new Error('not connected');
         return { prefix, one, other, now: Date.now, pass: (ms: number) => pass(redis, prefix, ms) };
       };
-      const makeGuard = async () => {
-        const { prefix, one, other, ...time } = fresh();
-        return { guard: clockless(one, prefix), elsewhere: clockless(other, prefix), ...time };
+      const makeEntries = async () => {
+        const { prefix, one, other, pass: passInRedis } = fresh();
+        const entriesBy = (client: RedisClient): EntryStore =>
+          redisEntryStore('redisGuard', client, { ...patient, prefix });
+        return shiftedStores(entriesBy(one), entriesBy(other), passInRedis);
       };
+      for (const { title, run } of entryStoreConformance(makeEntries)) it(`[T13] ${title}`, run);
+      const makeGuard = async () => guardsOn(await makeEntries());
       for (const { title, run } of guardConformance(makeGuard, { runs: 50 }))
         it(`[T13] ${title}`, run);
       guardedHostsSuite(`by ${name}`, makeGuard);

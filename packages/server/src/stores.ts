@@ -1,9 +1,19 @@
 /**
- * Types for your own guards, task stores, mailboxes, and queues. The suites of
- * `@mcp-saga/testing/guard` test an implementation.
+ * Types for your own stores, task stores, mailboxes, and queues, and the guard on any store. The
+ * suites of `@mcp-saga/testing/guard` test an implementation.
  * @module
  */
 export type { Awaitable, Delivery, OutsideUser } from '@mcp-saga/core';
+export { storeGuard } from './guard/store-guard.ts';
+export type {
+  Charge,
+  Entry,
+  EntryKey,
+  EntryStore,
+  EntryValue,
+  WriteOptions,
+  Written,
+} from './model/entry-store.ts';
 export type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from './model/guard.ts';
 export type { WebhookCheck } from './model/host-options.ts';
 export type { Mailbox, PutBounds, PutResult, StoredAnswer } from './model/mailbox-types.ts';

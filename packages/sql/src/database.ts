@@ -17,8 +17,7 @@ export type SendStatement = (
 /** Names of all tables. */
 export interface Tables {
   readonly schema: string;
-  readonly turns: string;
-  readonly claims: string;
+  readonly entries: string;
   readonly tasks: string;
   readonly boxes: string;
 }
@@ -88,8 +87,7 @@ export function tablesOf(dialect: Dialect, { prefix = 'mcp_saga_' }: SqlOptions)
   const name = (table: string): string => `${prefix}${table}`;
   return {
     schema: name('schema'),
-    turns: name('turns'),
-    claims: name('claims'),
+    entries: name('entries'),
     tasks: name('tasks'),
     boxes: name('boxes'),
   };
@@ -120,7 +118,7 @@ async function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
  * Makes the error of a failed statement. Drivers add the values of a statement to errors, so only
  * two members remain.
  */
-function reported(error: unknown, { turns }: Tables): Error {
+function reported(error: unknown, { entries }: Tables): Error {
   const { message, code } = Object(error) as {
     readonly message?: unknown;
     readonly code?: unknown;
@@ -128,7 +126,7 @@ function reported(error: unknown, { turns }: Tables): Error {
   const text = String(message ?? error);
   const isMissing = code === '42P01' || text.includes('no such table');
   const hint = isMissing
-    ? ` Create the tables (${turns} and others) with createTables() of the store.`
+    ? ` Create the tables (${entries} and others) with createTables() of the store.`
     : '';
   return Object.assign(new Error(text + hint), typeof code === 'string' ? { code } : {});
 }

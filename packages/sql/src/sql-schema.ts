@@ -5,34 +5,22 @@ export function migrationsOf(tables: Tables): readonly (readonly string[])[] {
   return [
     [
       `CREATE TABLE IF NOT EXISTS ${tables.schema} (version INTEGER NOT NULL PRIMARY KEY)`,
-      `CREATE TABLE IF NOT EXISTS ${tables.turns} (
-  saga TEXT NOT NULL,
-  turn BIGINT NOT NULL,
-  jti TEXT,
-  action TEXT NOT NULL,
-  digest TEXT NOT NULL,
-  fence BIGINT NOT NULL,
-  leased_until BIGINT NOT NULL,
-  called_by TEXT NOT NULL,
-  is_again SMALLINT NOT NULL,
-  is_done SMALLINT NOT NULL,
-  request TEXT,
-  response TEXT,
-  responds_until BIGINT NOT NULL,
+      `CREATE TABLE IF NOT EXISTS ${tables.entries} (
+  place TEXT NOT NULL,
+  name TEXT NOT NULL,
+  version BIGINT NOT NULL,
+  head TEXT,
+  body TEXT,
+  written_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
+  body_until BIGINT NOT NULL,
   due_at BIGINT NOT NULL,
-  owner TEXT,
+  principal TEXT,
   bytes BIGINT NOT NULL,
-  PRIMARY KEY (saga, turn)
+  PRIMARY KEY (place, name)
 )`,
-      `CREATE INDEX IF NOT EXISTS ${index(tables.turns)}_due ON ${tables.turns} (due_at)`,
-      `CREATE INDEX IF NOT EXISTS ${index(tables.turns)}_owner ON ${tables.turns} (owner, due_at, bytes) WHERE owner IS NOT NULL`,
-      `CREATE TABLE IF NOT EXISTS ${tables.claims} (
-  claim TEXT NOT NULL PRIMARY KEY,
-  called_by TEXT NOT NULL,
-  expires_at BIGINT NOT NULL
-)`,
-      `CREATE INDEX IF NOT EXISTS ${index(tables.claims)}_due ON ${tables.claims} (expires_at)`,
+      `CREATE INDEX IF NOT EXISTS ${index(tables.entries)}_due ON ${tables.entries} (due_at)`,
+      `CREATE INDEX IF NOT EXISTS ${index(tables.entries)}_charged ON ${tables.entries} (principal, due_at, bytes) WHERE principal IS NOT NULL`,
       `CREATE TABLE IF NOT EXISTS ${tables.tasks} (
   task TEXT NOT NULL PRIMARY KEY,
   version BIGINT NOT NULL,

@@ -1,12 +1,14 @@
-import type { SagaStore } from '@mcp-saga/server/stores';
+import { storeGuard, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
 import type { Database } from './database.ts';
 import { createTables } from './sql-schema.ts';
-import { sqlGuard } from './sql-guard.ts';
+import { sqlEntryStore } from './sql-entry-store.ts';
 import { sqlMailbox } from './sql-mailbox.ts';
 import { sqlTaskStore } from './sql-task-store.ts';
 
 /** Stores of a host in one database. */
 export interface SqlStore extends SagaStore {
+  /** Entries of the guard. */
+  readonly entries: EntryStore;
   /**
    * Creates the missing tables. Several processes can call the function at once, at each start. The
    * user of the database needs the permission to create tables.
@@ -17,8 +19,10 @@ export interface SqlStore extends SagaStore {
 
 /** Makes the stores of a database. */
 export function storeOf(database: Database): SqlStore {
+  const entries = sqlEntryStore(database);
   return {
-    guard: sqlGuard(database),
+    entries,
+    guard: storeGuard(entries),
     tasks: sqlTaskStore(database),
     mailbox: sqlMailbox(database),
     createTables: () => createTables(database),

@@ -31,11 +31,6 @@ export async function keyOf(name: string): Promise<string> {
   return digestPrefix + hex(new Uint8Array(digest));
 }
 
-/** Returns a random call ID, which identifies a call that a client repeats after a lost reply. */
-export function callId(): string {
-  return hex(crypto.getRandomValues(new Uint8Array(8)));
-}
-
 function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

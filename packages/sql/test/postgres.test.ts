@@ -7,7 +7,7 @@ import {
   type PostgresServer,
 } from '../../../test/support/postgres-server.ts';
 import { guardConformance, mailboxConformance } from '../../testing/src/guard.ts';
-import { clockless } from './support/clockless.ts';
+import { guardsOn, shiftedStores } from '../../../test/support/shifted-store.ts';
 import { pass } from './support/pass.ts';
 import { patient } from '../../../test/support/patience.ts';
 
@@ -61,9 +61,8 @@ describeWithPostgres('in PostgreSQL', () => {
     const cases = [
       ...guardConformance(
         async () => {
-          const { store, ...time } = await fresh();
-          const guard = clockless(store.guard);
-          return { guard, elsewhere: guard, ...time };
+          const { store, pass: passInDatabase } = await fresh();
+          return guardsOn(shiftedStores(store.entries, store.entries, passInDatabase));
         },
         { runs: 5 },
       ),
@@ -97,7 +96,7 @@ describeWithPostgres('in PostgreSQL', () => {
     const { rows } = await pool.query(
       "SELECT tablename FROM pg_tables WHERE schemaname = 'billing' ORDER BY 1",
     );
-    const names = ['boxes', 'claims', 'schema', 'tasks', 'turns'].map((name) => ({
+    const names = ['boxes', 'entries', 'schema', 'tasks'].map((name) => ({
       tablename: `saga_${name}`,
     }));
     expect(rows).toEqual(names);
@@ -111,7 +110,7 @@ describeWithPostgres('in PostgreSQL', () => {
     const prefix = freshPrefix();
     await postgresStore(owner, { ...patient, prefix }).createTables();
     await owner.query("CREATE ROLE host LOGIN PASSWORD 'x'");
-    const tables = ['turns', 'claims', 'tasks', 'boxes'].map((name) => prefix + name).join(', ');
+    const tables = ['entries', 'tasks', 'boxes'].map((name) => prefix + name).join(', ');
     await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO host`);
     const pool = new Pool({ connectionString: server.url.replace('saga@', 'host@') });
     onTestFinished(() => pool.end());

@@ -79,7 +79,7 @@ describe('a store in a database', () => {
     }
     expect(() => sqliteMigrations({ prefix: 'shop.saga_' })).toThrow(TypeError);
     expect(postgresMigrations({ prefix: 'shop.saga_' })[0]).toContain(
-      'CREATE INDEX IF NOT EXISTS saga_turns_due',
+      'CREATE INDEX IF NOT EXISTS saga_entries_due',
     );
   });
 
@@ -217,7 +217,7 @@ describe.each(databases)('in %s', (_, open) => {
       const asked = claim({ now: Date.now() + seconds * 1_000 });
       await expect(store.guard.begin(asked)).rejects.toThrow();
     }
-    expect(await rows(`SELECT * FROM ${prefix}turns`)).toHaveLength(0);
+    expect(await rows(`SELECT * FROM ${prefix}entries`)).toHaveLength(0);
     fenceOf(await store.guard.begin(claim({ now: Date.now() + 20_000 })));
     await expect(store.guard.begin(claim({ now: Date.now() + 40_000 }))).rejects.toThrow('30 s');
   });
@@ -243,8 +243,8 @@ describe.each(databases)('in %s', (_, open) => {
   it('[T13] an error of the database contains no sealed value', async () => {
     const { store, rows, prefix } = await open();
     await store.createTables();
-    for (const table of ['turns', 'tasks', 'boxes']) {
-      const column = { turns: 'digest', tasks: 'sealed', boxes: 'answers' }[table];
+    for (const table of ['entries', 'tasks', 'boxes']) {
+      const column = { entries: 'body', tasks: 'sealed', boxes: 'answers' }[table];
       await rows(`ALTER TABLE ${prefix}${table} RENAME COLUMN ${column} TO other`);
     }
     const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
@@ -287,9 +287,7 @@ describe.each(databases)('in %s', (_, open) => {
     await store.mailbox.put('a', 'ada', 'x', { expiresAt, maxAnswers: 1 });
     await store.guard.claim('saga:fire', expiresAt);
     await pass(rows, prefix, 2 * hour);
-    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([
-      300, 3, 1, 1,
-    ]);
+    expect(await Promise.all(['entries', 'tasks', 'boxes'].map(left))).toEqual([301, 3, 1]);
     // As many calls as lead to the next sweep of each store.
     for (let count = 0; count < 50; count += 1) {
       await store.guard.claim(`saga:${count}`, Date.now() + hour);
@@ -299,9 +297,7 @@ describe.each(databases)('in %s', (_, open) => {
         maxAnswers: 99,
       });
     }
-    expect(await Promise.all(['turns', 'tasks', 'boxes', 'claims'].map(left))).toEqual([
-      100, 1, 1, 50,
-    ]);
+    expect(await Promise.all(['entries', 'tasks', 'boxes'].map(left))).toEqual([151, 1, 1]);
   });
 
   it('removes the response of a turn earlier than the turn, and never an interrupted request', async () => {
@@ -316,10 +312,11 @@ describe.each(databases)('in %s', (_, open) => {
     for (let count = 0; count < 50; count += 1) {
       await store.guard.claim(`saga:${count}`, Date.now() + hour);
     }
-    const kept = await rows(`SELECT response, request, bytes FROM ${prefix}turns ORDER BY turn`);
-    expect(kept.map(({ response, request, bytes }) => [response, request, Number(bytes)])).toEqual([
-      [null, null, 0],
-      [null, 'brought', 7],
+    const turns = `SELECT body, bytes FROM ${prefix}entries WHERE name LIKE 'turn:%' ORDER BY name`;
+    const kept = (await rows(turns)).map(({ body, bytes }) => [body, Number(bytes)]);
+    expect(kept).toEqual([
+      [null, 0],
+      ['brought', 7],
     ]);
     expect(await store.guard.begin(claim())).toBe('conflict');
     expect(await store.guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');

@@ -1,7 +1,11 @@
-/** Tests of the promises of guards, stores of tasks, and queues, for your own implementations. */
 /**
- * Tests of the promises of guards, stores of tasks, and mailboxes, for your own implementations.
+ * Tests of the promises of stores, guards, mailboxes, and queues, for your own implementations.
  */
+export {
+  entryStoreConformance,
+  type EntryStoreConformanceOptions,
+  type EntryStoreUnderTest,
+} from './conformance/entry-store-conformance.ts';
 export { guardConformance, type GuardConformanceOptions } from './conformance/guard-conformance.ts';
 export type { GuardUnderTest } from './conformance/guard-requests.ts';
 export {

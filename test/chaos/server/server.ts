@@ -56,6 +56,7 @@ function withoutTime(claim: GuardClaim): GuardClaim {
 const sharedGuard: SagaGuard = {
   ...guard,
   begin: (claim) => guard.begin(isDrain ? withoutTime(claim) : claim),
+  claim: (key, expiresAt, now) => guard.claim(key, expiresAt, isDrain ? undefined : now),
 };
 
 function onError(error: unknown): void {

@@ -20,28 +20,42 @@
  */
 import type { GuardClaim } from '../model/guard.ts';
 
-/** Facts about a used token, as the store holds them. */
-export interface UsedToken {
+/** The request that used a token. */
+interface UsedBy {
   /** ID of the token. */
   readonly jti: string;
   readonly action: GuardClaim['action'];
   /** Digest of the answers. */
   readonly digest: string;
+}
+
+/** Facts about a token whose turn runs, or was interrupted. The body of its entry is the request. */
+export interface UnfinishedToken extends UsedBy {
   /**
    * - `leased`: a request runs the turn, or has died.
    * - `released`: the request ended without a result.
-   * - `finished`: the body of the entry is the response.
    */
-  readonly status: 'leased' | 'released' | 'finished';
+  readonly status: 'leased' | 'released';
   /** Time that a lease lasts, in milliseconds, from the write of the entry. */
   readonly leaseMs: number;
   /** `true` if an earlier lease ended without a result: the effects of the turn are unknown. */
   readonly isAgain: boolean;
-  /** Time until which the response is kept (ms since the epoch). */
+  /** Time until which the response will be kept (ms since the epoch). */
   readonly respondsUntilMs: number;
   /** Time until which the token is known (ms since the epoch). */
   readonly expiresAtMs: number;
 }
+
+/**
+ * Facts about a token whose turn has ended. The body of its entry is the response, until it expires.
+ * These facts stay for weeks, so there are no others.
+ */
+export interface FinishedToken extends UsedBy {
+  readonly status: 'finished';
+}
+
+/** Facts about a used token, as the store holds them. */
+export type UsedToken = UnfinishedToken | FinishedToken;
 
 /** A used token with its body, and when it was written. */
 export interface StoredToken {
@@ -57,7 +71,7 @@ export type Decision =
   | { readonly do: 'respond'; readonly response: string; readonly isOther: boolean }
   | {
       readonly do: 'run';
-      readonly used: UsedToken;
+      readonly used: UnfinishedToken;
       /** Sealed request of the interrupted turn, which runs first. */
       readonly interrupted: string | undefined;
       readonly isOther: boolean;
@@ -96,7 +110,7 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
     claim.awaits === true && isSameAction && !isSameRequest && !isFinished && body !== undefined;
   if (used.jti !== claim.jti || !(isSameRequest || mayEnd || onlyAwaits)) return refuse('conflict');
   if (isFinished) {
-    if (body === undefined || used.respondsUntilMs <= nowMs) return refuse('conflict');
+    if (body === undefined) return refuse('conflict');
     return { do: 'respond', response: body, isOther: !isSameRequest };
   }
   if (used.status === 'leased' && nowMs < writtenAtMs + used.leaseMs) return refuse('busy');
@@ -116,7 +130,7 @@ export function decide(stored: StoredToken | undefined, claim: Asked, nowMs: num
   };
 }
 
-function firstUse(claim: Asked): UsedToken {
+function firstUse(claim: Asked): UnfinishedToken {
   const { jti, action, digest, leaseMs, expiresAt } = claim;
   return {
     jti,
@@ -140,9 +154,14 @@ function refuse(because: 'busy' | 'conflict'): Decision {
 }
 
 /**
- * Facts about a turn whose lease ends without a result; undefined if the token is good again.
+ * Facts about a token whose lease ends without a result; undefined if the token is good again.
  * @param ranNothing - `true` if this lease had no effects
  */
-export function letGo(used: UsedToken, ranNothing: boolean): UsedToken | undefined {
+export function letGo(used: UnfinishedToken, ranNothing: boolean): UnfinishedToken | undefined {
   return ranNothing && !used.isAgain ? undefined : { ...used, status: 'released' };
+}
+
+/** Facts about a token whose turn has ended with a response. */
+export function finished({ jti, action, digest }: UnfinishedToken): FinishedToken {
+  return { jti, action, digest, status: 'finished' };
 }

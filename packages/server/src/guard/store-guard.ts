@@ -16,25 +16,47 @@ import type {
   WriteOptions,
 } from '../model/entry-store.ts';
 import type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from '../model/guard.ts';
-import { decide, letGo, type StoredToken, type UsedToken } from './decide.ts';
+import {
+  decide,
+  finished,
+  letGo,
+  type StoredToken,
+  type UnfinishedToken,
+  type UsedToken,
+} from './decide.ts';
 
 /** Right to a turn, with the facts that its end needs. */
 interface StoredFence extends Fence {
-  readonly used: UsedToken;
+  /** Random ID of the call that leased the turn: two calls never write the same value. */
+  readonly call: string;
+  readonly used: UnfinishedToken;
   readonly request: string | undefined;
   readonly owner: GuardOwner | undefined;
 }
 
-/** Creates the guard of a host on a store. */
+/**
+ * Creates the guard of a host on any store of entries. The rules of a guard are here; the store
+ * only keeps entries.
+ * @example
+ * ```ts
+ * declare const store: EntryStore; // of a package for a database, or your own
+ *
+ * const greet = saga({ name: 'greet', version: '1', forks: 'refuse' }, function* () {
+ *   return 'Hello';
+ * });
+ * createSagaHost({ sagas: [greet], keys, audience: 'shop', guard: { store: storeGuard(store) } });
+ * ```
+ */
 export function storeGuard(store: EntryStore): SagaGuard {
   /** Replaces the entry of a lease. `false` if the lease was taken over. */
   const replace = async (
-    { sagaId, turn, number, owner }: StoredFence,
-    used: UsedToken,
-    body: string | undefined,
+    { sagaId, turn, number, used, owner }: StoredFence,
+    value: EntryValue,
+    bodyExpiresAtMs: number,
   ): Promise<boolean> => {
-    const { status } = await store.write(turnKey(sagaId, turn), valueOf(used, body), number, {
-      ...lifeOf(used),
+    const { status } = await store.write(turnKey(sagaId, turn), value, number, {
+      expiresAtMs: used.expiresAtMs,
+      bodyExpiresAtMs,
       charge: chargeOf(owner),
     });
     return status === 'written';
@@ -42,20 +64,23 @@ export function storeGuard(store: EntryStore): SagaGuard {
   const end = async (fence: Fence, ranNothing: boolean): Promise<boolean> => {
     const held = fence as StoredFence;
     const left = letGo(held.used, ranNothing);
-    if (left !== undefined) return await replace(held, left, held.request);
+    if (left !== undefined)
+      return await replace(held, valueOf(left, held.request, held.call), left.expiresAtMs);
     return await store.remove(turnKey(held.sagaId, held.turn), held.number);
   };
   return {
     begin: async (claim) => await begin(store, claim),
     finish: async (fence, response) => {
       const held = fence as StoredFence;
-      return await replace(held, { ...held.used, status: 'finished' }, response);
+      // A response is sealed for this call, so that no two calls write the same value.
+      const value = { head: JSON.stringify(finished(held.used)), body: response };
+      return await replace(held, value, held.used.respondsUntilMs);
     },
     release: async (fence) => void (await end(fence, false)),
     forget: (fence) => end(fence, true),
     claim: async (key, expiresAtMs, nowMs) => {
       const value = { head: callId() };
-      const written = await store.write({ group: key, name: 'once' }, value, 0, {
+      const written = await store.write(claimKey(key), value, 0, {
         expiresAtMs,
         nowMs,
       });
@@ -67,12 +92,16 @@ export function storeGuard(store: EntryStore): SagaGuard {
   };
 }
 
+/** Each attempt but the last lost a race with another request for the turn. */
+const maxAttempts = 5;
+
 async function begin(store: EntryStore, claim: GuardClaim): Promise<GuardVerdict> {
   const { sagaId, turn, owner } = claim;
   const key = turnKey(sagaId, turn);
+  const call = callId();
   let stored: Entry | undefined;
   let nowMs = 0;
-  for (;;) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const decision = decide(stored && tokenOf(stored), claim, nowMs);
     if (decision.do === 'refuse') return decision.because;
     if (decision.do === 'respond') {
@@ -82,13 +111,12 @@ async function begin(store: EntryStore, claim: GuardClaim): Promise<GuardVerdict
     }
     const { used, interrupted, isOther } = decision;
     const request = interrupted ?? claim.request;
-    // An interrupted turn is already charged, and can always end.
-    const limit = interrupted === undefined ? owner?.maxBytes : undefined;
-    const written = await store.write(key, valueOf(used, request), stored?.version ?? 0, {
-      ...lifeOf(used),
+    const written = await store.write(key, valueOf(used, request, call), stored?.version ?? 0, {
+      expiresAtMs: used.expiresAtMs,
       // The entry of an earlier request may have expired a lease before: a turn may outlast its token.
       mayHaveExpiredAtMs: claim.expiresAt - claim.leaseMs,
-      charge: chargeOf(owner, limit),
+      // A turn that has begun can always end: the limit is for new entries.
+      charge: chargeOf(owner, owner?.maxBytes),
       nowMs: claim.now,
     });
     ({ nowMs } = written);
@@ -97,31 +125,34 @@ async function begin(store: EntryStore, claim: GuardClaim): Promise<GuardVerdict
       stored = written.entry;
       continue;
     }
-    const run: StoredFence = { sagaId, turn, number: written.version, used, request, owner };
+    const run: StoredFence = { sagaId, turn, number: written.version, call, used, request, owner };
     if (interrupted === undefined) return { run };
     return { run, interrupted, ...(isOther ? { other: true } : {}) };
   }
+  return 'busy';
 }
 
 function turnKey(sagaId: string, turn: number): EntryKey {
-  return { group: sagaId, name: `turn ${turn}` };
+  return { group: sagaId, name: `turn:${turn}` };
 }
 
-/** A random ID, so that no two calls write the same value. */
+/** Place of a claim, whose key is `<saga ID>:<name>`: beside the turns of the saga. */
+function claimKey(key: string): EntryKey {
+  const [sagaId = '', ...name] = key.split(':');
+  return { group: sagaId, name: `once:${name.join(':')}` };
+}
+
+/** A random ID of a call, short because it is stored. */
 function callId(): string {
-  return crypto.randomUUID();
+  return crypto.randomUUID().slice(0, 18);
 }
 
-function valueOf(used: UsedToken, body: string | undefined): EntryValue {
-  return { head: JSON.stringify({ ...used, call: callId() }), body };
+function valueOf(used: UnfinishedToken, body: string | undefined, call: string): EntryValue {
+  return { head: JSON.stringify({ ...used, call }), body };
 }
 
 function tokenOf({ head, body, writtenAtMs }: Entry): StoredToken {
   return { used: JSON.parse(head) as UsedToken, body, writtenAtMs };
-}
-
-function lifeOf({ status, expiresAtMs, respondsUntilMs }: UsedToken): WriteOptions {
-  return { expiresAtMs, bodyExpiresAtMs: status === 'finished' ? respondsUntilMs : expiresAtMs };
 }
 
 function chargeOf(owner: GuardOwner | undefined, limit?: number): WriteOptions['charge'] {

@@ -12,7 +12,8 @@ import type { Awaitable } from '@mcp-saga/core';
  * - A version is used once for a key, even if its entry was removed or has expired since, and later
  *   versions are greater: a process that stood still cannot replace what came after it.
  * - A repeated call, whose reply was lost, gives the result of the first: to write what is stored
- *   already is to have written it. Callers never write one value twice.
+ *   already is to have written it. Callers never write one value twice, since it is sealed or has a
+ *   random ID.
  */
 export interface EntryStore {
   /**

@@ -92,6 +92,8 @@ class MemoryEntryStore implements EntryStore {
     const text = textOf(key);
     const entry = this.#entryAt(text, nowMs);
     if ((entry?.version ?? 0) !== expected) return { status: 'other', entry, nowMs };
+    if (expiresAtMs <= nowMs)
+      throw new Error('The entry would expire at once: a clock is ahead. Synchronize the clocks.');
     const { to, limit = Number.POSITIVE_INFINITY } = charge ?? {};
     if (expected === 0) {
       this.#assertNotForgotten(mayHaveExpiredAtMs, nowMs);

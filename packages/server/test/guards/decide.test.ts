@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decide, letGo, type StoredToken, type UsedToken } from '../../src/guard/decide.ts';
+import {
+  decide,
+  finished,
+  letGo,
+  type StoredToken,
+  type UnfinishedToken,
+} from '../../src/guard/decide.ts';
 import type { GuardClaim } from '../../src/model/guard.ts';
 
 const now = 1_000_000;
@@ -108,7 +114,7 @@ const cases: readonly (readonly [
   ),
   [
     'finished',
-    token({ status: 'finished' }, 'response'),
+    ended('response'),
     [
       'response',
       'conflict',
@@ -121,19 +127,10 @@ const cases: readonly (readonly [
       'conflict',
     ],
   ],
-  [
-    'finished, without its response',
-    token({ status: 'finished' }),
-    Array.from({ length: 9 }, () => 'conflict' as const),
-  ],
-  [
-    'finished, its response expired',
-    token({ status: 'finished', respondsUntilMs: now }, 'response'),
-    Array.from({ length: 9 }, () => 'conflict' as const),
-  ],
+  ['finished, without its response', ended(), Array.from({ length: 9 }, () => 'conflict' as const)],
   [
     'finished cancel',
-    token({ status: 'finished', action: 'cancel' }, 'response'),
+    ended('response', { action: 'cancel' }),
     [
       'conflict',
       'conflict',
@@ -169,7 +166,7 @@ describe('the next state of a used token', () => {
   });
 
   it('makes a token good again only if none of its leases can have had effects', () => {
-    const { used } = token({ status: 'leased' });
+    const used = unfinished({ status: 'leased' });
     expect(letGo(used, true)).toBeUndefined();
     expect(letGo(used, false)).toMatchObject({ status: 'released' });
     expect(letGo({ ...used, isAgain: true }, true)).toMatchObject({ status: 'released' });
@@ -200,9 +197,22 @@ function resultOf(stored: StoredToken | undefined, asked: GuardClaim): Result {
   return decision.isOther ? 'run its request' : 'run first';
 }
 
-/** A used token. Default: it was written just now, by the request of `claim`. */
-function token(change: Partial<UsedToken>, body?: string, writtenAtMs = now - 1): StoredToken {
-  const used: UsedToken = {
+/** An unfinished token. Default: it was written just now, by the request of `claim`. */
+function token(
+  change: Partial<UnfinishedToken>,
+  body?: string,
+  writtenAtMs = now - 1,
+): StoredToken {
+  return { used: unfinished(change), body, writtenAtMs };
+}
+
+/** A finished token. Its response may have expired. */
+function ended(body?: string, change: Partial<UnfinishedToken> = {}): StoredToken {
+  return { used: finished(unfinished(change)), body, writtenAtMs: now - 1 };
+}
+
+function unfinished(change: Partial<UnfinishedToken>): UnfinishedToken {
+  return {
     jti: 'token',
     action: 'resume',
     digest: 'yes',
@@ -213,5 +223,4 @@ function token(change: Partial<UsedToken>, body?: string, writtenAtMs = now - 1)
     expiresAtMs: now + 2_000_000,
     ...change,
   };
-  return { used, body, writtenAtMs };
 }

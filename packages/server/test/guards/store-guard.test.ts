@@ -1,9 +1,11 @@
 import { describe, it } from 'vitest';
-import { storeGuard } from '../../src/guard/store-guard.ts';
 import { memoryEntryStore } from '../../src/store/memory-entry-store.ts';
-import { guardConformance } from '../../../testing/src/guard.ts';
-import { memoryGuardLog } from '../../../../test/support/known-logs.ts';
-import { expectLogs } from '../../../../test/support/logs.ts';
+import {
+  entryStoreConformance,
+  guardConformance,
+  type EntryStoreUnderTest,
+} from '../../../testing/src/guard.ts';
+import { guardsOn } from '../../../../test/support/shifted-store.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { absentClientsSuite } from './absent-clients-suite.ts';
 import { guardedHostsSuite } from './guarded-hosts-suite.ts';
@@ -14,16 +16,20 @@ import { lostClientsSuite } from './lost-clients-suite.ts';
 import { repeatedTurnsSuite } from './repeated-turns-suite.ts';
 import { wokenSagasSuite } from './woken-sagas-suite.ts';
 
-expectLogs(memoryGuardLog);
-
-async function onStore(): Promise<GuardUnderTest> {
+async function stores(): Promise<EntryStoreUnderTest> {
   const clock = testClock();
   const store = memoryEntryStore({ clock });
   const pass = async (ms: number): Promise<void> => void (clock.now += ms);
-  // Each process has a guard of its own on the store that they share.
-  return { guard: storeGuard(store), elsewhere: storeGuard(store), now: clock, pass };
+  return { store, elsewhere: store, now: clock, pass };
 }
 
+/** Each process has a guard of its own on the store that they share. */
+const onStore = async (): Promise<GuardUnderTest> => guardsOn(await stores());
+
+describe('a store of entries in memory', () => {
+  for (const { title, run } of entryStoreConformance(stores, { isRemote: false }))
+    it(`[T13] ${title}`, run);
+});
 describe('a guard on a store of entries', () => {
   for (const { title, run } of guardConformance(onStore, { runs: 1_000 }))
     it(`[T13] ${title}`, run);

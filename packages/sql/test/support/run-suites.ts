@@ -1,10 +1,11 @@
 import { sqliteStore, type PreparingSqlite } from '@mcp-saga/sql';
 import {
+  entryStoreConformance,
   guardConformance,
   mailboxConformance,
   taskStoreConformance,
 } from '../../../testing/src/guard.ts';
-import { clockless } from './clockless.ts';
+import { guardsOn, shiftedStores } from '../../../../test/support/shifted-store.ts';
 import { pass } from './pass.ts';
 
 // Runs the suites on the SQLite of a runtime, and prints what failed. No test runner, so that any
@@ -31,15 +32,13 @@ const fresh = async () => {
   const run = (sql: string): unknown => database.prepare(sql).run();
   return { store, now: Date.now, pass: (ms: number) => pass(run, 'mcp_saga_', ms) };
 };
+const makeEntries = async () => {
+  const { store, pass: passInDatabase } = await fresh();
+  return shiftedStores(store.entries, store.entries, passInDatabase);
+};
 const cases = [
-  ...guardConformance(
-    async () => {
-      const { store, ...time } = await fresh();
-      const guard = clockless(store.guard);
-      return { guard, elsewhere: guard, ...time };
-    },
-    { runs: 20 },
-  ),
+  ...entryStoreConformance(makeEntries),
+  ...guardConformance(async () => guardsOn(await makeEntries()), { runs: 20 }),
   ...taskStoreConformance(async () => {
     const { store, ...time } = await fresh();
     return { store: store.tasks, elsewhere: store.tasks, ...time };

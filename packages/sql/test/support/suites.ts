@@ -7,13 +7,14 @@ import { lateCopiesSuite } from '../../../server/test/guards/late-copies-suite.t
 import { lostClientsSuite } from '../../../server/test/guards/lost-clients-suite.ts';
 import { repeatedTurnsSuite } from '../../../server/test/guards/repeated-turns-suite.ts';
 import {
+  entryStoreConformance,
   guardConformance,
   mailboxConformance,
   taskStoreConformance,
 } from '../../../testing/src/guard.ts';
-import { clockless } from './clockless.ts';
 import type { Connected } from './databases.ts';
 import { pass } from './pass.ts';
+import { guardsOn, shiftedStores } from '../../../../test/support/shifted-store.ts';
 import { patient } from '../../../../test/support/patience.ts';
 
 // Of all suites: several may share a server.
@@ -42,10 +43,12 @@ export function storeSuites(
       await one.createTables();
       return { one, other, now: Date.now, pass: (ms: number) => pass(connected.run, prefix, ms) };
     };
-    const makeGuard = async () => {
-      const { one, other, ...time } = await fresh();
-      return { guard: clockless(one.guard), elsewhere: clockless(other.guard), ...time };
+    const makeEntries = async () => {
+      const { one, other, pass: passInDatabase } = await fresh();
+      return shiftedStores(one.entries, other.entries, passInDatabase);
     };
+    for (const { title, run } of entryStoreConformance(makeEntries)) it(`[T13] ${title}`, run);
+    const makeGuard = async () => guardsOn(await makeEntries());
     for (const { title, run } of guardConformance(makeGuard, { runs })) it(`[T13] ${title}`, run);
     if (hosts) {
       guardedHostsSuite(`by ${name}`, makeGuard);

@@ -1,0 +1,202 @@
+/**
+ * Entries in Redis, one string key each: `<version> <written> <bytes> <until> <principal> <head>`.
+ * The body has a key of its own, which may expire earlier. All keys of a group are on one node of a
+ * cluster, because the group is in braces.
+ *
+ * Redis runs a script atomically. A full Redis checks only the first write of a script: a new entry
+ * is written first, so a full Redis rejects it before any change; a replacement first deletes the
+ * old body, so what has begun can always end. Numbers are formatted with %.0f, because Lua rounds
+ * to 14 digits.
+ *
+ * The bytes of a principal are counted in another key, which may be on another node: a new entry is
+ * written first, and removed again if the principal is at its limit.
+ */
+import type { Charge, Entry, EntryKey, EntryStore, Written } from '@mcp-saga/server/stores';
+import { connect } from './connect.ts';
+import type { RedisClient, RedisOptions } from './redis-client.ts';
+import { clock, isOne, whole } from './redis-values.ts';
+
+const parse = `
+local function parse(stored)
+  return string.match(stored, '^(%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+end
+`;
+
+/**
+ * KEYS: entry, body. ARGV: head, body, '1' if there is a body, expected version, expiry, expiry of
+ * the body, principal or '-', time of the host or ''. Returns what happened, the time, and the
+ * version with the replaced charge, or the stored entry with its body.
+ */
+const write: string = `${clock}${parse}
+-- Tokens allow the same difference between clocks.
+if ARGV[8] ~= '' and math.abs(now - ARGV[8]) > 30000 then
+  return redis.error_reply('MCPSAGA The clocks of Redis and of this host differ by more than 30 s. Synchronize the clocks.')
+end
+local stored = redis.call('GET', KEYS[1])
+local version, written, bytes, kept, principal, head = '0', '0', '0', '0', '-', nil
+if stored then version, written, bytes, kept, principal, head = parse(stored) end
+-- A repeated call after a dropped connection: two calls never write one value.
+if head == ARGV[1] and (redis.call('GET', KEYS[2]) or '') == ARGV[2] then return {'written', text(now), version} end
+if version ~= ARGV[4] then
+  return {'other', text(now), stored or '', stored and redis.call('GET', KEYS[2])}
+end
+if tonumber(ARGV[5]) <= now then return redis.error_reply(ahead) end
+-- Greater than all earlier versions, including expired ones.
+local next = text(math.max(time[1] * 1000000 + time[2], version + 1))
+local size = ARGV[3] == '1' and string.len(ARGV[2]) or 0
+if stored then redis.call('DEL', KEYS[2]) end
+redis.call('SET', KEYS[1], next .. ' ' .. text(now) .. ' ' .. size .. ' ' .. ARGV[6] .. ' ' .. ARGV[7] .. ' ' .. ARGV[1])
+redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+if ARGV[3] == '1' then
+  redis.call('SET', KEYS[2], ARGV[2])
+  redis.call('PEXPIREAT', KEYS[2], ARGV[6])
+end
+return {'written', text(now), next, principal, bytes, kept}
+`;
+
+/** KEYS: entry, body. ARGV: expected version. */
+const remove: string = `${parse}
+local stored = redis.call('GET', KEYS[1])
+if not stored then return {0} end
+local version, written, bytes, kept, principal = parse(stored)
+if version ~= ARGV[1] then return {0} end
+redis.call('DEL', KEYS[1], KEYS[2])
+return {1, principal, bytes, kept}
+`;
+
+/** KEYS: entry, body. */
+const read = `return {redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])}`;
+
+/**
+ * KEYS: stored bytes of a principal, as `<slot>:<bytes>` for each 15 minutes of expiry. ARGV: limit,
+ * bytes to add, their expiry, bytes to subtract, their expiry. Returns 0 and adds nothing if the
+ * limit was reached before.
+ */
+const count: string = `${clock}
+local slot = 900000
+local slots = {}
+local kept = 0
+for at, bytes in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%d+):(%d+)') do
+  at = tonumber(at)
+  if at * slot > now then
+    slots[at] = tonumber(bytes)
+    kept = kept + bytes
+  end
+end
+if kept >= tonumber(ARGV[1]) then return 0 end
+local function add(bytes, expiry)
+  local at = math.ceil(expiry / slot)
+  slots[at] = math.max(0, (slots[at] or 0) + bytes)
+end
+add(-ARGV[4], ARGV[5])
+add(ARGV[2], ARGV[3])
+local parts = {}
+local last = 0
+for at, bytes in pairs(slots) do
+  if bytes > 0 then
+    table.insert(parts, text(at) .. ':' .. text(bytes))
+    last = math.max(last, at)
+  end
+end
+-- A full Redis allows a write after a delete, so the end of a turn is always counted.
+redis.call('DEL', KEYS[1])
+if #parts > 0 then
+  redis.call('SET', KEYS[1], table.concat(parts, ' '))
+  redis.call('PEXPIREAT', KEYS[1], text(last * slot))
+end
+return 1
+`;
+
+/** Bytes of a principal until an expiry (ms since the epoch). */
+interface Charged {
+  readonly principal: string;
+  readonly bytes: number;
+  readonly untilMs: number;
+}
+
+/** Creates a store of entries in Redis. */
+export function redisEntryStore(
+  maker: string,
+  client: RedisClient,
+  options: RedisOptions,
+): EntryStore {
+  const { keys, run } = connect(maker, client, options);
+  /** Counts new bytes in place of old ones. `false`: the principal is at its limit. */
+  const charge = async (
+    added: Charged | undefined,
+    replaced: Charged | undefined,
+    limit: Charge['limit'] = Number.MAX_SAFE_INTEGER,
+  ): Promise<boolean> => {
+    const { principal } = added ?? replaced ?? {};
+    if (principal === undefined) return true;
+    const values = [
+      whole(limit),
+      ...[added, replaced].flatMap((one) => [whole(one?.bytes ?? 0), whole(one?.untilMs ?? 0)]),
+    ];
+    return isOne(await run(count, [keys.charges(principal)], values));
+  };
+  const removed = async (key: EntryKey, version: number): Promise<boolean> => {
+    const [isRemoved, ...old] = textsOf(await run(remove, keys.entry(key), [String(version)]));
+    await charge(undefined, chargedOf(old));
+    return isOne(isRemoved);
+  };
+  return {
+    write: async (key, { head, body }, expected, bounds): Promise<Written> => {
+      const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge: charged, nowMs: host } = bounds;
+      const untilMs = Math.min(bodyExpiresAtMs, expiresAtMs);
+      const reply = await run(write, keys.entry(key), [
+        head,
+        body ?? '',
+        body === undefined ? '0' : '1',
+        String(expected),
+        whole(expiresAtMs),
+        whole(untilMs),
+        charged?.to ?? '-',
+        host === undefined ? '' : whole(host),
+      ]);
+      const [status, now, ...more] = textsOf(reply);
+      const nowMs = Number(now);
+      if (status === 'other') {
+        const [stored, storedBody] = more;
+        return { status, entry: entryOf(stored, storedBody), nowMs };
+      }
+      if (status !== 'written' || Number.isNaN(nowMs))
+        throw new TypeError('Unexpected reply from the Redis script of an entry.');
+      const [version, ...old] = more;
+      const written = { status, version: Number(version), nowMs } as const;
+      if (charged === undefined) return written;
+      const added = { principal: charged.to, bytes: body?.length ?? 0, untilMs };
+      const limit = expected === 0 ? charged.limit : undefined;
+      if (await charge(added, chargedOf(old), limit)) return written;
+      await run(remove, keys.entry(key), [String(written.version)]);
+      return { status: 'full', nowMs };
+    },
+    remove: removed,
+    read: async (key) => {
+      const [stored, body] = textsOf(await run(read, keys.entry(key), []));
+      return entryOf(stored, body);
+    },
+  };
+}
+
+function entryOf(stored: string | undefined, body: string | undefined): Entry | undefined {
+  if (stored === undefined || stored === '') return undefined;
+  const [, version, writtenAtMs, head] = /^(\d+) (\d+) \d+ \d+ \S+ ([^]*)$/.exec(stored) ?? [];
+  if (head === undefined) throw new TypeError('A Redis key holds no entry of the store.');
+  return { head, body, version: Number(version), writtenAtMs: Number(writtenAtMs) };
+}
+
+/** The charge of an entry that was replaced or removed; undefined if nobody paid. */
+function chargedOf([principal, bytes, untilMs]: Texts): Charged | undefined {
+  if (principal === undefined || principal === '-') return undefined;
+  return { principal, bytes: Number(bytes), untilMs: Number(untilMs) };
+}
+
+type Texts = readonly (string | undefined)[];
+
+/** Reads a reply of texts. Clients can be configured to return numbers as numbers. */
+function textsOf(reply: unknown): Texts {
+  return (Array.isArray(reply) ? (reply as unknown[]) : []).map((text) =>
+    typeof text === 'string' || typeof text === 'number' ? String(text) : undefined,
+  );
+}

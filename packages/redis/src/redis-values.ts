@@ -1,0 +1,17 @@
+/** Lua: the Redis clock, by which all processes agree on leases, and numbers as text. */
+export const clock = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function text(number) return string.format('%.0f', number) end
+local ahead = 'MCPSAGA The entry would expire at once: the Redis clock is ahead. Synchronize the clocks.'
+`;
+
+/** Reads a reply of 1. Clients can be configured to return numbers as text. */
+export function isOne(reply: unknown): boolean {
+  return Number(reply) === 1;
+}
+
+/** Formats a number for Redis. */
+export function whole(number: number): string {
+  return String(Math.ceil(number));
+}

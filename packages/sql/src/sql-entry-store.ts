@@ -1,0 +1,158 @@
+/**
+ * Entries in a table: group, name, version, head, and body. Each method is one statement, and a write
+ * that another write prevented reads what is stored.
+ *
+ * A removed entry stays as a row without a head until it expires, so that the next version of its key
+ * is greater, even within one millisecond. A row also loses its body at `body_until`. A sweep removes
+ * such rows and bodies later; every statement ignores them before.
+ */
+import type { Entry, EntryKey, EntryStore, Written } from '@mcp-saga/server/stores';
+import type { Database, Row } from './database.ts';
+import { keyOf, textOf, wordOf } from './sql-text.ts';
+import { sweeper } from './sweep.ts';
+
+/** Clocks of hosts may differ from the clock of the database by as much as tokens allow. */
+const maxSkewMs = 30_000;
+
+/** Creates a store of entries. */
+export function sqlEntryStore(database: Database): EntryStore {
+  const { run } = database;
+  const statements = statementsOf(database);
+  const sweep = sweeper(database, statements.sweep);
+  return {
+    write: async (key, value, expected, bounds): Promise<Written> => {
+      await sweep();
+      const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge, nowMs: hostTime } = bounds;
+      const place = await placeOf(key);
+      const values = [
+        ...place,
+        wordOf(value.head),
+        value.body === undefined ? null : wordOf(value.body),
+        Math.ceil(expiresAtMs),
+        Math.ceil(Math.min(bodyExpiresAtMs, expiresAtMs)),
+        charge === undefined ? null : await keyOf(charge.to),
+        value.body?.length ?? 0,
+        hostTime === undefined ? null : Math.ceil(hostTime),
+      ];
+      // A row that expires between the two statements is gone for the next attempt.
+      for (let isLast = false; ; isLast = true) {
+        const [row] = await (expected === 0
+          ? run(statements.insert, [...values, limitOf(charge?.limit)])
+          : run(statements.update, [...values, expected]));
+        if (row !== undefined)
+          return { status: 'written', version: Number(row['version']), nowMs: Number(row['now']) };
+        const [stored = {}] = await run(statements.read, place);
+        const nowMs = Number(stored['now']);
+        assertClocks(hostTime, nowMs);
+        const entry = entryOf(stored);
+        // The driver repeated the call, because the reply was lost: two calls never write one value.
+        if (entry !== undefined && entry.head === value.head && entry.body === value.body)
+          return { status: 'written', version: entry.version, nowMs };
+        if (entry !== undefined || expected !== 0) return { status: 'other', entry, nowMs };
+        if (expiresAtMs <= nowMs) throw new Error(ahead);
+        if (charge?.limit !== undefined) return { status: 'full', nowMs };
+        if (isLast) return { status: 'other', entry, nowMs };
+      }
+    },
+    remove: async (key, expected) =>
+      (await run(statements.remove, [...(await placeOf(key)), expected])).length > 0,
+    read: async (key) => {
+      const [row = {}] = await run(statements.read, await placeOf(key));
+      return entryOf(row);
+    },
+  };
+}
+
+const ahead =
+  'The entry would expire at once: the clock of the database is ahead. Synchronize the clocks.';
+
+/** @throws Error if the clocks of the host and the database differ too much */
+function assertClocks(hostTime: number | undefined, nowMs: number): void {
+  if (hostTime === undefined || Math.abs(nowMs - hostTime) <= maxSkewMs) return;
+  throw new Error(
+    'The clocks of the database and of this host differ by more than 30 s. Synchronize the clocks.',
+  );
+}
+
+async function placeOf({ group, name }: EntryKey): Promise<[string, string]> {
+  return [await keyOf(group), await keyOf(name)];
+}
+
+/** Databases have no greater number than this. */
+function limitOf(limit: number | undefined): number | null {
+  return limit === undefined || limit >= Number.MAX_SAFE_INTEGER ? null : limit;
+}
+
+function entryOf(row: Row): Entry | undefined {
+  const { version, head, body, written_at: writtenAtMs } = row;
+  if (head === null || head === undefined) return undefined;
+  return {
+    head: textOf(head),
+    body: body === null || body === undefined ? undefined : textOf(body),
+    version: Number(version),
+    writtenAtMs: Number(writtenAtMs),
+  };
+}
+
+/** Greater of two numbers. */
+function later(one: string, other: string): string {
+  return `CASE WHEN ${one} > ${other} THEN ${one} ELSE ${other} END`;
+}
+
+function statementsOf({ dialect, tables }: Pick<Database, 'dialect' | 'tables'>): {
+  readonly insert: string;
+  readonly update: string;
+  readonly remove: string;
+  readonly read: string;
+  readonly sweep: (limit: number) => readonly string[];
+} {
+  const { now } = dialect;
+  const { entries } = tables;
+  const isKey = 'place = CAST($1 AS TEXT) AND name = CAST($2 AS TEXT)';
+  const isLive = `head IS NOT NULL AND expires_at > ${now}`;
+  const dueAt =
+    'CASE WHEN CAST($4 AS TEXT) IS NULL THEN CAST($5 AS BIGINT) ELSE CAST($6 AS BIGINT) END';
+  const areClocksGood = `CAST($5 AS BIGINT) > ${now}
+  AND (CAST($9 AS BIGINT) IS NULL OR abs(${now} - CAST($9 AS BIGINT)) <= ${maxSkewMs})`;
+  const columns = 'head, body, written_at, expires_at, body_until, due_at, principal, bytes';
+  const written = `CAST($3 AS TEXT), CAST($4 AS TEXT), ${now}, CAST($5 AS BIGINT), CAST($6 AS BIGINT), ${dueAt},
+  CAST($7 AS TEXT), CAST($8 AS BIGINT)`;
+  const anew = columns
+    .split(', ')
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ');
+  return {
+    /**
+     * Values: group, name, head, body, expiry, expiry of the body, principal, bytes, time of the
+     * host, limit of the principal. No row if a live entry exists, the principal is at the limit, or
+     * a clock is wrong.
+     */
+    insert: `INSERT INTO ${entries} AS stored (place, name, version, ${columns})
+SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), ${now}, ${written}
+WHERE ${areClocksGood}
+  AND (CAST($10 AS BIGINT) IS NULL OR CAST($10 AS BIGINT) > (SELECT COALESCE(SUM(charged.bytes), 0) FROM ${entries} AS charged
+    WHERE charged.principal = CAST($7 AS TEXT) AND charged.due_at > ${now}))
+ON CONFLICT (place, name) DO UPDATE SET ${anew}, version = ${later('excluded.version', 'stored.version + 1')}
+WHERE stored.head IS NULL OR stored.expires_at <= ${now}
+RETURNING version, ${now} AS now`,
+    /** The same values, with the expected version as the last. */
+    update: `UPDATE ${entries} SET head = CAST($3 AS TEXT), body = CAST($4 AS TEXT), written_at = ${now},
+  expires_at = CAST($5 AS BIGINT), body_until = CAST($6 AS BIGINT), due_at = ${dueAt}, principal = CAST($7 AS TEXT),
+  bytes = CAST($8 AS BIGINT), version = ${later(now, 'version')} + 1
+WHERE ${isKey} AND ${isLive} AND version = CAST($10 AS BIGINT) AND ${areClocksGood}
+RETURNING version, ${now} AS now`,
+    /** Values: group, name, expected version. A repeated call finds what it has removed. */
+    remove: `UPDATE ${entries} SET head = NULL, body = NULL, bytes = 0
+WHERE ${isKey} AND expires_at > ${now} AND version = CAST($3 AS BIGINT) RETURNING version`,
+    /** Values: group, name. One row, with the time of the database. */
+    read: `SELECT clock.now AS now, stored.version, stored.written_at,
+  CASE WHEN stored.expires_at > clock.now THEN stored.head END AS head,
+  CASE WHEN stored.body_until > clock.now THEN stored.body END AS body
+FROM (SELECT ${now} AS now) AS clock LEFT JOIN ${entries} AS stored ON ${isKey}`,
+    sweep: (limit) => [
+      `DELETE FROM ${entries} WHERE ${dialect.isAmong(entries, `due_at <= ${now} AND expires_at <= ${now}`, limit)} RETURNING 1`,
+      `UPDATE ${entries} SET body = NULL, bytes = 0, due_at = expires_at
+WHERE ${dialect.isAmong(entries, `due_at <= ${now} AND expires_at > ${now}`, limit)} RETURNING 1`,
+    ],
+  };
+}

@@ -1,0 +1,248 @@
+import type { EntryKey, EntryStore, WriteOptions, Written } from '@mcp-saga/server/stores';
+import { SagaTestError } from '../values/errors.ts';
+import { show } from '../values/show.ts';
+import { collectCases, hour, minute, same, type ConformanceCase } from './conformance-case.ts';
+
+/** A store of entries under test, and its clock. */
+export interface EntryStoreUnderTest {
+  readonly store: EntryStore;
+  /** Same store, as another process sees it. */
+  readonly elsewhere: EntryStore;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Advances the clock of the store. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+/** Options of `entryStoreConformance`. */
+export interface EntryStoreConformanceOptions {
+  /**
+   * `false` for a store in the process of its hosts: no reply of it is lost, and its clock is theirs.
+   * @default true
+   */
+  readonly isRemote?: boolean;
+}
+
+const key: EntryKey = { group: 'saga', name: 'turn:1' };
+
+/** @throws SagaTestError `violated` if nothing was written */
+function versionOf(written: Written): number {
+  if (written.status === 'written') return written.version;
+  throw new SagaTestError('violated', `Expected a write, but the store returned ${show(written)}.`);
+}
+
+/** The stored value that a refused write returned; undefined if there is none. */
+function storedIn(written: Written): unknown {
+  if (written.status !== 'other')
+    throw new SagaTestError('violated', `Expected a refusal, but got ${show(written)}.`);
+  const { head, body } = written.entry ?? {};
+  return written.entry && { head, body };
+}
+
+/**
+ * Returns the guarantees of every store of entries, as tests for any test runner.
+ * @param make - makes an empty store, for each test
+ * @example
+ * ```ts
+ * import type { EntryStore } from '@mcp-saga/server/stores';
+ * import { it } from 'vitest';
+ *
+ * declare const open: (clock: () => number) => EntryStore; // your store, with a clock of the test
+ *
+ * const make = async () => {
+ *   let time = Date.now();
+ *   const store = open(() => time);
+ *   return { store, elsewhere: store, now: () => time, pass: async (ms: number) => void (time += ms) };
+ * };
+ * for (const { title, run } of entryStoreConformance(make)) it(title, run);
+ * ```
+ */
+export function entryStoreConformance(
+  make: () => Promise<EntryStoreUnderTest>,
+  { isRemote = true }: EntryStoreConformanceOptions = {},
+): readonly ConformanceCase[] {
+  const { cases, test } = collectCases(async () => {
+    const made = await make();
+    const life = (change: Partial<WriteOptions> = {}): WriteOptions => ({
+      expiresAtMs: made.now() + hour,
+      ...change,
+    });
+    return { ...made, life };
+  });
+
+  test('stores an entry for all processes', async ({ store, elsewhere, life, now }) => {
+    same(await elsewhere.read(key), undefined);
+    const before = now();
+    const version = versionOf(await store.write(key, { head: 'a', body: 'b' }, 0, life()));
+    const { writtenAtMs, ...entry } = (await elsewhere.read(key)) ?? { writtenAtMs: 0 };
+    same(entry, { head: 'a', body: 'b', version });
+    same(writtenAtMs >= before - minute && writtenAtMs <= now() + minute, true);
+    for (const other of [
+      { ...key, name: 'turn:2' },
+      { ...key, group: 'other' },
+    ])
+      same(await store.read(other), undefined);
+  });
+
+  test('replaces the expected version only, and returns the stored entry otherwise', async (made) => {
+    const { store, elsewhere, life } = made;
+    same(storedIn(await store.write(key, { head: 'x' }, 7, life())), undefined);
+    const first = versionOf(await store.write(key, { head: 'a', body: 'b' }, 0, life()));
+    const stored = { head: 'a', body: 'b' };
+    for (const expected of [0, first - 1, first + 1])
+      same(storedIn(await elsewhere.write(key, { head: 'x' }, expected, life())), stored);
+    const second = versionOf(await elsewhere.write(key, { head: 'c' }, first, life()));
+    same(second > first, true);
+    same(storedIn(await store.write(key, { head: 'y' }, first, life())), {
+      head: 'c',
+      body: undefined,
+    });
+  });
+
+  test('lets one of many simultaneous writes through', async ({ store, elsewhere, life }) => {
+    const written = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        (index % 2 === 0 ? store : elsewhere).write(key, { head: `head ${index}` }, 0, life()),
+      ),
+    );
+    const isWritten = written.filter(({ status }) => status === 'written');
+    same(isWritten.length, 1);
+    same(
+      written.filter(({ status }) => status === 'other').length,
+      written.length - isWritten.length,
+    );
+  });
+
+  test('has written what is stored already, if the call is repeated', async ({ store, life }) => {
+    if (!isRemote) return;
+    const first = versionOf(await store.write(key, { head: 'a', body: 'b' }, 0, life()));
+    same(versionOf(await store.write(key, { head: 'a', body: 'b' }, 0, life())), first);
+    same(storedIn(await store.write(key, { head: 'a', body: 'c' }, 0, life())), {
+      head: 'a',
+      body: 'b',
+    });
+    const second = versionOf(await store.write(key, { head: 'd', body: 'b' }, first, life()));
+    same(versionOf(await store.write(key, { head: 'd', body: 'b' }, first, life())), second);
+  });
+
+  test('removes the expected version only, and uses no version twice', async (made) => {
+    const { store, elsewhere, life } = made;
+    same(await store.remove(key, 1), false);
+    const first = versionOf(await store.write(key, { head: 'a', body: 'b' }, 0, life()));
+    same(await elsewhere.remove(key, first - 1), false);
+    same(await elsewhere.remove(key, first), true);
+    same(await store.read(key), undefined);
+    same(storedIn(await store.write(key, { head: 'late' }, first, life())), undefined);
+    const second = versionOf(await store.write(key, { head: 'c' }, 0, life()));
+    same(second > first, true);
+    same(await store.remove(key, first), false);
+    same(storedIn(await store.write(key, { head: 'late' }, first, life())), {
+      head: 'c',
+      body: undefined,
+    });
+  });
+
+  test('forgets an entry when it expires, and uses no version twice', async (made) => {
+    const { store, elsewhere, life, pass } = made;
+    const first = versionOf(await store.write(key, { head: 'a', body: 'b' }, 0, life()));
+    await pass(hour - minute);
+    same((await elsewhere.read(key))?.body, 'b');
+    await pass(2 * minute);
+    same(await elsewhere.read(key), undefined);
+    same(storedIn(await store.write(key, { head: 'late' }, first, life())), undefined);
+    same(await store.remove(key, first), false);
+    const second = versionOf(await store.write(key, { head: 'c' }, 0, life()));
+    same(second > first, true);
+  });
+
+  test('forgets a body earlier than its head', async ({ store, life, now, pass }) => {
+    const bodyExpiresAtMs = now() + minute;
+    const written = await store.write(key, { head: 'a', body: 'b' }, 0, life({ bodyExpiresAtMs }));
+    await pass(2 * minute);
+    const { head, body, version } = (await store.read(key)) ?? {};
+    same({ head, body, version }, { head: 'a', body: undefined, version: versionOf(written) });
+    same(storedIn(await store.write(key, { head: 'x' }, 0, life())), {
+      head: 'a',
+      body: undefined,
+    });
+  });
+
+  test('counts a lease from the last write', async ({ store, life, pass }) => {
+    const first = versionOf(await store.write(key, { head: 'a' }, 0, life()));
+    const began = (await store.read(key))?.writtenAtMs ?? 0;
+    await pass(10 * minute);
+    versionOf(await store.write(key, { head: 'b' }, first, life()));
+    const renewed = (await store.read(key))?.writtenAtMs ?? 0;
+    same(Math.abs(renewed - began - 10 * minute) < minute, true);
+  });
+
+  test('rejects an entry that would expire at once', async (made) => {
+    const { store, life, now } = made;
+    const rejected = async (change: Partial<WriteOptions>): Promise<boolean> => {
+      try {
+        await store.write(key, { head: 'a' }, 0, life(change));
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    same(await rejected({ expiresAtMs: now() - minute }), true);
+    // The clock of the host is wrong.
+    if (isRemote) {
+      same(await rejected({ nowMs: now() - minute }), true);
+      same(await rejected({ nowMs: now() + minute }), true);
+    }
+    same(await store.read(key), undefined);
+    same(await rejected({ nowMs: now() + 10_000 }), false);
+  });
+
+  test('writes no new entry for a principal at the limit', async ({ store, elsewhere, life }) => {
+    const charge = { to: 'ada', limit: 1_000 };
+    const write = async (name: string, bytes: number, change: Partial<WriteOptions> = {}) =>
+      await elsewhere.write(
+        { group: `saga ${name}`, name },
+        { head: name, body: 'x'.repeat(bytes) },
+        0,
+        life({ charge, ...change }),
+      );
+    const first = versionOf(await write('one', 1_000));
+    same((await write('two', 1)).status, 'full');
+    same(await store.read({ group: 'saga two', name: 'two' }), undefined);
+    versionOf(await write('three', 1, { charge: { to: 'eve', limit: 1_000 } }));
+    versionOf(await write('four', 1, { charge: undefined }));
+    // What exists can be replaced, and then counts as what it is now.
+    const one = { group: 'saga one', name: 'one' };
+    const replaced = await store.write(one, { head: 'b', body: 'x' }, first, life({ charge }));
+    versionOf(await write('five', 998));
+    versionOf(await write('six', 1));
+    same((await write('seven', 1)).status, 'full');
+    same(await store.remove(one, versionOf(replaced)), true);
+    versionOf(await write('eight', 1));
+  });
+
+  test('counts bytes until the body expires', async ({ store, life, now, pass }) => {
+    const charge = { to: 'ada', limit: 1_000 };
+    const body = 'x'.repeat(1_000);
+    const bodyExpiresAtMs = now() + minute;
+    versionOf(await store.write(key, { head: 'a', body }, 0, life({ charge, bodyExpiresAtMs })));
+    const other = { ...key, name: 'turn:2' };
+    same((await store.write(other, { head: 'b' }, 0, life({ charge }))).status, 'full');
+    // A store may count in steps of some minutes.
+    await pass(20 * minute);
+    versionOf(await store.write(other, { head: 'b' }, 0, life({ charge })));
+  });
+
+  test('stores any text unchanged, also long text and text outside of ASCII', async (made) => {
+    const { store, elsewhere, life } = made;
+    const head = '{"text":"a b % \\n é 🙂"}';
+    const body = `${'x'.repeat(1_000_000)} \u0000 % \n € 🙂`;
+    versionOf(await store.write(key, { head, body }, 0, life()));
+    const { head: storedHead, body: storedBody } = (await elsewhere.read(key)) ?? {};
+    same(storedHead, head);
+    same(storedBody, body);
+    const long: EntryKey = { group: 'a group: 100 % é', name: 'once:'.padEnd(3_000, 'x') };
+    versionOf(await store.write(long, { head: 'c' }, 0, life()));
+    same((await elsewhere.read(long))?.head, 'c');
+  });
+  return cases;
+}
