@@ -16,7 +16,7 @@ const parts: Readonly<Record<string, string>> = {
   regions: 'test/docs/write-regions.ts',
   /** The recording of the quickstart, and the badge of the matrix. */
   recording: 'test/quickstart/record.ts',
-  /** Golden tokens of a release: `pnpm generate golden 1.2.3 [machines | traced]`. */
+  /** A set of golden tokens: `pnpm generate golden VERSION`. */
   golden: 'test/golden/add.ts',
 };
 

@@ -38,7 +38,7 @@ export const requirements: readonly Requirement[] = [
     'R3',
     'Replay that asks for something else is a ReplayMismatch; no result goes to another step.',
   ),
-  held('R4', 'A token sealed by an older release opens in a newer one.'),
+  held('R4', 'From the first release on, a token of an older release opens in a newer one.'),
   held('R5', 'Old and new versions of a saga run side by side.'),
   held(
     'R6',

@@ -10,36 +10,36 @@ expectLogs(/'order' failed in turn 2/, /'keyed' failed in turn 2/, /'triage' fai
 const here = new URL('.', import.meta.url);
 const files = readdirSync(here)
   .filter((name) => name.endsWith('.json'))
-  .map((name) => JSON.parse(readFileSync(new URL(name, here), 'utf8')) as GoldenFile);
+  .map((name) => ({
+    name,
+    ...(JSON.parse(readFileSync(new URL(name, here), 'utf8')) as GoldenFile),
+  }));
 
 describe('golden tokens', () => {
   it('[R4] exist for this version of the engine', () => {
     expect(files.map(({ engine }) => engine)).toContain(engineVersion);
   });
 
-  describe.each(files)(
-    'of release $release, engine $engine',
-    ({ key, sealedAt, trace, tokens }) => {
-      it.each(Object.entries(tokens))(
-        '[R4] "%s" opens and ends with the recorded result',
-        async (name, { token, result }) => {
-          const story = allStories[name];
-          if (story === undefined)
-            throw new Error(`There is no story '${name}' any more: golden sagas stay.`);
-          const host = goldenHost(key, () => sealedAt + story.pause);
-          effects.length = 0;
-          expect(await finish(host, story, token)).toEqual(result);
-          const once = [...effects];
-          effects.length = 0;
-          expect(await finish(host, story, token)).toEqual(result);
-          // The idempotency keys must never change.
-          expect(effects).toEqual(once);
-          expect(await host.inspect(token)).toMatchObject({
-            claims: { saga: { name: story.saga.name } },
-            trace,
-          });
-        },
-      );
-    },
-  );
+  describe.each(files)('in $name, of engine $engine,', ({ key, sealedAt, trace, tokens }) => {
+    it.each(Object.entries(tokens))(
+      '[R4] "%s" opens and ends with the recorded result',
+      async (name, { token, result }) => {
+        const story = allStories[name];
+        if (story === undefined)
+          throw new Error(`There is no story '${name}' any more: golden sagas stay.`);
+        const host = goldenHost(key, () => sealedAt + story.pause);
+        effects.length = 0;
+        expect(await finish(host, story, token)).toEqual(result);
+        const once = [...effects];
+        effects.length = 0;
+        expect(await finish(host, story, token)).toEqual(result);
+        // The idempotency keys must never change.
+        expect(effects).toEqual(once);
+        expect(await host.inspect(token)).toMatchObject({
+          claims: { saga: { name: story.saga.name } },
+          trace,
+        });
+      },
+    );
+  });
 });

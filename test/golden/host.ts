@@ -5,10 +5,9 @@ import { stories, refund, type GoldenStory } from './sagas.ts';
 /** All stories, by name. */
 export const allStories: Readonly<Record<string, GoldenStory>> = { ...stories, ...machineStories };
 
-/** A file of golden tokens: one for each format of tokens and each version of the engine. */
+/** A file of golden tokens. Each version of a format of tokens has a set of files. */
 export interface GoldenFile {
-  /** Release that sealed the tokens. */
-  readonly release: string;
+  /** Version of the engine that sealed the tokens. */
   readonly engine: number;
   /** A published test key, which protects nothing. */
   readonly key: string;
@@ -65,7 +64,7 @@ export async function finish(host: SagaHost, story: GoldenStory, token: string):
     return {
       error: String(turn.error),
       compensated: turn.compensated,
-      residue: turn.uncompensated,
+      uncompensated: turn.uncompensated,
     };
   throw new Error('The story did not come to its end.');
 }

@@ -1,6 +1,6 @@
 /**
- * Machine sagas of the golden tokens. Do not change them: tokens of older releases must open and
- * finish with them.
+ * Machine sagas of the golden tokens. From the first release on, do not change them: released
+ * tokens must open and finish with them.
  */
 import { elicit, machineSaga, sample, step } from '@mcp-saga/xstate';
 import { assign, fromTransition, setup, type AnyActorRef } from 'xstate';

@@ -1,6 +1,6 @@
 /**
- * Sagas of the golden tokens. Do not change them: tokens of older releases must open and finish
- * with them. For a new feature, add a new saga and a new file of tokens.
+ * Sagas of the golden tokens. From the first release on, do not change them: released tokens must
+ * open and finish with them. For a new feature, add a new saga and a new file of tokens.
  */
 import {
   all,
