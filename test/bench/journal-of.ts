@@ -1,10 +1,5 @@
 import type { ClientStep, Json, Program } from '@mcp-saga/core';
-import {
-  engineVersion,
-  type ClientAnswer,
-  type ProgramState,
-  type Runtime,
-} from '@mcp-saga/core/program';
+import { type ClientAnswer, type ProgramState, type Runtime } from '@mcp-saga/core/program';
 import { digestText } from '@mcp-saga/seal';
 
 /**
@@ -48,7 +43,7 @@ function fromToken(state: ProgramState): ProgramState {
 /** Runtime without a host: no clock, no randomness, no hooks. */
 function idleRuntime(): Runtime {
   return {
-    saga: { id: 'bench', engine: engineVersion, checkResult: async (result) => result },
+    saga: { id: 'bench', checkResult: async (result) => result },
     turn: { number: 1, tokenBytes: 0, deadline: undefined, commitsEach: false },
     request: { capabilities: undefined, user: undefined, signal: new AbortController().signal },
     time: {

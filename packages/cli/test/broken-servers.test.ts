@@ -277,7 +277,7 @@ describe('mcp-saga inspect with a token that does not open', () => {
         'turn       1',
         'method     host',
         'principal  anonymous',
-        'engine     3',
+        'engine     1',
         'started    TIME',
         'sealed     TIME',
         'expired    TIME',

@@ -116,7 +116,7 @@ describe('the output of mcp-saga', () => {
       turn       1
       method     host
       principal  anonymous
-      engine     3
+      engine     1
       started    TIME
       sealed     TIME
       expires    TIME

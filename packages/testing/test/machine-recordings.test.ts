@@ -89,7 +89,6 @@ describe('a recording of a machine', () => {
         "kind": "turns",
         "saga": "shipping",
         "version": "1",
-        "engine": 3,
         "input": { "cents": 900, "card": "4111" },
         "turns": [
           { "time": "2030-01-15T12:00:00.000Z", "host": { "budget": 25000, "maxHold": 20000 } },

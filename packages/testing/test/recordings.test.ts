@@ -41,7 +41,6 @@ describe('a recording', () => {
         "recording": 1,
         "saga": "order",
         "version": "1",
-        "engine": 3,
         "input": { "cents": 900 },
         "happened": [
           { "turn": 2, "kind": "step", "id": "charge", "outcome": "done", "value": { "id": "do:charge" }, "letter": "s", "fingerprint": 0 },

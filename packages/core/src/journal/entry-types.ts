@@ -1,5 +1,4 @@
 import type { Provenance } from '../model/client-step.ts';
-import { engineVersion } from '../model/program-state.ts';
 import { decode } from '../values/codec.ts';
 import { agreementDigest } from '../values/fingerprint.ts';
 import { isRecord, type Json } from '../values/json.ts';
@@ -152,10 +151,9 @@ const withoutValues: readonly unknown[] = [];
 export function* entriesOf(
   structure: readonly (string | number)[],
   server: readonly unknown[] = withoutValues,
-  engine: number = engineVersion,
 ): Generator<Entry> {
   let serverAt = 0;
-  const opens = new OpenParts(engine);
+  const opens = new OpenParts();
   for (let at = 0; at < structure.length;) {
     const head = structure[at] as string;
     const format = formatOf(head);
@@ -198,19 +196,11 @@ function recordedDigest(type: EntryType, value: () => unknown): number | undefin
   return whole === undefined ? undefined : agreementDigest(whole(value) as Json);
 }
 
-/**
- * Digest to write with an answer. From engine 3 on, none if reading the entry gives the same
- * digest.
- */
-export function writtenDigest(
-  { type, text, answer }: NewEntry,
-  engine: number,
-): number | undefined {
+/** Digest to write with an answer. Undefined if reading the entry gives the same digest. */
+export function writtenDigest({ type, text, answer }: NewEntry): number | undefined {
   const digest = answer?.agreement;
   const value = (): unknown => decode(text as string);
-  return digest !== undefined && engine > 2 && recordedDigest(type, value) === digest
-    ? undefined
-    : digest;
+  return digest !== undefined && recordedDigest(type, value) === digest ? undefined : digest;
 }
 
 /**
@@ -256,16 +246,9 @@ export function openPartsOf(structure: readonly (string | number)[]): OpenParts 
 /** Replaces an open part equal to the last open part with a key, as for a step in a loop. */
 const repeated = '(';
 
-/**
- * Open parts in the order of their entries. From engine 3 on, a repeated part is written as `(`.
- */
+/** Open parts in the order of their entries. A repeated part is written as `(`. */
 export class OpenParts {
   #last = '';
-  readonly #isShort: boolean;
-
-  constructor(engine: number = engineVersion) {
-    this.#isShort = engine > 2;
-  }
 
   /** Shortens an open part for writing. A path that begins with `(` has no open part. */
   shorten(open: string): string {
@@ -276,7 +259,7 @@ export class OpenParts {
 
   /** Restores an open part after reading. */
   restore(open: string): string {
-    if (!this.#isShort || !isOpen(open)) return open;
+    if (!isOpen(open)) return open;
     if (open !== repeated || this.#last === '') this.#last = open;
     return this.#last;
   }
@@ -286,10 +269,9 @@ export class OpenParts {
 export function lastOf(
   structure: readonly (string | number)[],
   server: readonly unknown[],
-  engine: number,
 ): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
-  for (const { at, path } of entriesOf(structure, server, engine)) last.set(path, at);
+  for (const { at, path } of entriesOf(structure, server)) last.set(path, at);
   return last;
 }
 
@@ -299,14 +281,10 @@ export interface Answerers {
   readonly byPath: ReadonlyMap<string, { readonly index: number; readonly provenance: Provenance }>;
 }
 
-export function answerersOf(structure: string, engine: number): Answerers {
+export function answerersOf(structure: string): Answerers {
   const byPath = new Map<string, { index: number; provenance: Provenance }>();
   let index = 0;
-  for (const { path, provenance } of entriesOf(
-    parseTexts(structure) as (string | number)[],
-    undefined,
-    engine,
-  )) {
+  for (const { path, provenance } of entriesOf(parseTexts(structure) as (string | number)[])) {
     if (provenance !== undefined) byPath.set(path, { index, provenance });
     index += 1;
   }

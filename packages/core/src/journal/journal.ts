@@ -18,7 +18,7 @@ import {
   type NewEntry,
 } from './entry-types.ts';
 import type { Provenance } from '../model/client-step.ts';
-import { engineVersion, type ProgramState } from '../model/program-state.ts';
+import type { ProgramState } from '../model/program-state.ts';
 import { endMark } from '../values/path.ts';
 import { RecordedValues } from './journal-values.ts';
 import { MalformedState, parseTexts } from './malformed-state.ts';
@@ -59,13 +59,12 @@ export class Journal {
   #stop: number = Number.POSITIVE_INFINITY;
   /** Values in each stream before the first entry's. */
   readonly #inputs = { client: 0, server: 0 };
-  readonly #read: OpenParts;
+  readonly #read = new OpenParts();
   #opens: OpenParts | undefined;
   /** Path at `#revealedAt`. */
   #revealed = '';
   #revealedAt = -1;
   #hidesPaths: boolean;
-  readonly #engine: number;
   #texts: { structure: string; client: string; server: string };
   #limit: number;
   #awaited: StepFacts | undefined;
@@ -74,11 +73,7 @@ export class Journal {
   #last: ReadonlyMap<string, number> | undefined;
   #answerers: Answerers | undefined;
 
-  /**
-   * @param engine - version of the engine that began the saga: version 1 compresses keys and
-   * fingerprints
-   */
-  constructor(state: ProgramState, maxEntries: number, engine: number = engineVersion) {
+  constructor(state: ProgramState, maxEntries: number) {
     this.#state = state;
     this.#texts = { structure: state.structure, client: state.client, server: state.server };
     this.#structure = parseTexts(state.structure) as (string | number)[];
@@ -86,8 +81,6 @@ export class Journal {
     this.#server = parseTexts(state.server);
     this.#limit = maxEntries;
     this.#tagged = mayHoldTag(state.client) || mayHoldTag(state.server);
-    this.#engine = engine;
-    this.#read = new OpenParts(engine);
     // If a head is only a letter, the server stream contains the path.
     this.#hidesPaths = /"[A-Za-z]"/.test(state.structure);
   }
@@ -239,18 +232,15 @@ export class Journal {
     this.assertThawed(kind, path, fingerprint);
     this.#count += 1;
     const mark = answer === undefined ? letter : letter + provenanceLetters[answer.provenance];
-    if (this.#engine > 1 && isWithheld(entry, this.#hidesPaths)) {
-      const isShort = this.#engine > 2;
-      const { open, withheld } = withhold(
-        entry,
-        this.#hidesPaths || (isShort && path.startsWith('(')),
-      );
-      const hasKey = isShort && open.endsWith('(');
-      const written = hasKey ? (this.#opens ??= openPartsOf(this.#structure)).shorten(open) : open;
+    if (isWithheld(entry, this.#hidesPaths)) {
+      const { open, withheld } = withhold(entry, this.#hidesPaths || path.startsWith('('));
+      const written = open.endsWith('(')
+        ? (this.#opens ??= openPartsOf(this.#structure)).shorten(open)
+        : open;
       this.#write('structure', JSON.stringify(mark + written));
       this.#write('server', JSON.stringify(withheld));
     } else {
-      const digest = writtenDigest(entry, this.#engine);
+      const digest = writtenDigest(entry);
       const numbers = digest === undefined ? fingerprint : `${fingerprint},${digest}`;
       this.#write('structure', `${JSON.stringify(mark + path)},${numbers}`);
     }
@@ -302,7 +292,7 @@ export class Journal {
 
   /** `true` if an entry about the step at `path` is left to replay. */
   isAhead(path: string): boolean {
-    this.#last ??= lastOf(this.#structure, this.#server.slice(this.#inputs.server), this.#engine);
+    this.#last ??= lastOf(this.#structure, this.#server.slice(this.#inputs.server));
     return (this.#last.get(path) ?? -1) >= this.#at;
   }
 
@@ -312,8 +302,7 @@ export class Journal {
    */
   answeredBy(path: string): Provenance | undefined {
     const { structure } = this.#texts;
-    if (this.#answerers?.structure !== structure)
-      this.#answerers = answerersOf(structure, this.#engine);
+    if (this.#answerers?.structure !== structure) this.#answerers = answerersOf(structure);
     const found = this.#answerers.byPath.get(path);
     return found !== undefined && found.index < this.#count ? found.provenance : undefined;
   }

@@ -19,9 +19,7 @@ export interface ProgramState {
 }
 
 /**
- * Version of the replay rules and the journal format, sealed into each token. A saga keeps the
- * version of its first turn. Version 2 moves values made by server code out of the compressed
- * structure. Version 3 omits digests of recorded answers and writes a repeated open part of a path
- * once.
+ * Version of the replay rules and the journal format, sealed into each token. A host refuses the
+ * token of a newer version, which stays valid for the hosts that know the version.
  */
-export const engineVersion = 3;
+export const engineVersion = 1;

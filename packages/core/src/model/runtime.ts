@@ -31,8 +31,6 @@ export interface Runtime {
 /** Facts that hold for the whole life of a saga, and the check of its result. */
 export interface RuntimeSaga {
   readonly id: string;
-  /** Version of the engine that began the saga: {@link engineVersion} at the start. */
-  readonly engine: number;
   /**
    * End of the lifetime of the saga (ms since the epoch). A longer wait is `ClientCannot`. Default:
    * none.

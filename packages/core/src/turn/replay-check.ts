@@ -122,10 +122,10 @@ export class ReplayCheck {
   /** Replays a state. Undefined if the journal does not fit the code. */
   #replay(state: ProgramState): Execution | undefined {
     const { name, body, declaresForks } = this.#options;
-    const { limits, saga, observer } = this.#runtime;
+    const { limits, observer } = this.#runtime;
     const head = decodeHead(state.head);
     if (head.mismatch !== undefined) return undefined;
-    const journal = new Journal(state, limits.maxJournalEntries, saga.engine);
+    const journal = new Journal(state, limits.maxJournalEntries);
     const execution = new Execution(journal, {
       declaresForks,
       runtime: {

@@ -66,7 +66,7 @@ export class Turn {
     this.#state = state;
     this.#head = decodeHead(state.head);
     this.#mismatch = this.#head.mismatch;
-    this.#journal = new Journal(state, runtime.limits.maxJournalEntries, runtime.saga.engine);
+    this.#journal = new Journal(state, runtime.limits.maxJournalEntries);
     this.#events = new TurnEvents(
       runtime,
       this.#journal,

@@ -1,5 +1,4 @@
 import { type Json } from '../../src/index.ts';
-import { engineVersion } from '../../src/model/program-state.ts';
 import { present } from '../../src/values/json.ts';
 import type { CommitPoint, CommitReason } from '../../src/model/outcome.ts';
 import type { ProgramLimits, Runtime, StepEvent } from '../../src/model/runtime.ts';
@@ -169,8 +168,6 @@ export function replaceMembers(runtime: Runtime, members: RuntimeMembers): Runti
 
 /** What a test may want otherwise in a turn. */
 export interface TurnSettings {
-  /** Version of the engine that began the saga. Default: the newest. */
-  readonly engine?: number;
   /** Milliseconds until the turn's budget is used up. Default: never. */
   readonly budget?: number;
   /** Milliseconds that a wait is held in a turn with a budget. Default: for ever. */
@@ -210,7 +207,6 @@ export function runtimeOf(world: World, settings: TurnSettings = {}): Runtime {
   const runtime: Runtime = {
     saga: {
       id: 'saga-1',
-      engine: settings.engine ?? engineVersion,
       checkResult: async (result) => result,
     },
     turn: {

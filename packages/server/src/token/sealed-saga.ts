@@ -47,8 +47,8 @@ export async function sealedFor(method: string, sealer: Sealer, token: string): 
 }
 
 /**
- * Minimum size of a compressed structure, in bytes. Structures contain entry types and step IDs,
- * and no values. Only those of engine 1 contain keys and fingerprints: they keep the default.
+ * Minimum size of a compressed structure, in bytes. A structure contains entry types and step IDs
+ * and no values, so its compressed length reveals nothing.
  */
 const compressStructureFrom = 256;
 
@@ -64,7 +64,7 @@ export async function sealSagaAs(
     { bytes: encodeOwn(saga.state), compress: false },
     {
       bytes: program.structure,
-      compress: saga.claims.engine > 1 ? compressStructureFrom : true,
+      compress: compressStructureFrom,
       grows: saga.grown?.structure,
     },
     { bytes: program.client, compress: true, grows: saga.grown?.client },

@@ -37,7 +37,6 @@ export function turnRuntime(
   return {
     saga: {
       id: sagaId,
-      engine: claims.engine,
       // A queue has as many cancel tokens as it takes.
       ...(isAbandoned ? {} : { lifeEndsAt: endOfLife(host.limits, claims) }),
       room: roomMeter(host, newest),

@@ -21,7 +21,7 @@ const claims: Claims = {
   entry: { target: 'deploy', argsDigest: '' },
   saga: { name: 'deploy', version: '1' },
   principal: null,
-  engine: 3,
+  engine: 1,
   turn: 1,
   jti: 'jti',
   born: start,

@@ -60,7 +60,7 @@ export function assertTurn(value: unknown): asserts value is RecordedTurn {
   });
 }
 
-const head: Shape = { saga: 'string', version: 'string', engine: 'number', redacted: 'array?' };
+const head: Shape = { saga: 'string', version: 'string', redacted: 'array?' };
 const event: Shape = { kind: 'string', id: 'string', outcome: 'string', redacted: 'array?' };
 const entry: Shape = { ...event, letter: 'string', fingerprint: 'number' };
 const turnEvent: Shape = {

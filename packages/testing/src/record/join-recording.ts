@@ -34,8 +34,8 @@ export function joinRecording(turns: readonly RecordedTurn[]): Recording {
     turn = before;
   }
   const [first = last] = chain;
-  const { recording, saga, version, engine, input = {}, redacted } = first;
-  const head = { saga, version, engine, input, ...(redacted === undefined ? {} : { redacted }) };
+  const { recording, saga, version, input = {}, redacted } = first;
+  const head = { saga, version, input, ...(redacted === undefined ? {} : { redacted }) };
   const { end } = last;
   if (last.journal === true) return { recording, ...head, happened: last.happened, end };
   return {

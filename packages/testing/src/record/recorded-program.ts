@@ -54,7 +54,6 @@ async function toTurn(
   outcome: Outcome,
   input: Json | undefined,
 ): Promise<RecordedTurn> {
-  const { engine } = runtime.saga;
   const turn = runtime.turn.number;
   const { hasToken, ...host } = facts;
   const ended = end === undefined ? undefined : failure(end.error, redact).error;
@@ -65,7 +64,6 @@ async function toTurn(
     kind: 'turn',
     saga,
     version,
-    engine,
     turn,
     ...(journal === undefined ? {} : { journal: true }),
     ...(args === undefined ? { from: await nameOf(state, runtime) } : { input: args.kept }),

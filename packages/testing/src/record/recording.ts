@@ -46,8 +46,6 @@ export interface RecordingHead {
   readonly recording: typeof recordingVersion;
   readonly saga: string;
   readonly version: string;
-  /** Version of the engine that began the saga. */
-  readonly engine: number;
   /** Set if the arguments were redacted: dependent values are not compared. */
   readonly redacted?: readonly 'input'[];
 }

@@ -40,7 +40,6 @@ export class Ledger {
   readonly entries: LedgerEntry[] = [];
 
   #journal: Journal;
-  readonly #engine: number;
   readonly #runs = new Map<string, number>();
   /** Effects of unknown outcome with another attempt, by path. */
   readonly #open = new Map<string, OpenEffect>();
@@ -48,18 +47,13 @@ export class Ledger {
   constructor(
     state: ProgramState,
     stream: 'client' | 'server',
-    { limits, saga: { engine } }: Pick<Runtime, 'limits' | 'saga'>,
+    { limits }: Pick<Runtime, 'limits'>,
   ) {
     const [first, ...values] = JSON.parse(`[${state[stream]}]`) as unknown[];
     this.first = revive(first);
     const { structure } = state;
     const server = values.map((value) => JSON.stringify(value)).join(',');
-    this.#engine = engine;
-    this.#journal = new Journal(
-      { ...noTexts, structure, server },
-      limits.maxJournalEntries,
-      engine,
-    );
+    this.#journal = new Journal({ ...noTexts, structure, server }, limits.maxJournalEntries);
     for (const entry of this.#journal.skipTo(Number.POSITIVE_INFINITY)) this.#read(entry);
   }
 
@@ -159,7 +153,7 @@ export class Ledger {
     }
     const { hidesPaths } = this.#journal;
     // Without a limit, which can be the reason for the undo.
-    this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY, this.#engine);
+    this.#journal = new Journal(noTexts, Number.POSITIVE_INFINITY);
     if (hidesPaths) this.#journal.hidePaths();
     for (const { type, path, value } of this.entries.splice(0)) {
       // Only numbers the runs of the path.

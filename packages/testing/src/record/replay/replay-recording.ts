@@ -134,7 +134,7 @@ async function compared(
 
 async function replayedJournal(
   program: Program,
-  { engine, input, happened }: Recording,
+  { input, happened }: Recording,
 ): Promise<TurnReplayed> {
   if (program.restore === undefined) {
     throw new SagaTestError(
@@ -148,19 +148,19 @@ async function replayedJournal(
   });
   const state = program.restore({ input, entries });
   const began = { time: new Date(0).toISOString(), host: { maxHold: 0 } };
-  return await replayedTurn({ program, state, began, events: [], engine, turn: 2 });
+  return await replayedTurn({ program, state, began, events: [], turn: 2 });
 }
 
 /** Replays a machine from its arguments, up to the first turn that differs. */
 async function replayTurns(replay: Replay, turns: readonly TurnBeginning[]): Promise<void> {
   const { recording, program, name, ends } = replay;
-  const { version, happened, end, engine } = recording;
+  const { version, happened, end } = recording;
   const told: Row[] = [];
   let state = await begun(replay);
   for (const [index, began] of turns.entries()) {
     const turn = index + 1;
     const events = happened.filter((event) => event.turn === turn);
-    const now = await replayedTurn({ program, state, began, events, engine, turn });
+    const now = await replayedTurn({ program, state, began, events, turn });
     told.push(...turnRows(recording, turn, now, ends));
     const at = told.findIndex(({ differs }) => differs);
     if (at !== -1) {
@@ -202,19 +202,11 @@ interface Turn {
   readonly state: ProgramState;
   readonly began: TurnBeginning;
   readonly events: readonly RecordedEvent[];
-  readonly engine: number;
   readonly turn: number;
 }
 
 /** Replays one turn with its recorded events. */
-async function replayedTurn({
-  program,
-  state,
-  began,
-  events,
-  engine,
-  turn,
-}: Turn): Promise<TurnReplayed> {
+async function replayedTurn({ program, state, began, events, turn }: Turn): Promise<TurnReplayed> {
   const script = new TurnScript(began, events);
   const { ended } = began;
   const answers = events
@@ -224,7 +216,7 @@ async function replayedTurn({
     program,
     state,
     answers: new Map(answers),
-    runtime: script.runtime(program, { engine, turn }),
+    runtime: script.runtime(program, turn),
     end: ended === undefined ? undefined : { error: thrownFrom(ended) },
   });
   script.onHalt = () => recorder.close();

@@ -84,16 +84,13 @@ export class TurnScript {
     });
   }
 
-  runtime(
-    program: Program,
-    { engine, turn }: { readonly engine: number; readonly turn: number },
-  ): Runtime {
+  runtime(program: Program, turn: number): Runtime {
     const { host } = this.#began;
     const { budget, random = [], claims = [], routes = {}, refused = [] } = host;
     const unlimited = Number.POSITIVE_INFINITY;
     const [numbers, free] = [random.values(), claims.values()];
     return {
-      saga: { id: 'replayed', engine, checkResult: (result) => checkOutput(program, result) },
+      saga: { id: 'replayed', checkResult: (result) => checkOutput(program, result) },
       turn: {
         number: turn,
         tokenBytes: turn > 1 || host.hasToken === true ? 1 : 0,
