@@ -10,13 +10,7 @@ import {
   type StepErrorData,
   AuthoringError,
 } from '../values/errors.ts';
-import {
-  fingerprint,
-  fingerprintOfRequest,
-  fingerprintOfPart,
-  isWhole,
-  wholeFingerprint,
-} from '../values/fingerprint.ts';
+import { fingerprint, fingerprintOfPart } from '../values/fingerprint.ts';
 import type { Effect } from './parts/effect.ts';
 
 import * as table from './table.ts';
@@ -74,26 +68,8 @@ export function fingerprintOf(spec: EffectSpec): number {
     return spec.input === undefined ? 0 : fingerprintOfPart('step', spec.input);
   if (spec.kind === 'elicit') return fingerprintOfPart('elicit', spec.message);
   if (spec.kind === 'call') return fingerprintOfPart('call', spec.args);
-  const effect = effectOf(spec);
-  const request = effect.request?.(spec) ?? [];
-  const added = effect.newRequest?.(spec);
-  if (added === undefined)
-    return request.length === 0 ? 0 : fingerprintOfRequest(spec.kind, ...request);
-  return request.length === 0
-    ? wholeFingerprint(added)
-    : wholeFingerprint(spec.kind, ...request, added);
-}
-
-/** `true` if a recorded fingerprint fits a command, also if an older release recorded it. */
-export function isFingerprintOf(recorded: number, asked: number, spec: EffectSpec): boolean {
-  if (recorded === asked) return true;
-  if (!isWhole(asked) || isWhole(recorded)) return false;
-  return recorded === olderFingerprint(spec, effectOf(spec).request?.(spec) ?? []);
-}
-
-/** Older releases skipped the middle of long strings. */
-function olderFingerprint({ kind }: EffectSpec, request: readonly unknown[]): number {
-  return request.length === 0 ? 0 : fingerprint(kind, ...request);
+  const request = effectOf(spec).request?.(spec) ?? [];
+  return request.length === 0 ? 0 : fingerprint(spec.kind, ...request);
 }
 
 /** Recorded outcome as the body receives it: a value, or an error to throw. */

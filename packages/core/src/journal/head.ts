@@ -17,7 +17,10 @@ export interface Head {
    */
   readonly asked: { readonly [path: string]: string };
   readonly waits: { readonly [path: string]: Wait };
-  /** Names of all other pending tasks, see `othersOf`. Undefined in states of older releases. */
+  /**
+   * Names of all other pending tasks, see `othersOf`. Undefined if they are unknown: the state of a
+   * recording lists only what happened.
+   */
   readonly others?: readonly string[] | undefined;
   /** Paths of undos registered without a name, which have no journal entry. */
   readonly undos?: readonly string[] | undefined;
@@ -61,8 +64,7 @@ interface Written {
 export function decodeHead(text: string): Head {
   const { t, i, p, a, w, o, u, m } = parsedHead(text);
   const input = i === 'c' ? 'client' : 'server';
-  // An empty list is omitted. Without `o`, the state is of an older release, and the list is
-  // unknown.
+  // An empty list is omitted. Without the other tasks, the list is unknown, too.
   const undos = u ?? (o === undefined ? undefined : []);
   return { turn: t, input, progress: p, asked: a, waits: w, others: o, undos, mismatch: m };
 }

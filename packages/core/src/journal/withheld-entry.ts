@@ -4,7 +4,7 @@
 
 import { MalformedState } from './malformed-state.ts';
 
-/** Digits of a fingerprint, in base 36: enough for 36 bits. */
+/** Digits of a fingerprint, in base 36: enough for 32 bits. */
 const fingerprintDigits = 7;
 /** Makes a signed number of 32 bits positive. */
 const offset = 2 ** 31;

@@ -1,7 +1,7 @@
 import { isQuestion } from '../effects/effect-of.ts';
 import { ReplayMismatch, type StepFacts } from '../values/errors.ts';
 import type { Execution } from './execution.ts';
-import { wholeFingerprint } from '../values/fingerprint.ts';
+import { fingerprint } from '../values/fingerprint.ts';
 import type { Task } from './fiber.ts';
 import type { Head } from '../journal/head.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -26,7 +26,7 @@ function nameOf(path: string): string {
   const at = path.indexOf('(') + 1;
   return at === 0
     ? path
-    : `${path.slice(0, at)}${wholeFingerprint(path).toString(36).padStart(7, '0')})`;
+    : `${path.slice(0, at)}${(fingerprint(path) >>> 0).toString(36).padStart(7, '0')})`;
 }
 
 /**

@@ -2,7 +2,6 @@ import {
   effectOf,
   fingerprintOf,
   isAskedOfClient,
-  isFingerprintOf,
   outcomeOf,
   type EffectSpec,
 } from '../effects/effect-of.ts';
@@ -109,7 +108,7 @@ export class Tasks {
     const journal = this.#journal;
     const type = journal.type as EntryType;
     const { fingerprint, spec } = task;
-    const fits = isFingerprintOf(journal.fingerprint, fingerprint, spec);
+    const fits = journal.fingerprint === fingerprint;
     // A step with `keep: false` records no result.
     const isKept = spec.kind === 'step' && !spec.keep && (type === 'done' || type === 'compressed');
     if (!fits || isKept || !effectOf(spec).entries.includes(type)) {

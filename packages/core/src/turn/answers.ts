@@ -24,7 +24,7 @@ import type { Journal } from '../journal/journal.ts';
 import { answerGraceMs } from './time/waits.ts';
 import type { Acceptance } from '../effects/parts/effect.ts';
 import type { IgnoredAnswer } from '../model/outcome.ts';
-import { isDigestOf } from './turn-outcome.ts';
+import { digestOfStep } from './turn-outcome.ts';
 
 /** Reason for asking again that the client gets if the question is another one by now. */
 export const questionHasChanged =
@@ -80,7 +80,7 @@ export class AnswerCheck {
     const step = toClientStep(spec, stepId);
     const recorded = Object.hasOwn(asked, stepId) ? asked[stepId] : undefined;
     // The answer is to an earlier question with the same ID.
-    if (step === undefined || !(await isDigestOf(recorded, runtime.questions, step))) {
+    if (step === undefined || recorded !== (await digestOfStep(runtime.questions, step))) {
       this.#ask(stepId, 'asked otherwise', questionHasChanged);
       // A question that changes in every turn is never answered.
       runtime.observer.warn?.(changedQuestion(name, stepId, advice));

@@ -125,20 +125,6 @@ export function endedState(
   };
 }
 
-/**
- * `true` if a recorded digest is the digest of a question. Older releases took the digest of the
- * exact parameters.
- */
-export async function isDigestOf(
-  recorded: string | undefined,
-  questions: Pick<RuntimeQuestions, 'digest'>,
-  step: ClientStep,
-): Promise<boolean> {
-  if (recorded === undefined) return false;
-  if (recorded === (await digestOfStep(questions, step))) return true;
-  return recorded === (await questions.digest(encode(step.params)));
-}
-
 /** Identities of forms, which are made once for each schema and never change. */
 const identities = new WeakMap<object, string>();
 

@@ -21,91 +21,41 @@ const ERROR = 17;
 const OPAQUE = 18;
 const PARTS = 19;
 
-/** Older releases hashed longer strings and bytes by length, head, and tail. */
-const LONG = 96;
-const END = 32;
-
-/**
- * Offset of a fingerprint that hashes long strings in full. Fingerprints of older releases are
- * 32-bit numbers.
- */
-const WHOLE = 2 ** 32;
-
 /**
  * Structural hash of a request: a 32-bit signed number. Replay compares hashes to find a change of
  * the code.
  *
  * Types differ. The order of object keys and of Map and Set entries does not count, `undefined`
- * properties are skipped, and -0 equals 0. Strings of more than 96 UTF-16 units count by length,
- * first 32, and last 32 units: see {@link wholeFingerprint}. The number is the same in every
- * release and on every platform. Not a security measure.
+ * properties are skipped, and -0 equals 0. The number is the same in every release and on every
+ * platform. Not a security measure.
  * @param parts - parts of the request, in order; nesting at most 64, without cycles
  */
 export function fingerprint(...parts: readonly unknown[]): number {
-  return hashParts(parts, LONG);
-}
-
-/**
- * {@link fingerprint} with strings and bytes in full. At least 2^32, so never equal to a
- * fingerprint of an older release.
- */
-export function wholeFingerprint(...parts: readonly unknown[]): number {
-  return WHOLE + (hashParts(parts, Number.POSITIVE_INFINITY) >>> 0);
-}
-
-/** `true` if a fingerprint hashes long strings in full. */
-export function isWhole(recorded: number): boolean {
-  return recorded >= WHOLE;
-}
-
-/**
- * {@link fingerprint} of a request, or {@link wholeFingerprint} if a long string or bytes would be
- * cut.
- */
-export function fingerprintOfRequest(...parts: readonly unknown[]): number {
-  hasLong = false;
-  const short = hashParts(parts, LONG);
-  return hasLong ? wholeFingerprint(...parts) : short;
-}
-
-/**
- * Set while hashing a string or bytes of more than {@link LONG} units. A separate walk would cost
- * as much.
- */
-let hasLong = false;
-
-function hashParts(parts: readonly unknown[], long: number): number {
   let hash = PARTS;
-  for (let index = 0; index < parts.length; index++)
-    hash = mix(hash, hashValue(parts[index], long));
+  for (let index = 0; index < parts.length; index++) hash = mix(hash, hashValue(parts[index]));
   return finish(hash ^ parts.length);
 }
 
 // Hashed once: a journal can hold a thousand questions, and their kind takes as long as a third of
 // their text.
 const kinds = /* @__PURE__ */ Object.fromEntries(
-  ['elicit', 'step', 'call'].map((kind) => [kind, mix(PARTS, hashString(STRING, kind, LONG))]),
+  ['elicit', 'step', 'call'].map((kind) => [kind, mix(PARTS, hashString(STRING, kind))]),
 ) as { readonly [kind in 'elicit' | 'step' | 'call']: number };
 
-/** The same as {@link fingerprintOfRequest} of a kind and one part. */
+/** The same as {@link fingerprint} of a kind and one part. */
 export function fingerprintOfPart(kind: keyof typeof kinds, part: unknown): number {
-  hasLong = false;
-  const short = finish(mix(kinds[kind], hashValue(part, LONG)) ^ 2);
-  return hasLong ? wholeFingerprint(kind, part) : short;
+  return finish(mix(kinds[kind], hashValue(part)) ^ 2);
 }
 
-/**
- * {@link fingerprint} of one value with strings in full, to compare a repeated answer with the
- * journal. No security measure.
- */
+/** Hash of one value, to compare a repeated answer with the journal. No security measure. */
 export function agreementDigest(value: Json): number {
-  return hashValue(value, Number.POSITIVE_INFINITY);
+  return hashValue(value);
 }
 
-function hashValue(value: unknown, long: number): number {
+function hashValue(value: unknown): number {
   switch (typeof value) {
     case 'string':
-      return hashString(STRING, value, long);
+      return hashString(STRING, value);
     case 'number':
       return hashNumber(value);
     case 'boolean':
@@ -113,9 +63,9 @@ function hashValue(value: unknown, long: number): number {
     case 'undefined':
       return finish(UNDEFINED);
     case 'bigint':
-      return hashString(BIGINT, value.toString(16), long);
+      return hashString(BIGINT, value.toString(16));
     case 'object':
-      return value === null ? finish(NULL) : hashObject(value, long);
+      return value === null ? finish(NULL) : hashObject(value);
     case 'function':
     case 'symbol':
       return finish(OPAQUE);
@@ -124,26 +74,19 @@ function hashValue(value: unknown, long: number): number {
   }
 }
 
-function hashObject(value: object, long: number): number {
+function hashObject(value: object): number {
   if (Array.isArray(value)) {
     let hash = ARRAY;
-    for (let index = 0; index < value.length; index++)
-      hash = mix(hash, hashValue(value[index], long));
+    for (let index = 0; index < value.length; index++) hash = mix(hash, hashValue(value[index]));
     return finish(hash ^ value.length);
   }
-  if (Object.getPrototypeOf(value) === Object.prototype) return hashRecord(value, long);
+  if (Object.getPrototypeOf(value) === Object.prototype) return hashRecord(value);
   if (value instanceof Date) return finish(mix(DATE, hashNumber(value.getTime())));
-  if (value instanceof URL) {
-    if (value.href.length > LONG) hasLong = true;
-    return hashString(URL_TAG, value.href, long);
-  }
-  if (value instanceof Uint8Array) return hashBytes(value, long);
+  if (value instanceof URL) return hashString(URL_TAG, value.href);
+  if (value instanceof Uint8Array) return hashBytes(value);
   if (value instanceof Error) {
     return finish(
-      mix(
-        mix(ERROR, hashString(STRING, value.name, long)),
-        hashString(STRING, value.message, long),
-      ),
+      mix(mix(ERROR, hashString(STRING, value.name)), hashString(STRING, value.message)),
     );
   }
   // A sum of hashed entries is independent of their order, without a sort or a copy.
@@ -151,29 +94,28 @@ function hashObject(value: object, long: number): number {
   let count = 0;
   if (value instanceof Map) {
     for (const [key, item] of value) {
-      sum = (sum + hashEntry(hashValue(key, long), hashValue(item, long))) | 0;
+      sum = (sum + hashEntry(hashValue(key), hashValue(item))) | 0;
       count++;
     }
     return finish(mix(mix(MAP, sum), count));
   }
   if (value instanceof Set) {
     for (const item of value) {
-      sum = (sum + hashEntry(SET, hashValue(item, long))) | 0;
+      sum = (sum + hashEntry(SET, hashValue(item))) | 0;
       count++;
     }
     return finish(mix(mix(SET, sum), count));
   }
-  return hashRecord(value, long);
+  return hashRecord(value);
 }
 
-function hashRecord(value: object, long: number): number {
+function hashRecord(value: object): number {
   let sum = 0;
   let count = 0;
   for (const key of Object.keys(value)) {
     const item = (value as Record<string, unknown>)[key];
-    if (key.length > LONG) hasLong = true;
     if (item === undefined) continue;
-    sum = (sum + hashEntry(hashString(STRING, key, long), hashValue(item, long))) | 0;
+    sum = (sum + hashEntry(hashString(STRING, key), hashValue(item))) | 0;
     count++;
   }
   return finish(mix(mix(OBJECT, sum), count));
@@ -191,37 +133,24 @@ function hashNumber(value: number): number {
     return finish(mix(mix(SAFE_INTEGER, low), Math.floor(value / 0x1_0000_0000) | 0));
   }
   // The shortest decimal text is the same on every engine.
-  return hashString(NUMBER, String(value), Number.POSITIVE_INFINITY);
+  return hashString(NUMBER, String(value));
 }
 
-function hashString(type: number, text: string, long: number): number {
+function hashString(type: number, text: string): number {
   const length = text.length;
-  if (length > LONG && type === STRING) hasLong = true;
-  const hash =
-    length <= long
-      ? mixString(type, text, 0, length)
-      : mixString(mixString(type, text, 0, END), text, length - END, length);
-  return finish(hash ^ length);
-}
-
-function mixString(seed: number, text: string, from: number, to: number): number {
-  let hash = seed;
-  let index = from;
-  for (const even = to - 1; index < even; index += 2) {
+  let hash = type;
+  let index = 0;
+  for (const even = length - 1; index < even; index += 2) {
     hash = mix(hash, text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16));
   }
-  return index < to ? mix(hash, text.charCodeAt(index)) : hash;
+  if (index < length) hash = mix(hash, text.charCodeAt(index));
+  return finish(hash ^ length);
 }
 
-function hashBytes(bytes: Uint8Array, long: number): number {
-  const length = bytes.length;
-  if (length > LONG) hasLong = true;
+function hashBytes(bytes: Uint8Array): number {
   let hash = BYTES;
-  for (let index = 0; index < length; index++) {
-    if (length > long && index === END) index = length - END;
-    hash = mix(hash, bytes[index] ?? 0);
-  }
-  return finish(hash ^ length);
+  for (const byte of bytes) hash = mix(hash, byte);
+  return finish(hash ^ bytes.length);
 }
 
 /** One round of MurmurHash3 (x86, 32 bits; Austin Appleby, public domain). */

@@ -151,7 +151,7 @@ const channels: { readonly [name: string]: Channel } = {
     measure: (keys) => called(withFallback, keys),
   },
   'a question that the model of the host answers': {
-    text: number(fingerprint('sample', messages, 9)),
+    text: number(fingerprint('sample', { messages, maxTokens: 9 })),
     known: 3,
     measure: (keys) => called(withModel, keys, { answers: { sampling: async () => model } }),
   },

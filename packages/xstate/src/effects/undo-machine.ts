@@ -168,7 +168,7 @@ function pollAt(path: string): CommandSpec {
 }
 
 function stepOf(options: MachineProgramOptions, entry: LedgerEntry): StepSpec {
-  const { type, path } = entry;
+  const { path } = entry;
   const undone = effectToUndo(entry);
   const logic = undone === undefined ? undefined : options.logicNamed(undone.logic);
   const spec = logic === undefined ? undefined : effectOf(logic);
@@ -180,7 +180,8 @@ function stepOf(options: MachineProgramOptions, entry: LedgerEntry): StepSpec {
     },
     input: undefined,
     key: undefined,
-    keep: type !== 'empty',
+    // The ledger records no request, and `keep: false` would be part of it.
+    keep: true,
     compress: false,
     once: false,
     retry: undefined,

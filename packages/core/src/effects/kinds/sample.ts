@@ -14,11 +14,7 @@ export interface SampleSpec extends Spec {
 export const sample: Effect<SampleSpec> = {
   place: 'client',
   entries: ['sampled', 'sampledHere', 'failed', ...unanswered],
-  request: ({ params }) => [params.messages, params.maxTokens],
-  newRequest: ({ params }) => {
-    const { messages: _, maxTokens: __, ...others } = params;
-    return others;
-  },
+  request: ({ params }) => [params],
   question: {
     type: 'sampling',
     need: 'sampling',

@@ -29,9 +29,11 @@ export interface StepSpec extends Spec {
 export const step: Effect<StepSpec> = {
   place: 'server',
   entries: ['done', 'compressed', 'empty', 'failed', 'retry', 'withdrawn', 'unknown'],
-  request: ({ input }) => (input === undefined ? nothing : [input]),
-  // The undo of a step never keeps a result.
-  newRequest: ({ keep, of }) => (!keep && of === undefined ? 'keep: false' : undefined),
+  request: ({ input, keep, of }) => {
+    // The undo of a step never keeps a result.
+    if (!keep && of === undefined) return [input, { keep }];
+    return input === undefined ? nothing : [input];
+  },
   run: async (task, runtime, signal) => {
     const done = await runStep(task, task.spec, runtime, signal);
     if ('aborts' in done) return { entry: undefined, value: undefined, ...done };

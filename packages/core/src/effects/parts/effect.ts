@@ -40,8 +40,6 @@ export interface Effect<S extends Spec> {
    * Default: none.
    */
   readonly request?: (spec: S) => readonly unknown[];
-  /** Part of the request that older releases did not hash. */
-  readonly newRequest?: (spec: S) => unknown;
   /** Question to the client. */
   readonly question?: Question<S>;
   /**
