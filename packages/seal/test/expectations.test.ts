@@ -159,23 +159,15 @@ describe.each(pairs)('checks of a token, $from to $to', ({ from, to }) => {
 describe.each(implementations)('sealed claims, %s', (implementation) => {
   const opener = sealerWith({ implementation });
 
-  // The header has the key ID and the saga ID: layout 2 does not repeat them.
+  // The header has the key ID and the saga ID: the claims do not repeat them.
   it.each([
-    ['opened', {}, 1],
-    ['purpose', { purpose: 'cancel' }, 1],
-    ['audience', { audience: 'another' }, 1],
-    ['unknown_key', { kid: 'k2' }, 1],
-    ['sid', { sid: 'AAAAAAAAAAAAAAAAAAAAAA' }, 1],
-    ['opened', {}, 2],
-    ['purpose', { purpose: 'cancel' }, 2],
-    ['audience', { audience: 'another' }, 2],
-  ] as const)(
-    '[T6] lead to %s for %j in layout %i, even with a valid key',
-    async (reason, inside, layout) => {
-      const token = await forge({ inside, layout });
-      expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe(reason);
-    },
-  );
+    ['opened', {}],
+    ['purpose', { purpose: 'cancel' }],
+    ['audience', { audience: 'another' }],
+  ] as const)('[T6] lead to %s for %j, even with a valid key', async (reason, inside) => {
+    const token = await forge({ inside });
+    expect(await outcomeOf(() => opener.open(token, { purpose: 'token' }))).toBe(reason);
+  });
 
   it('[T6] are refused with an unknown purpose', async () => {
     const token = await forge({});

@@ -18,7 +18,6 @@ import type {
 } from '../src/index.ts';
 import { encodeClaims } from '../src/token/claims.ts';
 import { pack } from '../src/token/layout.ts';
-import { encodeFirstClaims, packFirst } from './first-layout.ts';
 
 /** Both ways to seal and open; every test of behaviour runs over both. */
 export const implementations = ['fast', 'portable'] as const;
@@ -111,17 +110,11 @@ export async function forge(changes: {
   readonly claims?: Partial<Claims>;
   readonly plaintext?: Uint8Array;
   readonly header?: object;
-  /** Layout of the plaintext. Default: 2. */
-  readonly layout?: 1 | 2;
 }): Promise<string> {
   const bound = { ...binding, ...changes.bound };
   const inside = { ...bound, ...changes.inside };
-  const claims = claimsWith(changes.claims);
-  const made =
-    changes.layout === 1
-      ? packFirst(encodeFirstClaims(claims, inside))
-      : pack({ claims: encodeClaims(claims, inside), streams: [] });
-  const plaintext = changes.plaintext ?? made;
+  const claims = encodeClaims(claimsWith(changes.claims), inside);
+  const plaintext = changes.plaintext ?? pack({ claims, streams: [] });
   const { kid } = bound;
   const header = {
     alg: 'dir',

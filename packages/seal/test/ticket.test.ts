@@ -27,7 +27,7 @@ describe.each(pairs)('a ticket, $from and $to', ({ from, to }) => {
       { bytes: 'question', compress: false },
     ]);
     const [, , nonce, , tag] = ticket.split('.');
-    expect([nonce, tag]).toEqual(['ankPFzPvCYUOadnj', 'HN0qYnXD0BR3vHLIVwu62A']);
+    expect([nonce, tag]).toEqual(['Sa0M5HVXDygJcHAc', 'BKTZO04tcsQ6duu6GCfesw']);
   });
 
   it('has another nonce for any other content', async () => {

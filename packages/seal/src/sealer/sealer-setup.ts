@@ -20,8 +20,7 @@ import {
 } from '../token/envelope.ts';
 import { TokenRefused, TokenTooLarge } from '../model/errors.ts';
 import { readRing, type RingKey } from '../keys/key-ring.ts';
-import { decodeFirstClaims, unpackFirst } from '../token/first-layout.ts';
-import { isFirstLayout, unpack, type StoredStream } from '../token/layout.ts';
+import { unpack, type StoredStream } from '../token/layout.ts';
 import { resolveLimits, type Limits } from '../token/token-limits.ts';
 import { randomBytes } from '../digest/hash.ts';
 import type { Expectations, SealerOptions } from './sealer.ts';
@@ -99,7 +98,7 @@ export function findKey(setup: Setup, { kid }: Envelope, purpose: Purpose): Seal
 }
 
 /**
- * Parses a decrypted token of either layout, and checks the claims before any stream is inflated.
+ * Parses a decrypted token, and checks the claims before any stream is inflated.
  * Throws TokenRefused if the plaintext, the envelope, or the expectations disagree.
  */
 export function admit(
@@ -108,10 +107,9 @@ export function admit(
   plaintext: Uint8Array,
   expect: Expectations,
 ): { readonly sealed: BoundClaims; readonly streams: readonly StoredStream[] } {
-  const isFirst = isFirstLayout(plaintext);
-  const { claims, streams } = isFirst ? unpackFirst(plaintext, limits) : unpack(plaintext, limits);
-  const sealed = isFirst ? decodeFirstClaims(claims) : decodeClaims(claims, { kid, sid });
-  assertExpected(sealed, { purpose: expect.purpose, audience, kid, sid }, expect, clock());
+  const { claims, streams } = unpack(plaintext, limits);
+  const sealed = decodeClaims(claims, { kid, sid });
+  assertExpected(sealed, { purpose: expect.purpose, audience }, expect, clock());
   return { sealed, streams };
 }
 
@@ -143,17 +141,15 @@ export const skewMs: number = 30_000;
 /** Checks a decrypted token. Throws TokenRefused with the first reason found. */
 export function assertExpected(
   sealed: BoundClaims,
-  bound: Binding,
+  bound: Pick<Binding, 'purpose' | 'audience'>,
   expect: Expectations,
   now: number,
 ): void {
   const { claims } = sealed;
-  // The key is bound to these four values: a second check against a fault in the key schedule.
-  // Layout 2 has the last two in the header alone, which the tag authenticates.
+  // The key is bound to both values: a second check against a fault in the key schedule. The key ID
+  // and the saga ID are in the header alone, which the tag authenticates.
   if (sealed.purpose !== bound.purpose) throw new TokenRefused('purpose');
   if (sealed.audience !== bound.audience) throw new TokenRefused('audience');
-  if (sealed.kid !== bound.kid) throw new TokenRefused('unknown_key');
-  if (sealed.sid !== bound.sid) throw new TokenRefused('sid');
   if (expect.sid !== undefined && expect.sid !== sealed.sid) throw new TokenRefused('sid');
   assertTimely(claims, expect, now);
   if (expect.methods !== undefined && !expect.methods.includes(claims.method))

@@ -162,6 +162,6 @@ function assertClaims({
 }
 
 /** `true` for a safe integer from 0. */
-export function isWholeNumber(value: unknown): value is number {
+function isWholeNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -3,34 +3,27 @@ import type { Limits } from './token-limits.ts';
 import { importZlib, type NodeZlib } from '../platform/node.ts';
 import { ByteReader, ByteWriter } from './byte-layout.ts';
 
-// Plaintext of a token, layout 2. `bytes.ts` describes the numbers.
+// Plaintext of a token, layout 1. `bytes.ts` describes the numbers.
 //
-// 2 the version, one byte c number: the bytes of the claims ... the claims, see claims.ts n number:
+// 1 the version, one byte c number: the bytes of the claims ... the claims, see claims.ts n number:
 // the streams for each stream 2 s + d number: s stored bytes; d is 1 for a compressed stream b
 // number: the bytes of the stream, if it is compressed ... the stored bytes of each stream, one
 // after the other ... 0..63 zeros, up to 24 bytes more than a multiple of 64
 //
 // A compressed stream was compressed alone, by raw DEFLATE (RFC 1951), and is longer than its
-// stored bytes. `first-layout.ts` reads layout 1, with lengths of four bytes, and padding up to a
-// multiple of 64.
+// stored bytes.
 
-const layoutVersion = 2;
-
-/** `true` for a plaintext of layout 1. */
-export function isFirstLayout(plaintext: Uint8Array): boolean {
-  return plaintext[0] === 1;
-}
+const layoutVersion = 1;
 
 /** Unit of the padding of a plaintext, in bytes. Padding hides the exact length. */
-export const paddingUnit: number = 64;
+const paddingUnit = 64;
 
 // 24 + 3 * 64 bytes hold a saga that has asked one question, and are 288 characters.
 const paddingOffset = 24;
 
-/** `true` for the length of a plaintext of either layout. */
+/** `true` for the length of a padded plaintext. */
 export function isPaddedLength(length: number): boolean {
-  const rest = length % paddingUnit;
-  return length > 0 && (rest === paddingOffset || rest === 0);
+  return length % paddingUnit === paddingOffset;
 }
 
 /** Stored stream: compressed if `inflated` is greater than the number of bytes. */
@@ -90,13 +83,13 @@ export function unpack(plaintext: Uint8Array, limits: Limits): Contents {
   }
   const streams = lengths.map(([stored, inflated]) => ({ bytes: reader.bytes(stored), inflated }));
   if (total > limits.maxInflatedBytes) throw new TokenRefused('too_large');
-  assertPadding(plaintext, reader.offset, paddedLength(reader.offset));
+  assertPadding(plaintext, reader.offset);
   return { claims, streams };
 }
 
 /** Throws TokenRefused unless zeros follow the content, up to a padded length. */
-export function assertPadding(plaintext: Uint8Array, contentLength: number, padded: number): void {
-  if (plaintext.length !== padded) throw new TokenRefused('malformed');
+function assertPadding(plaintext: Uint8Array, contentLength: number): void {
+  if (plaintext.length !== paddedLength(contentLength)) throw new TokenRefused('malformed');
   for (let index = contentLength; index < plaintext.length; index += 1) {
     if (plaintext[index] !== 0) throw new TokenRefused('malformed');
   }
