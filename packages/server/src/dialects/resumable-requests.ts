@@ -87,8 +87,7 @@ export async function resumeRequest(
   };
   const call = { ...callOf(saga, 'tools/call'), ...nothingElse };
   // The response belongs to the interrupted request, so the IDs must match.
-  if (requestId !== undefined && requestId !== (await digestRequestId(call.id)))
-    throw refused(host, 'request');
+  if (requestId !== (await digestRequestId(call.id))) throw refused(host, 'request');
   let newest = token;
   let before: RunningRequest | undefined;
   for (
@@ -183,7 +182,7 @@ export async function getStatus(
  */
 async function statusOf(host: SagaHostCore, token: string, caller: Caller): Promise<SagaStatus> {
   const status = await host.status(token, caller, { methods });
-  if (!status.isResumable) throw refused(host, 'method');
+  if (status.requestId === undefined) throw refused(host, 'method');
   // The option may have changed since the token was issued.
   if (!(await mayResume(host, caller))) throw refused(host, 'principal');
   return status;

@@ -14,9 +14,9 @@ export interface SagaState {
   readonly keptBytes?: number;
   /** Trace parent of telemetry, carried by hosts without telemetry too. */
   readonly trace?: string;
-  /** `true` if `requests/resume` accepts this token. Absent: no. */
-  readonly isResumable?: boolean;
-  /** Digest of the ID of the resumable request. Absent: any ID, as in tokens of older releases. */
+  /**
+   * Digest of the ID of the resumable request. Absent: `requests/resume` does not accept the token.
+   */
   readonly requestId?: string | undefined;
 }
 

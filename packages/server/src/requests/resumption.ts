@@ -111,11 +111,14 @@ async function leaseRequest(
   return {
     action: 'resume',
     digest: await digestOf('resume', news),
-    brought: usableOf(
-      stepIdsOf(saga.state.generation),
-      { answers, dialect, capabilities, at },
-      host.limits,
-    ),
+    brought: {
+      at,
+      ...usableOf(
+        stepIdsOf(saga.state.generation),
+        { answers, dialect, capabilities },
+        host.limits,
+      ),
+    },
     round: roundOf(saga, isOwnRound),
     // A queue acts for an absent client.
     ...(isWake ? { isWake, ends: true } : { awaits: true, follows }),

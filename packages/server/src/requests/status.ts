@@ -18,9 +18,10 @@ export interface SagaStatus {
   readonly sagaId: string;
   /** Saga of the call. The current saga may be another one, after `continueAs`. */
   readonly saga: Program;
-  /** `true` if `requests/resume` accepts the token: its client declared resumable requests. */
-  readonly isResumable: boolean;
-  /** Digest of the JSON-RPC ID of the resumable request; undefined if any ID may resume it. */
+  /**
+   * Digest of the JSON-RPC ID of the resumable request. Undefined if `requests/resume` does not
+   * accept the token: its client did not declare resumable requests.
+   */
   readonly requestId: string | undefined;
   /**
    * Looks how far the saga is. Replays the saga, and runs nothing.
@@ -55,7 +56,6 @@ export async function statusOf(
     return {
       sagaId,
       saga: host.registry.named(claims.entry.target) ?? opened.current,
-      isResumable: state.isResumable === true,
       requestId: state.requestId,
       look: async (running) => {
         await assertRate(host, opened, sealed);

@@ -10,7 +10,7 @@ import type { HostLimits } from '../model/host-limits.ts';
 import { atAnyTime, readSealedRecord } from './sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
-import type { FailedTurn, SagaTurn, SuspendedTurn } from '../model/turn.ts';
+import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import type { HostParts } from '../settings/host-parts.ts';
 
 /** Part of a request that another request needs to finish the turn. */
@@ -20,8 +20,8 @@ export interface RetryableRequest {
   readonly dialect: DialectCapabilities;
   /** Capabilities that the client declared. Undefined if unknown. */
   readonly capabilities: Json | undefined;
-  /** Time of receipt (ms since the epoch). Undefined in records of older releases. */
-  readonly at: number | undefined;
+  /** Time of receipt (ms since the epoch). */
+  readonly at: number;
   /**
    * `true` for a request that cancels the saga, or continues an abandoned saga. Absent: the request
    * resumes the saga.
@@ -38,9 +38,9 @@ export const answersInRecord = 4;
  */
 export function usableOf(
   { toWire }: Pick<StepIds, 'toWire'>,
-  { answers: news, dialect, capabilities, at }: RetryableRequest,
+  { answers: news, dialect, capabilities }: Omit<RetryableRequest, 'at' | 'cancels'>,
   { maxAnswerBytes }: Pick<HostLimits, 'maxAnswerBytes'>,
-): RetryableRequest {
+): Omit<RetryableRequest, 'at' | 'cancels'> {
   const fits = (value: object | Json): boolean => !isLargerThan(maxAnswerBytes, value);
   const small = [...news].filter(([, answer]) =>
     fits('error' in answer ? answer.error : answer.result),
@@ -52,7 +52,6 @@ export function usableOf(
     answers: new Map(usable.map(([stepId, answer]) => [toWire(stepId), answer])),
     dialect: asks === undefined ? dialect : { ...dialect, asks },
     capabilities: capabilities !== undefined && fits(capabilities) ? capabilities : undefined,
-    at,
   };
 }
 
@@ -159,7 +158,7 @@ export function inPlaceOf(
   return capabilities === undefined ? rest : { ...rest, capabilities };
 }
 
-/** Capabilities of a dialect as JSON. Older releases kept fewer members. */
+/** Capabilities of a dialect as JSON. */
 type KeptCapabilities = Omit<DialectCapabilities, 'maxWait'> & {
   readonly maxWait: number | null | undefined;
 };
@@ -199,9 +198,7 @@ export async function sealResponse(
 
 /** Kept part of a response. Large questions are rendered again from the token. */
 function keptOf(turn: SagaTurn): object {
-  // Processes of older releases read the steps as `residue`.
-  if (turn.status === 'failed')
-    return { ...turn, residue: turn.uncompensated, error: publicMessageOf(turn.saga, turn.error) };
+  if (turn.status === 'failed') return { ...turn, error: publicMessageOf(turn.saga, turn.error) };
   if (
     turn.status === 'completed' ||
     questionBytes(turn) <= Math.max(smallQuestions, turn.token.length)
@@ -221,16 +218,11 @@ export async function openResponse(
   const kept = (await openRecord(host, saga, response)) as KeptTurn;
   // A request.
   if (!('status' in kept)) throw new TokenRefused('used');
-  if (kept.status === 'failed') {
-    // `residue` in older releases.
-    const { uncompensated, residue = uncompensated, ...turn } = kept;
-    const error = new SagaError(String(kept.error));
-    return { turn: { ...turn, uncompensated: residue, error }, isCommitted: false };
-  }
+  if (kept.status === 'failed')
+    return { turn: { ...kept, error: new SagaError(String(kept.error)) }, isCommitted: false };
   if (kept.goesOn === undefined) return { turn: kept, isCommitted: false };
-  // Older releases kept the questions of a turn that the host continues.
   const { goesOn: _, ...turn } = kept;
-  return { turn: { steps: [], ...turn } as SuspendedTurn, isCommitted: true };
+  return { turn: turn as SuspendedTurn, isCommitted: true };
 }
 
 /** Kept response. */
@@ -238,12 +230,7 @@ export type KeptResponse =
   | { readonly turn: SagaTurn | UnrenderedTurn; readonly isCommitted: false }
   | { readonly turn: SuspendedTurn; readonly isCommitted: true };
 
-type KeptTurn = (
-  | (SagaTurn & { readonly residue?: FailedTurn['uncompensated'] })
-  | UnrenderedTurn
-) & {
-  readonly goesOn?: string;
-};
+type KeptTurn = (SagaTurn | UnrenderedTurn) & { readonly goesOn?: 'commit' };
 
 /** Suspended turn without questions, which the token renders again. */
 export interface UnrenderedTurn extends Omit<SuspendedTurn, 'steps' | 'content'> {

@@ -1,6 +1,5 @@
 import { decodeHead, isRecord, present, type Outcome } from '@mcp-saga/core/program';
 import {
-  fromBase64Url,
   TokenRefused,
   type Sealed,
   type Sealer,
@@ -74,8 +73,8 @@ export async function sealSagaAs(
   return await sealer.seal(purpose, saga.sagaId, saga.claims, streams);
 }
 
-/** First byte of the host's stream. Older releases write JSON, which begins with a brace. */
-const ownVersion = 2;
+/** Version of the host's stream, its first byte. */
+const ownVersion = 1;
 
 const secretBytes = 32;
 
@@ -84,13 +83,12 @@ const secretBytes = 32;
  * feed, and the head.
  */
 function encodeOwn(state: SagaState): Uint8Array {
-  const { program, secret, generation, ownTurns, trace, keptBytes, isResumable, requestId } = state;
+  const { program, secret, generation, ownTurns, trace, keptBytes, requestId } = state;
   const rare = JSON.stringify({
     g: generation === 0 ? undefined : generation,
     t: trace,
     n: ownTurns,
     k: keptBytes,
-    r: isResumable === true ? 1 : undefined,
     i: requestId,
   });
   const text = new TextEncoder().encode(`${rare === '{}' ? '' : rare}\n${program.head}`);
@@ -103,11 +101,11 @@ function encodeOwn(state: SagaState): Uint8Array {
 
 /** Decodes the host's stream. Throws TokenRefused `malformed`. */
 function decodeOwn(bytes: Uint8Array | undefined): Own & { readonly secret: Uint8Array } {
-  const isFirst = bytes?.[0] !== ownVersion;
-  const own = isFirst ? readSealedJson(bytes) : readOwn(bytes);
-  if (!isOwnStream(own)) throw new TokenRefused('malformed');
-  const secret = isFirst ? fromBase64Url(String(own.s)) : bytes.slice(1, 1 + secretBytes);
-  if (secret?.length !== secretBytes || !isHead(own.h)) throw new TokenRefused('malformed');
+  if (bytes?.[0] !== ownVersion) throw new TokenRefused('malformed');
+  const own = readOwn(bytes);
+  const secret = bytes.slice(1, 1 + secretBytes);
+  if (!isOwnStream(own) || secret.length !== secretBytes || !isHead(own.h))
+    throw new TokenRefused('malformed');
   return { secret, ...own };
 }
 
@@ -121,21 +119,18 @@ function readOwn(bytes: Uint8Array): unknown {
 }
 
 interface Own {
-  /** Secret in base64url, in tokens of older releases. */
-  readonly s?: string;
   readonly g: number;
   readonly h: string;
   readonly t?: string;
   readonly n?: number;
   readonly k?: number;
-  readonly r?: 1;
   readonly i?: string;
 }
 
 /** Reads the saga in an opened token. Throws TokenRefused `malformed`. */
 export function toSealedSaga(sealed: Sealed): SealedSaga {
   const [first, structure, client, server] = sealed.streams;
-  const { secret, g, h, t, n, k, r, i } = decodeOwn(first);
+  const { secret, g, h, t, n, k, i } = decodeOwn(first);
   return {
     sagaId: sealed.sid,
     claims: sealed.claims,
@@ -148,16 +143,14 @@ export function toSealedSaga(sealed: Sealed): SealedSaga {
         client: readSealedText(client),
         server: readSealedText(server),
       },
-      ...present({ trace: t, ownTurns: n, keptBytes: k }),
-      ...(r === 1 ? { isResumable: true } : {}),
-      ...present({ requestId: i }),
+      ...present({ trace: t, ownTurns: n, keptBytes: k, requestId: i }),
     },
   };
 }
 
 function isOwnStream(value: unknown): value is Own {
-  const { s = '', g, h, t = '', n = 0, k = 0, i = '' } = Object(value) as Record<string, unknown>;
-  const texts = [s, h, t, i].every((member) => typeof member === 'string');
+  const { g, h, t = '', n = 0, k = 0, i = '' } = Object(value) as Record<string, unknown>;
+  const texts = [h, t, i].every((member) => typeof member === 'string');
   return texts && [g, n, k].every((member) => Number.isSafeInteger(member));
 }
 
@@ -266,8 +259,8 @@ export async function bindToRequest(
 ): Promise<SuspendedTurn> {
   const saga = toSealedSaga(await sealer.open(turn.token, { purpose: 'token', ...atAnyTime }));
   const requestId = await digestRequestId(id);
-  if (saga.state.isResumable === true && saga.state.requestId === requestId) return turn;
-  const state = { ...saga.state, isResumable: true, requestId };
+  if (saga.state.requestId === requestId) return turn;
+  const state = { ...saga.state, requestId };
   return { ...turn, token: await sealSaga(sealer, { ...saga, state }) };
 }
 

@@ -175,7 +175,7 @@ export async function sendBegunWake(
 }
 
 function toAbsent({ limits }: HostParts, { capabilities, dialect }: ClientOfTurn): AbsentClient {
-  return usableOf(noIds, { answers: new Map(), dialect, capabilities, at: undefined }, limits);
+  return usableOf(noIds, { answers: new Map(), dialect, capabilities }, limits);
 }
 
 const noIds = { toWire: (stepId: string): string => stepId };

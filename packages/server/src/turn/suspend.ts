@@ -105,12 +105,11 @@ function clientOf({
 }
 
 /** Not inherited: each request of the client declares for itself. */
-async function declaredBy({
-  dialect,
-}: TurnRequest): Promise<Pick<SagaState, 'isResumable' | 'requestId'>> {
+async function declaredBy({ dialect }: TurnRequest): Promise<Pick<SagaState, 'requestId'>> {
   const { isResumable = false, requestId: id } = dialect;
-  const requestId = isResumable && id !== undefined ? await digestRequestId(id) : undefined;
-  return { isResumable, requestId };
+  return {
+    requestId: isResumable && id !== undefined ? await digestRequestId(id) : undefined,
+  };
 }
 
 /**

@@ -2,9 +2,10 @@ import { createKeyRing, createSealer } from '@mcp-saga/seal';
 import { memoryGuard } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
 import { start } from '../fixtures/clock.ts';
-import { keyOf, newKey, oldKey, type TestHost } from '../fixtures/host.ts';
+import { keyOf, newKey, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 import { accepted } from '../fixtures/rounds.ts';
 import { deploys, comparedHost, hostForAll, ways, type Way } from '../fixtures/ways.ts';
+import { coreOf } from '../../src/saga-host.ts';
 
 const answers = { target: accepted({ target: 'production' }) };
 
@@ -96,27 +97,26 @@ function watched(ran: string[] = []): { readonly server: TestHost; readonly aske
   return { server, asked };
 }
 
-/** The ID of a stored task in the form of earlier releases, which is sealed as tokens are. */
-async function sealedTaskId(taskId: string, ring: readonly string[]): Promise<string> {
-  const [sagaId = '', jti = ''] = taskId.split('.');
+/** The ID of a task without a store, which seals the whole saga as tokens do. */
+async function sealedTaskId(
+  { host }: Pick<TestHost, 'host'>,
+  ring: readonly string[],
+): Promise<string> {
   const sealer = createSealer({
     ring: createKeyRing(ring),
     audience: 'deployer',
     clock: () => start,
   });
-  const claims = {
-    method: 'tools/call',
-    entry: { target: 'deploys', argsDigest: '' },
-    saga: { name: 'deploys', version: '1' },
-    principal: null,
-    engine: 1,
-    turn: 1,
-    jti,
-    born: start,
-    iat: start,
-    exp: start + 60_000,
-  };
-  return await sealer.seal('task', sagaId, claims, []);
+  const { token } = suspended(
+    await coreOf(host).start('deploys', {}, { principal: 'anonymous' }, { method: 'tools/call' }),
+  );
+  const { sid, claims, streams } = await sealer.open(token, { purpose: 'token' });
+  return await sealer.seal(
+    'task',
+    sid,
+    claims,
+    streams.map((bytes) => ({ bytes, compress: false })),
+  );
 }
 
 /** A token as it is sealed, with four megabytes of zeros in it that take four kilobytes. */
@@ -138,8 +138,7 @@ async function inflated(token: string, purpose: 'token' | 'task'): Promise<strin
 describe.each(ways)('a token of $name', (way) => {
   /** Begins, and gives a token that is sealed. */
   async function begin(server: TestHost, ring: readonly string[] = keys): Promise<string> {
-    const token = await way.begin(server);
-    return way.name === 'tasks' ? await sealedTaskId(token, ring) : token;
+    return way.name === 'tasks' ? await sealedTaskId(server, ring) : await way.begin(server);
   }
 
   /** Sends a changed token, and returns the response byte for byte. */

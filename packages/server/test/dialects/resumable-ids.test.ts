@@ -5,7 +5,6 @@ import { eras, post, read, type Fetches } from '../fixtures/raw.ts';
 import { hostForAll } from '../fixtures/ways.ts';
 import { testClock } from '../fixtures/clock.ts';
 import { handlerOf } from '../fixtures/rounds.ts';
-import { coreOf } from '../../src/saga-host.ts';
 
 const declared = { 'io.modelcontextprotocol/clientCapabilities': { resumableRequests: {} } };
 
@@ -53,21 +52,6 @@ test.each(
     result: { content: [{ text: 'worked' }] },
   });
   expect(ran).toEqual(['work']);
-});
-
-test('[R4] a token that an older release sealed without an ID is resumed under any ID', async () => {
-  const { host } = hostForAll([working([])]);
-  const dialect = { asks: [], isResumable: true, runs: false };
-  const turn = await coreOf(host).start(
-    'working',
-    {},
-    { principal: 'anonymous' },
-    { method: 'tools/call', dialect },
-  );
-  const token = turn.status === 'suspended' ? turn.token : undefined;
-  expect(await resumed(handlerOf(host), 'modern', token, 'other')).toMatchObject({
-    result: { content: [{ text: 'worked' }] },
-  });
 });
 
 test('[T6] [T13] sends the token of a stored response under the ID of the repeated request', async () => {

@@ -79,17 +79,14 @@ export async function openTaskId(
       : await openStored(host, tasks, { sagaId, secret }, { ...expect, purpose: 'blob' });
   // The option may have changed since.
   if (!mayHaveTasks(tasks, principal)) throw new TokenRefused('principal');
-  const { sid, claims, streams } = sealed;
+  const { sid, claims } = sealed;
   const program = host.registry.named(claims.saga.name);
   if (program === undefined) throw new TokenRefused('target');
   if (!(await host.gate.authorize(caller, { name: program.name, version: claims.saga.version })))
     throw new TokenRefused('forbidden');
   assertBegun(host, claims);
   const identity = { sagaId: sid, claims };
-  // An ID without a stream holds no saga. Older releases sealed the IDs of stored tasks in this
-  // form.
-  const isStored = sagaId !== undefined || streams.length === 0;
-  return isStored ? identity : { ...identity, saga: found(host, sealed) };
+  return sagaId !== undefined ? identity : { ...identity, saga: found(host, sealed) };
 }
 
 /** Opens the record of a stored task. Its claims are the claims of the task. */
