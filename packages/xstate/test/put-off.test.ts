@@ -1,5 +1,4 @@
 import { compensator, SagaCancelled } from '@mcp-saga/core';
-import type { ProgramState } from '@mcp-saga/core/program';
 import {
   elicit,
   machineSaga,
@@ -171,19 +170,6 @@ describe('a deferred effect after an attempt of unknown outcome', () => {
       .filter(({ type }) => type === 'started')
       .map(({ path }) => path);
     expect(begun).toEqual(['charge', 'charge', 'charge', '~charge']);
-  });
-
-  it('[E4] is undone if only the stored machine records the attempt', async () => {
-    const { told, drive } = till();
-    await drive.start();
-    const { state } = drive.suspended;
-    // As a state was kept by engines that had it nowhere else.
-    const [machine] = JSON.parse(`[${state.server}]`) as unknown[];
-    const older: ProgramState = { ...state, structure: '', server: JSON.stringify(machine) };
-    drive.outcome = { ...drive.suspended, state: older };
-    await drive.resume();
-    await drive.end(new SagaCancelled());
-    expect(told).toEqual(['charge 5 do:charge', 'look for 5 do:charge']);
   });
 
   it('[E1] [E4] is another run if a migration restarts it', async () => {

@@ -195,19 +195,6 @@ describe('a machine that changes while a saga is running', () => {
     },
   );
 
-  it('[R3] accepts a transition function without its status, as an older release stored it', async () => {
-    const drive = await changed(
-      machineOf({ asking: { invoke: [asking.invoke, { id: 'count', src: counter }] } }),
-      machineOf({ asking: { invoke: [asking.invoke, { id: 'count', src: works }] } }),
-    );
-    const { state } = drive.suspended;
-    const server = state.server.replace('"status":"active",', '');
-    expect(server).not.toBe(state.server);
-    drive.outcome = { ...drive.suspended, state: { ...state, server } };
-    expect(failureOf(await drive.resume()).error).toBeInstanceOf(MachineMismatch);
-    expect(ran).toEqual([]);
-  });
-
   it('[R3] is undone with `onMismatch: compensate`', async () => {
     const drive = await changed(machineOf({ asking }), machineOf({}), { onMismatch: 'compensate' });
     const outcome = failureOf(await drive.resume());

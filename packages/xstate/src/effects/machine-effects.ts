@@ -96,8 +96,6 @@ export class Effects implements EffectHost {
       running: undefined,
     };
     this.#work.set(actor, work);
-    // An older engine recorded this in the machine only.
-    if (unknown) this.#note(work, { type: 'retry', text: encode([attempts, notBefore, unknown]) });
   }
 
   /** `true` while an effect runs, even if the actor was stopped. */

@@ -145,7 +145,7 @@ function kindOfPersisted(
   other: LogicKind,
 ): LogicKind {
   const { status } = persisted;
-  if (status === undefined) return 'context' in persisted ? 'passive' : 'promise';
+  if (status === undefined) return 'promise';
   return status !== 'active' && other === 'promise' ? 'promise' : 'passive';
 }
 
