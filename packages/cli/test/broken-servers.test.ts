@@ -282,7 +282,7 @@ describe('mcp-saga inspect with a token that does not open', () => {
         'sealed     TIME',
         'expired    TIME',
         '',
-        'secrets    N bytes, 98 stored',
+        'secrets    N bytes, 100 stored',
         'structure  N bytes, 0 stored',
         'client     N bytes, 0 stored',
         'server     N bytes, 12 stored',

@@ -107,7 +107,7 @@ describe('the output of mcp-saga', () => {
       "sagaId      …
       keyId       k1
       tokenBytes  …
-      secrets     N bytes, 98 stored
+      secrets     N bytes, 100 stored
       structure   N bytes, 0 stored
       client      N bytes, 0 stored
       server      N bytes, 12 stored

@@ -67,7 +67,7 @@ async function driven(tree: Node, plan: Plan = {}): Promise<Driven> {
     const end = plan.end?.turn === number ? plan.end.request : undefined;
     const take = (settings: TurnSettings = {}): Promise<Outcome> => {
       world.order = order === undefined ? undefined : seeded(order + number);
-      const { t } = JSON.parse(state.head) as { t: number };
+      const { turn: t } = JSON.parse(state.head) as { turn: number };
       const all = {
         turn: t + 1,
         ...(budget ? { budget: 5, maxHold: 5 } : {}),

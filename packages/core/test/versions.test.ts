@@ -448,12 +448,12 @@ const began = {
   client: '{}',
   server:
     '"a",7,["refund",{"id":7}],true,{"name":"OutcomeUnknown","message":"lost","code":"outcome_unknown"},"0xoargb","1n967u2"',
-  head: '{"t":1,"i":"c","a":{"sure":"90es6p"},"w":{},"o":[]}',
+  head: '{"turn":1,"asked":{"sure":"90es6p"}}',
 };
 const undoing = {
   ...began,
   structure: `${began.structure},"dcsure",-1725761444,"v~lost",0`,
-  head: '{"t":3,"i":"c","a":{},"w":{}}',
+  head: '{"turn":3,"others":null}',
 };
 
 describe('the format of states', () => {

@@ -33,40 +33,43 @@ export interface Head {
 /** A timed wait: start and end (ms since the epoch), and the number of questions asked. */
 export type Wait = readonly [since: number, until: number | null, asked: number];
 
+/** Head as JSON. What most sagas lack is omitted, because every token holds a head. */
+interface Written {
+  readonly turn: number;
+  /** Absent: `client`. */
+  readonly input?: 'server';
+  readonly progress?: number;
+  /** Absent: none, as of `waits` and `undos`. */
+  readonly asked?: Head['asked'];
+  readonly waits?: Head['waits'];
+  /** Absent: none. Null: unknown, and so are the undos. */
+  readonly others?: readonly string[] | null;
+  readonly undos?: readonly string[];
+  readonly mismatch?: readonly [number, number];
+}
+
 /** Encodes the head of a saga state. */
 export function encodeHead(head: Head): string {
   const { turn, input, progress, asked, waits, others, undos, mismatch } = head;
   return JSON.stringify({
-    t: turn,
-    i: input === 'client' ? 'c' : 's',
-    p: progress,
-    a: asked,
-    w: waits,
-    o: others,
-    u: undos?.length === 0 ? undefined : undos,
-    m: mismatch,
+    turn,
+    input: input === 'client' ? undefined : input,
+    progress,
+    asked: Object.keys(asked).length === 0 ? undefined : asked,
+    waits: Object.keys(waits).length === 0 ? undefined : waits,
+    others: others === undefined ? null : others.length === 0 ? undefined : others,
+    undos: undos?.length === 0 ? undefined : undos,
+    mismatch,
   });
-}
-
-/** Head as {@link encodeHead} writes it. */
-interface Written {
-  readonly t: number;
-  readonly i: 'c' | 's';
-  readonly p?: number;
-  readonly a: Head['asked'];
-  readonly w: Head['waits'];
-  readonly o?: string[];
-  readonly u?: string[];
-  readonly m?: [number, number];
 }
 
 /** Decodes the head of a saga state. Throws MalformedState for another text. */
 export function decodeHead(text: string): Head {
-  const { t, i, p, a, w, o, u, m } = parsedHead(text);
-  const input = i === 'c' ? 'client' : 'server';
-  // An empty list is omitted. Without the other tasks, the list is unknown, too.
-  const undos = u ?? (o === undefined ? undefined : []);
-  return { turn: t, input, progress: p, asked: a, waits: w, others: o, undos, mismatch: m };
+  const written = parsedHead(text);
+  const { turn, input = 'client', progress, asked = {}, waits = {}, mismatch } = written;
+  const others = written.others === null ? undefined : (written.others ?? []);
+  const undos = written.undos ?? (others === undefined ? undefined : []);
+  return { turn, input, progress, asked, waits, others, undos, mismatch };
 }
 
 function parsedHead(text: string): Written {
@@ -77,17 +80,21 @@ function parsedHead(text: string): Written {
     throw new MalformedState();
   }
   if (!isRecord(parsed)) throw new MalformedState();
-  const { t, i, p, a, w, o, u, m } = parsed;
+  const { turn, input, progress, asked = {}, waits = {}, others = [], undos = [] } = parsed;
+  const { mismatch = [0, 0] } = parsed;
   const isGood =
-    isCount(t) &&
-    (i === 'c' || i === 's') &&
-    (p === undefined || typeof p === 'number') &&
-    isRecord(a) &&
-    Object.values(a).every(isText) &&
-    isRecord(w) &&
-    Object.values(w).every(isWait) &&
-    [o, u].every((paths) => paths === undefined || isTexts(paths)) &&
-    (m === undefined || (Array.isArray(m) && m.length === 2 && m.every(isCount)));
+    isCount(turn) &&
+    (input === undefined || input === 'server') &&
+    (progress === undefined || typeof progress === 'number') &&
+    isRecord(asked) &&
+    Object.values(asked).every(isText) &&
+    isRecord(waits) &&
+    Object.values(waits).every(isWait) &&
+    (others === null || isTexts(others)) &&
+    isTexts(undos) &&
+    Array.isArray(mismatch) &&
+    mismatch.length === 2 &&
+    mismatch.every(isCount);
   if (!isGood) throw new MalformedState();
   return parsed as unknown as Written;
 }

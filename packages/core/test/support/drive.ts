@@ -35,7 +35,7 @@ export function turn(
   settings?: TurnSettings,
 ): Promise<Outcome> {
   const map = answers instanceof Map ? answers : new Map(Object.entries(answers));
-  const { t } = JSON.parse(state.head) as { t: number };
+  const { turn: t } = JSON.parse(state.head) as { turn: number };
   return program.advance(overTheWire(state), map, runtimeOf(world, { turn: t + 1, ...settings }));
 }
 

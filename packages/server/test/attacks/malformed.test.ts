@@ -41,10 +41,7 @@ const malformed: { readonly [name: string]: (streams: Streams) => Streams } = {
     Uint8Array.of(3, ...bytesOf(own).subarray(1)),
     ...rest,
   ],
-  'no line feed before its head': ([own, ...rest]) => [
-    withText(own, () => `{"t":1,"a":{},"w":{}}`),
-    ...rest,
-  ],
+  'no line feed before its head': ([own, ...rest]) => [withText(own, () => `{"turn":1}`), ...rest],
   'members that are no JSON': ([own, ...rest]) => [
     withText(own, (text) => `{${mark}${text}`),
     ...rest,

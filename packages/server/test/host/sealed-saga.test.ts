@@ -35,9 +35,7 @@ test('[T8] [R4] a sealed saga state opens to the same state, with any members', 
   const states = fc.record(
     {
       program: fc.record({
-        head: fc
-          .dictionary(text, text)
-          .map((asked) => JSON.stringify({ t: 1, i: 'c', a: asked, w: {} })),
+        head: fc.dictionary(text, text).map((asked) => JSON.stringify({ turn: 1, asked })),
         structure: text,
         client: text,
         server: text,

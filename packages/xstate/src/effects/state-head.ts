@@ -3,8 +3,16 @@ import { encodeHead, type Head } from '@mcp-saga/core/program';
 /** Encodes the head of a state whose first value is in the server stream. */
 export function stateHead(
   turn: number,
-  facts: Partial<Pick<Head, 'asked' | 'progress'>> = {},
+  facts: Partial<Pick<Head, 'asked' | 'progress' | 'others'>> = {},
 ): string {
-  const { asked = {}, progress } = facts;
-  return encodeHead({ turn, input: 'server', progress, asked, waits: {}, mismatch: undefined });
+  const { asked = {}, progress, others } = facts;
+  return encodeHead({
+    turn,
+    input: 'server',
+    progress,
+    asked,
+    waits: {},
+    others,
+    mismatch: undefined,
+  });
 }

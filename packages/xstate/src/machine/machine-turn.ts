@@ -210,7 +210,8 @@ export class MachineTurn {
     const left = run.waits.left.map(toLeftRecord);
     const { steps, asked } = await this.#questions.toSteps(asks);
     run.assertGoing();
-    const head = stateHead(turn, { asked, progress: this.#head.progress });
+    // The record of the machine has all that it waits for.
+    const head = stateHead(turn, { asked, progress: this.#head.progress, others: [] });
     run.warnOfStranding(this.#options.name);
     const kept = this.#isStepKept ? ('step' as const) : ('chance' as const);
     const latest = Math.max(
