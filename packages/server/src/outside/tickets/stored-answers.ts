@@ -1,11 +1,11 @@
-import type { Awaitable, Json, OutsideUser } from '@mcp-saga/core';
+import type { Awaitable, Json } from '@mcp-saga/core';
 import { present, type CloseReason, type OutsideAnswer, sealedBytes } from '@mcp-saga/core/program';
 import { digestText, TokenRefused, canonicalize, type Claims } from '@mcp-saga/seal';
 import type { PutResult, StoredAnswer } from '../../model/mailbox-types.ts';
 import type { HostParts, OutsideAccess } from '../../settings/host-parts.ts';
 import { atAnyTime, readSealedRecord, endOfLife } from '../../token/sealed-saga.ts';
 import { SagaHostError } from '../../wire/errors.ts';
-import type { OpenTicket } from './ticket.ts';
+import { isUser, type OpenTicket } from './ticket.ts';
 
 /** Box of a mailbox, with the facts that its answers are sealed for. */
 export interface Box {
@@ -14,17 +14,10 @@ export interface Box {
   readonly sagaId: string;
 }
 
-/** Members of an answer as sealed. */
-interface SealedAnswer {
-  readonly u: readonly [issuer: string | null, subject: string] | 0;
-  readonly t: number;
-  readonly a: 0 | 1;
-  readonly c: Json;
-  readonly d: string;
-  /** Number of the recipient. */
-  readonly n: number;
+/** Answer as sealed. */
+interface SealedAnswer extends OutsideAnswer {
   /** Digest of an event, which is its slot. */
-  readonly e?: string;
+  readonly event?: string;
 }
 
 /** Answer to store. */
@@ -83,13 +76,13 @@ export async function putAnswer(
   const { by, at, approved, content, shown, event } = answer;
   const slot = await slotOf({ salt }, { by, recipient, ...present({ event }) });
   const sealed: SealedAnswer = {
-    u: by === 'link' ? 0 : [by.issuer ?? null, by.subject],
-    t: at,
-    a: approved ? 1 : 0,
-    c: content,
-    d: shown,
-    n: recipient,
-    ...present({ e: event }),
+    by: by === 'link' ? by : { subject: by.subject, ...present({ issuer: by.issuer }) },
+    at,
+    approved,
+    content,
+    shown,
+    recipient,
+    ...present({ event }),
   };
   const text = await host.keys.responses.seal('answer', sagaId, { ...claims, iat: at }, [
     { bytes: JSON.stringify(sealed), compress: false },
@@ -176,38 +169,22 @@ async function openAnswer(
   try {
     const expect = { purpose: 'answer', sid: box.sagaId, ...atAnyTime } as const;
     const { streams } = await keys.responses.open(sealed, expect);
-    const { u, t, a, c, d, n, e } = readSealedRecord<SealedAnswer>(streams[0], {
-      u: (value) => value === 0 || isAnswerer(value),
-      t: 'number',
-      a: (value) => value === 0 || value === 1,
-      c: 'json',
-      d: 'string',
-      n: 'number',
-      e: 'string?',
+    const { event, ...answer } = readSealedRecord<SealedAnswer>(streams[0], {
+      by: (value) => value === 'link' || isUser(value),
+      at: 'number',
+      approved: 'boolean',
+      content: 'json',
+      shown: 'string',
+      recipient: 'number',
+      event: 'string?',
     });
-    const by: OutsideUser | 'link' =
-      u === 0 ? 'link' : { subject: u[1], ...present({ issuer: u[0] ?? undefined }) };
-    const answer = {
-      by,
-      at: t,
-      approved: a === 1,
-      content: c,
-      shown: d,
-      recipient: n,
-    };
     // Derived from the secret of the box: an answer of another box has another slot.
-    const own = await slotOf(box, { ...answer, ...present({ event: e }) });
+    const own = await slotOf(box, { ...answer, ...present({ event }) });
     return own === slot ? answer : undefined;
   } catch (error) {
     if (error instanceof TokenRefused) return undefined;
     throw error;
   }
-}
-
-function isAnswerer(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length !== 2) return false;
-  const [issuer, subject] = value as unknown[];
-  return (issuer === null || typeof issuer === 'string') && typeof subject === 'string';
 }
 
 /** Closes a box, and notes why if no answer in it counts. Throws `store_down`. */

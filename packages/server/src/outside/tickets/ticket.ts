@@ -50,22 +50,10 @@ export interface OpenTicket extends Ticket {
   readonly claims: Claims;
 }
 
-/** Members of a ticket as sealed. */
-interface Sealed {
-  readonly k: 'a' | 'e';
-  readonly b: string;
-  readonly s: string;
-  readonly n: number;
-  readonly r: number;
-  readonly m: string;
-  readonly f: FormSchema;
-  readonly w: Json;
-  readonly l: 0 | 1;
-  readonly c?: OutsideUser;
-  readonly v?: string;
-  readonly q?: string;
+/** Ticket as sealed. The name of the asker has a fixed length. */
+interface SealedTicket extends Ticket {
   /** Name of the ticket in its link. */
-  readonly i?: string;
+  readonly name?: string;
 }
 
 /**
@@ -80,18 +68,10 @@ export async function sealTicket(
   ticket: Ticket,
   name: string | undefined,
 ): Promise<string> {
-  const sealed: Sealed = {
-    k: ticket.kind === 'approval' ? 'a' : 'e',
-    b: ticket.box,
-    s: ticket.salt,
-    n: ticket.recipient,
-    r: ticket.room,
-    m: ticket.message,
-    f: ticket.form,
-    w: ticket.by,
-    l: ticket.acceptsLink ? 1 : 0,
-    ...present({ c: ticket.caller, v: ticket.verify, i: name }),
-    ...present({ q: ticket.asker === undefined ? undefined : padded(ticket.asker) }),
+  const { asker, ...rest } = ticket;
+  const sealed: SealedTicket = {
+    ...rest,
+    ...present({ name, asker: asker === undefined ? undefined : padded(asker) }),
   };
   const text = await keys.sealer.seal('ticket', sagaId, claims, [
     { bytes: JSON.stringify(sealed), compress: false },
@@ -111,40 +91,29 @@ export async function openTicket(
   const { rejectIssuedBefore } = gate;
   const expect = { purpose: 'ticket', ...atAnyTime, ...present({ rejectIssuedBefore }) } as const;
   const { claims, sid, streams } = await keys.sealer.open(text, expect);
-  const { k, b, s, n, r, m, f, w, l, c, v, q, i } = readSealedRecord<Sealed>(streams[0], {
-    k: (value) => value === 'a' || value === 'e',
-    b: 'string',
-    s: 'string',
-    n: 'number',
-    r: 'number',
-    m: 'string',
-    f: isForm,
-    w: 'json',
-    l: (value) => value === 0 || value === 1,
-    c: (value) => value === undefined || isUser(value),
-    v: 'string?',
-    q: 'string?',
-    i: 'string?',
+  const sealed = readSealedRecord<SealedTicket>(streams[0], {
+    kind: (value) => value === 'approval' || value === 'event',
+    box: 'string',
+    salt: 'string',
+    recipient: 'number',
+    room: 'number',
+    message: 'string',
+    form: isForm,
+    by: 'json',
+    acceptsLink: 'boolean',
+    caller: (value) => value === undefined || isUser(value),
+    verify: 'string?',
+    asker: 'string?',
+    name: 'string?',
   });
-  if (i !== name) throw new TokenRefused('undecryptable');
-  return {
-    kind: k === 'a' ? 'approval' : 'event',
-    box: b,
-    salt: s,
-    recipient: n,
-    room: r,
-    message: m,
-    form: f,
-    by: w,
-    acceptsLink: l === 1,
-    ...present({ caller: c, verify: v, asker: q === undefined ? undefined : unpadded(q) }),
-    sagaId: sid,
-    claims,
-  };
+  const { name: sealedName, asker, ...ticket } = sealed;
+  if (sealedName !== name) throw new TokenRefused('undecryptable');
+  const known = asker === undefined ? {} : { asker: unpadded(asker) };
+  return Object.assign(ticket, known, { sagaId: sid, claims });
 }
 
 /** `true` for a sealed user, or the digests of one. */
-function isUser(value: unknown): value is OutsideUser {
+export function isUser(value: unknown): value is OutsideUser {
   if (!isRecord(value) || typeof value['subject'] !== 'string') return false;
   const { issuer = '' } = value;
   return typeof issuer === 'string';
