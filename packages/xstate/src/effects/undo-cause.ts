@@ -17,28 +17,36 @@ export type UndoCause = ({ readonly error: unknown } | { readonly end: EndReques
 
 /** Converts the reason into the record that later turns of the undo read. */
 export function toUndoRecord(cause: UndoCause): UndoRecord {
-  if ('end' in cause) return { u: null };
+  if ('end' in cause) return { error: null };
   const { error } = cause;
-  return { u: decode(encodeError(error)) as StepErrorData, ...stepOf(error) };
+  return { error: decode(encodeError(error)) as StepErrorData, ...stepOf(error) };
 }
 
 // The prototype of a thrown value can throw, too.
-function stepOf(error: unknown): Pick<UndoRecord, 's' | 'a'> {
+function stepOf(error: unknown): Pick<UndoRecord, 'step' | 'refusal'> {
   try {
-    if (error instanceof ElicitationRefused) return { s: error.stepId, a: error.action };
-    return error instanceof StepError ? { s: error.stepId } : {};
+    if (error instanceof ElicitationRefused) return { step: error.stepId, refusal: error.action };
+    return error instanceof StepError ? { step: error.stepId } : {};
   } catch {
     return {};
   }
 }
 
 /** Restores the error for an undo in a later turn; undefined after an end from outside. */
-export function errorOf({ u, s, a }: UndoRecord): { readonly error: unknown } | undefined {
-  if (u === null) return undefined;
-  if (s !== undefined)
-    return { error: a === undefined ? new StepError(s, u) : new ElicitationRefused(s, a) };
-  const isAborted = u.code === 'saga_aborted' && u.public === true;
-  return { error: isAborted ? new SagaAborted(u.message) : new MachineFailed(u) };
+export function errorOf({
+  error,
+  step,
+  refusal,
+}: UndoRecord): { readonly error: unknown } | undefined {
+  if (error === null) return undefined;
+  if (step !== undefined) {
+    const isRefused = refusal !== undefined;
+    return {
+      error: isRefused ? new ElicitationRefused(step, refusal) : new StepError(step, error),
+    };
+  }
+  const isAborted = error.code === 'saga_aborted' && error.public === true;
+  return { error: isAborted ? new SagaAborted(error.message) : new MachineFailed(error) };
 }
 
 /** Error of a machine in an earlier turn, without its class. */

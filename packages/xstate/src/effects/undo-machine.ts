@@ -30,7 +30,7 @@ import { errorOf, toUndoRecord, type UndoCause } from './undo-cause.ts';
 
 /** Returns `true` if an undo has started. */
 export function isUndoing(first: unknown): first is UndoRecord {
-  return typeof first === 'object' && first !== null && 'u' in first;
+  return typeof first === 'object' && first !== null && 'error' in first;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function undoSaga(
   if ('error' in why && waits.length > 0 && isPutOff(runtime)) {
     return later({
       head: stateHead(turn + 1),
-      ...ledger.texts({ ...record, w: waits.map(toLeftRecord) }),
+      ...ledger.texts({ ...record, waits: waits.map(toLeftRecord) }),
     });
   }
   await withdrawWaits(options, waits, runtime);
@@ -68,13 +68,13 @@ export async function continueUndo(
   runtime: Runtime,
   end?: EndRequest,
 ): Promise<Outcome> {
-  const { w = [], ...record } = ledger.first as UndoRecord;
+  const { waits = [], ...record } = ledger.first as UndoRecord;
   let from = state;
-  if (w.length > 0) {
+  if (waits.length > 0) {
     if (end === undefined && isPutOff(runtime)) return later(state);
     await withdrawWaits(
       options,
-      w.map((left) => fromWaitRecord(left.w, left.i)),
+      waits.map((left) => fromWaitRecord(left.w, left.i)),
       runtime,
     );
     from = { head: state.head, ...ledger.texts(record) };

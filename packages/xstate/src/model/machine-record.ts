@@ -2,8 +2,9 @@ import type { StepErrorData } from '@mcp-saga/core';
 import type { StateValue } from './live-actor.ts';
 
 /**
- * Stored machine, without facts that the definition implies. Names are short, since a token
- * contains them.
+ * Stored machine, without facts that the definition implies. Its members, and those of its
+ * children, have letters for names: a token contains them uncompressed, and whole names would make
+ * the tokens of machines a tenth longer.
  */
 export interface MachineRecord {
   /** Active states. */
@@ -115,11 +116,11 @@ export interface SagaRecord {
 /** Reason of an undo, stored in place of the machine. */
 export interface UndoRecord {
   /** Encoded error; null if the saga was ended from outside. */
-  readonly u: StepErrorData | null;
+  readonly error: StepErrorData | null;
   /** Path of the failed step. */
-  readonly s?: string;
+  readonly step?: string;
   /** Refusal of the user, if any. */
-  readonly a?: 'decline' | 'cancel';
+  readonly refusal?: 'decline' | 'cancel';
   /** Waits to withdraw before the undo. */
-  readonly w?: readonly LeftWaitRecord[];
+  readonly waits?: readonly LeftWaitRecord[];
 }
