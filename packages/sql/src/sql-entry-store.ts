@@ -24,6 +24,7 @@ export function sqlEntryStore(database: Database): EntryStore {
       await sweep();
       const { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge, nowMs: hostTime } = bounds;
       const place = await placeOf(key);
+      const limit = limitOf(charge?.limit);
       const values = [
         ...place,
         wordOf(value.head),
@@ -34,10 +35,10 @@ export function sqlEntryStore(database: Database): EntryStore {
         value.body?.length ?? 0,
         hostTime === undefined ? null : Math.ceil(hostTime),
       ];
-      // A row that expires between the two statements is gone for the next attempt.
+      // No row for the first time: another write may have removed what was in the way.
       for (let isLast = false; ; isLast = true) {
         const [row] = await (expected === 0
-          ? run(statements.insert, [...values, limitOf(charge?.limit)])
+          ? run(statements.insert, [...values, limit])
           : run(statements.update, [...values, expected]));
         if (row !== undefined)
           return { status: 'written', version: Number(row['version']), nowMs: Number(row['now']) };
@@ -50,8 +51,8 @@ export function sqlEntryStore(database: Database): EntryStore {
           return { status: 'written', version: entry.version, nowMs };
         if (entry !== undefined || expected !== 0) return { status: 'other', entry, nowMs };
         if (expiresAtMs <= nowMs) throw new Error(ahead);
-        if (charge?.limit !== undefined) return { status: 'full', nowMs };
-        if (isLast) return { status: 'other', entry, nowMs };
+        if (isLast)
+          return limit === null ? { status: 'other', entry, nowMs } : { status: 'full', nowMs };
       }
     },
     remove: async (key, expected) =>

@@ -322,3 +322,26 @@ describe.each(databases)('in %s', (_, open) => {
     expect(await store.guard.begin(claim({ turn: 2 }))).toHaveProperty('interrupted', 'brought');
   });
 });
+
+it('[T13] a turn that is forgotten while another request asks for it is no full principal', async () => {
+  const database = createClient({ url: ':memory:' });
+  onTestFinished(() => database.close());
+  const store = sqliteStore(database);
+  await store.createTables();
+  const owner = { id: 'ada', maxBytes: 1_000 };
+  const held = fenceOf(await store.guard.begin(claim({ owner })));
+  let isHeld = true;
+  const racing: SqliteClient = {
+    execute: async (statement) => {
+      // Between the write that finds the turn taken and the read of it.
+      if (isHeld && statement.sql.startsWith('SELECT clock')) {
+        isHeld = false;
+        await store.guard.forget(held);
+      }
+      return await database.execute(statement);
+    },
+  };
+  const asked = await sqliteStore(racing).guard.begin(claim({ owner, digest: 'no' }));
+  expect(isHeld).toBe(false);
+  expect(asked).toHaveProperty('run');
+});
