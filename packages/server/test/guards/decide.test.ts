@@ -34,6 +34,7 @@ const claims = {
   'another token that ends': { jti: 'another', ends: true },
 } satisfies Readonly<Record<string, Partial<GuardClaim>>>;
 
+type Claim = keyof typeof claims;
 type Result =
   | 'run'
   | 'run first'
@@ -44,113 +45,80 @@ type Result =
   | 'conflict';
 
 /**
- * The results of the claims above, in their order, for each state of the token. `run first`: the
- * stored request runs as this request. `run its request`: it runs before this request.
+ * What the claims above may do, for each state of the token. A claim that is not listed is a
+ * conflict. `run first`: the stored request runs as this request. `run its request`: it runs before
+ * this request.
  */
 const cases: readonly (readonly [
   state: string,
   stored: StoredToken | undefined,
-  readonly Result[],
+  results: Readonly<Partial<Record<Claim, Result>>>,
 ])[] = [
-  ['never used', undefined, Array.from({ length: 9 }, () => 'run' as const)],
+  [
+    'never used',
+    undefined,
+    Object.fromEntries(Object.keys(claims).map((name) => [name, 'run'])) as Record<Claim, 'run'>,
+  ],
   [
     'leased, with its request',
     token({ status: 'leased' }, 'request'),
-    ['busy', 'conflict', 'busy', 'busy', 'conflict', 'busy', 'conflict', 'conflict', 'conflict'],
+    {
+      'the same request': 'busy',
+      'other answers, follows': 'busy',
+      'other answers, awaits': 'busy',
+      'a cancel that ends': 'busy',
+    },
   ],
   [
     'leased, without its request',
     token({ status: 'leased' }),
-    [
-      'busy',
-      'conflict',
-      'busy',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-    ],
+    { 'the same request': 'busy', 'other answers, follows': 'busy' },
   ],
-  ...[
-    token({ status: 'leased' }, 'request', now - leaseMs),
-    token({ status: 'released' }, 'request'),
-  ].map(
-    (stored) =>
+  ...(
+    [
+      ['its lease over', token({ status: 'leased' }, 'request', now - leaseMs)],
+      ['released', token({ status: 'released' }, 'request')],
+    ] as const
+  ).map(
+    ([how, stored]) =>
       [
-        `interrupted (${stored.used.status}), with its request`,
+        `${how}, with its request`,
         stored,
-        [
-          'run first',
-          'conflict',
-          'run first',
-          'run its request',
-          'conflict',
-          'run first',
-          'conflict',
-          'conflict',
-          'conflict',
-        ],
+        {
+          'the same request': 'run first',
+          'other answers, follows': 'run first',
+          'other answers, awaits': 'run its request',
+          'a cancel that ends': 'run first',
+        },
       ] as const,
   ),
-  ...[token({ status: 'leased' }, undefined, now - leaseMs), token({ status: 'released' })].map(
-    (stored) =>
-      [
-        `interrupted (${stored.used.status}), without its request`,
-        stored,
-        [
-          'run',
-          'conflict',
-          'conflict',
-          'conflict',
-          'conflict',
-          'conflict',
-          'conflict',
-          'conflict',
-          'conflict',
-        ],
-      ] as const,
-  ),
+  [
+    'its lease over, without its request',
+    token({ status: 'leased' }, undefined, now - leaseMs),
+    { 'the same request': 'run' },
+  ],
+  ['released, without its request', token({ status: 'released' }), { 'the same request': 'run' }],
   [
     'finished',
     ended('response'),
-    [
-      'response',
-      'conflict',
-      'response',
-      'conflict',
-      'conflict',
-      'its response',
-      'conflict',
-      'conflict',
-      'conflict',
-    ],
+    {
+      'the same request': 'response',
+      'other answers, follows': 'response',
+      'a cancel that ends': 'its response',
+    },
   ],
-  ['finished, without its response', ended(), Array.from({ length: 9 }, () => 'conflict' as const)],
-  [
-    'finished cancel',
-    ended('response', { action: 'cancel' }),
-    [
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-      'conflict',
-    ],
-  ],
+  ['finished, its response expired', ended(), {}],
+  ['finished by a cancel', ended('response', { action: 'cancel' }), {}],
 ];
 
 describe('what a claim may do with a used token', () => {
   for (const [state, stored, results] of cases)
-    for (const [index, [name, change]] of Object.entries(claims).entries())
-      it(`[T13] ${name} meets a token that is ${state}: ${results[index]}`, () => {
-        expect(resultOf(stored, { ...claim, ...change })).toBe(results[index]);
+    for (const [name, change] of Object.entries(claims)) {
+      const result = results[name as Claim] ?? 'conflict';
+      it(`[T13] ${name} meets a token that is ${state}: ${result}`, () => {
+        expect(resultOf(stored, { ...claim, ...change })).toBe(result);
       });
+    }
 });
 
 describe('the next state of a used token', () => {
