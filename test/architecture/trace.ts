@@ -50,7 +50,12 @@ export async function traceRequest(): Promise<Trace> {
         },
       ],
     });
-    return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as Trace;
+    const printed = execFileSync(process.execPath, [program], { encoding: 'utf8' });
+    const trace = JSON.parse(printed) as Trace;
+    // No figure is better than a low one that counted nothing.
+    if (trace.beforeStep.length === 0 || trace.requests.length === 0)
+      throw new Error('The traced request entered nothing.');
+    return trace;
   } finally {
     rmSync(folder, { recursive: true });
   }

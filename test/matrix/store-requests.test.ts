@@ -94,6 +94,20 @@ describe('requests to the stores for a saga of two guarded turns', () => {
   afterAll(() => close());
 
   const clients = [...sdkClients, ...rawClients].filter(({ name }) => name.includes('http'));
+  it('[T13] are counted for each dialect', () => {
+    const dialects = new Set(clients.map(({ name }) => name.split(':')[0]));
+    expect(dialects).toEqual(
+      new Set([
+        'multi round-trip',
+        'push',
+        'resumable requests',
+        'resume token',
+        'saga methods',
+        'tasks declared',
+      ]),
+    );
+  });
+
   it.each(clients)('[T13] $name', async (client) => {
     requests.clear();
     const result = await client.call(
