@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { longestWait } from '../support/patience.ts';
 import { bundlePrograms } from './bundle.ts';
 import { ways } from './clients/ways.ts';
 import { Crowd, type CrowdFigures } from './crowd.ts';
@@ -132,12 +131,9 @@ export async function chaos({
     raging.catch(() => undefined);
     crowd.call(over.signal);
     outside.begin(Math.ceil(inFlight / visitorShare), over.signal);
-    const ended = crowd.ended(0.4 * calls).then(() => {
-      monkey.deploy();
-      return crowd.ended(calls);
-    });
-    // If calls end no more, the judge says which ones.
-    await Promise.race([ended, after(longestWait)]);
+    await crowd.ended(0.4 * calls);
+    monkey.deploy();
+    const haveEnded = await crowd.ended(calls);
     over.abort();
     await raging;
     proxy.calm();
@@ -160,7 +156,10 @@ export async function chaos({
     const drained = await outside.drained();
     const { faults, ...ledger } = await provider.ledger();
     return {
-      problems: judge({ ...ledger, ...drained, calls: crowd.reports, cancelled, early }),
+      problems: [
+        ...(haveEnded ? [] : [`Fewer than ${calls} calls ended among the faults.`]),
+        ...judge({ ...ledger, ...drained, calls: crowd.reports, cancelled, early }),
+      ],
       calls: crowd.reports,
       crowd: crowd.figures(),
       monkey: monkey.figures,

@@ -1,3 +1,4 @@
+import { longestWait } from '../support/patience.ts';
 import { backOff } from './clients/steady-fetch.ts';
 import { RefusedCall, type Tool, type Way } from './clients/way.ts';
 import type { CallReport, Ending } from './judge.ts';
@@ -64,15 +65,25 @@ export class Crowd {
     this.#callers = Promise.all(this.#slots.map((way) => this.#keepCalling(way, over)));
   }
 
-  /** Waits until so many calls have ended, and each dialect has completed one. */
-  async ended(count: number): Promise<void> {
+  /**
+   * Waits until so many calls have ended, and each dialect has completed one. `false`: for a long
+   * time, no call has ended.
+   */
+  async ended(count: number): Promise<boolean> {
     const isOver = (): boolean =>
       this.reports.length >= count &&
       this.figures().dialects.every(({ completed }) => completed > 0);
-    while (!isOver())
-      await new Promise<void>((resolve) => {
-        this.#onEnded = resolve;
+    while (!isOver()) {
+      const hasEnded = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), longestWait);
+        this.#onEnded = () => {
+          clearTimeout(timer);
+          resolve(true);
+        };
       });
+      if (!hasEnded) return false;
+    }
+    return true;
   }
 
   /** Waits for the end of all calls. Reports calls that hang, and abandons them. */

@@ -8,6 +8,8 @@ import { toStory, toTable } from './figures.ts';
 const [, , calls = '200', seed = String(Date.now() % 100_000), store = 'redis'] = process.argv;
 if (store !== 'redis' && store !== 'postgres')
   throw new TypeError(`There is no chaos on '${store}'. Pass redis or postgres.`);
+if (!(Number.isSafeInteger(Number(calls)) && Number(calls) > 0))
+  throw new TypeError(`The number of calls must be a positive integer, not '${calls}'.`);
 console.log(`Chaos of ${calls} calls, seed ${seed}, on ${store}\n`);
 const result = await chaos({
   calls: Number(calls),

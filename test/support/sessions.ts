@@ -11,17 +11,22 @@ export interface SessionOptions {
 
 /**
  * Sessions of 2025, in which the server asks. Each session has its own server, which stores the
- * client's capabilities.
+ * client's capabilities. Another process knows none of them.
+ * @param makeId - default: a random ID
  */
 export function sessions(
   start: (options: SessionOptions) => Promise<SessionTransport>,
+  makeId: () => string = () => crypto.randomUUID(),
 ): (request: Request) => Promise<Response> {
   const started = new Map<string, SessionTransport>();
   return async (request) => {
-    const known = started.get(request.headers.get('mcp-session-id') ?? '');
-    if (known !== undefined) return await known.handleRequest(request);
+    const known = request.headers.get('mcp-session-id');
+    if (known !== null)
+      return (
+        (await started.get(known)?.handleRequest(request)) ?? new Response(null, { status: 404 })
+      );
     const transport = await start({
-      sessionIdGenerator: () => crypto.randomUUID(),
+      sessionIdGenerator: makeId,
       onsessioninitialized: (id) => void started.set(id, transport),
     });
     return await transport.handleRequest(request);

@@ -17,6 +17,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { serve } from 'srvx';
+import { sessions } from '../../support/sessions.ts';
 import { errand } from './machine.ts';
 import { openStore } from './open-store.ts';
 import { startOutside } from './outside-host.ts';
@@ -98,38 +99,8 @@ const host = createSagaHost({
   },
 });
 
-interface Transport {
-  handleRequest(request: Request): Promise<Response>;
-}
-
-interface SessionOptions {
-  readonly sessionIdGenerator: () => string;
-  readonly onsessioninitialized: (id: string) => void;
-}
-
-/**
- * Sessions of 2025. A session ID contains the name of its process, so that the proxy can route
- * requests.
- */
-function sessions(
-  begin: (options: SessionOptions) => Promise<Transport>,
-): (request: Request) => Promise<Response> {
-  const begun = new Map<string, Transport>();
-  return async (request) => {
-    const id = request.headers.get('mcp-session-id');
-    if (id !== null) {
-      const known = begun.get(id);
-      return known === undefined
-        ? new Response(null, { status: 404 })
-        : await known.handleRequest(request);
-    }
-    const transport = await begin({
-      sessionIdGenerator: () => `${NAME}.${crypto.randomUUID()}`,
-      onsessioninitialized: (opened) => void begun.set(opened, transport),
-    });
-    return await transport.handleRequest(request);
-  };
-}
+/** A session ID contains the name of its process, so that the proxy can route requests. */
+const makeSessionId = (): string => `${NAME}.${crypto.randomUUID()}`;
 
 const version2 = (): McpServer => {
   const server = new McpServer(info);
@@ -173,12 +144,12 @@ const paths: Readonly<Record<string, (request: Request) => Promise<Response>>> =
     const transport = new WebStandardStreamableHTTPServerTransport(options);
     await version2().connect(transport);
     return transport;
-  }),
+  }, makeSessionId),
   '/sessions/1': sessions(async (options) => {
     const transport = new HttpV1(options);
     await version1().connect(transport);
     return transport;
-  }),
+  }, makeSessionId),
   '/cancel': cancel,
 };
 
