@@ -65,8 +65,8 @@ describe('a guard', () => {
   });
 
   it.each<[string, (run: Fence) => unknown]>([
-    ['a member of an older release', (run) => ({ run, begun: 'sealed' })],
-    ['a word of an older release', () => 'begun'],
+    ['a member that no guard has', (run) => ({ run, begun: 'sealed' })],
+    ['a word that no guard says', () => 'begun'],
     ['a request that is not text', (run) => ({ run, interrupted: true })],
     ['no fence', () => ({ run: true })],
     ['nothing', () => undefined],

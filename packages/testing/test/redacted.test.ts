@@ -119,7 +119,7 @@ describe('a recording with redacted values', () => {
     expect(message).not.toContain('Redacted');
     const whole = await recorded((value) => value);
     await messageOf(replayRecording(whole, [bookOf({ result: 'done' })]));
-    // A recording of an older release, without the redaction marks.
+    // A recording whose redaction marks are lost.
     const unmarked: unknown = JSON.parse(
       JSON.stringify(recording).replace(',"redacted":["value"]', ''),
     );

@@ -42,8 +42,8 @@ const members = {
 };
 
 /**
- * Checks a verdict: a guard for an older release may use other words, and its turns would run
- * without their interrupted requests. Throws `guard_down`.
+ * Rejects unknown verdicts: a guard that uses other words would otherwise let a repeated turn skip
+ * the interrupted request. Throws `guard_down`.
  */
 export function assertVerdict(verdict: unknown): asserts verdict is GuardVerdict {
   if (verdict === 'busy' || verdict === 'conflict' || verdict === 'full') return;

@@ -72,7 +72,7 @@ export function storeGuard(store: EntryStore): SagaGuard {
     begin: async (claim) => await begin(store, claim),
     finish: async (fence, response) => {
       const held = fence as StoredFence;
-      // A response is sealed for this call, so that no two calls write the same value.
+      // The response needs no ID: it is sealed, so no two calls write the same text.
       const value = { head: JSON.stringify(finished(held.used)), body: response };
       return await replace(held, value, held.used.respondsUntilMs);
     },

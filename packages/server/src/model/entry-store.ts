@@ -13,7 +13,7 @@ import type { Awaitable } from '@mcp-saga/core';
  *   versions are greater: a process that stood still cannot replace what came after it.
  * - A repeated call, whose reply was lost, gives the result of the first: to write what is stored
  *   already is to have written it. Callers never write one value twice, since it is sealed or has a
- *   random ID.
+ *   random ID. A store in memory loses no reply, and accepts no repeated call.
  */
 export interface EntryStore {
   /**
