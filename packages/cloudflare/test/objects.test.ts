@@ -8,6 +8,8 @@ import {
 } from '@mcp-saga/cloudflare';
 import type { Fence, GuardClaim, GuardVerdict } from '@mcp-saga/server/stores';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Entries, type DurableObjectStorageLike } from '../src/object-storage.ts';
+import { removeEntry, writeEntry } from '../src/stored-entries.ts';
 import { startObjects, type Workerd } from './support/objects.ts';
 import { patient } from '../../../test/support/patience.ts';
 import { expectLogs } from '../../../test/support/logs.ts';
@@ -244,4 +246,23 @@ describe('the options', () => {
     expect(reported).toEqual([[down, 'env']]);
     expect(stored.get('message')).toMatchObject({ value: { message, failures: 1 } });
   });
+});
+
+it('[T13] an entry that is removed and written again within a millisecond has a greater version', () => {
+  const kv = new Map<string, unknown>();
+  const storage = {
+    get: (name: string) => kv.get(name),
+    put: (name: string, value: unknown) => void kv.set(name, value),
+    delete: (name: string) => kv.delete(name),
+    list: () => kv,
+  };
+  const entries = new Entries({ kv: storage } as unknown as DurableObjectStorageLike);
+  const bounds = { expiresAtMs: entries.now + hour };
+  const versions = ['one', 'two', 'three'].map((head) => {
+    const written = writeEntry(entries, 'turn:1', { head }, 0, bounds);
+    if (written.status !== 'written') throw new Error('It is not written.');
+    expect(removeEntry(entries, 'turn:1', written.version).isRemoved).toBe(true);
+    return written.version;
+  });
+  expect(versions).toEqual([entries.now, entries.now + 1, entries.now + 2]);
 });
