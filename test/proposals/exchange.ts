@@ -86,11 +86,6 @@ export function refusal(reason: string): object {
   return { error: { code: -32_602, data: { reason } } };
 }
 
-/** Changes one character of a token. */
-export function tampered(token: string): string {
-  return token.slice(0, -3) + (token.at(-3) === 'A' ? 'B' : 'A') + token.slice(-2);
-}
-
 /** Returns the parts of a token that are readable without a key. */
 export function readableIn(token: string): string {
   return token

@@ -14,7 +14,8 @@ import { deferred } from '../../packages/server/test/fixtures/deferred.ts';
 import { oldKey } from '../../packages/server/test/fixtures/host.ts';
 import type { RawMessage } from '../../packages/server/test/fixtures/raw.ts';
 import { asking } from '../../packages/server/test/fixtures/sagas.ts';
-import { exchange, readableIn, refusal, respond, tampered } from './exchange.ts';
+import { exchange, readableIn, refusal, respond } from './exchange.ts';
+import { alterEnd } from '../support/wire/tamper.ts';
 import { call, capabilities, cut, id, isPolicy, policiesIn, resume, status } from './resuming.ts';
 import { testStatements } from './statement.ts';
 
@@ -160,7 +161,7 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = servedResumably([working()]);
       const token = await cut(server, era, 'working');
-      for (const wrong of [tampered(token), `${token}A`, 'abc', '']) {
+      for (const wrong of [alterEnd(token), `${token}A`, 'abc', '']) {
         for (const sent of [resume(wrong), status(wrong)]) {
           expect(await respond(server, era, sent)).toMatchObject(refused);
         }

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { served } from '../../packages/server/test/fixtures/calling.ts';
 import { testClock } from '../../packages/server/test/fixtures/clock.ts';
 import { Empty } from '../../packages/server/test/fixtures/sagas.ts';
-import { readableIn, refusal, respond, tampered } from './exchange.ts';
+import { readableIn, refusal, respond } from './exchange.ts';
+import { alterEnd } from '../support/wire/tamper.ts';
 import {
   call,
   eventual,
@@ -188,7 +189,7 @@ testStatements(proposal, [
       const { server } = servedWith();
       const token = tokenOf(await call(server, era));
       // Not an empty text: models that must fill each argument begin a call with it.
-      for (const changed of [tampered(token), `${token}A`, token.slice(1), 'adef50']) {
+      for (const changed of [alterEnd(token), `${token}A`, token.slice(1), 'adef50']) {
         expect(await resume(server, era, changed)).toMatchObject(refused);
       }
     },
@@ -252,7 +253,7 @@ testStatements(proposal, [
       const token = tokenOf(await call(server, era));
       const another = tokenOf(await call(server, era));
       for (const more of [
-        { resumeToken: tampered(token) },
+        { resumeToken: alterEnd(token) },
         { resumeToken: token, arguments: { ...given, param_num: 3 } },
         { resumeToken: token, arguments: { ...given, resumeToken: another } },
         { resumeToken: token, _meta: { resumeToken: another } },

@@ -4,7 +4,8 @@ import * as z from 'zod';
 import { served } from '../../packages/server/test/fixtures/calling.ts';
 import type { Era, Fetches, RawMessage } from '../../packages/server/test/fixtures/raw.ts';
 import { complexTool, Target } from '../../packages/server/test/fixtures/sagas.ts';
-import { bare, readableIn, refusal, respond, tampered } from './exchange.ts';
+import { bare, readableIn, refusal, respond } from './exchange.ts';
+import { alterEnd } from '../support/wire/tamper.ts';
 import { testStatements } from './statement.ts';
 
 const proposal = 'MCP Tool calling as re-entrant sagas';
@@ -143,7 +144,7 @@ testStatements(proposal, [
     holds: async (era) => {
       const { server } = served([complexTool()]);
       const token = tokenOf(await call(server, era, started));
-      for (const changed of [tampered(token), `${token}A`, '', 'another']) {
+      for (const changed of [alterEnd(token), `${token}A`, '', 'another']) {
         expect(await resume(server, era, changed, [answerA])).toMatchObject(
           refusal('invalid_saga_token'),
         );

@@ -17,6 +17,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { hostOf, keys } from './support/sagas.ts';
 import { manageContext, tracing, type Tracing } from './support/tracing.ts';
+import { alterEnd } from '../../../test/support/wire/tamper.ts';
 
 let stop: () => void;
 beforeAll(() => {
@@ -222,7 +223,7 @@ test('[T12] no span contains an argument, answer, result, message, principal, ke
             resume: () =>
               host.resume(token, (last = next.do === 'resume' ? next.answers : []), { caller }),
             repeat: () => host.resume(tokens[1] ?? token, last, { caller }),
-            mangle: () => host.resume(`${token.slice(0, -8)}AAAAAAAA`, last, { caller }),
+            mangle: () => host.resume(alterEnd(token), last, { caller }),
             other: () => host.resume(token, last, { caller: 'anonymous' }),
             cancel: () => host.cancel(token, { caller, reason: `${mark}-reason` }),
           };

@@ -13,6 +13,7 @@ import {
   type Tracing,
 } from './support/tracing.ts';
 import { coreOf } from '../../server/src/saga-host.ts';
+import { alterEnd } from '../../../test/support/wire/tamper.ts';
 
 let stop: () => void;
 beforeAll(() => {
@@ -227,7 +228,7 @@ describe('a request without a turn', () => {
     const { traced, one } = processes();
     const http = traced.provider.getTracer('http');
     const { token } = suspended(await one.start('order', {}));
-    const changed = `${token.slice(0, -8)}AAAAAAAA`;
+    const changed = alterEnd(token);
     await expect(inRequest(http, 'POST /mcp', () => one.resume(changed))).rejects.toThrow(
       'Invalid or expired',
     );

@@ -18,6 +18,7 @@ import {
   refundSaga,
   releaseSaga,
 } from './support/outside-machines.ts';
+import { alterEnd } from '../../../test/support/wire/tamper.ts';
 
 const form = { origin: 'null', 'sec-fetch-site': 'same-origin' };
 
@@ -86,7 +87,7 @@ describe('an approval of a machine at a host', () => {
     const test = new Case((outbox) => refundSaga(outbox));
     await test.host.start('refund', {}, { caller });
     expect((await test.page('POST', { decision: 'approve' }, 0, caller)).status).toBe(403);
-    const altered = `${test.outbox.url().slice(0, -6)}AAAAAA`;
+    const altered = alterEnd(test.outbox.url());
     const answer = await test.host.answer(new Request(altered), { caller: user('ann') });
     expect(answer.status).toBe(404);
   });

@@ -13,14 +13,12 @@ export interface Tampered {
  */
 export function tamper(token: string, other?: string): readonly Tampered[] {
   const middle = Math.floor(token.length / 2);
-  const at = (index: number): string =>
-    token.slice(0, index) + (token[index] === 'A' ? 'B' : 'A') + token.slice(index + 1);
+  const at = (index: number): string => withAnotherCharacter(token, index);
   const parts = token.split('.');
   return [
     { how: 'its first character is another one', token: at(0) },
     { how: 'a character in its middle is another one', token: at(middle) },
-    // The last character may contain unused bits.
-    { how: 'a character near its end is another one', token: at(token.length - 3) },
+    { how: 'a character near its end is another one', token: alterEnd(token) },
     { how: 'its end is missing', token: token.slice(0, -4) },
     { how: 'its beginning is missing', token: token.slice(4) },
     { how: 'something stands behind it', token: `${token}AAAA` },
@@ -39,6 +37,18 @@ export function tamper(token: string, other?: string): readonly Tampered[] {
           },
         ]),
   ];
+}
+
+/**
+ * Changes one character near the end of a token, whatever it is. To replace the end by a fixed text
+ * would now and then give the token itself. The last character can contain unused bits, so it stays.
+ */
+export function alterEnd(token: string): string {
+  return withAnotherCharacter(token, token.length - 3);
+}
+
+function withAnotherCharacter(token: string, index: number): string {
+  return token.slice(0, index) + (token[index] === 'A' ? 'B' : 'A') + token.slice(index + 1);
 }
 
 function swapped(token: string, from: number): string {

@@ -6,6 +6,7 @@ import { called, sent, served, type ToolCall } from '../fixtures/calling.ts';
 import { hostOf } from '../fixtures/host.ts';
 import { ask, eras, type RawMessage } from '../fixtures/raw.ts';
 import { asking, Empty, Target } from '../fixtures/sagas.ts';
+import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const accepting = { answers: { model: 'accept' } } as const;
 const capabilities = { elicitation: {} };
@@ -58,7 +59,7 @@ describe.each(eras)('%s', (era) => {
 
   test('[T5] [T6] a token continues only its own call', async () => {
     const { send, token, runs, told } = await start();
-    const broken = `${token?.slice(0, -2)}${token?.endsWith('AA') === true ? 'AB' : 'AA'}`;
+    const broken = alterEnd(token ?? '');
     const calls: Partial<ToolCall>[] = [
       { arguments: { a: 1, resumeToken: broken, answers } },
       { arguments: { a: 1, resumeToken: 7, answers } },

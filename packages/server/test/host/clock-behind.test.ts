@@ -21,6 +21,7 @@ import { asking, Empty } from '../fixtures/sagas.ts';
 import { ask, eras } from '../fixtures/raw.ts';
 import { start, testClock } from '../fixtures/clock.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const answer = [accept('target', { target: 'x' })];
 const behind = 30_001;
@@ -54,7 +55,7 @@ describe('a host with a slow clock', () => {
     ['of another user', 'principal', () => mint(caller), {}],
     ['that may not call', 'forbidden', () => mint(), { auth: { authorize: () => false } }],
     ['of a saga that is gone', 'target', () => mint(), { sagas: [asking('other')] }],
-    ['tampered with', 'undecryptable', async () => `${(await mint()).slice(0, -2)}AA`, {}],
+    ['tampered with', 'undecryptable', async () => alterEnd(await mint()), {}],
     [
       'issued before an incident',
       'revoked',

@@ -16,6 +16,7 @@ import {
 import { asking } from '../fixtures/sagas.ts';
 import { changed, type HostChanges } from '../fixtures/host-changes.ts';
 import { coreOf } from '../../src/saga-host.ts';
+import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const keys = generateKey();
 const failing = saga({ name: 'failing', version: '1' }, function* () {
@@ -292,11 +293,7 @@ describe('a host without hooks', () => {
 
   test.each<[string, string, (host: SagaHost, token: string) => unknown]>([
     ['malformed', 'The token is incomplete', (host) => host.resume('nonsense')],
-    [
-      'undecryptable',
-      'another `audience`',
-      (host, token) => host.resume(`${token.slice(0, -4)}AAAA`),
-    ],
+    ['undecryptable', 'another `audience`', (host, token) => host.resume(alterEnd(token))],
     [
       'arguments',
       'other arguments than the call that started the saga',

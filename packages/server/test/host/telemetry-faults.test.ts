@@ -10,6 +10,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { accept, failed, hostOf, oldKey, suspended, type TestHost } from '../fixtures/host.ts';
 import { asking, Empty } from '../fixtures/sagas.ts';
+import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const asks = (message: string) => ({ message, schema: Empty });
 
@@ -83,9 +84,7 @@ describe.each(Object.entries(misbehaving))('telemetry that %s', (_, telemetry) =
       runs.length = 0;
       const one = suspended(await host.start('working', {}));
       const { timeline } = await host.inspect(one.token);
-      await expect(host.resume(`${one.token.slice(0, -4)}AAAA`)).rejects.toThrow(
-        'Invalid or expired',
-      );
+      await expect(host.resume(alterEnd(one.token))).rejects.toThrow('Invalid or expired');
       const two = failed(await host.resume(one.token, [accept('go', {})]));
       const { compensated, error } = two;
       const ended = turns.map(({ status }) => status);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { hostOf, keyOf, suspended } from '../fixtures/host.ts';
 import { base, caller, day, OutsideCase, user, withoutTickets } from './case.ts';
+import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const ann = user('ann');
 const bob = user('bob');
@@ -276,7 +277,7 @@ describe('a store that returns wrong entries', () => {
     expect(await judged((answers) => [...answers, { slot: 'b', sealed: 'x' }])).toBe('suspended');
     expect(
       await judged((answers) =>
-        answers.flatMap((one) => [one, { slot: 'b', sealed: `${one.sealed.slice(0, -2)}AA` }]),
+        answers.flatMap((one) => [one, { slot: 'b', sealed: alterEnd(one.sealed) }]),
       ),
     ).toBe('suspended');
   });

@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { testClock } from '../fixtures/clock.ts';
 import { oldKey, suspended } from '../fixtures/host.ts';
 import { base, caller, day, hour, user } from './case.ts';
+import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 /** What must not be seen. */
 const canaries = {
@@ -182,7 +183,7 @@ function worldOf(hooks: HostHooks | undefined, environment: string): World {
   /** Sends everything that is known: whole, changed, cut, and to the wrong place. */
   const sendAll = async (): Promise<void> => {
     for (const token of [...secrets, ...messages].map((text) => text.split('/').at(-1) ?? '')) {
-      for (const sent of [token, `${token}A`, token.slice(0, -5), token.replace(/.{4}$/, 'AAAA')]) {
+      for (const sent of [token, `${token}A`, token.slice(0, -5), alterEnd(token)]) {
         await keepError(host.resume(`${sent}x`, [], { caller }));
         await keepError(host.cancel(`${sent}x`, { caller }));
         await keepError(host.deliver({ sagaId: 's', turn: 1, token: sent }));

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { completed, suspended } from '../fixtures/host.ts';
 import { base, OutsideCase } from './case.ts';
+import { alterEnd } from '../../../../test/support/wire/tamper.ts';
 
 const other = (count: number) => ({ status: 'created', count });
 const paid = { status: 'paid', amount: 5 };
@@ -109,7 +110,7 @@ describe('a webhook that gets events of other types', () => {
     await test.start('payment');
     const before = { ...calls };
     expect((await test.event(paid)).status).toBe(401);
-    const url = `${base}/saga/event/${test.url().split('/').at(-1)?.slice(0, -2)}AA`;
+    const url = `${base}/saga/event/${alterEnd(test.url().split('/').at(-1) ?? '')}`;
     expect((await test.event(paid, { url })).status).toBe(404);
     // The unknown ticket.
     before['list'] = (before['list'] ?? 0) + 1;
