@@ -123,7 +123,7 @@ describeWithRedis('the page on fleets', () => {
       'all of the saga, once it has ended': await sizes('sizes:*:turn:[12]*'),
       'the same, when its tokens have expired': await sizes('sizes:*:turn:[12]'),
       'a step that runs once': await sizes('sizes:*:once:*'),
-      'a task of 2,000 sealed bytes': await sizes('sizes:*:task'),
+      'a task of 2,000 sealed bytes': await sizes('sizes:*:task*'),
     };
     // The formula: never too little, and not much too much.
     const [, fixed = '', factor = ''] = /\(([\d,]+) bytes \+ ([\d.]+) × /.exec(page) ?? [];

@@ -100,12 +100,12 @@ export async function expectSoundUnderFaults(
     const answers = [{ slot: 'ada', sealed: 'yes' }];
     expect(await direct.mailbox.list(`box ${turn}`)).toEqual({ answers, isClosed: true });
 
-    const written = await under(() =>
-      store.tasks.write('task', `version ${turn}`, turn - 1, expiresAt),
-    );
+    const { version = 0 } = (await direct.tasks.read('task')) ?? {};
+    const sealed = `version ${turn}`;
+    const written = await under(() => store.tasks.write('task', sealed, version, expiresAt));
     if (written !== true)
-      expect(await direct.tasks.write('task', `version ${turn}`, turn - 1, expiresAt)).toBe(true);
-    expect(await direct.tasks.read('task')).toEqual({ version: turn, sealed: `version ${turn}` });
+      expect(await direct.tasks.write('task', sealed, version, expiresAt)).toBe(true);
+    expect(await direct.tasks.read('task')).toMatchObject({ sealed });
   }
   expect(seen.finished).toBe(rounds);
   // Most calls under a fault must fail, otherwise the proxy does not work.

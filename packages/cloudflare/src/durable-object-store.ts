@@ -1,4 +1,4 @@
-import { storeGuard, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
+import { storeGuard, storeTasks, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
 import {
   objectsOf,
   type AskObject,
@@ -35,10 +35,7 @@ export function durableObjectStore(
   return {
     entries,
     guard: storeGuard(entries),
-    tasks: {
-      read: (id) => ask(`task ${id}`, 'readTask'),
-      write: (id, ...args) => ask(`task ${id}`, 'writeTask', ...args),
-    },
+    tasks: storeTasks(entries),
     mailbox: {
       put: (box, ...args) => ask(`box ${box}`, 'putAnswer', ...args),
       list: (box) => ask(`box ${box}`, 'listAnswers'),

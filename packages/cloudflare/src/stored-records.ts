@@ -1,28 +1,6 @@
-import type { PutBounds, PutResult, StoredAnswer, StoredTask } from '@mcp-saga/server/stores';
+import type { PutBounds, PutResult, StoredAnswer } from '@mcp-saga/server/stores';
 import type { Entries } from './object-storage.ts';
 import type { Charged } from './stored-entries.ts';
-
-const taskName = 'task';
-
-/** Returns the task of an object. */
-export function readTask(entries: Entries): StoredTask | undefined {
-  return entries.get(taskName) as StoredTask | undefined;
-}
-
-/** Replaces version `expected` of the task of an object, as `write` of a task store. */
-export function writeTask(
-  entries: Entries,
-  sealed: string,
-  expected: number,
-  expiresAt: number,
-): boolean {
-  const { version, sealed: stored } = readTask(entries) ?? { version: 0 };
-  // A repeated call: two versions never seal to the same text.
-  if (version === expected + 1 && stored === sealed) return true;
-  if (version !== expected) return false;
-  entries.put(taskName, { version: expected + 1, sealed } satisfies StoredTask, expiresAt);
-  return true;
-}
 
 /** Box of an object. Each answer has a separate entry, because an entry has a limit of 2 MB. */
 interface Box {

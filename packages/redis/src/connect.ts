@@ -31,7 +31,6 @@ export function connect(
 export interface Keys {
   /** Keys of an entry and its body. */
   entry(key: EntryKey): readonly [entry: string, body: string];
-  task(id: string): string;
   /** Key of a box of answers. */
   box(name: string): string;
   /** Key of the stored bytes of a principal. */
@@ -46,7 +45,6 @@ export function keysOf({ prefix = 'mcp-saga:' }: RedisOptions): Keys {
     );
   return {
     entry: ({ group, name }) => [`${prefix}{${group}}:${name}`, `${prefix}{${group}}:${name}:body`],
-    task: (id) => `${prefix}{${id}}:task`,
     box: (name) => `${prefix}{${name}}:box`,
     charges: (principal) => `${prefix}{${principal}}:charges`,
   };

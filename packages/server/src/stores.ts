@@ -5,6 +5,7 @@
  */
 export type { Awaitable, Delivery, OutsideUser } from '@mcp-saga/core';
 export { storeGuard } from './guard/store-guard.ts';
+export { storeTasks } from './store/store-tasks.ts';
 export type {
   Charge,
   Entry,

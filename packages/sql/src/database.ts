@@ -18,7 +18,6 @@ export type SendStatement = (
 export interface Tables {
   readonly schema: string;
   readonly entries: string;
-  readonly tasks: string;
   readonly boxes: string;
 }
 
@@ -88,7 +87,6 @@ export function tablesOf(dialect: Dialect, { prefix = 'mcp_saga_' }: SqlOptions)
   return {
     schema: name('schema'),
     entries: name('entries'),
-    tasks: name('tasks'),
     boxes: name('boxes'),
   };
 }

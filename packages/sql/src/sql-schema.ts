@@ -21,13 +21,6 @@ export function migrationsOf(tables: Tables): readonly (readonly string[])[] {
 )`,
       `CREATE INDEX IF NOT EXISTS ${index(tables.entries)}_due ON ${tables.entries} (due_at)`,
       `CREATE INDEX IF NOT EXISTS ${index(tables.entries)}_charged ON ${tables.entries} (principal, due_at, bytes) WHERE principal IS NOT NULL`,
-      `CREATE TABLE IF NOT EXISTS ${tables.tasks} (
-  task TEXT NOT NULL PRIMARY KEY,
-  version BIGINT NOT NULL,
-  sealed TEXT NOT NULL,
-  expires_at BIGINT NOT NULL
-)`,
-      `CREATE INDEX IF NOT EXISTS ${index(tables.tasks)}_due ON ${tables.tasks} (expires_at)`,
       `CREATE TABLE IF NOT EXISTS ${tables.boxes} (
   box TEXT NOT NULL PRIMARY KEY,
   answers TEXT NOT NULL,

@@ -1,9 +1,8 @@
-import { storeGuard, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
+import { storeGuard, storeTasks, type EntryStore, type SagaStore } from '@mcp-saga/server/stores';
 import type { Database } from './database.ts';
 import { createTables } from './sql-schema.ts';
 import { sqlEntryStore } from './sql-entry-store.ts';
 import { sqlMailbox } from './sql-mailbox.ts';
-import { sqlTaskStore } from './sql-task-store.ts';
 
 /** Stores of a host in one database. */
 export interface SqlStore extends SagaStore {
@@ -23,7 +22,7 @@ export function storeOf(database: Database): SqlStore {
   return {
     entries,
     guard: storeGuard(entries),
-    tasks: sqlTaskStore(database),
+    tasks: storeTasks(entries),
     mailbox: sqlMailbox(database),
     createTables: () => createTables(database),
   };

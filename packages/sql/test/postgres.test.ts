@@ -96,13 +96,13 @@ describeWithPostgres('in PostgreSQL', () => {
     const { rows } = await pool.query(
       "SELECT tablename FROM pg_tables WHERE schemaname = 'billing' ORDER BY 1",
     );
-    const names = ['boxes', 'entries', 'schema', 'tasks'].map((name) => ({
+    const names = ['boxes', 'entries', 'schema'].map((name) => ({
       tablename: `saga_${name}`,
     }));
     expect(rows).toEqual(names);
     const { tasks } = postgresStore(pool, { ...patient, prefix });
     expect(await tasks.write('a', 'sealed', 0, Date.now() + hour)).toBe(true);
-    expect(await tasks.read('a')).toEqual({ version: 1, sealed: 'sealed' });
+    expect(await tasks.read('a')).toMatchObject({ sealed: 'sealed' });
   });
 
   it('[T13] needs only permission to read and write its tables', async () => {
@@ -110,7 +110,7 @@ describeWithPostgres('in PostgreSQL', () => {
     const prefix = freshPrefix();
     await postgresStore(owner, { ...patient, prefix }).createTables();
     await owner.query("CREATE ROLE host LOGIN PASSWORD 'x'");
-    const tables = ['entries', 'tasks', 'boxes'].map((name) => prefix + name).join(', ');
+    const tables = ['entries', 'boxes'].map((name) => prefix + name).join(', ');
     await owner.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO host`);
     const pool = new Pool({ connectionString: server.url.replace('saga@', 'host@') });
     onTestFinished(() => pool.end());

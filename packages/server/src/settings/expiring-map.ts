@@ -10,6 +10,18 @@ export interface MemoryStoreOptions {
 const optionNames: NamesOf<MemoryStoreOptions> = { clock: true };
 
 /**
+ * Returns the clock of a store in memory.
+ * @throws TypeError with the name of the store, for an unknown option, or a `clock` that is not a
+ * function
+ */
+export function clockOf(store: string, options: MemoryStoreOptions): () => number {
+  assertKnown(store, options, optionNames);
+  const { clock = Date.now } = options;
+  assertClock(`${store}.clock`, clock);
+  return clock;
+}
+
+/**
  * Values in memory until they expire. Removes expired values when a value is set, at most once a
  * second.
  */
@@ -23,10 +35,7 @@ export class ExpiringMap<T extends { readonly expiresAt: number }> {
    * function
    */
   constructor(store: string, options: MemoryStoreOptions) {
-    assertKnown(store, options, optionNames);
-    const { clock = Date.now } = options;
-    assertClock(`${store}.clock`, clock);
-    this.#clock = clock;
+    this.#clock = clockOf(store, options);
   }
 
   /** Number of values, with expired values that were not removed yet. */

@@ -1,10 +1,11 @@
-import { ExpiringMap, type MemoryStoreOptions } from '../../settings/expiring-map.ts';
-import type { StoredTask, TaskStore } from '../../model/task-store-types.ts';
+import { clockOf, type MemoryStoreOptions } from '../../settings/expiring-map.ts';
+import type { TaskStore } from '../../model/task-store-types.ts';
+import { memoryEntryStore } from '../../store/memory-entry-store.ts';
+import { storeTasks } from '../../store/store-tasks.ts';
 
 /**
  * Creates a task store in the memory of one process: for tests, stdio, and single-process servers.
- * Removes expired tasks when tasks are written, at most once a second. A restart of the process
- * drops all tasks.
+ * Each write removes up to 1,000 expired tasks. A restart of the process drops all tasks.
  * @throws TypeError for an unknown option, or a `clock` that is not a function
  * @example
  * ```ts
@@ -18,22 +19,11 @@ import type { StoredTask, TaskStore } from '../../model/task-store-types.ts';
 export function memoryTaskStore(
   options: MemoryStoreOptions = {},
 ): TaskStore & { readonly size: number } {
-  const tasks = new ExpiringMap<StoredTask & { readonly expiresAt: number }>(
-    'memoryTaskStore',
-    options,
-  );
+  const store = memoryEntryStore({ clock: clockOf('memoryTaskStore', options) });
   return {
     get size() {
-      return tasks.size;
+      return store.size;
     },
-    read: (id) => {
-      const task = tasks.get(id);
-      return task === undefined ? undefined : { version: task.version, sealed: task.sealed };
-    },
-    write: (id, sealed, expected, expiresAt) => {
-      if ((tasks.get(id)?.version ?? 0) !== expected) return false;
-      tasks.set(id, { version: expected + 1, sealed, expiresAt });
-      return true;
-    },
+    ...storeTasks(store),
   };
 }
