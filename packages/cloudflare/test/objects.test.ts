@@ -73,9 +73,9 @@ describe('the objects of a store', () => {
 
   it('are empty after all entries have expired', async () => {
     const { objects, guard, tasks, mailbox, claim } = setUp();
-    const owner = { id: 'ada', maxBytes: 1_000 };
+    const charge = { to: 'ada', limit: 1_000 };
     const expiresAt = objects.now() + hour;
-    await guard.finish(fenceOf(await guard.begin(claim({ owner, request: 'answers' }))), 'sealed');
+    await guard.finish(fenceOf(await guard.begin(claim({ charge, request: 'answers' }))), 'sealed');
     fenceOf(await guard.begin(claim({ turn: 2, expiresAt: expiresAt + hour })));
     await guard.claim('s:once', expiresAt);
     await tasks.write('t', 'sealed', 0, expiresAt);
@@ -134,7 +134,7 @@ describe('a repeated call', () => {
     expect(await guard.forget(fenceOf(await guard.begin(claim({ turn: 3 }))))).toBe(true);
     expect(await guard.claim('s:once', expiresAt)).toBe(true);
     expect(await guard.claim('s:once', expiresAt)).toBe(false);
-    expect(await tasks.write('t', 'one', 0, expiresAt)).toBe(true);
+    expect(await tasks.write('t', 'one', 0, expiresAt)).toBe('written');
     expect(await tasks.read('t')).toMatchObject({ sealed: 'one' });
     expect(await mailbox.put('b', 'ada', 'sealed', { expiresAt, maxAnswers: 9 })).toBe('stored');
     expect((await mailbox.list('b')).answers).toHaveLength(1);

@@ -196,9 +196,9 @@ describeWithRedis('in Redis', () => {
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
     const store = redisTaskStore(twice, { ...patient, prefix: 'twice:' });
-    expect(await store.write('a', 'one', 0, Date.now() + hour)).toBe(true);
+    expect(await store.write('a', 'one', 0, Date.now() + hour)).toBe('written');
     const { version = 0 } = (await store.read('a')) ?? {};
-    expect(await store.write('a', 'two', version, Date.now() + hour)).toBe(true);
+    expect(await store.write('a', 'two', version, Date.now() + hour)).toBe('written');
     expect(await store.read('a')).toMatchObject({ sealed: 'two' });
     const mailbox = redisMailbox(twice, { ...patient, prefix: 'twice:' });
     const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
@@ -286,7 +286,7 @@ describeWithRedis('in a cluster of Redis', () => {
         );
         expect(await guard.begin(claim({ sagaId }))).toMatchObject({ response: sagaId });
         expect(await guard.claim(`${sagaId}:fire`, Date.now() + hour)).toBe(true);
-        expect(await store.write(sagaId, 'sealed', 0, Date.now() + hour)).toBe(true);
+        expect(await store.write(sagaId, 'sealed', 0, Date.now() + hour)).toBe('written');
         expect(await store.read(sagaId)).toMatchObject({ sealed: 'sealed' });
         const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
         expect(await mailbox.put(sagaId, 'ada', 'sealed', bounds)).toBe('stored');

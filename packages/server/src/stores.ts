@@ -15,7 +15,7 @@ export type {
   WriteOptions,
   Written,
 } from './model/entry-store.ts';
-export type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from './model/guard.ts';
+export type { Fence, GuardClaim, GuardVerdict, SagaGuard } from './model/guard.ts';
 export type { WebhookCheck } from './model/host-options.ts';
 export type { Mailbox, PutBounds, PutResult, StoredAnswer } from './model/mailbox-types.ts';
 export type {

@@ -101,7 +101,7 @@ describeWithPostgres('in PostgreSQL', () => {
     }));
     expect(rows).toEqual(names);
     const { tasks } = postgresStore(pool, { ...patient, prefix });
-    expect(await tasks.write('a', 'sealed', 0, Date.now() + hour)).toBe(true);
+    expect(await tasks.write('a', 'sealed', 0, Date.now() + hour)).toBe('written');
     expect(await tasks.read('a')).toMatchObject({ sealed: 'sealed' });
   });
 

@@ -179,10 +179,10 @@ describe.each(databases)('in %s', (_, open) => {
     expect(await guard.finish(again, 'other')).toBe(false);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(true);
     expect(await guard.claim('saga:fire', Date.now() + hour)).toBe(false);
-    expect(await tasks.write('a', 'one', 0, Date.now() + hour)).toBe(true);
+    expect(await tasks.write('a', 'one', 0, Date.now() + hour)).toBe('written');
     const { version = 0 } = (await tasks.read('a')) ?? {};
-    expect(await tasks.write('a', 'two', version, Date.now() + hour)).toBe(true);
-    expect(await tasks.write('a', 'three', version, Date.now() + hour)).toBe(false);
+    expect(await tasks.write('a', 'two', version, Date.now() + hour)).toBe('written');
+    expect(await tasks.write('a', 'three', version, Date.now() + hour)).toBe('other');
     expect(await tasks.read('a')).toMatchObject({ sealed: 'two' });
     const bounds = { expiresAt: Date.now() + hour, maxAnswers: 1 };
     expect(await mailbox.put('a', 'ada', 'one', bounds)).toBe('stored');
@@ -325,8 +325,8 @@ it('[T13] a turn that is forgotten while another request asks for it is no full 
   onTestFinished(() => database.close());
   const store = sqliteStore(database);
   await store.createTables();
-  const owner = { id: 'ada', maxBytes: 1_000 };
-  const held = fenceOf(await store.guard.begin(claim({ owner })));
+  const charge = { to: 'ada', limit: 1_000 };
+  const held = fenceOf(await store.guard.begin(claim({ charge })));
   let isHeld = true;
   const racing: SqliteClient = {
     execute: async (statement) => {
@@ -338,7 +338,7 @@ it('[T13] a turn that is forgotten while another request asks for it is no full 
       return await database.execute(statement);
     },
   };
-  const asked = await sqliteStore(racing).guard.begin(claim({ owner, digest: 'no' }));
+  const asked = await sqliteStore(racing).guard.begin(claim({ charge, digest: 'no' }));
   expect(isHeld).toBe(false);
   expect(asked).toHaveProperty('run');
 });

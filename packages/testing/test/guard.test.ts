@@ -66,7 +66,7 @@ describe('the rules of a guard', () => {
     ],
     [
       'counts no bytes',
-      (sound) => ({ begin: ({ owner: _owner, ...claim }) => sound.begin(claim) }),
+      (sound) => ({ begin: ({ charge: _charge, ...claim }) => sound.begin(claim) }),
       'begins no turn of a principal over the limit, and begins other turns',
     ],
   ])('[T13] are violated by a guard that %s', async (_, mistake, title) => {

@@ -4,7 +4,7 @@
  */
 import type { TaskStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
-import type { StoredTask } from '@mcp-saga/server/stores';
+import type { StoredTask, Written } from '@mcp-saga/server/stores';
 import { listen } from '../../interop/support/http-server.ts';
 import { createSagas } from './sagas.ts';
 
@@ -12,7 +12,8 @@ const { RUNNER_URL: runner = '', HAS_HANDLES: hasHandles } = process.env;
 
 const store: TaskStore = {
   read: async (id) => ((await post({ read: id })) as StoredTask | null) ?? undefined,
-  write: async (id, sealed, expected) => (await post({ write: id, sealed, expected })) as boolean,
+  write: async (id, sealed, expected) =>
+    (await post({ write: id, sealed, expected })) as Written['status'],
 };
 
 const sagas = serveSagas({

@@ -11,7 +11,7 @@ import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
 import { toFields } from '../wire/step-answers.ts';
 import { bindToRequest, digestRequestId } from '../token/sealed-saga.ts';
 import { WireError, type FrozenAnswer } from '../wire/wire-error.ts';
-import { resumeTokenMethod } from './parts/begin-call.ts';
+import { resumeTokenMethod } from '../token/sealed-saga.ts';
 import type { CallMethod, ClientCall } from '../model/call-types.ts';
 import type { Dialect } from './parts/dialect.ts';
 import { RunningRequest } from './parts/running-request.ts';

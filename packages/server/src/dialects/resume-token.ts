@@ -1,7 +1,8 @@
 import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { SagaHostCore } from '../requests/host.ts';
 import type { SagaTurn } from '../model/turn.ts';
-import { beginCall, resumeTokenMethod, resumeTokenRefused } from './parts/begin-call.ts';
+import { beginCall, resumeTokenRefused } from './parts/begin-call.ts';
+import { resumeTokenMethod } from '../token/sealed-saga.ts';
 import { unaskedOf, type Dialect } from './parts/dialect.ts';
 import type { ClientCall } from '../model/call-types.ts';
 import { toInterimResult } from './parts/interim-result.ts';

@@ -5,6 +5,7 @@ import type { ClientAnswer } from '@mcp-saga/core/program';
 import { canonicalize, digestText, type Claims } from '@mcp-saga/seal';
 import { sealRequest, type RetryableRequest } from '../token/guard-records.ts';
 import type { GuardClaim, GuardVerdict } from '../model/guard.ts';
+import { chargeFor } from '../token/charge-for.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { cancelLifetime } from '../token/sealed-saga.ts';
 
@@ -57,22 +58,6 @@ export function assertVerdict(verdict: unknown): asserts verdict is GuardVerdict
     'guard.store: begin() must return a GuardVerdict. Test the guard with guardConformance of @mcp-saga/testing/guard.',
     { public: false },
   );
-}
-
-/**
- * Digest of the principal of a turn. Anonymous turns are not counted: all of them would share one
- * limit.
- */
-async function ownerOf(
-  { limits, keys: { tenant } }: Pick<HostParts, 'limits' | 'keys'>,
-  { claims: { principal } }: SealedSaga,
-  { keptBytes }: { readonly keptBytes?: number },
-): Promise<Pick<GuardClaim, 'owner'>> {
-  if (principal === null) return {};
-  const maxBytes =
-    keptBytes === undefined ? Number.MAX_SAFE_INTEGER : limits.maxKeptBytesPerPrincipal;
-  const owner = tenant === undefined ? principal : canonicalize([tenant, principal]);
-  return { owner: { id: await digestText(owner), maxBytes } };
 }
 
 /** Makes the error of a turn beyond a limit of the guard. The token of the turn stays valid. */
@@ -172,7 +157,7 @@ export async function claimOf(
     ...(follows === true ? { follows } : {}),
     request: await sealRequest(host, saga, brought, round),
     ...(ends === true ? { ends } : {}),
-    ...(await ownerOf(host, saga, request)),
+    charge: await chargeFor(host, claims, { isLimited: request.keptBytes !== undefined }),
     leaseMs: host.timing.leaseMs,
     expiresAt: guardedUntil(host, claims),
     respondsUntil: Math.max(wantedUntil(host, claims), redeliveredUntil) + margin,

@@ -1,6 +1,7 @@
 import { assertClock } from '../settings/clock.ts';
 import { assertOneOf } from '../settings/check-options.ts';
 import { assertKnown, type NamesOf } from '../settings/known-options.ts';
+import type { EntryStore } from '../model/entry-store.ts';
 import type { SagaGuard } from '../model/guard.ts';
 import { memoryEntryStore } from '../store/memory-entry-store.ts';
 import { registerMemoryGuard } from '../token/guard-records.ts';
@@ -41,7 +42,13 @@ export function memoryGuard(
   const { clock, olderTokens = 'refuse' } = options;
   if (clock !== undefined) assertClock('memoryGuard.clock', clock);
   assertOneOf('memoryGuard.olderTokens', olderTokens, ['refuse', 'accept']);
-  const store = memoryEntryStore({ clock, tellsRestarts: olderTokens === 'refuse' });
+  return memoryGuardOn(memoryEntryStore({ clock, tellsRestarts: olderTokens === 'refuse' }));
+}
+
+/** Creates a guard on a store in the memory of this process. */
+export function memoryGuardOn(
+  store: EntryStore & { readonly size: number },
+): SagaGuard & { readonly size: number } {
   const guard: SagaGuard & { readonly size: number } = {
     get size() {
       return store.size;

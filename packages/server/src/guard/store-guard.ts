@@ -8,14 +8,8 @@
  * faster, which is then decided about again. The version of the entry is the fence: a request whose
  * turn was taken over writes nothing.
  */
-import type {
-  Entry,
-  EntryKey,
-  EntryStore,
-  EntryValue,
-  WriteOptions,
-} from '../model/entry-store.ts';
-import type { Fence, GuardClaim, GuardOwner, GuardVerdict, SagaGuard } from '../model/guard.ts';
+import type { Charge, Entry, EntryKey, EntryStore, EntryValue } from '../model/entry-store.ts';
+import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
 import {
   decide,
   finished,
@@ -31,7 +25,7 @@ interface StoredFence extends Fence {
   readonly call: string;
   readonly used: UnfinishedToken;
   readonly request: string | undefined;
-  readonly owner: GuardOwner | undefined;
+  readonly charge: Charge | undefined;
 }
 
 /**
@@ -50,14 +44,14 @@ interface StoredFence extends Fence {
 export function storeGuard(store: EntryStore): SagaGuard {
   /** Replaces the entry of a lease. `false` if the lease was taken over. */
   const replace = async (
-    { sagaId, turn, number, used, owner }: StoredFence,
+    { sagaId, turn, number, used, charge }: StoredFence,
     value: EntryValue,
     bodyExpiresAtMs: number,
   ): Promise<boolean> => {
     const { status } = await store.write(turnKey(sagaId, turn), value, number, {
       expiresAtMs: used.expiresAtMs,
       bodyExpiresAtMs,
-      charge: chargeOf(owner),
+      charge,
     });
     return status === 'written';
   };
@@ -96,7 +90,7 @@ export function storeGuard(store: EntryStore): SagaGuard {
 const maxAttempts = 5;
 
 async function begin(store: EntryStore, claim: GuardClaim): Promise<GuardVerdict> {
-  const { sagaId, turn, owner } = claim;
+  const { sagaId, turn, charge } = claim;
   const key = turnKey(sagaId, turn);
   const call = callId();
   let stored: Entry | undefined;
@@ -115,8 +109,7 @@ async function begin(store: EntryStore, claim: GuardClaim): Promise<GuardVerdict
       expiresAtMs: used.expiresAtMs,
       // The entry of an earlier request may have expired a lease before: a turn may outlast its token.
       mayHaveExpiredAtMs: claim.expiresAt - claim.leaseMs,
-      // A turn that has begun can always end: the limit is for new entries.
-      charge: chargeOf(owner, owner?.maxBytes),
+      charge,
       nowMs: claim.now,
     });
     ({ nowMs } = written);
@@ -125,7 +118,7 @@ async function begin(store: EntryStore, claim: GuardClaim): Promise<GuardVerdict
       stored = written.entry;
       continue;
     }
-    const run: StoredFence = { sagaId, turn, number: written.version, call, used, request, owner };
+    const run: StoredFence = { sagaId, turn, number: written.version, call, used, request, charge };
     if (interrupted === undefined) return { run };
     return { run, interrupted, ...(isOther ? { other: true } : {}) };
   }
@@ -153,8 +146,4 @@ function valueOf(used: UnfinishedToken, body: string | undefined, call: string):
 
 function tokenOf({ head, body, writtenAtMs }: Entry): StoredToken {
   return { used: JSON.parse(head) as UsedToken, body, writtenAtMs };
-}
-
-function chargeOf(owner: GuardOwner | undefined, limit?: number): WriteOptions['charge'] {
-  return owner === undefined ? undefined : { to: owner.id, limit };
 }

@@ -86,7 +86,10 @@ export interface WriteOptions {
 export interface Charge {
   /** Digest of the principal. */
   readonly to: string;
-  /** Bytes at which no new entry is written for the principal. Default: no limit. */
+  /**
+   * Bytes at which no new entry is written for the principal. An entry that exists can always be
+   * replaced, so that what has begun can end. Default: no limit.
+   */
   readonly limit?: number | undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { Awaitable } from '@mcp-saga/core';
+import type { Charge } from './entry-store.ts';
 
 /**
  * Claim of a request for the turn of its token. The host makes the claim after all other checks.
@@ -55,19 +56,8 @@ export interface GuardClaim {
    * over 30 s, the skew of tokens.
    */
   readonly now?: number;
-  /** Principal for whom the guard stores the turn. Default: the turn counts for no principal. */
-  readonly owner?: GuardOwner;
-}
-
-/** Principal for whom a guard stores requests and responses. */
-export interface GuardOwner {
-  /** Digest of the principal. */
-  readonly id: string;
-  /**
-   * Limit of bytes that the guard stores for the principal. Beyond the limit, no further turn
-   * begins.
-   */
-  readonly maxBytes: number;
+  /** Principal who pays for what the guard stores of the turn. Default: nobody. */
+  readonly charge?: Charge | undefined;
 }
 
 /** Right to run one turn until the lease expires. Opaque to the host, and plain JSON. */
@@ -89,7 +79,7 @@ export interface Fence {
  *   claim awaits that request, and has other answers.
  * - `busy`: the same request is running, or a request that the claim ends or awaits.
  * - `conflict`: the token was used by another request, or a newer token was used.
- * - `full`: the guard stores too much for the `owner`, and no further turn begins.
+ * - `full`: the principal of `charge` is at the limit, and no further turn begins.
  * - `response`: the response of the same request. `wentOn` is `true` if the token of the next turn
  *   was used. `other` marks the response of another request, which the claim was to end.
  *

@@ -28,14 +28,16 @@ export interface HostLimits extends SealLimits {
    */
   readonly maxAnswerBytes: number;
   /**
-   * Estimated size of the stored responses of one saga, in bytes. A turn beyond it fails with
-   * `guard_full` until some responses expire. Cancellation and compensation are never rejected.
+   * Estimated size of the stored responses and handles of one saga, in bytes. A turn beyond it fails
+   * with `guard_full` until some of them expire, and gets a token instead of a handle. Cancellation
+   * and compensation are never rejected.
    * @default 16 MiB
    */
   readonly maxKeptBytesPerSaga: number;
   /**
-   * Size of all data that a guard stores for one principal, in bytes. A turn beyond it fails with
-   * `guard_full` until some data expire. Cancellation and compensation are never rejected.
+   * Size of all turns, tasks, and handles that a store keeps for one principal, in bytes. A turn
+   * beyond it fails with `guard_full` until some of them expire, and no new task or handle is
+   * stored. Cancellation and compensation are never rejected.
    * Anonymous callers are not counted.
    * @default 256 MiB
    */

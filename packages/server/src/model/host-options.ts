@@ -108,8 +108,8 @@ export interface RateLimitFacts {
   /** Size of the token, in bytes; 0 at the start. */
   readonly bytes: number;
   /**
-   * Estimated size of the stored responses of the saga, in bytes; 0 at the start, and without a
-   * guard.
+   * Estimated size of the stored responses and handles of the saga, in bytes; 0 at the start, and
+   * without a guard or handles.
    */
   readonly keptBytes: number;
   /** Size of the state, in bytes, which determines the cost of a turn; 0 at the start. */

@@ -1,4 +1,5 @@
 import type { Awaitable } from '@mcp-saga/core';
+import type { Charge, Written } from './entry-store.ts';
 
 /** Stored version of a task. */
 export interface StoredTask {
@@ -16,9 +17,17 @@ export interface TaskStore {
   /** Returns the newest version of a task; undefined if it is missing or expired. */
   read(id: string): Awaitable<StoredTask | undefined>;
   /**
-   * Replaces version `expected` of a task (0: no version) by a greater one. Returns `false` without
-   * a write if another version is stored. Atomic.
+   * Replaces version `expected` of a task (0: no version) by a greater one. Atomic. Writes nothing
+   * if another version is stored (`other`), or for a new task whose principal is at the limit
+   * (`full`).
    * @param expiresAt - time at which the store may forget the task, in milliseconds since the epoch
+   * @param charge - principal who pays for the task. Default: nobody.
    */
-  write(id: string, sealed: string, expected: number, expiresAt: number): Awaitable<boolean>;
+  write(
+    id: string,
+    sealed: string,
+    expected: number,
+    expiresAt: number,
+    charge?: Charge,
+  ): Awaitable<Written['status']>;
 }

@@ -1,7 +1,8 @@
-import { memoryTaskStore } from '../dialects/tasks/memory-task-store.ts';
-import { memoryGuard } from '../guard/memory-guard.ts';
+import { memoryGuardOn } from '../guard/memory-guard.ts';
 import type { SagaStore } from '../model/store-types.ts';
 import type { MemoryStoreOptions } from '../settings/expiring-map.ts';
+import { memoryEntryStore } from '../store/memory-entry-store.ts';
+import { storeTasks } from '../store/store-tasks.ts';
 import { memoryMailbox } from './memory-mailbox.ts';
 
 /**
@@ -16,5 +17,7 @@ import { memoryMailbox } from './memory-mailbox.ts';
 export function memoryStore(options: MemoryStoreOptions = {}): SagaStore {
   // First: its check names the option.
   const mailbox = memoryMailbox(options);
-  return { guard: memoryGuard(), tasks: memoryTaskStore(options), mailbox };
+  // Guard and tasks are on one store of entries, so that one limit of a principal covers both.
+  const entries = memoryEntryStore({ clock: options.clock, tellsRestarts: true });
+  return { guard: memoryGuardOn(entries), tasks: storeTasks(entries), mailbox };
 }

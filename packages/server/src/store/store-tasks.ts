@@ -16,11 +16,11 @@ export function storeTasks(store: EntryStore): TaskStore {
       const entry = await store.read(keyOf(id));
       return entry && { version: entry.version, sealed: entry.body ?? '' };
     },
-    write: async (id, sealed, expected, expiresAtMs) => {
+    write: async (id, sealed, expected, expiresAtMs, charge) => {
       // No two versions of a task are sealed to the same text.
       const value = { head: 'task', body: sealed };
-      const { status } = await store.write(keyOf(id), value, expected, { expiresAtMs });
-      return status === 'written';
+      const { status } = await store.write(keyOf(id), value, expected, { expiresAtMs, charge });
+      return status;
     },
   };
 }

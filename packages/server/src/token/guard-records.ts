@@ -7,7 +7,7 @@ import type { DialectCapabilities } from '../model/dialect-capabilities.ts';
 import type { StepIds } from '../wire/step-answers.ts';
 import type { SagaGuard } from '../model/guard.ts';
 import type { HostLimits } from '../model/host-limits.ts';
-import { atAnyTime, readSealedRecord } from './sealed-saga.ts';
+import { atAnyTime, readSealedRecord, resumeTokenMethod } from './sealed-saga.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import { SagaHostError, publicMessageOf } from '../wire/errors.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
@@ -250,25 +250,30 @@ function questionBytes({ steps, content = [] }: Pick<SuspendedTurn, 'steps' | 'c
   return JSON.stringify([steps, content]).length;
 }
 
+/** Parts of a host that say what it stores of a saga, and for how long. */
+type Keeping = Pick<HostParts, 'timing' | 'limits' | 'offers'>;
+
 /**
- * Estimates the size of all responses of a saga in the guard, in bytes, from its token. Decays as
- * responses expire.
+ * Estimates the size of all that is stored of a saga for its client, in bytes, from its token: the
+ * responses in the guard, and the states of handles. Decays as they expire.
  */
 export function keptBytesOf(
-  { timing: { clock }, limits: { tokenTtlMs } }: Pick<HostParts, 'timing' | 'limits'>,
+  { timing: { clock }, limits: { tokenTtlMs }, offers }: Keeping,
   { claims, state }: SealedSaga,
   tokenBytes: number,
 ): number {
   if (state.keptBytes === undefined) return 0;
+  // A response holds the token that the client got, and so does the state of a handle.
+  const copies = offers.handles !== undefined && claims.method === resumeTokenMethod ? 2 : 1;
   const age = Math.max(0, clock() - claims.iat);
   return Math.ceil(
-    (state.keptBytes + sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtlMs + margin)),
+    (state.keptBytes + copies * sealedBytes(tokenBytes)) * Math.exp(-age / (tokenTtlMs + margin)),
   );
 }
 
 /** Number for the next token to carry: the estimate without the length of the next token. */
 export function nextKeptBytes(
-  host: Pick<HostParts, 'timing' | 'limits'>,
+  host: Keeping,
   saga: SealedSaga,
   tokenBytes: number,
   asked: Pick<SuspendedTurn, 'steps' | 'content'>,

@@ -1,6 +1,9 @@
-import { createTokenId, digestText, skewMs, TokenRefused } from '@mcp-saga/seal';
+import { deriveFromSecret, digestText, skewMs, toBase64Url, TokenRefused } from '@mcp-saga/seal';
+import type { SealedSaga } from '../model/sealed-saga.ts';
+import { chargeFor } from './charge-for.ts';
 import { SagaHostError } from '../wire/errors.ts';
 import type { HostParts } from '../settings/host-parts.ts';
+import { keptBytesOf } from './guard-records.ts';
 import { atAnyTime, sealSagaAs, toSealedSaga } from './sealed-saga.ts';
 
 /** The sealed state of a saga: a token, or the entry of a handle. */
@@ -12,28 +15,43 @@ export interface SealedToken {
 /** Form of a handle: 128 random bits in base64url. Tokens have dots. */
 const handleForm = /^[\w-]{22}$/;
 
-/** Stores the state of a token and returns a handle. Returns the token if no store works. */
+/**
+ * Stores the state of a token and returns a handle. Returns the token itself if the store fails, or
+ * keeps too much for the saga or its principal.
+ *
+ * A state has one handle, made of the secret of its saga: a turn that changes nothing, and a request
+ * that is repeated, store nothing.
+ */
 export async function toHandle(host: HostParts, token: string): Promise<string> {
   const { handles } = host.offers;
   const { sealer } = host.keys;
-  const { hooks } = host.observer;
+  const { hooks, reject } = host.observer;
   if (handles === undefined) return token;
   try {
-    const sealed = await sealer.open(token, { purpose: 'token', ...atAnyTime });
+    const saga = toSealedSaga(await sealer.open(token, { purpose: 'token', ...atAnyTime }));
+    const { claims } = saga;
+    if (keptBytesOf(host, saga, token.length) >= host.limits.maxKeptBytesPerSaga) {
+      reject('guard_full');
+      return token;
+    }
+    const handle = await handleOf(saga);
     // Sealed for another purpose than a token: clients cannot use a copy of the store.
-    const entry = await sealSagaAs('handle', sealer, toSealedSaga(sealed));
-    const handle = createTokenId();
-    const isKept = await handles.store.write(
-      await entryOf(handle),
-      entry,
-      0,
-      sealed.claims.exp + skewMs,
-    );
-    return isKept ? handle : token;
+    const entry = await sealSagaAs('handle', sealer, saga);
+    const charge = await chargeFor(host, claims);
+    const id = await entryOf(handle);
+    const status = await handles.store.write(id, entry, 0, claims.exp + skewMs, charge);
+    if (status === 'full') reject('guard_full');
+    return status === 'full' ? token : handle;
   } catch (error) {
     hooks.onError(error);
     return token;
   }
+}
+
+/** The handle of a state. The ID of the token alone would not do: a guard knows it. */
+async function handleOf({ claims: { jti, method }, state }: SealedSaga): Promise<string> {
+  const bytes = await deriveFromSecret(state.secret, 'handle', [jti, method ?? '']);
+  return toBase64Url(bytes.subarray(0, 16));
 }
 
 /**

@@ -13,6 +13,12 @@ import type { SuspendedTurn } from '../model/turn.ts';
 import type { HostLimits } from '../model/host-limits.ts';
 
 /**
+ * Method of a token that a model copies. It is not the method of the request: neither a saga token
+ * nor a request state opens as a resume token.
+ */
+export const resumeTokenMethod = 'tools/call#resumeToken';
+
+/**
  * Number of requests of the client, including the next turn. `isOwn`: the next turn has no request.
  */
 export function roundOf({ claims, state }: SealedSaga, isOwn: boolean): number {

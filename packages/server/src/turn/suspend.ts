@@ -55,7 +55,8 @@ export async function suspend(
   const more = (isOwn ? 1 : 0) + (isCommit ? 1 : 0) - (isSame ? 1 : 0);
   const ownTurns = more === 0 ? state.ownTurns : more + (state.ownTurns ?? 0);
   const own = present({ ownTurns });
-  const kept = isGuarded ? { keptBytes: nextKeptBytes(host, saga, tokenBytes, outcome) } : {};
+  const isKept = isGuarded || host.offers.handles !== undefined;
+  const kept = isKept ? { keptBytes: nextKeptBytes(host, saga, tokenBytes, outcome) } : {};
   const declared = isWoken ? {} : await declaredBy(request);
   const next: SealedSaga = isSame
     ? { ...saga, state: { ...state, ...own, ...declared } }

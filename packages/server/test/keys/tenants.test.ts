@@ -358,7 +358,7 @@ describe('a source of keys for tenants', () => {
     const store: SagaGuard = {
       ...memory,
       begin: (claim) => {
-        owners.add(claim.owner?.id);
+        owners.add(claim.charge?.to);
         return memory.begin(claim);
       },
     };

@@ -81,28 +81,28 @@ export function guardMemory(make: () => Promise<GuardUnderTest>): readonly Confo
 
   test('begins no turn of a principal over the limit, and begins other turns', async (made) => {
     const { guard, elsewhere, claim, begin } = made;
-    const owner = { id: 'ada', maxBytes: 1_000 };
-    await guard.finish(fenceOf(await begin({ owner, request: 'brought' })), 'x'.repeat(1_000));
-    const next = { sagaId: 't', owner };
+    const charge = { to: 'ada', limit: 1_000 };
+    await guard.finish(fenceOf(await begin({ charge, request: 'brought' })), 'x'.repeat(1_000));
+    const next = { sagaId: 't', charge };
     same(await elsewhere.begin(claim(next)), 'full');
     same(await begin({ ...next, turn: 2, request: 'brought' }), 'full');
     // Nothing is left of a refused turn.
-    fenceOf(await begin({ ...next, digest: 'no', owner: { ...owner, maxBytes: 1_001 } }));
-    same(await begin({ owner }), { response: 'x'.repeat(1_000), wentOn: false });
-    fenceOf(await begin({ sagaId: 'u', owner: { ...owner, id: 'eve' } }));
+    fenceOf(await begin({ ...next, digest: 'no', charge: { ...charge, limit: 1_001 } }));
+    same(await begin({ charge }), { response: 'x'.repeat(1_000), wentOn: false });
+    fenceOf(await begin({ sagaId: 'u', charge: { ...charge, to: 'eve' } }));
     fenceOf(await begin({ sagaId: 'v' }));
   });
 
   test('counts a request during the turn, and always accepts an interrupted turn again', async (made) => {
     const { guard, begin, pass } = made;
-    const owner = { id: 'ada', maxBytes: 1_000 };
+    const charge = { to: 'ada', limit: 1_000 };
     const request = 'x'.repeat(1_000);
-    const fence = fenceOf(await begin({ owner, request }));
-    same(await begin({ turn: 2, owner }), 'full');
+    const fence = fenceOf(await begin({ charge, request }));
+    same(await begin({ turn: 2, charge }), 'full');
     await guard.finish(fence, 'sealed');
-    const late = { turn: 2, owner, request };
+    const late = { turn: 2, charge, request };
     fenceOf(await begin(late));
-    same(await begin({ turn: 3, owner }), 'full');
+    same(await begin({ turn: 3, charge }), 'full');
     await pass(70_000);
     const again = await begin(late);
     same(begunOf(again), request);
@@ -111,12 +111,12 @@ export function guardMemory(make: () => Promise<GuardUnderTest>): readonly Confo
   });
 
   test('counts a response only while the guard stores it', async ({ guard, now, begin, pass }) => {
-    const owner = { id: 'ada', maxBytes: 1_000 };
-    await guard.finish(fenceOf(await begin({ owner })), 'x'.repeat(1_000));
-    same(await begin({ turn: 2, owner }), 'full');
+    const charge = { to: 'ada', limit: 1_000 };
+    await guard.finish(fenceOf(await begin({ charge })), 'x'.repeat(1_000));
+    same(await begin({ turn: 2, charge }), 'full');
     await pass(2 * hour);
     const times = { expiresAt: now() + hour, respondsUntil: now() + hour };
-    fenceOf(await begin({ turn: 2, owner, ...times }));
+    fenceOf(await begin({ turn: 2, charge, ...times }));
   });
   return cases;
 }

@@ -33,20 +33,16 @@ export function taskStoreConformance(
 ): readonly ConformanceCase[] {
   const { cases, test } = collectCases(make);
 
-  /** Version of the stored task; 0 if there is none. */
-  const versionIn = async (store: TaskStore): Promise<number> =>
-    (await store.read('a'))?.version ?? 0;
-
   test('overwrites only the version of the last read', async ({ store, elsewhere, now }) => {
     const later = now() + hour;
     same(await store.read('a'), undefined);
-    same(await store.write('a', 'x', 1, later), false);
-    same(await store.write('a', 'one', 0, later), true);
-    same(await store.write('a', 'other', 0, later), false);
+    same(await store.write('a', 'x', 1, later), 'other');
+    same(await store.write('a', 'one', 0, later), 'written');
+    same(await store.write('a', 'other', 0, later), 'other');
     const first = await versionIn(elsewhere);
     same(await elsewhere.read('a'), { version: first, sealed: 'one' });
-    same(await elsewhere.write('a', 'two', first, later), true);
-    same(await store.write('a', 'late', first, later), false);
+    same(await elsewhere.write('a', 'two', first, later), 'written');
+    same(await store.write('a', 'late', first, later), 'other');
     same((await store.read('a'))?.sealed, 'two');
     same((await versionIn(store)) > first, true);
     same(await store.read('b'), undefined);
@@ -60,8 +56,8 @@ export function taskStoreConformance(
         (index % 2 === 0 ? store : elsewhere).write('a', `writer ${index}`, version, now() + hour),
       ),
     );
-    same(written.filter(Boolean).length, 1);
-    same((await store.read('a'))?.sealed, `writer ${written.indexOf(true)}`);
+    same(written.filter((status) => status === 'written').length, 1);
+    same((await store.read('a'))?.sealed, `writer ${written.indexOf('written')}`);
   });
 
   test('removes expired entries, and each write sets a new expiry', async ({
@@ -76,15 +72,20 @@ export function taskStoreConformance(
     same((await store.read('a'))?.sealed, 'two');
     await pass(hour / 2);
     same(await store.read('a'), undefined);
-    same(await store.write('a', 'three', 0, now() + hour), true);
+    same(await store.write('a', 'three', 0, now() + hour), 'written');
     same((await store.read('a'))?.sealed, 'three');
   });
 
   test('stores sealed text unchanged: empty, long, or outside of ASCII', async ({ store, now }) => {
     for (const sealed of ['', `${'x'.repeat(1_000_000)} \u0000 € 🙂`]) {
-      same(await store.write('a', sealed, await versionIn(store), now() + hour), true);
+      same(await store.write('a', sealed, await versionIn(store), now() + hour), 'written');
       same((await store.read('a'))?.sealed, sealed);
     }
   });
   return cases;
+}
+
+/** Version of the task that the tests write; 0 if there is none. */
+async function versionIn(store: TaskStore): Promise<number> {
+  return (await store.read('a'))?.version ?? 0;
 }

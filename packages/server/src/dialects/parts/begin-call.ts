@@ -5,6 +5,7 @@ import type { DialectCapabilities } from '../../model/dialect-capabilities.ts';
 import { invalidField, SagaHostError } from '../../wire/errors.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
 import type { SagaTurn } from '../../model/turn.ts';
+import { resumeTokenMethod } from '../../token/sealed-saga.ts';
 import { frozenError, type FrozenAnswer } from '../../wire/wire-error.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 import {
@@ -15,9 +16,6 @@ import {
 } from './model-arguments.ts';
 
 const answersField = 'arguments.answers';
-
-// Not the method of the request: neither a saga token nor a request state opens as a resume token.
-export const resumeTokenMethod = 'tools/call#resumeToken';
 
 /**
  * Fixed response to a rejected resume token. Clients show it to the model, which can only copy the

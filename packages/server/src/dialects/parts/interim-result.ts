@@ -14,8 +14,7 @@ import { extensionKey } from '../../wire/tool-result.ts';
 import { formatExpiry, toWireStep, needOf } from '../../wire/step-requests.ts';
 import { answerersOf } from '../../turn/answer-routes.ts';
 import type { SagaHostCore } from '../../requests/host.ts';
-import { sealedFor } from '../../token/sealed-saga.ts';
-import { resumeTokenMethod } from './begin-call.ts';
+import { resumeTokenMethod, sealedFor } from '../../token/sealed-saga.ts';
 import type { ClientCall } from '../../model/call-types.ts';
 
 /**

@@ -23,8 +23,9 @@ import type { TaskStore } from '../../model/task-store-types.ts';
 import { sealedTaskId, storedTaskId } from './task-id.ts';
 
 /**
- * Makes a task of a call without questions. Returns undefined if there is no store, and steps
- * remain or the ID would be too long.
+ * Makes a task of a call without questions. Returns undefined, for the call to go on without a task,
+ * if the store keeps too much for the caller; or if there is no store, and steps remain or the ID
+ * would be too long.
  */
 export async function createTask(
   host: HostParts,
@@ -60,7 +61,7 @@ async function withStore(
   store: TaskStore,
   call: ClientCall,
   { opened, turn }: { readonly opened: OpenSaga; readonly turn: SuspendedTurn },
-): Promise<Created> {
+): Promise<Created | undefined> {
   const { saga } = opened;
   const { sagaId } = saga;
   const createdAt = host.timing.clock();
@@ -88,7 +89,12 @@ async function withStore(
       : {}),
   };
   const task: StoredTaskRef = { host, store, sagaId, claims };
-  if (await createRecord(task, record)) {
+  const status = await createRecord(task, record);
+  if (status === 'full') {
+    host.observer.reject('guard_full');
+    return undefined;
+  }
+  if (status === 'written') {
     if (opened.program?.forks === 'refuse') {
       // The queue would not continue the first turn of a call, which may not have its token.
       const due = turn.steps.length > 0 ? turn.due : record.due;

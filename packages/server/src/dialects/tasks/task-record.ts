@@ -3,7 +3,9 @@ import { TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { readSealedRecord } from '../../token/sealed-saga.ts';
 import type { WireRequest } from '../../model/call-types.ts';
+import type { Written } from '../../model/entry-store.ts';
 import type { TaskStore } from '../../model/task-store-types.ts';
+import { chargeFor } from '../../token/charge-for.ts';
 import { toRequest } from '../../wire/step-requests.ts';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
@@ -92,14 +94,29 @@ export function isOpen({ answer }: TaskQuestion): boolean {
   return answer === undefined;
 }
 
-/** Stores a new task. Returns `false` if the saga is a task already. */
-export async function createRecord(task: StoredTaskRef, record: TaskRecord): Promise<boolean> {
-  return await task.store.write(
-    task.sagaId,
-    await seal(task, record),
-    0,
-    record.expiresAt + margin,
-  );
+/**
+ * Stores a new task.
+ *
+ * - `other`: the saga is a task already
+ * - `full`: the store keeps too much for the principal
+ */
+export async function createRecord(
+  task: StoredTaskRef,
+  record: TaskRecord,
+): Promise<Written['status']> {
+  return await write(task, record, 0, { isLimited: true });
+}
+
+async function write(
+  task: StoredTaskRef,
+  record: TaskRecord,
+  expected: number,
+  { isLimited }: { readonly isLimited: boolean },
+): Promise<Written['status']> {
+  const { store, host, sagaId, claims } = task;
+  const sealed = await seal(task, record);
+  const charge = await chargeFor(host, claims, { isLimited });
+  return await store.write(sagaId, sealed, expected, record.expiresAt + margin, charge);
 }
 
 /** Reads the record of a task. */
@@ -136,8 +153,7 @@ export async function changeRecord(
     const lastUpdatedAt =
       status === before.status ? before.lastUpdatedAt : task.host.timing.clock();
     const after = { ...changed, status, lastUpdatedAt };
-    const sealed = await seal(task, after);
-    if (await task.store.write(task.sagaId, sealed, stored.version, after.expiresAt + margin))
+    if ((await write(task, after, stored.version, { isLimited: false })) === 'written')
       return after;
   }
   throw new Error(`The task store rejected ${maxTries} writes in a row as outdated.`);

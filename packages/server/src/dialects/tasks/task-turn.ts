@@ -65,9 +65,11 @@ export async function takeTurn(
     // The token expired or was revoked, or another request continued the saga.
     if (error instanceof TokenRefused) return ended(failure(cannotContinue));
     const fails = isLasting(error);
-    // Temporary errors are retried after the lease, unless the client cancelled the task.
-    if (!fails && (isPassing(error) || turn.action === 'cancel' || record.isCancelled !== true))
-      throw error;
+    const ranNothing = error instanceof SagaHostError && error.code === 'guard_full';
+    // Temporary errors are retried after the lease, unless the client cancelled the task. A turn for
+    // which the store has no room has run nothing, and a cancellation needs no room.
+    if (!fails && (record.isCancelled !== true || turn.action === 'cancel')) throw error;
+    if (isPassing(error) && !ranNothing) throw error;
     host.observer.hooks.onError(error);
     if (turn.action === 'cancel') return ended(failure(cannotContinue));
     // A repeated turn would fail again. The steps before it are undone.

@@ -1,0 +1,225 @@
+import {
+  elicit,
+  memoryStore,
+  memoryTaskStore,
+  saga,
+  step,
+  type RateLimitFacts,
+  type SagaHostOptions,
+} from '@mcp-saga/server';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { called } from '../fixtures/calling.ts';
+import { changed, type HostChanges } from '../fixtures/host-changes.ts';
+import { testClock } from '../fixtures/clock.ts';
+import { hooksInto, hostOf, nothingTold, oldKey } from '../fixtures/host.ts';
+import { serveSagas } from '@mcp-saga/server/serve';
+import { taskClient } from '../fixtures/task-client.ts';
+
+/** A state of about 4 kB that does not compress. */
+const load = () =>
+  step('load', () => Buffer.from(crypto.getRandomValues(new Uint8Array(3_000))).toString('base64'));
+
+const Note = z.object({ note: z.string() });
+const Sure = z.object({ sure: z.boolean() });
+
+const noting = saga({ name: 'noting', version: '1', forks: 'refuse' }, function* () {
+  yield* load();
+  for (;;) yield* elicit('note', { message: 'What next?', schema: Note });
+});
+
+const asking = saga({ name: 'asking', version: '1', forks: 'refuse' }, function* () {
+  yield* load();
+  yield* elicit('sure', { message: 'Sure?', schema: Sure });
+  return 'done';
+});
+
+/** A server with handles in a store that can be measured. */
+function measured(sagas: SagaHostOptions['sagas'], changes: HostChanges = {}) {
+  const clock = testClock();
+  const store = memoryStore({ clock });
+  const sizes = new Map<string, number>();
+  const told = nothingTold();
+  const tasks: typeof store.tasks = {
+    read: (id) => store.tasks.read(id),
+    write: async (id, sealed, ...rest) => {
+      const status = await store.tasks.write(id, sealed, ...rest);
+      if (status === 'written') sizes.set(id, sealed.length);
+      return status;
+    },
+  };
+  const options = changed(
+    {
+      keys: oldKey,
+      testing: { environment: 'production', clock },
+      hooks: hooksInto(told),
+      answers: { model: 'accept' },
+      handles: { store: tasks },
+      guard: { store: store.guard },
+      limits: { maxHoldMs: 0 },
+    },
+    changes,
+    { sagas },
+  );
+  const server = serveSagas({ name: 'test', version: '1', ...options });
+  const bytes = (): number => [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  return { server, sizes, bytes, told };
+}
+
+const asAda = {
+  authenticate: () => ({ token: 'a', clientId: 'app', scopes: [], extra: { sub: 'ada' } }),
+  principal: (user: unknown) => ({
+    subject: 'ada',
+    client: (user as { clientId: string }).clientId,
+  }),
+};
+
+describe('a handle', () => {
+  const first = { name: 'asking', arguments: {} };
+  const wrong = (resumeToken: string | undefined, sure: string) => ({
+    name: 'asking',
+    arguments: { resumeToken, answers: { sure: { sure } } },
+  });
+
+  test('[T11] stays the same after an answer that changes nothing, and stores nothing more', async () => {
+    const { server, sizes } = measured([asking]);
+    const { token } = await called(server, 'modern', first);
+    for (let index = 0; index < 50; index += 1)
+      expect((await called(server, 'modern', wrong(token, `no ${index}`))).token).toBe(token);
+    expect(sizes.size).toBe(1);
+  });
+
+  test('[T11] of a repeated request is the same, and is stored once', async () => {
+    const { server, sizes } = measured([noting]);
+    const { token } = await called(server, 'modern', { name: 'noting', arguments: {} });
+    const request = {
+      name: 'noting',
+      arguments: { resumeToken: token, answers: { note: { note: 'a' } } },
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => called(server, 'modern', request)),
+    );
+    expect(new Set(answers.map((answer) => answer.token)).size).toBe(1);
+    expect(answers[0]?.token).not.toBe(token);
+    expect(sizes.size).toBe(2);
+  });
+
+  test('[T11] is not made beyond the limit of a saga, whose token is given instead', async () => {
+    const seen: RateLimitFacts[] = [];
+    const { server, bytes, told } = measured([noting], {
+      limits: { maxKeptBytesPerSaga: 60_000, maxHoldMs: 0 },
+      auth: { rateLimit: (facts) => seen.push(facts) > 0 },
+    });
+    let { token = '' } = await called(server, 'modern', { name: 'noting', arguments: {} });
+    for (let index = 1; token.length === 22; index += 1) {
+      const id = index === 1 ? 'note' : `note#${index}`;
+      ({ token = '' } = await called(server, 'modern', {
+        name: 'noting',
+        arguments: { resumeToken: token, answers: { [id]: { note: `${index}` } } },
+      }));
+    }
+    expect(token.length).toBeGreaterThan(4_000);
+    expect(told.rejections.map(({ reason }) => reason)).toEqual(['guard_full']);
+    expect(bytes()).toBeLessThan(60_000);
+    // The estimate counts handles as well as responses.
+    expect(seen.at(-1)?.keptBytes).toBeGreaterThan(1.5 * bytes());
+  });
+
+  test('[T11] counts for its principal, who gets tokens instead beyond the limit', async () => {
+    const { server, bytes, told } = measured([asking], {
+      limits: { maxKeptBytesPerPrincipal: 20_000, maxHoldMs: 0 },
+      auth: asAda,
+    });
+    const lengths: number[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      const { token = '' } = await called(server, 'modern', { name: 'asking', arguments: {} });
+      lengths.push(token.length);
+    }
+    expect(lengths[0]).toBe(22);
+    expect(lengths.at(-1)).toBeGreaterThan(4_000);
+    expect(bytes()).toBeLessThan(26_000);
+    expect(told.rejections.map(({ reason }) => reason)).toContain('guard_full');
+    expect(told.errors).toEqual([]);
+  });
+});
+
+describe('a task', () => {
+  const ran: string[] = [];
+  const deciding = saga(
+    { name: 'deciding', version: '1', forks: 'refuse', task: 'prefer' },
+    function* () {
+      yield* load();
+      yield* step('begin', () => void ran.push('begin'), {
+        compensate: () => void ran.push('undo'),
+      });
+      yield* elicit('sure', { message: 'Sure?', schema: Sure });
+      return 'done';
+    },
+  );
+
+  function adaAt(maxKeptBytesPerPrincipal: number) {
+    ran.length = 0;
+    const clock = testClock();
+    const { guard, tasks } = memoryStore({ clock });
+    const { host, told } = hostOf(deciding, {
+      clock,
+      guard: { store: guard },
+      tasks: { store: tasks },
+      auth: { principal: asAda.principal },
+      limits: { maxKeptBytesPerPrincipal },
+    });
+    return { client: taskClient(host, { clientId: 'app' }), told, clock };
+  }
+
+  test('[T11] counts for its principal, and a call beyond the limit fails before any step', async () => {
+    const { client, told } = adaAt(100_000);
+    let begun = 0;
+    const call = async (): Promise<unknown> => {
+      const { resultType } = await client.call('deciding');
+      await client.idle();
+      begun += 1;
+      return resultType;
+    };
+    await expect(
+      (async () => {
+        for (;;) expect(await call()).toBe('task');
+      })(),
+    ).rejects.toMatchObject({ code: -32603, data: { reason: 'guard_full' } });
+    expect(begun).toBeGreaterThan(2);
+    expect(begun).toBeLessThan(10);
+    expect(ran).toHaveLength(begun);
+    expect(new Set(told.rejections.map(({ reason }) => reason))).toEqual(new Set(['guard_full']));
+  });
+
+  test('[T11] can be cancelled beyond the limit, and undoes its steps', async () => {
+    const { client, clock } = adaAt(18_000);
+    const taskId = await client.start('deciding');
+    await client.idle();
+    expect(await client.get(taskId)).toMatchObject({ status: 'input_required' });
+    await client.update(taskId, { sure: { action: 'accept', content: { sure: true } } });
+    await client.idle();
+    // The turn of the answer waits for room.
+    expect(await client.get(taskId)).toMatchObject({ status: 'working' });
+    await client.cancel(taskId);
+    await client.idle();
+    clock.now += 60_000;
+    await client.get(taskId);
+    await client.idle();
+    expect(await client.get(taskId)).toMatchObject({ status: 'cancelled' });
+    expect(ran).toEqual(['begin', 'undo']);
+  });
+});
+
+test('a task store in memory counts for a principal until the task expires', async () => {
+  const clock = testClock();
+  const store = memoryTaskStore({ clock });
+  const charge = { to: 'ada', limit: 10 };
+  const write = (id: string) => store.write(id, 'x'.repeat(10), 0, clock.now + 1_000, charge);
+  expect([await write('a'), await write('b'), await write('a')]).toEqual([
+    'written',
+    'full',
+    'other',
+  ]);
+  clock.now += 1_000;
+  expect(await write('b')).toBe('written');
+});
