@@ -5,8 +5,11 @@
  *
  * A turn takes two writes: `begin` adds the entry, and `finish` replaces it. `decide` says what a
  * claim may do if the entry exists already; a claim that runs replaces it, unless another claim was
- * faster, which is then decided about again. The version of the entry is the fence: a request whose
- * turn was taken over writes nothing.
+ * faster, which is then decided about again. While a long step runs, `renew` replaces the entry by one
+ * that only differs in a random ID, and whose lease counts from then.
+ *
+ * A lease belongs to a call, whose random ID is in the head. Whoever holds it replaces the version that
+ * it knows, or a later one of its own: a request whose turn was taken over writes nothing.
  */
 import type { Charge, Entry, EntryKey, EntryStore, EntryValue } from '../model/entry-store.ts';
 import type { Fence, GuardClaim, GuardVerdict, SagaGuard } from '../model/guard.ts';
@@ -42,25 +45,36 @@ interface StoredFence extends Fence {
  * ```
  */
 export function storeGuard(store: EntryStore): SagaGuard {
-  /** Replaces the entry of a lease. `false` if the lease was taken over. */
+  /** Replaces the entry of a lease. `false` if the lease was taken over, or is over. */
   const replace = async (
-    { sagaId, turn, number, used, charge }: StoredFence,
+    { sagaId, turn, number, call, used, charge }: StoredFence,
     value: EntryValue,
     bodyExpiresAtMs: number,
+    nowMs?: number,
   ): Promise<boolean> => {
-    const { status } = await store.write(turnKey(sagaId, turn), value, number, {
-      expiresAtMs: used.expiresAtMs,
-      bodyExpiresAtMs,
-      charge,
-    });
-    return status === 'written';
+    const bounds = { expiresAtMs: used.expiresAtMs, bodyExpiresAtMs, charge, nowMs };
+    let version = number;
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const written = await store.write(turnKey(sagaId, turn), value, version, bounds);
+      if (written.status === 'written') return true;
+      const stored = written.status === 'other' ? written.entry : undefined;
+      if (stored === undefined || !isLeaseOf(call, stored)) return false;
+      version = stored.version;
+    }
+    return false;
   };
   const end = async (fence: Fence, ranNothing: boolean): Promise<boolean> => {
     const held = fence as StoredFence;
     const left = letGo(held.used, ranNothing);
     if (left !== undefined)
       return await replace(held, valueOf(left, held.request, held.call), left.expiresAtMs);
-    return await store.remove(turnKey(held.sagaId, held.turn), held.number);
+    const key = turnKey(held.sagaId, held.turn);
+    if (await store.remove(key, held.number)) return true;
+    // The lease may have been renewed.
+    const stored = await store.read(key);
+    return (
+      stored !== undefined && isLeaseOf(held.call, stored) && store.remove(key, stored.version)
+    );
   };
   return {
     begin: async (claim) => await begin(store, claim),
@@ -69,6 +83,11 @@ export function storeGuard(store: EntryStore): SagaGuard {
       // The response needs no ID: it is sealed, so no two calls write the same text.
       const value = { head: JSON.stringify(finished(held.used)), body: response };
       return await replace(held, value, held.used.respondsUntilMs);
+    },
+    renew: async (fence, nowMs) => {
+      const held = fence as StoredFence;
+      const value = valueOf(held.used, held.request, held.call, callId());
+      return await replace(held, value, held.used.expiresAtMs, nowMs);
     },
     release: async (fence) => void (await end(fence, false)),
     forget: (fence) => end(fence, true),
@@ -140,8 +159,20 @@ function callId(): string {
   return crypto.randomUUID().slice(0, 18);
 }
 
-function valueOf(used: UnfinishedToken, body: string | undefined, call: string): EntryValue {
-  return { head: JSON.stringify({ ...used, call }), body };
+/** @param renewal - random ID of a renewal, since no value is written twice */
+function valueOf(
+  used: UnfinishedToken,
+  body: string | undefined,
+  call: string,
+  renewal?: string,
+): EntryValue {
+  return { head: JSON.stringify({ ...used, call, renewal }), body };
+}
+
+/** `true` if the lease of a call is stored, perhaps renewed. */
+function isLeaseOf(call: string, { head }: Entry): boolean {
+  const used = JSON.parse(head) as UsedToken & { readonly call?: string };
+  return used.status === 'leased' && used.call === call;
 }
 
 function tokenOf({ head, body, writtenAtMs }: Entry): StoredToken {

@@ -106,6 +106,13 @@ export interface SagaGuard {
    */
   finish(fence: Fence, sealedResponse: string): Awaitable<boolean>;
   /**
+   * Lets the lease of a turn count from now. Called while a step runs for long, so that no other
+   * request takes over a turn whose process lives.
+   * @param now - time of the host, in milliseconds since the epoch
+   * @returns `false` if the lease expired and another request took over the turn, or if it has ended
+   */
+  renew(fence: Fence, now?: number): Awaitable<boolean>;
+  /**
    * Ends the lease of a turn without a response, which may have run. Only the same request, or one
    * with `ends`, may follow.
    */

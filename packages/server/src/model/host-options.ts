@@ -180,8 +180,9 @@ export interface GuardOptions {
    */
   readonly store?: SagaGuard;
   /**
-   * Time after which a repeated request may take over a turn, in milliseconds, above
-   * `limits.turnBudgetMs`. @default 60_000
+   * Time after which a repeated request may take over a turn whose process has died or stands still,
+   * in milliseconds, above `limits.turnBudgetMs`. A process that lives renews its lease every third
+   * of this time. @default 60_000
    */
   readonly leaseMs?: number;
   /**

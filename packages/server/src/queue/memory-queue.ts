@@ -1,5 +1,5 @@
 import type { QueueConsumer, QueueMessage, SagaQueue } from '../model/queue-types.ts';
-import { longestTimerMs } from '../settings/clock.ts';
+import { letProcessEnd, longestTimerMs } from '../settings/clock.ts';
 
 /** Stored message, with the abort of its timer. */
 interface Stored {
@@ -128,10 +128,9 @@ function after(
     });
     return;
   }
-  const timer: unknown = setTimeout(then, ms);
-  // On Node, a number elsewhere.
-  (Object(timer) as { unref?: () => void }).unref?.();
-  signal.addEventListener('abort', () => clearTimeout(timer as ReturnType<typeof setTimeout>), {
+  const timer = setTimeout(then, ms);
+  letProcessEnd(timer);
+  signal.addEventListener('abort', () => clearTimeout(timer), {
     once: true,
   });
 }

@@ -20,7 +20,7 @@ import {
 } from './known-options.ts';
 import { wholeDuration, wholeNumber } from './default-limits.ts';
 
-const guardMethods = ['begin', 'finish', 'release', 'forget', 'claim'];
+const guardMethods = ['begin', 'renew', 'finish', 'release', 'forget', 'claim'];
 const storeMethods = ['read', 'write'];
 const mailboxMethods = ['put', 'list', 'remove', 'close'];
 

@@ -25,6 +25,11 @@ async function waited(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Lets the process end while a timer waits. Timers of browsers and Workers are numbers. */
+export function letProcessEnd(timer: ReturnType<typeof setTimeout>): void {
+  (Object(timer) as { unref?: () => void }).unref?.();
+}
+
 /** Checks that a clock is a function. Throws TypeError. */
 export function assertClock(where: string, clock: unknown): void {
   if (typeof clock === 'function') return;

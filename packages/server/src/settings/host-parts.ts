@@ -77,6 +77,11 @@ export interface Timing {
   readonly clock: () => number;
   readonly sleep: NonNullable<TestingOptions['sleep']>;
   readonly leaseMs: number;
+  /**
+   * Time between two renewals of the lease of a turn, in milliseconds. Undefined with a test clock:
+   * the timers of the process do not follow it.
+   */
+  readonly renewMs?: number;
 }
 
 /** Reports to the operator. */
@@ -215,7 +220,12 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       onDown: guard.onDown ?? 'closed',
       queue: queue && guardedQueue(queue, limits.hookTimeoutMs, hooks.onError),
     },
-    timing: { clock, sleep: testing.sleep ?? sleep, leaseMs },
+    timing: {
+      clock,
+      sleep: testing.sleep ?? sleep,
+      leaseMs,
+      ...(testing.clock === undefined ? { renewMs: leaseMs / 3 } : {}),
+    },
     limits,
     observer: {
       hooks,

@@ -13,7 +13,7 @@ import {
 import type { Fence, GuardClaim, GuardVerdict } from '../model/guard.ts';
 import type { SealedSaga } from '../model/sealed-saga.ts';
 import type { SagaTurn, SuspendedTurn } from '../model/turn.ts';
-import { sleep } from '../settings/clock.ts';
+import { letProcessEnd, sleep } from '../settings/clock.ts';
 import type { GuardAccess, HostParts } from '../settings/host-parts.ts';
 import { openRequest, sealResponse, type RetryableRequest } from '../token/guard-records.ts';
 import { roundOf } from '../token/sealed-saga.ts';
@@ -81,6 +81,8 @@ export class Lease {
   #isBehind = false;
   /** Undefined while the guard is down. */
   #fence: Fence | undefined;
+  /** Renews the lease while the turn runs. */
+  #renewals: ReturnType<typeof setInterval> | undefined;
   #response: string | undefined;
   #hasCommitted = false;
   /** Steps that this run has begun since the last commit. */
@@ -111,7 +113,7 @@ export class Lease {
    */
   async claim(): Promise<Claimed | GuardedTurn> {
     const isBehind = this.#isBehind;
-    this.#fence = undefined;
+    this.#hold(undefined);
     this.#isAwaited = false;
     const request = this.#request;
     const guard = this.#guard;
@@ -141,7 +143,7 @@ export class Lease {
         await askGuard(observer, () => guard.store.forget(fence));
         throw guardFull(observer);
       }
-      this.#fence = fence;
+      this.#hold(fence);
       this.#isAwaited = isAwaited;
       const interrupted = sealed === undefined ? undefined : await this.#open(sealed);
       return { interrupted, isAwaited, isBehind };
@@ -187,7 +189,7 @@ export class Lease {
     if (verdict === 'down') return;
     if (typeof verdict === 'object' && 'run' in verdict) {
       const { run, interrupted } = verdict;
-      this.#fence = interrupted === undefined ? run : undefined;
+      this.#hold(interrupted === undefined ? run : undefined);
       if (interrupted === undefined) return;
       await askGuard(this.#host.observer, () => guard.store.release(run));
     }
@@ -251,11 +253,37 @@ export class Lease {
     return verdict;
   }
 
+  /** Holds a lease, and renews it until it is let go. */
+  #hold(fence: Fence | undefined): void {
+    this.#stopRenewing();
+    this.#fence = fence;
+    const store = this.#guard?.store;
+    const { timing, observer } = this.#host;
+    if (fence === undefined || store === undefined || timing.renewMs === undefined) return;
+    const { exp } = this.#saga.claims;
+    const timer = setInterval(() => {
+      // A step that never settles blocks its saga no longer than a client can resume it.
+      if (timing.clock() >= exp) return clearInterval(timer);
+      void askGuard(observer, () => store.renew(fence, timing.clock())).then(
+        (isHeld) => (isHeld ? undefined : clearInterval(timer)),
+        // Reported. The next renewal may succeed before the lease is over.
+        () => undefined,
+      );
+    }, timing.renewMs);
+    letProcessEnd(timer);
+    this.#renewals = timer;
+  }
+
+  #stopRenewing(): void {
+    clearInterval(this.#renewals);
+  }
+
   /** @param ranNothing - `true` if the token stays valid */
   async #release(ranNothing: boolean): Promise<void> {
     const isGood = ranNothing && !this.#hasCommitted;
     const fence = this.#fence;
     const store = this.#guard?.store;
+    this.#stopRenewing();
     if (fence === undefined || store === undefined) return;
     const { observer } = this.#host;
     await askGuard(observer, () => (isGood ? store.forget(fence) : store.release(fence))).catch(
@@ -267,7 +295,7 @@ export class Lease {
     const response = await this.#seal(turn, true);
     await this.#keep((fence, { store }) => store.finish(fence, response));
     this.#begun.clear();
-    this.#fence = undefined;
+    this.#hold(undefined);
     // A message of the first commit leads to the commits after it.
     const isContinued = this.#hasCommitted;
     this.#hasCommitted = true;
@@ -292,6 +320,7 @@ export class Lease {
   ): Promise<void> {
     const fence = this.#fence;
     const guard = this.#guard;
+    this.#stopRenewing();
     if (fence === undefined || guard === undefined) return;
     const asked = askGuard(this.#host.observer, () => keep(fence, guard));
     // With `onDown: 'open'`, a response counts without the guard.

@@ -236,6 +236,7 @@ describe('a task with a guard that fails once', () => {
       finish: (fence, response) => (asked(), guard.finish(fence, response)),
       claim: (key, expiresAt) => (asked(), guard.claim(key, expiresAt)),
       release: (fence) => guard.release(fence),
+      renew: (...renewal) => guard.renew(...renewal),
       forget: (fence) => guard.forget(fence),
     };
     const ships = saga(

@@ -161,6 +161,9 @@ describe('a host accepts at its creation', () => {
     claim(): boolean {
       return true;
     }
+    renew(): boolean {
+      return true;
+    }
     finish(): boolean {
       return true;
     }

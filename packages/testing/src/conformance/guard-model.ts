@@ -22,7 +22,7 @@ type Command =
       readonly ends: boolean;
       readonly awaits: boolean;
     }
-  | { readonly do: 'finish' | 'release' | 'forget'; readonly lease: number }
+  | { readonly do: 'renew' | 'finish' | 'release' | 'forget'; readonly lease: number }
   | { readonly do: 'claim'; readonly key: string }
   | { readonly do: 'pass' };
 
@@ -35,7 +35,7 @@ function drawCommands(random: () => number): readonly Command[] {
     const kind = below(14);
     if (kind < 3) return { do: 'pass' };
     if (kind < 4) return { do: 'claim', key: one('s:a', 's:b') };
-    if (kind < 8) return { do: one('finish', 'release', 'forget'), lease: below(4) };
+    if (kind < 8) return { do: one('renew', 'finish', 'release', 'forget'), lease: below(4) };
     return {
       do: 'begin',
       turn: one(1, 2),
@@ -139,6 +139,12 @@ class Model {
     if (this.#time < turn.leasedUntil) return 'busy';
     if (turn.digest !== digest) return 'conflict';
     return { ...this.#leased(turn), ...(brought === undefined ? {} : { interrupted: brought }) };
+  }
+
+  renew(number: number): boolean {
+    const [, turn] = this.#held(number);
+    if (turn !== undefined) turn.leasedUntil = this.#time + lease;
+    return turn !== undefined;
   }
 
   finish(number: number, response: string): boolean {
@@ -254,6 +260,8 @@ async function agreesIn(
       await pass(step);
     } else if (fence !== undefined && command.do === 'finish') {
       same(await asked.finish(fence, `sealed ${index}`), model.finish(number, `sealed ${index}`));
+    } else if (fence !== undefined && command.do === 'renew') {
+      same(await asked.renew(fence), model.renew(number));
     } else if (fence !== undefined && command.do !== 'finish') {
       ended.add(number);
       await asked[command.do](fence);

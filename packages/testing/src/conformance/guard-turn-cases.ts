@@ -1,3 +1,4 @@
+import type { Fence } from '@mcp-saga/server/stores';
 import { collectCases, same, type ConformanceCase } from './conformance-case.ts';
 import { begunOf, fenceOf, responseOf, setUpGuard, type GuardUnderTest } from './guard-requests.ts';
 
@@ -42,6 +43,44 @@ export function guardTurns(make: () => Promise<GuardUnderTest>): readonly Confor
     same(await begin(), 'busy');
     same(await elsewhere.finish(fence, 'sealed'), true);
     same(responseOf(await begin()), 'sealed');
+  });
+
+  test('lets a renewed lease count from its renewal, and ends it as any other', async (made) => {
+    const { guard, elsewhere, claim, begin, pass } = made;
+    const charge = { to: 'ada', limit: 1_000 };
+    for (const [turn, end] of [
+      [1, async (fence: Fence) => same(await guard.finish(fence, 'sealed'), true)],
+      [2, async (fence: Fence) => same(await guard.forget(fence), true)],
+      [3, async (fence: Fence) => guard.release(fence)],
+    ] as const) {
+      const request = { turn, request: 'sealed answers', charge };
+      const fence = fenceOf(await begin(request));
+      for (let count = 0; count < 3; count += 1) {
+        await pass(40_000);
+        same(await guard.renew(fence), true);
+        same(await elsewhere.begin(claim(request)), 'busy');
+      }
+      await end(fence);
+      same(await guard.renew(fence), false);
+    }
+    same(responseOf(await begin({ turn: 1 })), 'sealed');
+    fenceOf(await begin({ turn: 2, digest: 'no' }));
+    same(begunOf(await begin({ turn: 3 })), 'sealed answers');
+  });
+
+  test('renews no lease that another request has taken over', async (made) => {
+    const { guard, elsewhere, claim, begin, pass } = made;
+    const late = fenceOf(await begin());
+    await pass(70_000);
+    const fence = fenceOf(await elsewhere.begin(claim()));
+    same(await guard.renew(late), false);
+    same(await elsewhere.renew(fence), true);
+    same(await guard.finish(late, 'late'), false);
+    await pass(70_000);
+    // An expired lease that nobody took over can be renewed.
+    same(await elsewhere.renew(fence), true);
+    same(await begin(), 'busy');
+    same(await elsewhere.finish(fence, 'sealed'), true);
   });
 
   test('answers a following request with the stored response, and never runs the turn again', async (made) => {
