@@ -11,8 +11,8 @@ if (output.columns === 0) output.columns = 80;
 globalThis.console = new Console(stderr);
 const print = (text: string): unknown => output.write(`${text}\n`);
 const printError = (text: string): unknown => stderr.write(`${text}\n`);
-const [, , name = ''] = process.argv;
-const isJson = process.argv.includes('--json');
+const args = process.argv.slice(2);
+const isJson = args.includes('--json');
 const problem = problemOfNode(process.versions.node);
 if (problem !== undefined) {
   if (isJson) print(JSON.stringify({ error: { code: 'failed', message: problem } }));
@@ -21,6 +21,7 @@ if (problem !== undefined) {
 }
 // An older Node cannot even load the modules of the program.
 const { main } = await import('./main.ts');
+const { commandIn, loadsUserCode } = await import('./commands/commands.ts');
 let isDone = false;
 process.on('exit', (status) => {
   if (isDone || status !== 0) return;
@@ -30,25 +31,32 @@ process.on('exit', (status) => {
   process.exitCode = 1;
 });
 const stopped = new AbortController();
-// Commands that run code of the user have nothing to close, and end at once, also in endless code.
-const runsFile =
-  /^(?:test|crash|replay|graph)$/.test(name) || process.argv.some((arg) => /^--host\b/.test(arg));
-if (/^(?:call|dev)$/.test(name) || (isJson && !runsFile))
+const command = commandIn(args);
+const { closesWithinMs } = command ?? {};
+const runsUserCode = command !== undefined && loadsUserCode(command, args);
+// Without a handler, Ctrl-C ends the process at once. This must stay so for a command that has
+// nothing to close and runs code of the user, because endless code would never reach a handler. With
+// `--json`, the other commands report that they were stopped.
+if (closesWithinMs !== undefined || (isJson && !runsUserCode))
   process.once('SIGINT', () => {
     stopped.abort();
-    // A task of `call` is cancelled within five seconds. Another Ctrl-C ends at once.
-    setTimeout(() => process.exit(130), name === 'dev' ? 1_000 : 6_000).unref();
+    // What stays open, such as a server over stdio, must not hold the process for longer. Another
+    // Ctrl-C ends at once.
+    setTimeout(() => process.exit(130), closesWithinMs ?? 6_000).unref();
   });
-// The terminal sends Ctrl-C to a second process, too, to end endless code in `dev`. NODE_OPTIONS
-// may load code of the user.
+// A command that handles Ctrl-C and runs code of the user could be stuck in endless code. The
+// terminal sends Ctrl-C to a second process, too, which then kills this one. It gets no
+// NODE_OPTIONS, because they may load code of the user.
 const ending = `process.on('SIGINT', () => setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 2_000));
 process.stdin.resume().on('end', () => process.exit())`;
-const env = { ...environment, NODE_OPTIONS: '' };
-if (name === 'dev')
-  spawn(process.execPath, ['-e', ending], { stdio: ['pipe', 'ignore', 'ignore'], env });
+if (closesWithinMs !== undefined && runsUserCode)
+  spawn(process.execPath, ['-e', ending], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: { ...environment, NODE_OPTIONS: '' },
+  });
 // The reader has gone, as with `mcp-saga … | head`.
 output.on('error', () => process.exit(141));
-const code = await main(process.argv.slice(2), {
+const code = await main(args, {
   input,
   output,
   isInteractive: input.isTTY && output.isTTY,

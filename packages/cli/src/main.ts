@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { SagaClientError } from '@mcp-saga/client';
 import { textForPeople, didYouMean, nearestName } from '@mcp-saga/core/program';
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
-import { commands } from './commands/commands.ts';
+import { commandIn, commands } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';
 import { CliError } from './model/errors.ts';
 import { ownVersion } from './input/own-version.ts';
@@ -40,9 +40,7 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     printError: (text) => given.printError(textForPeople(text)),
   };
   const [first = '--help'] = args;
-  const command = commands.find(
-    ({ name }) => name === args.slice(0, name.split(' ').length).join(' '),
-  );
+  const command = commandIn(args);
   const isVersion = first === '--version' || first === '-v';
   const words = args.filter((arg) => arg !== 'help' && !arg.startsWith('-'));
   const isKnown = commands.some(({ name }) => `${name} `.startsWith([...words, ''].join(' ')));
@@ -60,15 +58,17 @@ export async function main(args: readonly string[], given: CommandLine): Promise
     else if (report.text !== '') line.print(report.text);
     return report.ok === false ? (report.exitCode ?? 1) : 0;
   } catch (error) {
-    const isDev = command?.name === 'dev';
+    const { servesUntilInterrupted = false } = command ?? {};
     const { aborted } = line.signal;
-    if (aborted && (isDev || !isJson)) return 130;
+    // Ctrl-C is the usual end of a server, and no error.
+    if (aborted && (servesUntilInterrupted || !isJson)) return 130;
     const { code, exitCode, message } = described(
       aborted ? new CliError('stopped', 'Stopped.') : error,
     );
     const help = command === undefined ? usage() : usageOf(command);
-    // `dev` prints one line for each event.
-    if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, isDev ? 0 : 2));
+    // A server prints each event on one line, the error that ends it included.
+    const indent = servesUntilInterrupted ? 0 : 2;
+    if (isJson) line.print(JSON.stringify({ error: { code, message } }, undefined, indent));
     else line.printError(code === 'usage' ? `${message}\n\n${help}` : message);
     return exitCode;
   }
@@ -91,10 +91,10 @@ async function run(command: Command, args: readonly string[], line: CommandLine)
   const extra = positionals[command.parameters.length];
   if (extra !== undefined) throw new CliError('usage', `Unexpected argument '${extra}'.`);
   return await new Promise((resolve, reject) => {
-    // Code of the user may reject a promise without a handler. `dev` reports the error, and
-    // continues.
-    if (command.name !== 'dev') process.on('uncaughtException', reject);
-    if (!/^(?:call|dev)$/.test(command.name)) line.signal.addEventListener('abort', reject);
+    // Code of the user may reject a promise without a handler. A server reports the error itself,
+    // and continues.
+    if (command.servesUntilInterrupted !== true) process.on('uncaughtException', reject);
+    if (command.closesWithinMs === undefined) line.signal.addEventListener('abort', reject);
     const end = (): unknown => process.off('uncaughtException', reject);
     command
       .run(values, positionals, { ...line, note: line.printError })

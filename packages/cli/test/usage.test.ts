@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commands } from '../src/commands/commands.ts';
+import { commands, loadsUserCode } from '../src/commands/commands.ts';
 import { run } from './command-line.ts';
 
 describe('mcp-saga', () => {
@@ -84,6 +84,15 @@ describe('mcp-saga', () => {
     const { code, printed } = await run(['inspect', 'no-token', '--json']);
     expect(code).toBe(2);
     expect(JSON.parse(printed)).toMatchObject({ error: { code: 'usage' } });
+  });
+
+  it('declares which commands load code of the user, with which arguments', () => {
+    const loading = (...args: readonly string[]): readonly string[] =>
+      commands.filter((command) => loadsUserCode(command, args)).map(({ name }) => name);
+    const always = ['dev', 'test', 'crash', 'replay', 'graph'];
+    expect(loading('file', '--json')).toEqual(always);
+    for (const host of [['--host', 'host.ts'], ['--host=host.ts']])
+      expect(loading(...host).toSorted()).toEqual([...always, 'inspect', 'doctor'].toSorted());
   });
 
   it('prints its version', async () => {

@@ -36,6 +36,8 @@ export const call: Command = defineCommand({
   },
   example:
     'mcp-saga call refund --url http://127.0.0.1:3000/mcp --arg amount=900 --answer confirm=true',
+  // A started task is cancelled within five seconds.
+  closesWithinMs: 6_000,
   run: async (values, [name = ''], io) => {
     const as = ways.find((way) => way === values.as);
     if (as !== values.as)

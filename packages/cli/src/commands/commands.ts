@@ -24,3 +24,19 @@ export const commands: readonly Command[] = [
   replay,
   graph,
 ];
+
+/** Finds the command that the first words of the command line name. */
+export function commandIn(args: readonly string[]): Command | undefined {
+  return commands.find(({ name }) => name === args.slice(0, name.split(' ').length).join(' '));
+}
+
+/** Returns `true` if a command loads code of the user: always, or by one of its arguments. */
+export function loadsUserCode(
+  { runsUserCode = false, options }: Command,
+  args: readonly string[],
+): boolean {
+  const names = Object.keys(options).filter((name) => options[name]?.runsUserCode);
+  const isGiven = (name: string): boolean =>
+    args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  return runsUserCode || names.some(isGiven);
+}

@@ -19,6 +19,9 @@ export const dev: Command = defineCommand({
     ...keyOptions,
   },
   example: 'mcp-saga dev sagas.ts',
+  runsUserCode: true,
+  closesWithinMs: 1_000,
+  servesUntilInterrupted: true,
   run: async (values, [file = ''], io) => {
     const { port = '3000', json = false } = values;
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)

@@ -25,6 +25,7 @@ export const doctor: Command = defineCommand({
     host: {
       value: 'FILE',
       help: 'module with the host or server, to check its stores and old versions',
+      runsUserCode: true,
     },
     studio: {
       value: 'URL',

@@ -27,6 +27,7 @@ export const graph: Command = defineCommand({
     },
   },
   example: 'mcp-saga graph order.machine.ts --svg > order.svg',
+  runsUserCode: true,
   run: async ({ export: wanted, svg, input }, [file = '']) => {
     const found = exportsOf(
       file,

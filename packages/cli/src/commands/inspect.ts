@@ -20,6 +20,7 @@ export const inspect: Command = defineCommand({
     host: {
       value: 'FILE',
       help: 'module that exports the host or server, to open the token with its keys',
+      runsUserCode: true,
     },
     audience: {
       value: 'NAME',

@@ -11,6 +11,7 @@ export const replay: Command = defineCommand({
   parameters: ['recordings'],
   options: { sagas: { short: 's', value: 'FILE', help: 'module that exports the sagas' } },
   example: "mcp-saga replay 'recordings/*.json' --sagas sagas/index.ts",
+  runsUserCode: true,
   run: async ({ sagas: file }, [pattern = '']) => {
     if (file === undefined)
       throw new CliError('usage', 'Pass --sagas, the module with your sagas.');

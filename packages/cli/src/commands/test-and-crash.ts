@@ -25,6 +25,7 @@ const exploring = (
 ): Command =>
   defineCommand({
     ...help,
+    runsUserCode: true,
     parameters: ['file'],
     options: {
       export: { short: 'e', value: 'NAME', help: 'export to try (default: all)' },

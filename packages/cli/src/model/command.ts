@@ -32,6 +32,8 @@ export interface CommandOption {
   readonly short?: string;
   readonly multiple?: boolean;
   readonly help: string;
+  /** `true` if the option names a module of the user, whose code the command runs. */
+  readonly runsUserCode?: boolean;
   /** Placeholder of the value in the help. An option without a value is a boolean. */
   readonly value?: string;
 }
@@ -57,6 +59,22 @@ export interface Command<O extends CommandOptions = CommandOptions> {
   readonly parameters: readonly string[];
   readonly options: O;
   readonly example: string;
+  /**
+   * `true` if every run of the command loads code of the user, which may never end, so that nothing
+   * else gets its turn in this process. An option can declare the same. @default false
+   */
+  readonly runsUserCode?: boolean;
+  /**
+   * Declares that the command handles Ctrl-C itself: if its signal aborts, it closes what it has
+   * opened, within this time (ms). Without it, Ctrl-C rejects the command at once.
+   */
+  readonly closesWithinMs?: number;
+  /**
+   * `true` if the command ends only by Ctrl-C, or because it cannot start. It prints each event on
+   * a line of its own, and reports errors that user code throws outside of a request, because it
+   * must outlive them. @default false
+   */
+  readonly servesUntilInterrupted?: boolean;
   readonly run: (
     values: ValuesOf<O> & { readonly json?: boolean },
     parameters: readonly string[],
