@@ -94,13 +94,14 @@ export function countNames(folder: string): number {
 
 /**
  * Specifiers and files of the entry points for authors and operators. `./program` is for makers of
- * programs and hosts.
+ * programs and hosts, and `./shared` for the packages of this repository.
  */
 function entriesForUsers(folder: string): readonly (readonly [specifier: string, file: string])[] {
   const { name, exports } = readManifest(folder);
   return Object.entries(exports)
     .filter(
-      ([entry, file]) => file.endsWith('.ts') && entry !== './internal' && entry !== './program',
+      ([entry, file]) =>
+        file.endsWith('.ts') && !['./internal', './program', './shared'].includes(entry),
     )
     .map(([entry, file]) => [`${name}${entry.slice(1)}`, file]);
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { SagaClientError } from '@mcp-saga/client';
-import { textForPeople, didYouMean, nearestName } from '@mcp-saga/core/program';
+import { textForPeople } from '@mcp-saga/core/program';
+import { didYouMean, nearestName } from '@mcp-saga/core/shared';
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
 import { commandIn, commands } from './commands/commands.ts';
 import type { Command, CommandIo, CommandOptions, Report, ValuesOf } from './model/command.ts';

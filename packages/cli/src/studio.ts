@@ -5,7 +5,7 @@ export type {
   SeenTurn,
   StudioState,
 } from './studio/seen-turns.ts';
-import { optionError } from '@mcp-saga/core/program';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { SagaTelemetry } from '@mcp-saga/server';
 import { answerStudio } from './studio/answer-studio.ts';
 import { TurnFeed } from './studio/turn-feed.ts';
@@ -15,6 +15,8 @@ export interface StudioOptions {
   /** Maximum number of sagas in memory. A newer saga replaces the oldest one. @default 100 */
   readonly maxSagas?: number;
 }
+
+const optionNames: NamesOf<StudioOptions> = { maxSagas: true };
 
 /** Read-only studio of a process: the option `studio` of its hosts. */
 export interface Studio {
@@ -51,11 +53,8 @@ export interface Studio {
  * ```
  */
 export function createStudio(options: StudioOptions = {}): Studio {
-  const { maxSagas = 100, ...others } = options;
-  for (const name of Object.keys(others))
-    throw optionError(`createStudio has no option '${name}', only maxSagas.`, {
-      code: 'unknown_option',
-    });
+  rejectUnknownOption('createStudio', options, optionNames);
+  const { maxSagas = 100 } = options;
   if (!Number.isInteger(maxSagas) || maxSagas < 1)
     throw optionError('maxSagas must be a positive integer.', { type: RangeError });
   const feed = new TurnFeed(maxSagas);

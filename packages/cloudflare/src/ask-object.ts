@@ -1,4 +1,4 @@
-import { optionError } from './option-error.ts';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { ObjectMethods, ObjectReply } from './saga-object.ts';
 
 /** Required methods of a binding to Durable Objects, such as `env.SAGAS`. */
@@ -21,7 +21,7 @@ export interface DurableObjectOptions {
   readonly timeoutMs?: number;
 }
 
-const optionNames: { readonly [name in keyof DurableObjectOptions]-?: true } = { timeoutMs: true };
+const optionNames: NamesOf<DurableObjectOptions> = { timeoutMs: true };
 
 /** Attempts of a call, if Cloudflare says that the call may be repeated. */
 const maxAttempts = 3;
@@ -43,12 +43,7 @@ export function objectsOf(
   namespace: DurableObjectNamespaceLike,
   options: DurableObjectOptions,
 ): AskObject {
-  const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (other !== undefined) {
-    throw optionError(
-      `${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`,
-    );
-  }
+  rejectUnknownOption(maker, options, optionNames);
   const { timeoutMs = 5_000 } = options;
   if (!(timeoutMs > 0))
     throw optionError('timeoutMs must be greater than 0.', { type: RangeError });

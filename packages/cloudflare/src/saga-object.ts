@@ -1,6 +1,6 @@
 import type { QueueMessage } from '@mcp-saga/server/stores';
 import { Entries, type DurableObjectStateLike } from './object-storage.ts';
-import { optionError } from './option-error.ts';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import * as storedEntries from './stored-entries.ts';
 import * as records from './stored-records.ts';
 import { WakeMessage } from './wake-message.ts';
@@ -32,6 +32,8 @@ export interface SagaObject {
 type StoreMethods = typeof records &
   typeof storedEntries &
   Pick<WakeMessage, 'send' | 'remove' | 'wake'>;
+
+const optionNames: NamesOf<SagaObjectOptions<never>> = { deliver: true, onError: true };
 
 /** Methods of an object, without their first argument. */
 export type ObjectMethods = {
@@ -67,10 +69,8 @@ export interface ObjectReply {
 export function createSagaObject<Env = unknown>(
   options: SagaObjectOptions<Env> = {},
 ): new (state: DurableObjectStateLike, env: Env) => SagaObject {
-  const { deliver, onError = reportRejected, ...others } = options;
-  const [other] = Object.keys(others);
-  if (other !== undefined)
-    throw optionError(`createSagaObject has no option '${other}'. Options: deliver, onError.`);
+  rejectUnknownOption('createSagaObject', options, optionNames);
+  const { deliver, onError = reportRejected } = options;
   if (typeof (deliver ?? onError) !== 'function' || typeof onError !== 'function')
     throw optionError('createSagaObject: `deliver` and `onError` must be functions.');
 

@@ -60,16 +60,10 @@ export {
   troubleshootingLink,
   withoutLink,
 } from './values/errors.ts';
-export { optionError } from './values/option-error.ts';
 export { toOwnError } from './values/errors.ts';
 export { sagaOptionNames } from './author/sagas/saga.ts';
 export { present } from './values/json.ts';
-export {
-  assertKnownOptions,
-  didYouMean,
-  nearestName,
-  optionNames,
-} from './values/known-options.ts';
+export { assertKnownOptions } from './values/known-options.ts';
 export type {
   CommitPoint,
   CommitReason,

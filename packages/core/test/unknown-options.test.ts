@@ -16,7 +16,8 @@ import {
   sleep,
   step,
 } from '../src/index.ts';
-import { isAuthoringError, nearestName } from '../src/program-parts.ts';
+import { isAuthoringError } from '../src/program-parts.ts';
+import { nearestName } from '../src/shared.ts';
 import { failed, start } from './support/drive.ts';
 import { sagaOf } from './support/sagas.ts';
 

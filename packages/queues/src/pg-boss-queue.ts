@@ -1,7 +1,7 @@
-import { optionError } from './option-error.ts';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { QueueMessage, SagaQueue } from '@mcp-saga/server/stores';
 import { QueueError } from './errors.ts';
-import { assertKnown, assertText, deliver, type Receiver } from './queue-message.ts';
+import { assertText, deliver, type Receiver } from './queue-message.ts';
 
 /** Required methods of a started `PgBoss` of pg-boss 12. */
 export interface PgBossLike {
@@ -41,6 +41,8 @@ export interface PgBossQueueOptions {
 /** Greatest number of a column of pg-boss. */
 const maxInteger = 2_147_483_647;
 
+const optionNames: NamesOf<PgBossQueueOptions> = { queue: true };
+
 /**
  * Creates a queue of pg-boss 12 in PostgreSQL. Keeps one job for each saga, of its newest turn.
  * Repeats a rejected delivery after 1 second at first and after 60 seconds at last, without a
@@ -55,7 +57,7 @@ const maxInteger = 2_147_483_647;
  * ```
  */
 export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions): SagaQueue {
-  assertKnown('pgBossQueue', options, ['queue']);
+  rejectUnknownOption('pgBossQueue', options, optionNames);
   const { queue } = options;
   assertText('pgBossQueue.queue', queue);
   const given = Object(boss) as { readonly [name: string]: unknown };

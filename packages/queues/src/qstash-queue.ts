@@ -1,13 +1,7 @@
+import { rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { QueueMessage, SagaQueue } from '@mcp-saga/server/stores';
 import { QueueError } from './errors.ts';
-import {
-  assertKnown,
-  assertText,
-  deliver,
-  fromBody,
-  toBody,
-  type Receiver,
-} from './queue-message.ts';
+import { assertText, deliver, fromBody, toBody, type Receiver } from './queue-message.ts';
 import { digestOf, verifySignature } from './qstash-signature.ts';
 
 /** Options of {@link qstashQueue}. */
@@ -39,6 +33,15 @@ export interface QstashQueue extends SagaQueue {
   receive(request: Request): Promise<QueueMessage | undefined>;
 }
 
+const optionNames: NamesOf<QstashQueueOptions> = {
+  token: true,
+  currentSigningKey: true,
+  nextSigningKey: true,
+  url: true,
+  baseUrl: true,
+  fetch: true,
+  clock: true,
+};
 const texts = ['token', 'currentSigningKey', 'nextSigningKey', 'url'] as const;
 /** Limit of QStash, in bytes. */
 const maxBytes = 1_000_000;
@@ -61,7 +64,7 @@ const maxDelayMs = 6 * 24 * 60 * 60 * 1_000;
  * ```
  */
 export function qstashQueue(options: QstashQueueOptions): QstashQueue {
-  assertKnown('qstashQueue', options, [...texts, 'baseUrl', 'fetch', 'clock']);
+  rejectUnknownOption('qstashQueue', options, optionNames);
   for (const name of texts) assertText(`qstashQueue.${name}`, options[name]);
   const { token, currentSigningKey, nextSigningKey, url, clock = Date.now } = options;
   const { baseUrl = 'https://qstash.upstash.io', fetch: send = (request) => fetch(request) } =

@@ -1,4 +1,4 @@
-import { optionError } from './option-error.ts';
+import { optionError } from '@mcp-saga/core/shared';
 import type { QueueConsumer, QueueMessage } from '@mcp-saga/server/stores';
 import { QueueError } from './errors.ts';
 
@@ -50,13 +50,6 @@ export async function deliver(host: Receiver, message: QueueMessage): Promise<vo
     const reason = typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'unknown error';
     throw new QueueError('queue_delivery_rejected', `The host rejected the message: ${reason}.`);
   });
-}
-
-/** @throws TypeError for an unknown option */
-export function assertKnown(name: string, options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((option) => !known.includes(option));
-  if (unknown === undefined) return;
-  throw optionError(`${name}: unknown option '${unknown}'. Known options: ${known.join(', ')}.`);
 }
 
 /** @throws TypeError if an option is not text, or empty */

@@ -1,13 +1,6 @@
-import { optionError } from './option-error.ts';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { SagaQueue } from '@mcp-saga/server/stores';
-import {
-  assertKnown,
-  assertText,
-  deliver,
-  fromBody,
-  toBody,
-  type Receiver,
-} from './queue-message.ts';
+import { assertText, deliver, fromBody, toBody, type Receiver } from './queue-message.ts';
 
 /** Required method of an `SQS` of `@aws-sdk/client-sqs`. */
 export interface SqsLike {
@@ -36,6 +29,9 @@ export interface SqsBatchResult {
   readonly batchItemFailures: { itemIdentifier: string }[];
 }
 
+const handlerOptions: NamesOf<Pick<SqsQueueOptions, 'clock'>> = { clock: true };
+const queueOptions: NamesOf<SqsQueueOptions> = { queueUrl: true, ...handlerOptions };
+
 /** Limit of Amazon SQS, in seconds. */
 const maxDelay = 900;
 /** Limit of Amazon SQS, in bytes. The limit of a queue (`MaximumMessageSize`) may be lower. */
@@ -54,7 +50,7 @@ const maxBytes = 1_048_576;
  * ```
  */
 export function sqsQueue(client: SqsLike, options: SqsQueueOptions): SagaQueue {
-  assertKnown('sqsQueue', options, ['queueUrl', 'clock']);
+  rejectUnknownOption('sqsQueue', options, queueOptions);
   const { queueUrl, clock = Date.now } = options;
   assertText('sqsQueue.queueUrl', queueUrl);
   if (queueUrl.endsWith('.fifo')) {
@@ -97,7 +93,7 @@ export function sqsHandler(
   queue: Pick<SagaQueue, 'send'>,
   options: Pick<SqsQueueOptions, 'clock'> = {},
 ): (event: SqsEventLike) => Promise<SqsBatchResult> {
-  assertKnown('sqsHandler', options, ['clock']);
+  rejectUnknownOption('sqsHandler', options, handlerOptions);
   const { clock = Date.now } = options;
   const receive = async (body: string): Promise<void> => {
     const { at, ...message } = fromBody(body);

@@ -126,7 +126,7 @@ describe('a queue of pg-boss', () => {
     expect(of({ send: () => undefined }, { queue: 'sagas' })).toThrow("'findJobs'");
     expect(of(undefined, { queue: 'sagas' })).toThrow(TypeError);
     expect(of(boss, {})).toThrow('pgBossQueue.queue');
-    expect(of(boss, { queue: 'sagas', name: 'x' })).toThrow("unknown option 'name'");
+    expect(of(boss, { queue: 'sagas', name: 'x' })).toThrow("has no option 'name'");
   });
 
   it('passes all messages of a batch to the host, and rejects the batch if the host rejects one', async () => {

@@ -201,6 +201,6 @@ describe('a queue of QStash', () => {
     for (const name of Object.keys(options)) {
       expect(() => qstashQueue({ ...options, [name]: '' })).toThrow(`qstashQueue.${name}`);
     }
-    expect(() => qstashQueue({ ...options, key: 'x' } as never)).toThrow("unknown option 'key'");
+    expect(() => qstashQueue({ ...options, key: 'x' } as never)).toThrow("has no option 'key'");
   });
 });

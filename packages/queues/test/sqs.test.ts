@@ -90,7 +90,7 @@ describe('a queue of Amazon SQS', () => {
     expect(() => sqsQueue(client, { queueUrl: `${queueUrl}.fifo` })).toThrow('FIFO');
     expect(() => sqsQueue({} as SqsLike, { queueUrl })).toThrow('new SQS()');
     expect(() => sqsQueue(client, { queueUrl: '' })).toThrow('sqsQueue.queueUrl');
-    expect(() => sqsQueue(client, { queueUrl, url: 'x' } as never)).toThrow("unknown option 'url'");
+    expect(() => sqsQueue(client, { queueUrl, url: 'x' } as never)).toThrow("has no option 'url'");
   });
 
   it('is compatible with the types of Lambda', () => {

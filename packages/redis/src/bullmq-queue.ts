@@ -1,4 +1,4 @@
-import { optionError } from './option-error.ts';
+import { optionError } from '@mcp-saga/core/shared';
 import type { QueueConsumer, QueueMessage, SagaQueue } from '@mcp-saga/server/stores';
 
 /** Required methods of a `Queue` of BullMQ 5.81 or newer. */

@@ -1,9 +1,9 @@
 import type { EntryKey } from '@mcp-saga/server/stores';
-import { optionError } from './option-error.ts';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { RedisClient, RedisOptions, RunScript } from './redis-client.ts';
 import { scriptRunner } from './run-script.ts';
 
-const optionNames: { readonly [name in keyof RedisOptions]-?: true } = {
+const optionNames: NamesOf<RedisOptions> = {
   prefix: true,
   timeoutMs: true,
 };
@@ -18,12 +18,7 @@ export function connect(
   client: RedisClient,
   options: RedisOptions,
 ): { readonly keys: Keys; readonly run: RunScript } {
-  const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (other !== undefined) {
-    throw optionError(
-      `${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`,
-    );
-  }
+  rejectUnknownOption(maker, options, optionNames);
   return { keys: keysOf(options), run: scriptRunner(client, options) };
 }
 

@@ -1,4 +1,4 @@
-import { optionError } from './option-error.ts';
+import { optionError } from '@mcp-saga/core/shared';
 import type { RedisClient, RedisOptions, RunScript } from './redis-client.ts';
 import { scriptingOf } from './scripting.ts';
 

@@ -16,8 +16,6 @@ export {
 export {
   keyText,
   lineForPeople,
-  didYouMean,
-  nearestName,
   isAuthoringError,
   isJsonObject,
   isRecord,
@@ -50,6 +48,12 @@ export {
   type StepGiven,
   type StepEvent,
 } from '@mcp-saga/core/program';
+export {
+  describeUnknownOption,
+  didYouMean,
+  nearestName,
+  type NamesOf,
+} from '@mcp-saga/core/shared';
 export { givenOptions } from './saga-host.ts';
 export { hostCheck } from './http/allowed-hosts.ts';
 export { partsOf } from './requests/host.ts';

@@ -1,4 +1,5 @@
-import { present, optionError } from '@mcp-saga/core/program';
+import { present } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type { Program } from '@mcp-saga/core';
 import { attachSagas, type AttachOptions } from './mcp/attach.ts';
 import type { McpServerLike } from './mcp/sdk.ts';

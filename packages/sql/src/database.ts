@@ -1,3 +1,4 @@
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { SqlOptions, SqlValue } from './sql-clients.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -31,7 +32,7 @@ export interface Database {
   readonly define: (sql: string) => Promise<void>;
 }
 
-const optionNames: { readonly [name in keyof SqlOptions]-?: true } = {
+const optionNames: NamesOf<SqlOptions> = {
   prefix: true,
   timeoutMs: true,
 };
@@ -47,12 +48,7 @@ export function databaseOf(
   send: SendStatement,
   options: SqlOptions,
 ): Database {
-  const other = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
-  if (other !== undefined) {
-    throw optionError(
-      `${maker} has no option '${other}'. Options: ${Object.keys(optionNames).join(', ')}.`,
-    );
-  }
+  rejectUnknownOption(maker, options, optionNames);
   const { timeoutMs = 5_000 } = options;
   if (!(timeoutMs > 0))
     throw optionError('timeoutMs must be greater than 0.', { type: RangeError });
@@ -127,16 +123,4 @@ function reported(error: unknown, { entries }: Tables): Error {
     ? ` Create the tables (${entries} and others) with createTables() of the store.`
     : '';
   return Object.assign(new Error(text + hint), typeof code === 'string' ? { code } : {});
-}
-
-/**
- * Makes the error for a wrong option or argument, with the code `invalid_option`, and a link to its
- * documentation.
- */
-export function optionError(
-  message: string,
-  { type = TypeError }: { readonly type?: TypeErrorConstructor | RangeErrorConstructor } = {},
-): TypeError {
-  const code = 'invalid_option';
-  return Object.assign(new type(`${message}\nSee docs/reference/errors.md#${code}`), { code });
 }

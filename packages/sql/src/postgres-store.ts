@@ -1,5 +1,6 @@
+import { optionError } from '@mcp-saga/core/shared';
 import type { PostgresClient, SqlOptions } from './sql-clients.ts';
-import { databaseOf, optionError, tablesOf, type SendStatement } from './database.ts';
+import { databaseOf, tablesOf, type SendStatement } from './database.ts';
 import { postgres } from './dialect.ts';
 import { isMethod, unsupported } from './known-clients.ts';
 import { migrationTexts } from './sql-schema.ts';

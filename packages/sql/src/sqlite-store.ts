@@ -1,3 +1,4 @@
+import { optionError } from '@mcp-saga/core/shared';
 import type {
   D1Like,
   LibsqlLike,
@@ -6,7 +7,7 @@ import type {
   SqlOptions,
   SqlValue,
 } from './sql-clients.ts';
-import { databaseOf, optionError, tablesOf, type SendStatement } from './database.ts';
+import { databaseOf, tablesOf, type SendStatement } from './database.ts';
 import { sqlite } from './dialect.ts';
 import { isMethod, unsupported } from './known-clients.ts';
 import { migrationTexts } from './sql-schema.ts';

@@ -470,7 +470,7 @@ describe('a script without the arguments of its saga', () => {
 
   it('explains `input` if arguments are passed as options', () => {
     expect(() => testSaga(deploy, { target: 'web' } as never)).toThrow(
-      /unknown option 'target'.*The arguments of the saga are `input`\./,
+      /has no option 'target'.*The arguments of the saga are `input`\./,
     );
   });
 });

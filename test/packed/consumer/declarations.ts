@@ -3,6 +3,7 @@ export type * as client from '@mcp-saga/client';
 export type * as cloudflare from '@mcp-saga/cloudflare';
 export type * as core from '@mcp-saga/core';
 export type * as program from '@mcp-saga/core/program';
+export type * as shared from '@mcp-saga/core/shared';
 export type * as eslintPlugin from '@mcp-saga/eslint-plugin';
 export type * as opentelemetry from '@mcp-saga/opentelemetry';
 export type * as queues from '@mcp-saga/queues';

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { didYouMean, nearestName } from '@mcp-saga/core/program';
+import { didYouMean, nearestName } from '@mcp-saga/core/shared';
 import { SAGA_EXTENSION as sagaExtension, startSaga, SuspendedSaga } from '@mcp-saga/client';
 import type { CallToolResult, ClientTurn, SagaStep } from '@mcp-saga/client';
 import type { Client, Progress, Tool } from '@modelcontextprotocol/client';

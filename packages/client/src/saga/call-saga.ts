@@ -1,7 +1,6 @@
-import { optionError } from '../runtime/option-error.ts';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import { abortable, neverAborts } from '../runtime/abort.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import type { CallToolResult } from '../model/content.ts';
 import { SagaCallAborted, SagaOnTurnFailed, SagaRoundsExceeded } from '../model/errors.ts';
 import { fulfillSteps } from '../steps/fulfill-steps.ts';
@@ -83,9 +82,9 @@ export async function resumeSaga(
 }
 
 function assertOptions(of: string, options: CallSagaOptions): void {
-  assertKnownOptions(of, options, names);
+  rejectUnknownOption(of, options, names);
   const { handlers = {}, maxRounds = MAX_ROUNDS } = options;
-  assertKnownOptions('handlers', handlers, handlerNames);
+  rejectUnknownOption('handlers', handlers, handlerNames);
   if (!(maxRounds >= 0)) throw optionError('maxRounds must be at least 0', { type: RangeError });
 }
 

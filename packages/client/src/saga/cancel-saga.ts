@@ -1,9 +1,9 @@
+import { rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { CallToolResult } from '../model/content.ts';
 import { SagaProtocolError } from '../model/errors.ts';
 import type { McpClient } from '../model/mcp-client-types.ts';
 import { parseResult } from '../requests/parse-answer.ts';
 import { sendRequest } from '../requests/send-request.ts';
-import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import { SuspendedSaga } from './suspended-saga.ts';
 import type { KeptSaga, TurnOptions } from '../model/client-turn-types.ts';
 
@@ -33,7 +33,7 @@ export async function cancelSaga(
   saga: SuspendedSaga | KeptSaga,
   options: CancelOptions = {},
 ): Promise<CallToolResult> {
-  assertKnownOptions('cancelSaga', options, names);
+  rejectUnknownOption('cancelSaga', options, names);
   const { reason, signal, requestOptions } = options;
   const suspended = SuspendedSaga.from(client, saga);
   const { sagaToken } = suspended.toJSON();

@@ -1,5 +1,5 @@
+import { rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import type { McpClient } from '../model/mcp-client-types.ts';
-import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
 import { takeTurn, turnNames } from './suspended-saga.ts';
 import type { ClientTurn, TurnOptions } from '../model/client-turn-types.ts';
 
@@ -29,7 +29,7 @@ export async function startSaga(
   call: SagaCall,
   options: TurnOptions = {},
 ): Promise<ClientTurn> {
-  assertKnownOptions('startSaga', options, turnNames);
+  rejectUnknownOption('startSaga', options, turnNames);
   return beginSaga(client, call, options);
 }
 
@@ -39,7 +39,7 @@ export function beginSaga(
   call: SagaCall,
   options: TurnOptions,
 ): Promise<ClientTurn> {
-  assertKnownOptions('A saga call', call, callNames);
+  rejectUnknownOption('A saga call', call, callNames);
   const params = {
     name: call.name,
     ...(call.arguments === undefined ? {} : { arguments: call.arguments }),

@@ -1,5 +1,4 @@
-import { optionError } from '../runtime/option-error.ts';
-import { assertKnownOptions, type NamesOf } from '../runtime/known-options.ts';
+import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import { systemClock } from '../runtime/clock.ts';
 import type { CallToolResult } from '../model/content.ts';
 import { KeptSagaInvalid, SagaProtocolError } from '../model/errors.ts';
@@ -96,7 +95,7 @@ class Suspended implements SuspendedSaga {
     answers: readonly CompletedStep[] = [],
     options: ResumeOptions = {},
   ): Promise<ClientTurn> {
-    assertKnownOptions('resume', options, resumeNames);
+    rejectUnknownOption('resume', options, resumeNames);
     return resumeTurn(this.#client, this.withAnswers(answers), options);
   }
 

@@ -1,4 +1,5 @@
-import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
+import type { NamesOf } from '../values/unknown-option.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { encode } from '../values/codec.ts';
 import { command } from '../effects/effect-of.ts';
@@ -18,12 +19,12 @@ export interface CompensateOptions extends UndoPolicy {
 }
 
 const none: CompensateOptions = {};
-const names = /* @__PURE__ */ optionNames<CompensateOptions>({
+const names: NamesOf<CompensateOptions> = {
   id: true,
   label: true,
   retry: true,
   timeoutMs: true,
-});
+};
 
 /**
  * Registers an undo that runs if the saga later fails, aborts, or is refused or cancelled. Undos

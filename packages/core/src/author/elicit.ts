@@ -1,4 +1,5 @@
-import { assertKnownOptions, assertOneOf, optionNames } from '../values/known-options.ts';
+import { assertKnownOptions, assertOneOf } from '../values/known-options.ts';
+import type { NamesOf } from '../values/unknown-option.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { asking } from '../effects/effect-of.ts';
 import type { CheckedForm } from './checks/checked-form-type.ts';
@@ -63,19 +64,19 @@ export type ElicitOutcome<T> =
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
-const formNames = /* @__PURE__ */ optionNames<ElicitOptions<Schema>>({
+const formNames: NamesOf<ElicitOptions<Schema>> = {
   message: true,
   schema: true,
   timeoutMs: true,
   accept: true,
   fallback: true,
-});
-const urlNames = /* @__PURE__ */ optionNames<ElicitUrlOptions>({
+};
+const urlNames: NamesOf<ElicitUrlOptions> = {
   message: true,
   url: true,
   timeoutMs: true,
   accept: true,
-});
+};
 
 function ask<S extends Schema, T>(
   id: string,

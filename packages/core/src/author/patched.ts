@@ -1,4 +1,5 @@
-import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
+import type { NamesOf } from '../values/unknown-option.ts';
 import { command } from '../effects/effect-of.ts';
 import type { Command } from '../model/command.ts';
 import { assertStepId } from '../values/path.ts';
@@ -15,7 +16,7 @@ export interface PatchOptions {
 }
 
 const none: PatchOptions = {};
-const names = /* @__PURE__ */ optionNames<PatchOptions>({ enabled: true });
+const names: NamesOf<PatchOptions> = { enabled: true };
 
 /**
  * Changes code under running sagas: `true` if the saga reaches the change after the deploy, `false`

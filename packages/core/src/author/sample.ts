@@ -1,4 +1,5 @@
-import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
+import type { NamesOf } from '../values/unknown-option.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { Root, SampleParams, SampleResult } from '../model/client-step.ts';
 import { asking } from '../effects/effect-of.ts';
@@ -10,8 +11,8 @@ interface SampleOptions {
 }
 
 const none: SampleOptions = {};
-const names = /* @__PURE__ */ optionNames<SampleOptions>({ timeoutMs: true });
-const paramNames = /* @__PURE__ */ optionNames<SampleParams>({
+const names: NamesOf<SampleOptions> = { timeoutMs: true };
+const paramNames: NamesOf<SampleParams> = {
   messages: true,
   maxTokens: true,
   systemPrompt: true,
@@ -19,7 +20,7 @@ const paramNames = /* @__PURE__ */ optionNames<SampleParams>({
   stopSequences: true,
   modelPreferences: true,
   metadata: true,
-});
+};
 
 /**
  * Asks the client's model: MCP's `sampling/createMessage`.

@@ -1,4 +1,5 @@
-import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
+import type { NamesOf } from '../values/unknown-option.ts';
 import { AuthoringError } from '../values/errors.ts';
 import { checkedDuration } from '../values/retry.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
@@ -65,11 +66,11 @@ export interface PollOptions {
     | ((facts: { readonly asked: number; readonly elapsedMs: number }) => string);
 }
 
-const names = /* @__PURE__ */ optionNames<PollOptions>({
+const names: NamesOf<PollOptions> = {
   everyMs: true,
   totalTimeoutMs: true,
   report: true,
-});
+};
 
 /**
  * Calls `ask` until it returns a value other than undefined, which means "not yet". `ask` runs any

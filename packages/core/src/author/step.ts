@@ -1,4 +1,5 @@
-import { assertKnownOptions, optionNames } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
+import type { NamesOf } from '../values/unknown-option.ts';
 import { AuthoringError } from '../values/errors.ts';
 import type { CheckedJson } from './checks/checked-json.ts';
 import type { CheckedResult } from './checks/checked-result.ts';
@@ -128,10 +129,10 @@ type NameOf<Keep extends boolean> = Keep extends false
   ? ['A step with keep: false has no result. Write: refund.for<undefined, Input>(({ input }) => …)']
   : string;
 
-const undoNames = /* @__PURE__ */ optionNames<UndoPolicy>({ retry: true, timeoutMs: true });
+const undoNames: NamesOf<UndoPolicy> = { retry: true, timeoutMs: true };
 const none: AnyStepOptions = {};
 
-const names = /* @__PURE__ */ optionNames<AnyStepOptions>({
+const names: NamesOf<AnyStepOptions> = {
   input: true,
   key: true,
   retry: true,
@@ -143,7 +144,7 @@ const names = /* @__PURE__ */ optionNames<AnyStepOptions>({
   keep: true,
   compress: true,
   label: true,
-});
+};
 
 /** Options of a step of any types. */
 interface AnyStepOptions extends Omit<

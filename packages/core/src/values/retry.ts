@@ -1,4 +1,5 @@
-import { assertKnownOptions, optionNames } from './known-options.ts';
+import { assertKnownOptions } from './known-options.ts';
+import type { NamesOf } from './unknown-option.ts';
 import { AuthoringError } from './errors.ts';
 
 /** Retries of a server step. */
@@ -23,14 +24,14 @@ export interface RetryPolicy {
   readonly when?: (error: unknown) => boolean;
 }
 
-const names = /* @__PURE__ */ optionNames<RetryPolicy>({
+const names: NamesOf<RetryPolicy> = {
   attempts: true,
   delayMs: true,
   factor: true,
   maxDelayMs: true,
   jitter: true,
   when: true,
-});
+};
 
 // 100 years: a doubling delay without a cap must stay a valid time when added to the time of day.
 const longestDelay = 100 * 365 * 24 * 60 * 60 * 1000;

@@ -1,6 +1,7 @@
+import type { NamesOf } from '@mcp-saga/core/shared';
 import { assertClock } from '../settings/clock.ts';
 import { assertOneOf } from '../settings/check-options.ts';
-import { assertKnown, type NamesOf } from '../settings/known-options.ts';
+import { assertKnown } from '../settings/known-options.ts';
 import type { EntryStore } from '../model/entry-store.ts';
 import type { SagaGuard } from '../model/guard.ts';
 import { memoryEntryStore } from '../store/memory-entry-store.ts';

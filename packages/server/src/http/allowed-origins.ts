@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import { hostOf, loopbackNames } from './allowed-hosts.ts';
 
 /** Creates a check of the `Origin` header. Throws TypeError for an invalid entry. */

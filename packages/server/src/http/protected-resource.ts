@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type { AuthMetadataOptions } from '@modelcontextprotocol/server';
 
 /**

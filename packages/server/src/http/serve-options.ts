@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError, type NamesOf } from '@mcp-saga/core/shared';
 import type { Awaitable, User } from '@mcp-saga/core';
 import type { KeysOption } from '@mcp-saga/seal';
 import type { CreateMcpHandlerOptions, McpServer } from '@modelcontextprotocol/server';
@@ -14,7 +14,6 @@ import {
   authNames,
   hostGroups,
   hostNames,
-  type NamesOf,
 } from '../settings/known-options.ts';
 import type { ProtectedResourceOptions } from './protected-resource.ts';
 

@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError, type NamesOf } from '@mcp-saga/core/shared';
 import { tasksKey } from '../dialects/tasks/task-status.ts';
 import { forInvocation, hostFor, type SagaHostCore } from '../requests/host.ts';
 import { attachCompletions } from './completions.ts';
@@ -22,7 +22,7 @@ import {
 } from '../dialects/resumable-requests.ts';
 import type { Caller } from '../model/caller.ts';
 import { withCaller, toClientCall } from './answer-call.ts';
-import { assertKnown, type NamesOf } from '../settings/known-options.ts';
+import { assertKnown } from '../settings/known-options.ts';
 import { toWireError } from '../wire/wire-error.ts';
 
 /** Options of `host.attach`. */

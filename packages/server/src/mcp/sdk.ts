@@ -1,4 +1,5 @@
-import { isRecord, optionError, present } from '@mcp-saga/core/program';
+import { isRecord, present } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type { Json, LogLevel, User } from '@mcp-saga/core';
 import type { SendOptions, WireRequest } from '../model/call-types.ts';
 import type { Caller } from '../model/caller.ts';

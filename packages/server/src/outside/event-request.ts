@@ -1,5 +1,6 @@
 import type { Json } from '@mcp-saga/core';
-import { assertJson, optionError, recordedBytes, toReceivedEvent } from '@mcp-saga/core/program';
+import { assertJson, recordedBytes, toReceivedEvent } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import { digestText } from '@mcp-saga/seal';
 import type { HostParts, OutsideAccess } from '../settings/host-parts.ts';
 import { limitedText, postedFields } from './posted-body.ts';

@@ -1,5 +1,5 @@
-import { optionError } from '@mcp-saga/core/program';
-import { assertKnown, type NamesOf } from '../settings/known-options.ts';
+import { optionError, type NamesOf } from '@mcp-saga/core/shared';
+import { assertKnown } from '../settings/known-options.ts';
 import { assertClock } from '../settings/clock.ts';
 
 /** Options of {@link standardWebhook}. */

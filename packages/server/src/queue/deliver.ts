@@ -1,4 +1,5 @@
-import { optionError, present } from '@mcp-saga/core/program';
+import { present } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import { digestText, TokenRefused } from '@mcp-saga/seal';
 import { askGuard, isForgotten } from '../guard/ask-guard.ts';
 import type { Caller } from '../model/caller.ts';

@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type { Program } from '@mcp-saga/core';
 import type { McpServer } from '@modelcontextprotocol/server';
 

@@ -1,4 +1,5 @@
-import { isPlainObject, isRecord, optionError } from '@mcp-saga/core/program';
+import { isPlainObject, isRecord } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type {
   AnswerOptions,
   AnswerOrder,

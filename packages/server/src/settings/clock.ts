@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 
 /** Maximum delay of a timer, in milliseconds. Longer timers fire at once. */
 export const longestTimerMs: number = 2 ** 31 - 1;

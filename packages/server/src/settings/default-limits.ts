@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import { defaultLimits as sealLimits } from '@mcp-saga/seal';
 import type { HostLimits } from '../model/host-limits.ts';
 

@@ -1,5 +1,6 @@
+import type { NamesOf } from '@mcp-saga/core/shared';
 import { assertClock } from './clock.ts';
-import { assertKnown, type NamesOf } from './known-options.ts';
+import { assertKnown } from './known-options.ts';
 
 /** Options of a store in memory. */
 export interface MemoryStoreOptions {

@@ -1,5 +1,6 @@
 import { warningOfNode, type RuntimeProcess } from './node-version.ts';
-import { present, optionError, troubleshootingLink } from '@mcp-saga/core/program';
+import { present, troubleshootingLink } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type { Awaitable, Services } from '@mcp-saga/core';
 import type {
   AuthOptions,

@@ -1,5 +1,5 @@
 import type { Awaitable, Services } from '@mcp-saga/core';
-import { optionError } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type { SagaHostOptions } from '../model/host-options.ts';
 
 /**

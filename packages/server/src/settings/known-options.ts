@@ -1,4 +1,4 @@
-import { didYouMean, nearestName, optionError } from '@mcp-saga/core/program';
+import { didYouMean, nearestName, optionError, type NamesOf } from '@mcp-saga/core/shared';
 import type {
   AnswerOptions,
   AnswerOrder,
@@ -17,9 +17,6 @@ import type { HostHooks } from '../model/hooks.ts';
 import type { Principal, SagaCaller } from '../model/caller.ts';
 import type { CancelHostRequest, DeliveryRequest, HostRequest } from '../model/request-types.ts';
 import { defaultHostLimits } from './default-limits.ts';
-
-/** Names of all options in a group. */
-export type NamesOf<Options> = { readonly [name in keyof Options]-?: true };
 
 export const hostNames: NamesOf<SagaHostOptions> = {
   sagas: true,

@@ -1,7 +1,7 @@
-import { didYouMean, nearestName, optionError } from '@mcp-saga/core/program';
+import { didYouMean, nearestName, optionError, type NamesOf } from '@mcp-saga/core/shared';
 import type { PageOptions } from '../model/host-options.ts';
 import { defaultPageWords, type PageWords } from '../model/page-words.ts';
-import { assertKnown, type NamesOf } from './known-options.ts';
+import { assertKnown } from './known-options.ts';
 
 /** Look of the answer pages of a host. */
 export interface PageSettings extends Required<Omit<PageOptions, 'logo' | 'words'>> {

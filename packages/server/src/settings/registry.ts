@@ -1,6 +1,7 @@
 import type { Program, Json, Schema } from '@mcp-saga/core';
 import type { SagaHostOptions } from '../model/host-options.ts';
-import { toJsonSchema, optionError, withoutLink } from '@mcp-saga/core/program';
+import { toJsonSchema, withoutLink } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 
 interface Served {
   readonly program: Program;

@@ -1,4 +1,4 @@
-import { optionError } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type { TaskStore } from '../model/task-store-types.ts';
 import type { TaskOptions } from '../model/host-options.ts';
 import { wholeDuration } from './default-limits.ts';

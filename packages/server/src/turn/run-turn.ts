@@ -6,8 +6,8 @@ import {
   type Outcome,
   type Runtime,
   type StepEvent,
-  optionError,
 } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import {
   cannotContinue,
   isUntouchedMismatch,

@@ -1,4 +1,5 @@
-import { present, optionError } from '@mcp-saga/core/program';
+import { present } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import { AnswerConflict, TurnAborted, StepError } from '@mcp-saga/core';
 import { isWanted, withoutKeys } from '../settings/default-log.ts';
 import { quietly } from '../settings/observer-hooks.ts';

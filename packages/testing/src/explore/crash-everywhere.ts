@@ -1,3 +1,4 @@
+import type { NamesOf } from '@mcp-saga/server/internal';
 import { show } from '../values/show.ts';
 import { repeatedPromise, type Effect } from '../world/world-effects.ts';
 import type { World } from '../world/world.ts';
@@ -5,7 +6,6 @@ import type { Rule } from '../script/script-rules.ts';
 import { isSameValue } from '../values/same-value.ts';
 import { toSource } from '../script/script-source.ts';
 import type { Script, TestSaga } from '../run/test-saga.ts';
-import type { NamesOf } from '../values/known-options.ts';
 import { assertCases, baselineOf, programmingError } from './baseline.ts';
 import {
   exploreNames,

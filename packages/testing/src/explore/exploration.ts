@@ -1,5 +1,6 @@
+import type { NamesOf } from '@mcp-saga/server/internal';
 import { SagaTestError } from '../values/errors.ts';
-import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
 import { autoAnswerOn } from '../world/world-answers.ts';
 import { isFault, wasApplied } from '../run/never-applied.ts';
 import type { Rule } from '../script/script-rules.ts';

@@ -1,3 +1,4 @@
+import type { NamesOf } from '@mcp-saga/server/internal';
 import { indented } from '../values/show.ts';
 import * as fc from 'fast-check';
 import type { ClientStep, Program } from '@mcp-saga/server';
@@ -18,7 +19,7 @@ import { scriptSource, toSource } from '../script/script-source.ts';
 import { World } from '../world/world.ts';
 import { testSagaNames, type TestProvider, type TestSagaOptions } from '../script/test-options.ts';
 import { reasonIn, TestSaga } from '../run/test-saga.ts';
-import { assertKnownOptions, assertSaga, type NamesOf } from '../values/known-options.ts';
+import { assertKnownOptions, assertSaga } from '../values/known-options.ts';
 import { breathe } from '../values/virtual-clock.ts';
 
 /** Options of `sagaProperty`. */

@@ -1,3 +1,4 @@
+import type { NamesOf } from '@mcp-saga/server/internal';
 import { indented, messageOfError } from '../values/show.ts';
 import { ReplayMismatch, type ClientStep, type Program } from '@mcp-saga/server';
 import { SagaTestError } from '../values/errors.ts';
@@ -8,7 +9,7 @@ import { World } from '../world/world.ts';
 import { autoAnswerOn, hasChanged } from '../world/world-answers.ts';
 import { TestSaga, type Script } from '../run/test-saga.ts';
 import { Trace } from '../report/trace.ts';
-import { assertSaga, type NamesOf } from '../values/known-options.ts';
+import { assertSaga } from '../values/known-options.ts';
 import { wrapProgram } from '../values/wrap-program.ts';
 import { assertCases, assertUndisturbed, baselineOf } from './baseline.ts';
 import {

@@ -1,5 +1,6 @@
+import type { NamesOf } from '@mcp-saga/server/internal';
 import type { Program } from '@mcp-saga/server';
-import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
 import { recordedProgram } from './recorded-program.ts';
 import type { RecordedTurn, Redact } from './recording.ts';
 

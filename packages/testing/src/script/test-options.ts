@@ -1,6 +1,5 @@
 import type { Program, SagaHostOptions, Schema, ToolResult } from '@mcp-saga/server';
-import type { InferInput, InferOutput, User } from '@mcp-saga/server/internal';
-import type { NamesOf } from '../values/known-options.ts';
+import type { InferInput, InferOutput, User, NamesOf } from '@mcp-saga/server/internal';
 
 /** Options of the host that a test may set. */
 export type TestHostOptions = Pick<SagaHostOptions, 'answers' | 'compensators' | 'limits'>;

@@ -1,26 +1,15 @@
 import { SagaTestError } from './errors.ts';
-import { isRecord, nearestName } from '@mcp-saga/server/internal';
+import { describeUnknownOption, isRecord } from '@mcp-saga/server/internal';
 
-/** Names of all options in an object. */
-export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
-
-/** Checks the names of options. Throws `script`, with the nearest known name or else `hint`. */
+/** Checks the names of options. Throws `script`, with the nearest known name and with `hint`. */
 export function assertKnownOptions(of: string, options: unknown, names: object, hint = ''): void {
   if (options === undefined) return;
-  const known = Object.keys(names);
-  if (!isRecord(options))
-    throw new SagaTestError(
-      'script',
-      `${of}: the options must be an object of ${known.join(', ')}.`,
-    );
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const near = nearestName(unknown, known);
-  const advice = near === undefined ? hint : ` Did you mean '${near}'?`;
-  throw new SagaTestError(
-    'script',
-    `${of}: unknown option '${unknown}'. Options: ${known.join(', ')}.${advice}`,
-  );
+  if (!isRecord(options)) {
+    const known = Object.keys(names).join(', ');
+    throw new SagaTestError('script', `${of}: the options must be an object of ${known}.`);
+  }
+  const problem = describeUnknownOption(() => of, options, names);
+  if (problem !== undefined) throw new SagaTestError('script', problem + hint);
 }
 
 /** Checks that a value is a saga. Throws `script`. */

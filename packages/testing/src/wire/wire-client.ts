@@ -1,10 +1,11 @@
+import type { NamesOf } from '@mcp-saga/server/internal';
 import type {
   CallToolResult,
   Client,
   ClientCapabilities,
   Transport,
 } from '@modelcontextprotocol/client';
-import { assertKnownOptions, type NamesOf } from '../values/known-options.ts';
+import { assertKnownOptions } from '../values/known-options.ts';
 import { WireCut } from './cutter.ts';
 import { Answerer, type AskingHost, type WireAnswers } from './wire-client-answers.ts';
 

@@ -1,4 +1,5 @@
-import { AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
+import { AuthoringError, assertKnownOptions } from '@mcp-saga/core/program';
+import type { NamesOf } from '@mcp-saga/core/shared';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Options of {@link elicitUrl}. */
@@ -11,11 +12,11 @@ export interface ElicitUrlLogicOptions<I> {
   readonly accept?: 'client' | 'model';
 }
 
-const names = /* @__PURE__ */ optionNames<ElicitUrlLogicOptions<unknown>>({
+const names: NamesOf<ElicitUrlLogicOptions<unknown>> = {
   message: true,
   url: true,
   accept: true,
-});
+};
 
 /**
  * Sends the user to a URL, as actor logic. The step is done when the user agrees to open the URL;

@@ -5,7 +5,8 @@ import {
   type InferOutput,
   type Schema,
 } from '@mcp-saga/core';
-import { AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
+import { AuthoringError, assertKnownOptions } from '@mcp-saga/core/program';
+import type { NamesOf } from '@mcp-saga/core/shared';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Options of {@link elicit}. */
@@ -38,12 +39,12 @@ export interface ElicitLogic {
   ): ClientStepLogic<ElicitOutcome<InferOutput<S>>, I>;
 }
 
-const names = /* @__PURE__ */ optionNames<ElicitLogicOptions<Schema, unknown>>({
+const names: NamesOf<ElicitLogicOptions<Schema, unknown>> = {
   message: true,
   schema: true,
   accept: true,
   fallback: true,
-});
+};
 
 function ask<S extends Schema, O, I>(
   options: ElicitLogicOptions<S, I>,

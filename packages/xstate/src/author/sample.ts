@@ -1,5 +1,6 @@
 import type { SampleParams, SampleResult } from '@mcp-saga/core';
-import { present, AuthoringError, assertKnownOptions, optionNames } from '@mcp-saga/core/program';
+import { present, AuthoringError, assertKnownOptions } from '@mcp-saga/core/program';
+import type { NamesOf } from '@mcp-saga/core/shared';
 import { ofInput, type OfInput, clientStepLogic, type ClientStepLogic } from './step-logic.ts';
 
 /** Options of {@link sample}: parameters of MCP's `sampling/createMessage`, and `parse`. */
@@ -14,7 +15,7 @@ export interface SampleLogicOptions<O, I> extends Omit<SampleParams, 'messages' 
   readonly parse?: (result: SampleResult) => O;
 }
 
-const names = /* @__PURE__ */ optionNames<SampleLogicOptions<unknown, unknown>>({
+const names: NamesOf<SampleLogicOptions<unknown, unknown>> = {
   messages: true,
   maxTokens: true,
   systemPrompt: true,
@@ -23,7 +24,7 @@ const names = /* @__PURE__ */ optionNames<SampleLogicOptions<unknown, unknown>>(
   modelPreferences: true,
   metadata: true,
   parse: true,
-});
+};
 
 /**
  * Asks the client's model, as actor logic. `onDone` receives the `CreateMessageResult`, or the

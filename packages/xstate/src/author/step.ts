@@ -6,7 +6,8 @@ import {
   type StepContext,
   type StepOptions,
 } from '@mcp-saga/core';
-import { assertKnownOptions, optionNames, specOf, type StepSpec } from '@mcp-saga/core/program';
+import { assertKnownOptions, specOf, type StepSpec } from '@mcp-saga/core/program';
+import type { NamesOf } from '@mcp-saga/core/shared';
 import type { LiveActor } from '../model/live-actor.ts';
 import { stepTransitions, type StepEndEvent, type StepSnapshot } from './step-logic.ts';
 
@@ -24,7 +25,7 @@ export interface StepLogicOptions<R, I, U = unknown, V = unknown>
   readonly label?: string | ((effect: { readonly input: I }) => string);
 }
 
-const names = /* @__PURE__ */ optionNames<StepLogicOptions<unknown, unknown>>({
+const names: NamesOf<StepLogicOptions<unknown, unknown>> = {
   retry: true,
   timeoutMs: true,
   once: true,
@@ -32,7 +33,7 @@ const names = /* @__PURE__ */ optionNames<StepLogicOptions<unknown, unknown>>({
   compensate: true,
   compensateUnknown: true,
   label: true,
-});
+};
 
 /** Specification of an effect. */
 export interface EffectSpec extends StepSpec {

@@ -1,5 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
-import { assertKnownOptions, optionNames, optionError } from '@mcp-saga/core/program';
+import { assertKnownOptions } from '@mcp-saga/core/program';
+import { type NamesOf, optionError } from '@mcp-saga/core/shared';
 import { orderedNodes } from '../adapter/xstate-actors.ts';
 import { activitiesOf, isUndone, transitionsOf, type LabelledTransition } from './labels.ts';
 import { MermaidIds, mermaidText } from './mermaid-text.ts';
@@ -10,7 +11,7 @@ export interface ToMermaidOptions {
   readonly value?: StateValue;
 }
 
-const names = /* @__PURE__ */ optionNames<ToMermaidOptions>({ value: true });
+const names: NamesOf<ToMermaidOptions> = { value: true };
 
 /**
  * Draws a machine as a Mermaid `stateDiagram-v2`: states with invokes and history (`H`, `H*`), and

@@ -107,12 +107,11 @@ export function machineSaga<
   } & NeedsForks<never, CommitEach>,
   machine: M & MachineProblem<M, I, O>,
 ): MachineSaga<I, O> {
-  assertKnownOptions(
-    'machineSaga',
-    Object(options).name,
-    options,
-    new Set([...sagaOptionNames, 'drift', 'migrate']),
-  );
+  assertKnownOptions('machineSaga', Object(options).name, options, {
+    ...sagaOptionNames,
+    drift: true,
+    migrate: true,
+  });
   // `saga` checks the options. The journal differs: it contains outcomes of effects, and no answers
   // for a replay.
   const { drift = 'compatible', migrate, ...sagaOptions } = options;

@@ -1,4 +1,5 @@
-import { present, isPlainObject, isTexts, decode, optionError } from '@mcp-saga/core/program';
+import { present, isPlainObject, isTexts, decode } from '@mcp-saga/core/program';
+import { optionError } from '@mcp-saga/core/shared';
 import type {
   ChildRecord,
   MachineRecord,

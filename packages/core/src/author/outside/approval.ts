@@ -1,4 +1,5 @@
-import { assertKnownOptions, assertOneOf, optionNames } from '../../values/known-options.ts';
+import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
+import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import { formOf } from '../../effects/kinds/elicit.ts';
 import type { FormSchema } from '../../values/form.ts';
@@ -91,7 +92,7 @@ interface CheckedPeople<T, B> {
   readonly by?: CheckedJson<B, '`by` of an approval'>;
 }
 
-const names = /* @__PURE__ */ optionNames<ApprovalOptions<Schema>>({
+const names: NamesOf<ApprovalOptions<Schema>> = {
   message: true,
   schema: true,
   of: true,
@@ -104,12 +105,12 @@ const names = /* @__PURE__ */ optionNames<ApprovalOptions<Schema>>({
   remindEveryMs: true,
   timeoutMs: true,
   escalate: true,
-});
-const escalationNames = /* @__PURE__ */ optionNames<Escalation>({
+};
+const escalationNames: NamesOf<Escalation> = {
   afterMs: true,
   by: true,
   to: true,
-});
+};
 
 /** Form without fields. */
 export type NoFields = Schema<Record<string, never>>;

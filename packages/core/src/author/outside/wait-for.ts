@@ -1,4 +1,5 @@
-import { assertKnownOptions, assertOneOf, optionNames } from '../../values/known-options.ts';
+import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
+import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError, StepTimedOut } from '../../values/errors.ts';
 import { checkedDuration } from '../../values/retry.ts';
 import type { InferOutput, Schema } from '../../values/standard-schema.ts';
@@ -48,13 +49,13 @@ interface ByLink {
   readonly verify?: ['With `link`, omit `verify`'];
 }
 
-const names = /* @__PURE__ */ optionNames<WaitForOptions<Schema>>({
+const names: NamesOf<WaitForOptions<Schema>> = {
   schema: true,
   register: true,
   verify: true,
   link: true,
   timeoutMs: true,
-});
+};
 
 // More than any webhook sends, and than a token of the default size holds.
 const mostEventBytes = 256 * 1024;

@@ -1,4 +1,5 @@
-import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
+import { assertKnownOptions } from '../../values/known-options.ts';
+import type { NamesOf } from '../../values/unknown-option.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
 import type { NeedsForks } from '../checks/yielded-commands.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
@@ -44,10 +45,10 @@ export interface PromptSaga<
   readonly body: SagaBody<BodyInput<I>, string | PromptResult>;
 }
 
-const names = /* @__PURE__ */ optionNames<PromptOptions<undefined>>({
+const names: NamesOf<PromptOptions<undefined>> = {
   ...sharedNames,
   input: true,
-});
+};
 
 /**
  * Defines a prompt of several steps. The body returns the text of one user message, or a list of

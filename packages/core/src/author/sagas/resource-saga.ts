@@ -1,5 +1,6 @@
 import { present } from '../../values/json.ts';
-import { assertKnownOptions, optionNames } from '../../values/known-options.ts';
+import { assertKnownOptions } from '../../values/known-options.ts';
+import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import type { CheckedBody } from '../checks/checked-body.ts';
 import type { NeedsForks } from '../checks/yielded-commands.ts';
@@ -78,12 +79,12 @@ export interface ResourceSaga<T extends string> extends Program {
   readonly body: SagaBody<ResourceInput<T>, string | ResourceResult>;
 }
 
-const names = /* @__PURE__ */ optionNames<ResourceOptions<string>>({
+const names: NamesOf<ResourceOptions<string>> = {
   ...sharedNames,
   uriTemplate: true,
   mimeType: true,
   complete: true,
-});
+};
 
 /**
  * Defines a resource of several steps. The body returns a text, or the contents.

@@ -1,5 +1,6 @@
 import { present } from '../../values/json.ts';
-import { assertKnownOptions, assertOneOf, optionNames } from '../../values/known-options.ts';
+import { assertKnownOptions, assertOneOf } from '../../values/known-options.ts';
+import type { NamesOf } from '../../values/unknown-option.ts';
 import { AuthoringError } from '../../values/errors.ts';
 import { generatorProgram } from '../../turn/generator-program.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
@@ -139,9 +140,7 @@ export const sharedNames = {
 } as const;
 
 /** Names of all saga options. */
-export const sagaOptionNames: ReadonlySet<string> = /* @__PURE__ */ optionNames<
-  SagaOptions<undefined, undefined>
->({
+export const sagaOptionNames: NamesOf<SagaOptions<undefined, undefined>> = {
   ...sharedNames,
   input: true,
   output: true,
@@ -151,7 +150,7 @@ export const sagaOptionNames: ReadonlySet<string> = /* @__PURE__ */ optionNames<
   icons: true,
   _meta: true,
   expectedDurationMs: true,
-});
+};
 
 /**
  * Defines a saga: a tool of several steps, written as a generator.
