@@ -3,7 +3,7 @@
  * which may expire earlier. Removed facts stay without a head until they expire, so that the next
  * version is greater, even within one millisecond.
  */
-import type { Entry, EntryValue, WriteOptions } from '@mcp-saga/server/stores';
+import { skewMs, type Entry, type EntryValue, type WriteOptions } from '@mcp-saga/server/stores';
 import type { Entries } from './object-storage.ts';
 
 /** Bytes of a principal until an expiry. */
@@ -34,9 +34,6 @@ export type WrittenEntry =
     }
   | { readonly status: 'other'; readonly entry?: Entry | undefined; readonly nowMs: number };
 
-/** Clocks of hosts may differ from the clock of the object by as much as tokens allow. */
-const maxSkewMs = 30_000;
-
 const factsName = (name: string): string => `entry ${name}`;
 const bodyName = (name: string): string => `body ${name}`;
 
@@ -49,9 +46,9 @@ export function writeEntry(
   { expiresAtMs, bodyExpiresAtMs = expiresAtMs, charge, nowMs: hostTime }: WriteOptions,
 ): WrittenEntry {
   const { now: nowMs } = entries;
-  if (hostTime !== undefined && Math.abs(nowMs - hostTime) > maxSkewMs)
+  if (hostTime !== undefined && Math.abs(nowMs - hostTime) > skewMs)
     throw new Error(
-      'The clocks of the Durable Object and of this host differ by more than 30 s. Synchronize the clocks.',
+      `The clocks of the Durable Object and of this host differ by more than ${skewMs / 1_000} s. Synchronize the clocks.`,
     );
   const entry = readEntry(entries, name);
   // The store repeated the call, because the reply was lost: two calls never write one value.

@@ -11,7 +11,14 @@
  * The bytes of a principal are counted in another key, which may be on another node: a new entry is
  * written first, and removed again if the principal is at its limit.
  */
-import type { Charge, Entry, EntryKey, EntryStore, Written } from '@mcp-saga/server/stores';
+import {
+  skewMs,
+  type Charge,
+  type Entry,
+  type EntryKey,
+  type EntryStore,
+  type Written,
+} from '@mcp-saga/server/stores';
 import { connect } from './connect.ts';
 import type { RedisClient, RedisOptions } from './redis-client.ts';
 import { clock, isOne, whole } from './redis-values.ts';
@@ -28,9 +35,8 @@ end
  * version with the replaced charge, or the stored entry with its body.
  */
 const write: string = `${clock}${parse}
--- Tokens allow the same difference between clocks.
-if ARGV[8] ~= '' and math.abs(now - ARGV[8]) > 30000 then
-  return redis.error_reply('MCPSAGA The clocks of Redis and of this host differ by more than 30 s. Synchronize the clocks.')
+if ARGV[8] ~= '' and math.abs(now - ARGV[8]) > ${skewMs} then
+  return redis.error_reply('MCPSAGA The clocks of Redis and of this host differ by more than ${skewMs / 1_000} s. Synchronize the clocks.')
 end
 local stored = redis.call('GET', KEYS[1])
 local version, written, bytes, kept, principal, head = '0', '0', '0', '0', '-', nil

@@ -3,6 +3,7 @@
  * suites of `@mcp-saga/testing/guard` test an implementation.
  * @module
  */
+export { skewMs } from '@mcp-saga/seal';
 export type { Awaitable, Delivery, OutsideUser } from '@mcp-saga/core';
 export { storeGuard } from './guard/store-guard.ts';
 export { storeTasks } from './store/store-tasks.ts';

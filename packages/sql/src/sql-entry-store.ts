@@ -6,13 +6,16 @@
  * is greater, even within one millisecond. A row also loses its body at `body_until`. A sweep removes
  * such rows and bodies later; every statement ignores them before.
  */
-import type { Entry, EntryKey, EntryStore, Written } from '@mcp-saga/server/stores';
+import {
+  skewMs,
+  type Entry,
+  type EntryKey,
+  type EntryStore,
+  type Written,
+} from '@mcp-saga/server/stores';
 import type { Database, Row } from './database.ts';
 import { keyOf, textOf, wordOf } from './sql-text.ts';
 import { sweeper } from './sweep.ts';
-
-/** Clocks of hosts may differ from the clock of the database by as much as tokens allow. */
-const maxSkewMs = 30_000;
 
 /** Creates a store of entries. */
 export function sqlEntryStore(database: Database): EntryStore {
@@ -69,9 +72,9 @@ const ahead =
 
 /** @throws Error if the clocks of the host and the database differ too much */
 function assertClocks(hostTime: number | undefined, nowMs: number): void {
-  if (hostTime === undefined || Math.abs(nowMs - hostTime) <= maxSkewMs) return;
+  if (hostTime === undefined || Math.abs(nowMs - hostTime) <= skewMs) return;
   throw new Error(
-    'The clocks of the database and of this host differ by more than 30 s. Synchronize the clocks.',
+    `The clocks of the database and of this host differ by more than ${skewMs / 1_000} s. Synchronize the clocks.`,
   );
 }
 
@@ -114,7 +117,7 @@ function statementsOf({ dialect, tables }: Pick<Database, 'dialect' | 'tables'>)
   const dueAt =
     'CASE WHEN CAST($4 AS TEXT) IS NULL THEN CAST($5 AS BIGINT) ELSE CAST($6 AS BIGINT) END';
   const areClocksGood = `CAST($5 AS BIGINT) > ${now}
-  AND (CAST($9 AS BIGINT) IS NULL OR abs(${now} - CAST($9 AS BIGINT)) <= ${maxSkewMs})`;
+  AND (CAST($9 AS BIGINT) IS NULL OR abs(${now} - CAST($9 AS BIGINT)) <= ${skewMs})`;
   const columns = 'head, body, written_at, expires_at, body_until, due_at, principal, bytes';
   const written = `CAST($3 AS TEXT), CAST($4 AS TEXT), ${now}, CAST($5 AS BIGINT), CAST($6 AS BIGINT), ${dueAt},
   CAST($7 AS TEXT), CAST($8 AS BIGINT)`;

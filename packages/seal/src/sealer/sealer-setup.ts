@@ -135,7 +135,10 @@ function exactly(length: number, bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Maximum difference between the clocks of two instances, in milliseconds. */
+/**
+ * Maximum difference between the clocks of two hosts, and of a host and its store, in milliseconds.
+ * A store that has its own clock refuses a host whose clock differs by more.
+ */
 export const skewMs: number = 30_000;
 
 /** Checks a decrypted token. Throws TokenRefused with the first reason found. */

@@ -20,8 +20,8 @@ export interface EntryStore {
    * Replaces version `expected` of an entry (0: no entry), and charges its bytes to a principal. If
    * another version is stored, it writes nothing, and returns the stored entry. A new entry is not
    * written while its principal is at the limit.
-   * @throws Error if the clocks of store and host differ by over 30 s, the skew of tokens, or if the
-   * entry would expire at once
+   * @throws Error if the clocks of store and host differ by over `skewMs`, or if the entry would
+   * expire at once
    */
   write(
     key: EntryKey,

@@ -53,7 +53,7 @@ export interface GuardClaim {
   readonly respondsUntil?: number;
   /**
    * Time of the host (ms since the epoch). A guard with its own clock throws if the two differ by
-   * over 30 s, the skew of tokens.
+   * over `skewMs`.
    */
   readonly now?: number;
   /** Principal who pays for what the guard stores of the turn. Default: nobody. */

@@ -1,5 +1,6 @@
 import { decodeHead, isRecord, present, type Outcome } from '@mcp-saga/core/program';
 import {
+  skewMs,
   TokenRefused,
   type Sealed,
   type Sealer,
@@ -307,8 +308,9 @@ export function endOfLife(
   return born + maxLifetimeMs;
 }
 
-// Skew of 30 seconds for the token and for the cancel token.
-const afterExpiry = 60_000;
+// The clocks of two hosts may differ once at the end of the token, and once at that of the cancel
+// token.
+const afterExpiry = 2 * skewMs;
 
 /** Lifetime of a cancel token, in milliseconds. */
 export const cancelLifetime: number = 30 * 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import type { ClientNeed, Json, ClientStep } from '@mcp-saga/core';
-import { TokenRefused, type Claims } from '@mcp-saga/seal';
+import { skewMs, TokenRefused, type Claims } from '@mcp-saga/seal';
 import type { HostParts } from '../../settings/host-parts.ts';
 import { readSealedRecord } from '../../token/sealed-saga.ts';
 import type { WireRequest } from '../../model/call-types.ts';
@@ -78,8 +78,8 @@ export interface StoredTaskRef {
   readonly claims: Claims;
 }
 
-// The record outlives its ID by the skew of tokens, 30 seconds.
-const margin = 60_000;
+// The record outlives its ID, even if the clock of the host is behind, and that of its store ahead.
+const margin = 2 * skewMs;
 
 // A task has only a few concurrent writers.
 const maxTries = 100;
