@@ -25,13 +25,21 @@ export type { Clock } from './runtime/clock.ts';
 export type {
   Annotations,
   AudioBlock,
-  CallToolResult,
-  ToolContent,
+  BooleanField,
+  ChoiceField,
+  ChoicesField,
+  ContentBlock,
   EmbeddedResource,
+  EnumField,
+  EnumsField,
+  FormField,
   ImageBlock,
+  NumberField,
   ResourceLink,
   TextBlock,
-} from './model/content.ts';
+  TextField,
+} from '@mcp-saga/core/shared';
+export type { CallToolResult } from './model/tool-result.ts';
 export {
   KeptSagaInvalid,
   SagaCallAborted,
@@ -46,16 +54,6 @@ export {
   SagaRoundsExceeded,
   SagasNotSupported,
 } from './model/errors.ts';
-export type {
-  BooleanField,
-  ChoiceField,
-  ChoicesField,
-  EnumField,
-  EnumsField,
-  FormField,
-  NumberField,
-  TextField,
-} from './model/form-field.ts';
 export type { McpClient, RequestOptions } from './model/mcp-client-types.ts';
 export { type SagaCall, startSaga } from './saga/start-saga.ts';
 export type { HandlerContext, StepHandlers } from './model/step-handlers.ts';

@@ -4,6 +4,7 @@ import type * as v1 from '@modelcontextprotocol/sdk/types.js';
 import { expectTypeOf, test } from 'vitest';
 import type {
   CallToolResult,
+  ContentBlock,
   ElicitationParams,
   ElicitationResult,
   FormElicitation,
@@ -23,6 +24,11 @@ test('accepts the Client of either SDK', () => {
 test('returns results with the types of the SDKs', () => {
   expectTypeOf<CallToolResult>().toExtend<v2.CallToolResult>();
   expectTypeOf<CallToolResult>().toExtend<v1.CallToolResult>();
+});
+
+test('names a block of content as the SDKs do, so that a saga can return a block of theirs', () => {
+  expectTypeOf<v2.ContentBlock>().toExtend<ContentBlock>();
+  expectTypeOf<v1.ContentBlock>().toExtend<ContentBlock>();
 });
 
 test('accepts results with the types of the SDKs from handlers', () => {

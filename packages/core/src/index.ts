@@ -24,18 +24,16 @@ export type {
   UndoneStep,
   UndoPolicy,
 } from './model/undo-types.ts';
+export type { ContentBlock, MessageContent } from './model/content.ts';
 export type { Icon, ToolFields } from './model/tool-fields.ts';
 export type { SagaBody, Command, ForkSensitiveCommand, Steps, LogLevel } from './model/command.ts';
 export type {
   ClientStep,
-  MediaContent,
-  MessageContent,
   Provenance,
   Root,
   SampleParams,
   SampleResult,
   SamplingMessage,
-  TextContent,
 } from './model/client-step.ts';
 export type { ClientNeed } from './values/errors.ts';
 export type { TimelineEntry } from './model/history.ts';
@@ -89,7 +87,6 @@ export type {
   BodyInput,
   NoInput,
   BodyResult,
-  ContentBlock,
   Saga,
   SagaOptions,
   ToolResult,

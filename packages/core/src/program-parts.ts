@@ -79,7 +79,7 @@ export type {
   RuntimeOutside,
   TicketFacts,
 } from './model/outside.ts';
-export type { FormField, FormSchema } from './values/form.ts';
+export type { FormSchema } from './values/form.ts';
 export { isBlank } from './values/form-content.ts';
 export { lineForPeople, textForPeople } from './values/text-for-people.ts';
 export type { Question, Route } from './model/question.ts';

@@ -1,8 +1,28 @@
 /**
  * What packages share with core that run no saga themselves, such as clients, stores, and queues:
- * errors about options. It loads no part of the engine. Not for users: any release may change it.
+ * errors about options, and types of MCP. It loads no part of the engine. Not for users: any release may change it.
  * @module
  */
+export type {
+  Annotations,
+  AudioBlock,
+  ContentBlock,
+  EmbeddedResource,
+  ImageBlock,
+  MessageContent,
+  ResourceLink,
+  TextBlock,
+} from './model/content.ts';
+export type {
+  BooleanField,
+  ChoiceField,
+  ChoicesField,
+  EnumField,
+  EnumsField,
+  FormField,
+  NumberField,
+  TextField,
+} from './values/form-field.ts';
 export { optionError, rejectUnknownOption } from './values/option-error.ts';
 export {
   describeUnknownOption,

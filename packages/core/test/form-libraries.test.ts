@@ -7,7 +7,8 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { elicit, withJsonSchema, type Steps } from '../src/index.ts';
 import { parseContent } from '../src/values/form-content.ts';
-import { toForm, type FormField } from '../src/values/form.ts';
+import { toForm } from '../src/values/form.ts';
+import type { FormField } from '../src/values/form-field.ts';
 import type { Json } from '../src/values/json.ts';
 import type { Schema } from '../src/values/standard-schema.ts';
 
@@ -202,7 +203,7 @@ const libraries: {
   'z.fromJSONSchema': ({ field }, isOptional) =>
     z.fromJSONSchema({
       type: 'object',
-      properties: { a: field as never },
+      properties: { a: field },
       required: isOptional ? [] : ['a'],
     }),
 };

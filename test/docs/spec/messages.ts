@@ -1,9 +1,9 @@
 import type {
   CallToolResult,
   CompletedStep,
+  ContentBlock,
   SagaMethod,
   SagaStep,
-  ToolContent,
 } from '@mcp-saga/client';
 
 /** ID of a JSON-RPC request. */
@@ -87,7 +87,7 @@ export interface SuspendedSaga {
   /** Time to wait before resuming, in milliseconds. Only with empty `steps`. */
   readonly retryAfterMs?: number;
   /** Text for the user in the meantime. */
-  readonly content?: readonly ToolContent[];
+  readonly content?: readonly ContentBlock[];
   readonly _meta?: ResultMeta;
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
-import type { CallToolResult, ToolContent } from './content.ts';
+import type { ContentBlock } from '@mcp-saga/core/shared';
+import type { CallToolResult } from './tool-result.ts';
 import type { RequestOptions } from './mcp-client-types.ts';
 import type { SagaStep, CompletedStep } from './wire-types.ts';
 
@@ -15,7 +16,7 @@ export interface KeptSaga {
   readonly turn: number;
   readonly steps: readonly SagaStep[];
   readonly completedSteps: readonly CompletedStep[];
-  readonly content?: readonly ToolContent[];
+  readonly content?: readonly ContentBlock[];
   /** Earliest time to resume, in milliseconds since the epoch. */
   readonly retryAt?: number;
 }
@@ -57,7 +58,7 @@ export interface SuspendedSaga {
   /** Steps of this turn; empty if the server only asks the client to resume later. */
   readonly steps: readonly SagaStep[];
   /** Content for the user meanwhile. */
-  readonly content: readonly ToolContent[] | undefined;
+  readonly content: readonly ContentBlock[] | undefined;
   /** Without steps: earliest time to resume, in milliseconds since the epoch. */
   readonly retryAt: number | undefined;
   /** Size of the token, in bytes. */

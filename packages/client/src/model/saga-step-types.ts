@@ -1,5 +1,4 @@
-import type { FormField } from './form-field.ts';
-import type { AudioBlock, ToolContent, ImageBlock, TextBlock } from './content.ts';
+import type { ContentBlock, FormField, MessageContent } from '@mcp-saga/core/shared';
 
 /** JSON value. */
 export type JsonValue =
@@ -69,19 +68,14 @@ export interface ToolUseContent {
 export interface ToolResultContent {
   type: 'tool_result';
   toolUseId: string;
-  content: ToolContent[];
+  content: ContentBlock[];
   structuredContent?: { [key: string]: unknown };
   isError?: boolean;
   _meta?: { [key: string]: unknown };
 }
 
 /** Block of a message to or from a model. */
-export type SamplingContent =
-  | TextBlock
-  | ImageBlock
-  | AudioBlock
-  | ToolUseContent
-  | ToolResultContent;
+export type SamplingContent = MessageContent | ToolUseContent | ToolResultContent;
 
 /** Message to a model. */
 export interface ModelMessage {

@@ -6,7 +6,7 @@ import type {
   SamplingParams,
   SamplingResult,
 } from './saga-step-types.ts';
-import type { ToolContent } from './content.ts';
+import type { ContentBlock } from '@mcp-saga/core/shared';
 
 /** Key of the saga methods in `capabilities.extensions`. */
 export const SAGA_EXTENSION = 'io.github.mcp-saga/saga';
@@ -63,5 +63,5 @@ export interface SuspendedAnswer {
   /** Without steps: time to wait before the next request, in milliseconds. */
   readonly retryAfterMs?: number;
   /** Content for the user meanwhile. */
-  readonly content?: readonly ToolContent[];
+  readonly content?: readonly ContentBlock[];
 }

@@ -1,4 +1,5 @@
-import type { CallToolResult, ToolContent } from '../model/content.ts';
+import type { ContentBlock } from '@mcp-saga/core/shared';
+import type { CallToolResult } from '../model/tool-result.ts';
 import { isRecord } from '../runtime/json.ts';
 import type { SagaStep, CompletedStep, SuspendedAnswer } from '../model/wire-types.ts';
 
@@ -39,7 +40,7 @@ export function parseResult(value: unknown, refuse: Refuse): CallToolResult {
 }
 
 /** Parses content for the user. */
-export function parseContent(value: unknown, refuse: Refuse): ToolContent[] {
+export function parseContent(value: unknown, refuse: Refuse): ContentBlock[] {
   if (!Array.isArray(value)) throw refuse('content', 'is not an array');
   return value.map((block: unknown, index) => {
     if (!isContentBlock(block)) throw refuse(`content[${index}].type`, 'is not a string');
@@ -48,7 +49,7 @@ export function parseContent(value: unknown, refuse: Refuse): ToolContent[] {
 }
 
 // Unknown types of content pass, since later specifications can add types.
-function isContentBlock(value: unknown): value is ToolContent {
+function isContentBlock(value: unknown): value is ContentBlock {
   return isRecord(value) && typeof value['type'] === 'string';
 }
 

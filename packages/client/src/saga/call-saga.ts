@@ -1,7 +1,7 @@
 import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import { abortable, neverAborts } from '../runtime/abort.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { CallToolResult } from '../model/content.ts';
+import type { CallToolResult } from '../model/tool-result.ts';
 import { SagaCallAborted, SagaOnTurnFailed, SagaRoundsExceeded } from '../model/errors.ts';
 import { fulfillSteps } from '../steps/fulfill-steps.ts';
 import type { McpClient } from '../model/mcp-client-types.ts';

@@ -1,5 +1,5 @@
 import { rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
-import type { CallToolResult } from '../model/content.ts';
+import type { CallToolResult } from '../model/tool-result.ts';
 import { SagaProtocolError } from '../model/errors.ts';
 import type { McpClient } from '../model/mcp-client-types.ts';
 import { parseResult } from '../requests/parse-answer.ts';

@@ -1,6 +1,6 @@
 import { optionError, rejectUnknownOption, type NamesOf } from '@mcp-saga/core/shared';
 import { systemClock } from '../runtime/clock.ts';
-import type { CallToolResult } from '../model/content.ts';
+import type { CallToolResult } from '../model/tool-result.ts';
 import { KeptSagaInvalid, SagaProtocolError } from '../model/errors.ts';
 import type { McpClient } from '../model/mcp-client-types.ts';
 import {

@@ -1,20 +1,5 @@
+import type { MessageContent } from './content.ts';
 import type { Json } from '../values/json.ts';
-
-/** A block of text in a message. */
-export interface TextContent {
-  readonly type: 'text';
-  readonly text: string;
-}
-
-/** An image or a piece of audio in a message, base64-encoded. */
-export interface MediaContent {
-  readonly type: 'image' | 'audio';
-  readonly data: string;
-  readonly mimeType: string;
-}
-
-/** Content of a message to or from a model: text or media. */
-export type MessageContent = TextContent | MediaContent;
 
 /** One message of a sampling request. */
 export interface SamplingMessage {

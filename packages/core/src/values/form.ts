@@ -1,53 +1,15 @@
 import { AuthoringError } from './errors.ts';
 import { formatPlace, isJsonObject, isSameJson, isTexts, type Json } from './json.ts';
+import type {
+  ChoiceField,
+  ChoicesField,
+  EnumField,
+  EnumsField,
+  FormField,
+  NumberField,
+  TextField,
+} from './form-field.ts';
 import { toJsonSchema, type Schema } from './standard-schema.ts';
-
-type Label = { readonly title?: string; readonly description?: string };
-type Choice = { readonly const: string; readonly title: string };
-
-export type StringField = Label & {
-  readonly type: 'string';
-  readonly format?: 'email' | 'uri' | 'date' | 'date-time';
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly default?: string;
-};
-
-export type NumberField = Label & {
-  readonly type: 'number' | 'integer';
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: number;
-};
-
-export type BooleanField = Label & { readonly type: 'boolean'; readonly default?: boolean };
-
-/**
- * A choice of one option: plain, with `enumNames` (older form of MCP), or with a title for each.
- */
-export type ChoiceField = Label & {
-  readonly type: 'string';
-  readonly enum?: readonly string[];
-  readonly enumNames?: readonly string[];
-  readonly oneOf?: readonly Choice[];
-  readonly default?: string;
-};
-
-/** A choice of several options. */
-export type ChoicesField = Label & {
-  readonly type: 'array';
-  readonly items:
-    | { readonly type: 'string'; readonly enum: readonly string[] }
-    | { readonly anyOf: readonly Choice[] };
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly default?: readonly string[];
-};
-
-/**
- * One field of a form: MCP's `PrimitiveSchemaDefinition`, specifications 2025-11-25 and 2026-07-28.
- */
-export type FormField = StringField | NumberField | BooleanField | ChoiceField | ChoicesField;
 
 /** The `requestedSchema` of an elicitation: a flat object of fields. */
 export type FormSchema = {
@@ -141,7 +103,7 @@ function toField(field: JsonObject, root: JsonObject, path: string): FormField {
   return type === 'string' ? toStringField(field, path) : toNumberField(field, type, path);
 }
 
-function toStringField(field: JsonObject, path: string): StringField {
+function toStringField(field: JsonObject, path: string): TextField {
   if (field['contentEncoding'] === 'binary')
     throw unanswerable(path, 'is a file, which no client can send: ask for a link to it');
   const lengths = {
@@ -186,36 +148,41 @@ function toNumberField(field: JsonObject, type: 'number' | 'integer', path: stri
   };
 }
 
-function toChoiceField(field: JsonObject, choices: Choices, path: string): ChoiceField {
+function toChoiceField(field: JsonObject, choices: Choices, path: string): ChoiceField | EnumField {
   const options = distinct(choices, path);
+  const common = { type: 'string', ...labelOf(field) } as const;
+  const chosen = pick(field, 'default', isText);
   const titled = toTitled(options);
-  const { enumNames } = pick(field, 'enumNames', isTexts);
+  if (titled !== undefined) return { ...common, oneOf: titled, ...chosen };
+  const { enumNames } = pick(field, 'enumNames', isTextList);
   return {
-    type: 'string',
-    ...labelOf(field),
-    ...(titled === undefined ? { enum: options.map((option) => option.const) } : { oneOf: titled }),
+    ...common,
+    enum: options.map((option) => option.const),
     // A name for each option, or no names.
-    ...(titled === undefined && enumNames?.length === options.length ? { enumNames } : {}),
-    ...pick(field, 'default', isText),
+    ...(enumNames?.length === options.length ? { enumNames } : {}),
+    ...chosen,
   };
 }
 
-function toChoicesField(field: JsonObject, choices: Choices, path: string): ChoicesField {
+function toChoicesField(
+  field: JsonObject,
+  choices: Choices,
+  path: string,
+): ChoicesField | EnumsField {
   const options = distinct(choices, path);
-  const titled = toTitled(options);
   const counts = { ...pick(field, 'minItems', isNumber), ...pick(field, 'maxItems', isNumber) };
   const { minItems, maxItems } = counts;
   assertRange(path, minItems, field['uniqueItems'] === true ? options.length : maxItems);
-  return {
-    type: 'array',
-    ...labelOf(field),
-    ...counts,
-    items:
-      titled === undefined
-        ? { type: 'string', enum: options.map((option) => option.const) }
-        : { anyOf: titled },
-    ...pick(field, 'default', isTexts),
-  };
+  const common = { type: 'array', ...labelOf(field), ...counts } as const;
+  const chosen = pick(field, 'default', isTextList);
+  const titled = toTitled(options);
+  return titled === undefined
+    ? {
+        ...common,
+        items: { type: 'string', enum: options.map((option) => option.const) },
+        ...chosen,
+      }
+    : { ...common, items: { anyOf: titled }, ...chosen };
 }
 
 type Option = { readonly const: string; readonly title: string | undefined };
@@ -251,7 +218,7 @@ function distinct(choices: Choices, path: string): Choices {
   return [...new Map(choices.map((option) => [option.const, option])).values()];
 }
 
-function toTitled(options: Choices): readonly Choice[] | undefined {
+function toTitled(options: Choices): ChoiceField['oneOf'] | undefined {
   if (options.every((option) => option.title === undefined)) return undefined;
   return options.map((option) => ({ const: option.const, title: option.title ?? option.const }));
 }
@@ -398,7 +365,7 @@ function unanswerable(path: string, problem: string): AuthoringError {
   return new AuthoringError(`the form field '${path}' ${problem}.`, { anchor: 'forms' });
 }
 
-function labelOf(field: JsonObject): Label {
+function labelOf(field: JsonObject): Pick<FormField, 'title' | 'description'> {
   return { ...pick(field, 'title', isText), ...pick(field, 'description', isText) };
 }
 
@@ -419,6 +386,10 @@ function pick<K extends string, T extends Json>(
 
 function isText(value: Json | undefined): value is string {
   return typeof value === 'string';
+}
+
+function isTextList(value: Json | undefined): value is string[] {
+  return isTexts(value);
 }
 
 function isNumber(value: Json | undefined): value is number {

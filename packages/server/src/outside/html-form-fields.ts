@@ -1,5 +1,6 @@
 import type { Json } from '@mcp-saga/core';
-import { textForPeople, type FormField, type FormSchema } from '@mcp-saga/core/program';
+import { textForPeople, type FormSchema } from '@mcp-saga/core/program';
+import type { FormField, TextField } from '@mcp-saga/core/shared';
 import type { PageWords } from '../model/page-words.ts';
 import { fill, html, ofData, type Html } from './page.ts';
 
@@ -8,13 +9,6 @@ export type Posted = ReadonlyMap<string, readonly string[]>;
 
 /** Errors by the name of the field. */
 export type FieldErrors = ReadonlyMap<string, Html>;
-
-export type NumberField = Extract<FormField, { type: 'number' | 'integer' }>;
-export type TextField = {
-  readonly format?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-};
 
 /** Options of a choice with their labels. */
 export function choicesOf(
@@ -26,10 +20,10 @@ export function choicesOf(
       ? items.anyOf.map(({ const: value, title }) => ({ value, label: title }))
       : items.enum.map((value) => ({ value, label: value }));
   }
-  if (!('enum' in field) && !('oneOf' in field)) return undefined;
-  if (field.oneOf !== undefined)
+  if ('oneOf' in field)
     return field.oneOf.map(({ const: value, title }) => ({ value, label: title }));
-  return field.enum?.map((value, index) => ({ value, label: field.enumNames?.[index] ?? value }));
+  if (!('enum' in field)) return undefined;
+  return field.enum.map((value, index) => ({ value, label: field.enumNames?.[index] ?? value }));
 }
 
 /** Name of the input of a field: an index, because names of fields are arbitrary texts. */

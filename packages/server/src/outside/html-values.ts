@@ -1,5 +1,6 @@
 import type { Json } from '@mcp-saga/core';
-import { isBlank, type FormField, type FormSchema } from '@mcp-saga/core/program';
+import { isBlank, type FormSchema } from '@mcp-saga/core/program';
+import type { FormField } from '@mcp-saga/core/shared';
 import { choicesOf } from './html-form-fields.ts';
 import type { PageWords } from '../model/page-words.ts';
 import { html, ofData, type Html } from './page.ts';

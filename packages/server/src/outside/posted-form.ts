@@ -1,9 +1,10 @@
 import type { Json } from '@mcp-saga/core';
-import { isBlank, type FormField, type FormSchema } from '@mcp-saga/core/program';
+import { isBlank, type FormSchema } from '@mcp-saga/core/program';
+import type { FormField, NumberField, TextField } from '@mcp-saga/core/shared';
 import type { PageWords } from '../model/page-words.ts';
 import { fill, html, type Html } from './page.ts';
 import { choicesOf, inputName } from './html-form-fields.ts';
-import type { FieldErrors, NumberField, Posted, TextField } from './html-form-fields.ts';
+import type { FieldErrors, Posted } from './html-form-fields.ts';
 
 /** Content of a posted form, and the errors of its fields. */
 export interface FormContent {

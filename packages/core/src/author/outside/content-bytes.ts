@@ -1,4 +1,5 @@
-import type { FormField, FormSchema } from '../../values/form.ts';
+import type { FormSchema } from '../../values/form.ts';
+import type { FormField } from '../../values/form-field.ts';
 import { mostBytesOfCharacter, mostBytesOfNumber } from '../../values/json.ts';
 
 /** Bytes of a text field without `maxLength`: more than anybody types into a comment. */
@@ -25,20 +26,15 @@ function countedBytes({ properties }: FormSchema): number {
 
 function mostFieldBytes(field: FormField): number {
   if (field.type === 'boolean') return 5;
-  if (field.type === 'number' || field.type === 'integer') return mostBytesOfNumber;
   if (field.type === 'array') {
     const { items } = field;
     const choices = 'anyOf' in items ? items.anyOf.map((one) => one.const) : items.enum;
     return choices.reduce((sum, choice) => sum + bytesOfText(choice) + 1, 2);
   }
-  const choices =
-    'oneOf' in field && field.oneOf !== undefined
-      ? field.oneOf.map((one) => one.const)
-      : 'enum' in field
-        ? field.enum
-        : undefined;
-  if (choices !== undefined) return Math.max(0, ...choices.map(bytesOfText));
-  const { maxLength } = field as { readonly maxLength?: number };
+  if (field.type !== 'string') return mostBytesOfNumber;
+  if ('oneOf' in field) return Math.max(0, ...field.oneOf.map((one) => bytesOfText(one.const)));
+  if ('enum' in field) return Math.max(0, ...field.enum.map(bytesOfText));
+  const { maxLength } = field;
   return maxLength === undefined ? bytesOfOpenText : 2 + mostBytesOfCharacter * maxLength;
 }
 

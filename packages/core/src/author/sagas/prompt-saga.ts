@@ -5,7 +5,8 @@ import type { NeedsForks } from '../checks/yielded-commands.ts';
 import type { Command, SagaBody } from '../../model/command.ts';
 import type { Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
-import { saga, sharedNames, type BodyInput, type ContentBlock, type SagaOptions } from './saga.ts';
+import type { ContentBlock } from '../../model/content.ts';
+import { saga, sharedNames, type BodyInput, type SagaOptions } from './saga.ts';
 import type { Schema } from '../../values/standard-schema.ts';
 
 /** A message of a prompt, as MCP has it. */

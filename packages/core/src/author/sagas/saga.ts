@@ -7,16 +7,11 @@ import type { Command, SagaBody } from '../../model/command.ts';
 import type { CheckedBody, Readable } from '../checks/checked-body.ts';
 import type { NeedsForks } from '../checks/yielded-commands.ts';
 import type { ClientNeed } from '../../values/errors.ts';
+import type { ContentBlock } from '../../model/content.ts';
 import type { PreviousProgram, Program } from '../../model/program.ts';
 import type { ToolFields } from '../../model/tool-fields.ts';
 import type { InferInput, InferOutput, LooseFields, Schema } from '../../values/standard-schema.ts';
 import { assertToolFields } from './assert-tool-fields.ts';
-
-/** A block of content in a tool's result, as MCP has it. */
-export interface ContentBlock {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
 
 /** A tool's result, as MCP has it. */
 export interface ToolResult {

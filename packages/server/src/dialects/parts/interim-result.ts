@@ -40,7 +40,10 @@ export async function toInterimResult(
     ...(steps.length === 0 ? {} : { steps: steps.map((step) => toWireStep(step, sagaId)) }),
   };
   return {
-    content: [...texts.map((text) => ({ type: 'text', text })), ...steps.flatMap(mediaOf)],
+    content: [
+      ...texts.map((text): ContentBlock => ({ type: 'text', text })),
+      ...steps.flatMap(mediaOf),
+    ],
     ...(hasWrongAnswer(turn) ? { isError: true } : {}),
     nextResumeToken: token,
     _meta: { [extensionKey]: hints },
