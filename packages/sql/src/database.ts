@@ -28,8 +28,11 @@ export interface Database {
   readonly tables: Tables;
   /** Runs a statement with parameters `$1`, `$2`, …, and returns its rows. */
   readonly run: (sql: string, values: readonly SqlValue[]) => Promise<readonly Row[]>;
-  /** Runs a statement without rows or values: the definition of a table or an index. */
-  readonly define: (sql: string) => Promise<void>;
+  /**
+   * Runs a statement without rows or values, which is not prepared because it runs rarely: the
+   * definition of a table, or a sweep.
+   */
+  readonly execute: (sql: string) => Promise<void>;
 }
 
 const optionNames: NamesOf<SqlOptions> = {
@@ -68,7 +71,7 @@ export function databaseOf(
     dialect,
     tables,
     run: async (sql, values) => (await ask(sql, [...values], true)) as readonly Row[],
-    define: async (sql) => void (await ask(sql, [], false)),
+    execute: async (sql) => void (await ask(sql, [], false)),
   };
 }
 

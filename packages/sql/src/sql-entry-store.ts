@@ -14,6 +14,7 @@ import {
   type Written,
 } from '@mcp-saga/server/stores';
 import type { Database, Row } from './database.ts';
+import type { SqlValue } from './sql-clients.ts';
 import { keyOf, textOf, wordOf } from './sql-text.ts';
 import { sweeper } from './sweep.ts';
 
@@ -22,6 +23,10 @@ export function sqlEntryStore(database: Database): EntryStore {
   const { run } = database;
   const statements = statementsOf(database);
   const sweep = sweeper(database, statements.sweep);
+  const insert = async (values: readonly SqlValue[], limit: number | null) =>
+    await (limit === null
+      ? run(statements.insert, values)
+      : run(statements.insertWithin, [...values, limit]));
   return {
     write: async (key, value, expected, bounds): Promise<Written> => {
       await sweep();
@@ -41,7 +46,7 @@ export function sqlEntryStore(database: Database): EntryStore {
       // No row for the first time: another write may have removed what was in the way.
       for (let isLast = false; ; isLast = true) {
         const [row] = await (expected === 0
-          ? run(statements.insert, [...values, limit])
+          ? insert(values, limit)
           : run(statements.update, [...values, expected]));
         if (row !== undefined)
           return { status: 'written', version: Number(row['version']), nowMs: Number(row['now']) };
@@ -105,6 +110,7 @@ function later(one: string, other: string): string {
 
 function statementsOf({ dialect, tables }: Pick<Database, 'dialect' | 'tables'>): {
   readonly insert: string;
+  readonly insertWithin: string;
   readonly update: string;
   readonly remove: string;
   readonly read: string;
@@ -125,21 +131,27 @@ function statementsOf({ dialect, tables }: Pick<Database, 'dialect' | 'tables'>)
     .split(', ')
     .map((column) => `${column} = excluded.${column}`)
     .join(', ');
+  const insertIf = (condition: string): string =>
+    `INSERT INTO ${entries} AS stored (place, name, version, ${columns})
+SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), ${now}, ${written}
+WHERE ${condition}
+ON CONFLICT (place, name) DO UPDATE SET ${anew}, version = ${later('excluded.version', 'stored.version + 1')}
+WHERE stored.head IS NULL OR stored.expires_at <= ${now}
+RETURNING version, ${now} AS now`;
   return {
     /**
      * Values: group, name, head, body, expiry, expiry of the body, principal, bytes, time of the
-     * host, limit of the principal. No row if a live entry exists, the principal is at the limit, or
-     * a clock is wrong.
+     * host. No row if a live entry exists, or a clock is wrong.
      */
-    insert: `INSERT INTO ${entries} AS stored (place, name, version, ${columns})
-SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), ${now}, ${written}
-WHERE ${areClocksGood}
-  AND (CAST($10 AS BIGINT) IS NULL OR CAST($10 AS BIGINT) > (SELECT COALESCE(SUM(charged.bytes), 0) FROM ${entries} AS charged
-    WHERE charged.principal = CAST($7 AS TEXT) AND charged.due_at > ${now}))
-ON CONFLICT (place, name) DO UPDATE SET ${anew}, version = ${later('excluded.version', 'stored.version + 1')}
-WHERE stored.head IS NULL OR stored.expires_at <= ${now}
-RETURNING version, ${now} AS now`,
-    /** The same values, with the expected version as the last. */
+    insert: insertIf(areClocksGood),
+    /**
+     * The same values, with the limit of the principal as the last. No row if the principal is at the
+     * limit. A statement of its own: with a limit that may be NULL, PostgreSQL plans each call anew.
+     */
+    insertWithin: insertIf(`${areClocksGood}
+  AND CAST($10 AS BIGINT) > (SELECT COALESCE(SUM(charged.bytes), 0) FROM ${entries} AS charged
+    WHERE charged.principal = CAST($7 AS TEXT) AND charged.due_at > ${now})`),
+    /** The values of `insert`, with the expected version as the last. */
     update: `UPDATE ${entries} SET head = CAST($3 AS TEXT), body = CAST($4 AS TEXT), written_at = ${now},
   expires_at = CAST($5 AS BIGINT), body_until = CAST($6 AS BIGINT), due_at = ${dueAt}, principal = CAST($7 AS TEXT),
   bytes = CAST($8 AS BIGINT), version = ${later(now, 'version')} + 1
@@ -154,9 +166,9 @@ WHERE ${isKey} AND expires_at > ${now} AND version = CAST($3 AS BIGINT) RETURNIN
   CASE WHEN stored.body_until > clock.now THEN stored.body END AS body
 FROM (SELECT ${now} AS now) AS clock LEFT JOIN ${entries} AS stored ON ${isKey}`,
     sweep: (limit) => [
-      `DELETE FROM ${entries} WHERE ${dialect.isAmong(entries, `due_at <= ${now} AND expires_at <= ${now}`, limit)} RETURNING 1`,
+      `DELETE FROM ${entries} WHERE ${dialect.isDue(entries, 'due_at', `due_at <= ${now} AND expires_at <= ${now}`, limit)}`,
       `UPDATE ${entries} SET body = NULL, bytes = 0, due_at = expires_at
-WHERE ${dialect.isAmong(entries, `due_at <= ${now} AND expires_at > ${now}`, limit)} RETURNING 1`,
+WHERE ${dialect.isDue(entries, 'due_at', `due_at <= ${now} AND expires_at > ${now}`, limit)}`,
     ],
   };
 }

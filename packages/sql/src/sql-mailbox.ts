@@ -10,11 +10,11 @@ import { keyOf, textOf, wordOf } from './sql-text.ts';
 export function sqlMailbox(database: Database): Mailbox {
   const {
     run,
-    dialect: { now, contains, isAmong },
+    dialect: { now, contains, isDue },
     tables: { boxes },
   } = database;
   const sweep = sweeper(database, (limit) => [
-    `DELETE FROM ${boxes} WHERE ${isAmong(boxes, `expires_at <= ${now}`, limit)} RETURNING 1`,
+    `DELETE FROM ${boxes} WHERE ${isDue(boxes, 'expires_at', `expires_at <= ${now}`, limit)}`,
   ]);
   const isExpired = `kept.expires_at <= ${now}`;
   const later = `CASE WHEN kept.expires_at > excluded.expires_at THEN kept.expires_at ELSE excluded.expires_at END`;

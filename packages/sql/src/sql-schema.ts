@@ -40,14 +40,14 @@ function index(table: string): string {
 }
 
 /** Creates the missing tables. Several processes can do so at once. */
-export async function createTables({ tables, define }: Database): Promise<void> {
+export async function createTables({ tables, execute }: Database): Promise<void> {
   for (const statement of migrationsOf(tables).flat()) {
     try {
-      await define(statement);
+      await execute(statement);
     } catch {
       // If two processes create a table of PostgreSQL at once, one fails, and finds the table the
       // next time.
-      await define(statement);
+      await execute(statement);
     }
   }
 }

@@ -27,10 +27,11 @@ const digestPrefix = 'sha256:';
 /** Returns the stored key for a name of any length. */
 export async function keyOf(name: string): Promise<string> {
   if (name.length <= longest && !name.startsWith(digestPrefix)) return wordOf(name);
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(wordOf(name)));
-  return digestPrefix + hex(new Uint8Array(digest));
+  return digestPrefix + (await digestOf(wordOf(name)));
 }
 
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** SHA-256 of a text, in hexadecimal. */
+export async function digestOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -10,13 +10,13 @@ const rows = 200;
  * @param statements - makes the statements from the condition of the rows
  */
 export function sweeper(
-  { run }: Pick<Database, 'run'>,
+  { execute }: Pick<Database, 'execute'>,
   statements: (limit: number) => readonly string[],
 ): () => Promise<void> {
   let count = 0;
   return async () => {
     count += 1;
     if (count % calls !== 1) return;
-    for (const statement of statements(rows)) await run(statement, []);
+    for (const statement of statements(rows)) await execute(statement);
   };
 }

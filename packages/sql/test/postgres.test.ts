@@ -1,5 +1,5 @@
 import { postgresMigrations, postgresStore, type PostgresClient } from '@mcp-saga/sql';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import {
   describeWithPostgres,
@@ -44,6 +44,75 @@ describeWithPostgres('in PostgreSQL', () => {
         connection.release();
       }
     },
+  });
+
+  /** A pool whose connections lose their prepared statements after each statement. */
+  const forgetful = (pool: Pool): Pool => {
+    const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
+    const query = async (statement: string, values?: unknown[]): Promise<unknown> => {
+      const connection = await connect();
+      try {
+        return await connection.query(statement, values);
+      } finally {
+        await connection.query('DEALLOCATE ALL');
+        connection.release();
+      }
+    };
+    return Object.defineProperty(pool, 'query', { value: query });
+  };
+
+  it('[T13] prepares its statements once for each connection', async () => {
+    const pool = poolOf(1);
+    const store = postgresStore(pool, { ...patient, prefix: freshPrefix() });
+    await store.createTables();
+    const expiresAt = Date.now() + hour;
+    for (const key of ['a:1', 'a:2', 'a:3'])
+      expect(await store.guard.claim(key, expiresAt)).toBe(true);
+    const { rows } = await pool.query(
+      "SELECT statement FROM pg_prepared_statements WHERE name LIKE 'mcp_saga_%'",
+    );
+    expect(rows.filter(({ statement }) => String(statement).startsWith('INSERT'))).toHaveLength(1);
+  });
+
+  it('[T13] runs a statement once if a pooler has lost it, and prepares no more', async () => {
+    const pool = forgetful(poolOf(1));
+    const store = postgresStore(pool, { ...patient, prefix: freshPrefix() });
+    await store.createTables();
+    const expiresAt = Date.now() + hour;
+    for (const key of ['a:1', 'a:2', 'a:3']) {
+      expect(await store.guard.claim(key, expiresAt)).toBe(true);
+      expect(await store.guard.claim(key, expiresAt)).toBe(false);
+    }
+  });
+
+  it('sweeps by an index, also in a table without statistics', async () => {
+    const pool = poolOf();
+    const prefix = freshPrefix();
+    const sent = new Set<string>();
+    const store = postgresStore(
+      { query: (sql, values) => (sent.add(sql), pool.query(sql, values)) },
+      { ...patient, prefix },
+    );
+    await store.createTables();
+    const row = `'x', 'turn:' || n, 1, 'head', repeat('x', 1000), 0, ${Date.now() + hour}, 0, ${Date.now() + hour}, NULL, 0`;
+    await pool.query(
+      `ALTER TABLE ${prefix}entries SET (autovacuum_enabled = off); INSERT INTO ${prefix}entries SELECT ${row} FROM generate_series(1, 5000) AS n`,
+    );
+    expect(await store.guard.claim('a:1', Date.now() + hour)).toBe(true);
+    const sweeps = [...sent].filter((sql) => sql.includes('SKIP LOCKED'));
+    expect(sweeps).toHaveLength(2);
+    for (const sweep of sweeps) {
+      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sweep}`);
+      expect(rows.map((line) => line['QUERY PLAN']).join('\n')).not.toContain('Seq Scan');
+    }
+  });
+
+  it('[T13] reports other errors of a prepared statement', async () => {
+    const pool = poolOf(1);
+    const store = postgresStore(pool, { ...patient, prefix: freshPrefix() });
+    await expect(store.guard.claim('a:1', Date.now() + hour)).rejects.toMatchObject({
+      code: '42P01',
+    });
   });
 
   it('[T13] keeps its promises behind a transaction pooler', async () => {
