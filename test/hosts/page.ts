@@ -26,7 +26,7 @@ protocol.
 The server is \`serveSagas\` in two processes behind a proxy that alternates between them. "Yes" means that
 the server recorded each effect exactly once, and that the model read the result.
 
-Copilot CLI shows asterisks instead of a token to its model. Its servers therefore have \`handles: { store }\`, and return handles.
+Copilot CLI shows asterisks instead of a token to its model. Its servers therefore have a \`store\`, and return handles.
 
 ${tables}
 

@@ -2,7 +2,7 @@
  * Server process of `pnpm hosts`. It is stateless except for the task store, which runs in the
  * runner for both processes.
  */
-import type { TaskStore } from '@mcp-saga/server';
+import { memoryStore, type TaskStore } from '@mcp-saga/server';
 import { serveSagas } from '@mcp-saga/server/serve';
 import type { StoredTask, Written } from '@mcp-saga/server/stores';
 import { listen } from '../../interop/support/http-server.ts';
@@ -25,7 +25,7 @@ const sagas = serveSagas({
     model: 'accept',
   },
   tasks: { store, bearer: 'accept' },
-  ...(hasHandles === 'true' ? { handles: { store } } : {}),
+  ...(hasHandles === 'true' ? { store: { ...memoryStore(), tasks: store } } : {}),
   hooks: { onError: (error) => console.error('error', error) },
 });
 

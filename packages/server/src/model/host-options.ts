@@ -73,16 +73,6 @@ export interface InstantRefusalOptions {
   readonly treatAs?: 'refused' | 'unsupported';
 }
 
-/** Options for handles, which replace long resume tokens. */
-export interface HandleOptions {
-  /**
-   * Store for the sealed state behind each handle: `memoryTaskStore()` for one process,
-   * `redisTaskStore(client)` of `@mcp-saga/redis` for a fleet. One store can serve tasks and
-   * handles.
-   */
-  readonly store: TaskStore;
-}
-
 /**
  * Order in which a host tries the sources of an answer. The first available source answers.
  *
@@ -384,10 +374,11 @@ export interface SagaHostOptions {
   /** Options for resumable requests. Default: offered to authenticated callers. */
   readonly resumableRequests?: ResumableRequestOptions;
   /**
-   * Replaces resume tokens in tool results with handles of 22 characters, with their state in a
-   * store. Default: no handles.
+   * `true` if a model that calls a tool again copies 22 characters instead of a token, whose state is
+   * then in `store`. `false`: it copies the token, and only the client holds the state.
+   * @default true with the option `store`
    */
-  readonly handles?: HandleOptions;
+  readonly shortTokens?: boolean;
   /** Limits for sizes, counts, and times. */
   readonly limits?: Partial<HostLimits>;
   /** Callbacks for the operator. Default: the console reports errors and warnings. */

@@ -211,11 +211,17 @@ function assertQueue(queue: SagaQueue | undefined, { guard, store }: SagaHostOpt
   );
 }
 
-function assertTasks({ tasks, resumableRequests, handles }: SagaHostOptions): void {
+function assertTasks({ tasks, resumableRequests, shortTokens, store: all }: SagaHostOptions): void {
   assertOneOf('resumableRequests.bearer', resumableRequests?.bearer, ['accept']);
   const { store, bearer } = tasks ?? {};
   assertOneOf('tasks.bearer', bearer, ['accept']);
-  if (handles !== undefined) assertStore('handles.store', handles.store, storeMethods, 'TaskStore');
+  if (shortTokens !== undefined && typeof shortTokens !== 'boolean')
+    throw optionError('shortTokens: expected true, or false.');
+  if (shortTokens === true && all === undefined) {
+    throw optionError('shortTokens: requires the option `store`, which keeps their states.', {
+      code: 'missing_option',
+    });
+  }
   if (store !== undefined) assertStore('tasks.store', store, storeMethods, 'TaskStore');
 }
 

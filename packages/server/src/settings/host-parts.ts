@@ -11,7 +11,6 @@ import type {
   SagaHostOptions,
   Sampling,
   ResumableRequestOptions,
-  HandleOptions,
   OutsideOptions,
 } from '../model/host-options.ts';
 import type { HostLimits } from '../model/host-limits.ts';
@@ -20,6 +19,7 @@ import type { PrincipalOption } from '../model/caller.ts';
 import { type TaskSettings, toTaskSettings } from './task-settings.ts';
 import type { HostHooks } from '../model/hooks.ts';
 import type { SagaTelemetry } from '../model/telemetry.ts';
+import type { TaskStore } from '../model/task-store-types.ts';
 import { sleep } from './clock.ts';
 import { assertHostOptions, defaultAnswerOrder, publicUrl } from './check-options.ts';
 import { consoleLog } from './default-log.ts';
@@ -118,7 +118,8 @@ export interface Offers {
   /** Undefined: no tasks. */
   readonly tasks: TaskSettings | undefined;
   readonly resumableRequests: ResumableRequestOptions;
-  readonly handles: HandleOptions | undefined;
+  /** Store of the states of handles. Undefined: models copy tokens. */
+  readonly handles: TaskStore | undefined;
   /** Undefined: no answers from outside. */
   readonly outside: OutsideAccess | undefined;
 }
@@ -202,7 +203,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
       `The queue does not wake ${unwoken.join(', ')}: declare forks: 'refuse', which the queue requires.`,
     );
   }
-  const { resumableRequests = {}, handles } = options;
+  const { resumableRequests = {}, shortTokens = true, store } = options;
   return {
     registry,
     keys,
@@ -251,7 +252,7 @@ export function toHostParts(given: SagaHostOptions): Omit<HostParts, 'services'>
     offers: {
       tasks: toTaskSettings(options, warn),
       resumableRequests,
-      handles,
+      handles: shortTokens ? store?.tasks : undefined,
       outside: toOutside(options),
     },
   };

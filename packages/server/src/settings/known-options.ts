@@ -4,7 +4,6 @@ import type {
   AnswerOrder,
   AuthOptions,
   GuardOptions,
-  HandleOptions,
   OutsideOptions,
   InstantRefusalOptions,
   KeySource,
@@ -32,7 +31,7 @@ export const hostNames: NamesOf<SagaHostOptions> = {
   compensators: true,
   tasks: true,
   resumableRequests: true,
-  handles: true,
+  shortTokens: true,
   limits: true,
   hooks: true,
   telemetry: true,
@@ -94,7 +93,6 @@ const taskNames: NamesOf<TaskOptions> = {
   bearer: true,
 };
 const resumableNames: NamesOf<ResumableRequestOptions> = { bearer: true };
-const handleNames: NamesOf<HandleOptions> = { store: true };
 const testingNames: NamesOf<TestingOptions> = {
   clock: true,
   sleep: true,
@@ -142,7 +140,6 @@ export const hostGroups: Groups = {
   answers: answerNames,
   tasks: taskNames,
   resumableRequests: resumableNames,
-  handles: handleNames,
   limits: Object.fromEntries(Object.keys(defaultHostLimits).map((name) => [name, true])),
   testing: testingNames,
 };

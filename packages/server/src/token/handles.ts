@@ -39,7 +39,7 @@ export async function toHandle(host: HostParts, token: string): Promise<string> 
     const entry = await sealSagaAs('handle', sealer, saga);
     const charge = await chargeFor(host, claims);
     const id = await entryOf(handle);
-    const status = await handles.store.write(id, entry, 0, claims.exp + skewMs, charge);
+    const status = await handles.write(id, entry, 0, claims.exp + skewMs, charge);
     if (status === 'full') reject('guard_full');
     return status === 'full' ? token : handle;
   } catch (error) {
@@ -65,7 +65,7 @@ export async function fromHandle(
   if (handles === undefined || !handleForm.test(sent)) return { token: sent, purpose: 'token' };
   const id = await entryOf(sent);
   try {
-    const stored = await handles.store.read(id);
+    const stored = await handles.read(id);
     if (stored !== undefined) return { token: stored.sealed, purpose: 'handle' };
   } catch (error) {
     hooks.onError(error);

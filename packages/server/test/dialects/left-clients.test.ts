@@ -3,6 +3,7 @@ import {
   continueAs,
   elicit,
   memoryGuard,
+  memoryStore,
   memoryTaskStore,
   pivot,
   promptSaga,
@@ -237,8 +238,9 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
     const store = memoryTaskStore();
     const writing = deferred<undefined>();
     const written = deferred<undefined>();
-    const handles = {
-      store: {
+    const shared = {
+      ...memoryStore(),
+      tasks: {
         read: (id: string) => store.read(id),
         write: async (...entry: Parameters<typeof store.write>) => {
           writing.resolve(undefined);
@@ -252,7 +254,7 @@ describe.each(inSessions)('a client that abandons its call, $name', ({ connect }
       yield* checkpoint('a page');
       return 'done';
     });
-    const connection = await connect(hostOf(paging, { handles }).host);
+    const connection = await connect(hostOf(paging, { store: shared }).host);
     await connection.client.listTools();
     const call = calling(connection, 'paging', { signal: left.signal });
     await writing.promise;

@@ -2,10 +2,12 @@ import {
   checkpoint,
   elicit,
   memoryGuard,
+  memoryStore,
   memoryTaskStore,
   saga,
   sleep,
   step,
+  type SagaStore,
   type TaskStore,
 } from '@mcp-saga/server';
 import { describe, expect, test } from 'vitest';
@@ -26,6 +28,11 @@ const refused = {
     data: { reason: 'invalid_resume_token' },
   },
 };
+
+/** A store in memory whose states of handles are in another store. */
+function storeWith(tasks: TaskStore): SagaStore {
+  return { ...memoryStore(), guard: memoryGuard({ olderTokens: 'accept' }), tasks };
+}
 
 /** A store that can be looked into. */
 function openStore(
@@ -61,7 +68,7 @@ describe.each(eras)('%s', (era) => {
     const keys: string[] = [];
     const { server, clock, told }: Served = served([complexTool((used) => keys.push(used))], {
       ...accepting,
-      handles: { store },
+      store: storeWith(store),
     });
     const args = { initial_arg: 'value' };
     const first = await called(server, era, { name: 'complex_tool', arguments: args });
@@ -85,10 +92,10 @@ describe.each(eras)('%s', (era) => {
 
   test('[T5] an invalid handle is refused as an invalid token', async () => {
     const store = openStore(() => clock.now);
-    const handles = { store };
+    const shared = storeWith(store);
     const { server, clock, told }: Served = served([asking(), asking('other')], {
       ...accepting,
-      handles,
+      store: shared,
     });
     const { token } = await called(server, era, { name: 'asking', arguments: { a: 1 } });
     const resumed = (resumeToken: unknown, more: object = {}, name = 'asking') =>
@@ -126,7 +133,7 @@ describe.each(eras)('%s', (era) => {
     const options = {
       ...accepting,
       guard: { store: memoryGuard({ clock }) },
-      handles: { store: memoryTaskStore({ clock }) },
+      store: memoryStore({ clock }),
     };
     const { server } = served([once], options);
     const { token } = await called(server, era, { name: 'once' });
@@ -145,7 +152,7 @@ describe.each(eras)('%s', (era) => {
   test('[P2] a token from before the host had a store is still valid', async () => {
     const before = served([asking()], accepting);
     const { token } = await called(before.server, era, { name: 'asking' });
-    const after = served([asking()], { ...accepting, handles: { store: openStore() } });
+    const after = served([asking()], { ...accepting, store: storeWith(openStore()) });
     const args = { resumeToken: token, answers: { target: { target: 'here' } } };
     expect(await called(after.server, era, { name: 'asking', arguments: args })).toMatchObject({
       token: undefined,
@@ -165,7 +172,7 @@ describe.each(eras)('%s', (era) => {
     };
     const { server, told, clock }: Served = served([asking()], {
       ...accepting,
-      handles: { store },
+      store: storeWith(store),
     });
     const { token } = await called(server, era, { name: 'asking' });
     isDown = true;
@@ -233,7 +240,7 @@ describe.each(eras)('%s', (era) => {
     const { token } = await called(server, era, { name: 'large' });
     expect(String(token).length).toBeGreaterThan(8_000);
     expect(told.warnings).toEqual([expect.stringContaining("'make'")]);
-    const kept = served([large], { ...accepting, handles: { store: memoryTaskStore() } });
+    const kept = served([large], { ...accepting, store: storeWith(memoryTaskStore()) });
     await called(kept.server, era, { name: 'large' });
     expect(kept.told.warnings).toEqual([]);
   });
@@ -277,7 +284,7 @@ test('[U4] an abort ends a held wait, and its token stays valid', async () => {
 
 test('[W1] requests/resume and requests/getStatus accept a handle in place of its token', async () => {
   const clock = testClock();
-  const host = hostForAll([asking()], { clock, handles: { store: memoryTaskStore({ clock }) } });
+  const host = hostForAll([asking()], { clock, store: memoryStore({ clock }) });
   const capabilities = { resumableRequests: {} };
   const begun = await send(host, 'tools/call', { name: 'asking', arguments: {} }, { capabilities });
   const resumeToken = begun.last.result?.['nextResumeToken'];
@@ -295,8 +302,7 @@ test('[W1] requests/resume and requests/getStatus accept a handle in place of it
 
 test('[T6] a handle opens only for the user that started the saga', async () => {
   const clock = testClock();
-  const handles = { store: memoryTaskStore({ clock }) };
-  const host = hostForAll([asking()], { clock, handles });
+  const host = hostForAll([asking()], { clock, store: memoryStore({ clock }) });
   const begun = await send(host, 'tools/call', { name: 'asking', arguments: {} }, { user: 'ann' });
   const token = begun.last.result?.['nextResumeToken'];
   expect(token).toMatch(handle);
@@ -325,7 +331,7 @@ test('[T11] an entry of the store expires with its token', async () => {
   const { server, clock: time } = served([asking()], {
     ...accepting,
     limits: { tokenTtlMs: 60_000 },
-    handles: { store: watched },
+    store: storeWith(watched),
   });
   await called(server, 'modern', { name: 'asking' });
   // Clocks of two servers may be 30 s apart.
@@ -333,10 +339,21 @@ test('[T11] an entry of the store expires with its token', async () => {
 });
 
 test.each([
-  ['no object', 7],
-  ['an object of another option', { shop: {} }],
-  ['a function that makes the store', { store: memoryTaskStore }],
-  ['no store', {}],
-])('handles: %s is refused at the creation of the host', (_, handles) => {
-  expect(() => hostForAll([asking()], { handles: handles as never })).toThrow(/handles/);
+  ['a number', { shortTokens: 7, store: memoryStore() }],
+  ['a store', { shortTokens: { store: memoryTaskStore() }, store: memoryStore() }],
+  ['true without a store', { shortTokens: true }],
+])('shortTokens: %s is refused at the creation of the host', (_, options) => {
+  expect(() => hostForAll([asking()], options as never)).toThrow(/shortTokens/);
+});
+
+test('[W1] a host with a store gives tokens that models copy with shortTokens: false', async () => {
+  const store = openStore();
+  const { server } = served([asking()], {
+    ...accepting,
+    store: storeWith(store),
+    shortTokens: false,
+  });
+  const { token } = await called(server, 'modern', { name: 'asking' });
+  expect(token?.length).toBeGreaterThan(100);
+  expect(store.entries.size).toBe(0);
 });

@@ -1,6 +1,6 @@
 import {
   memoryGuard,
-  memoryTaskStore,
+  memoryStore,
   type HostHooks,
   type KeySource,
   type SagaCaller,
@@ -105,7 +105,7 @@ describe.each(Object.entries(sources))('tenants %s', (_, load) => {
   test('[T3] have separate handles', async () => {
     const way = ways.find(({ name }) => name === 'resume token')!;
     const clock = testClock();
-    const host = hostOfTenants(load, { handles: { store: memoryTaskStore({ clock }) }, clock });
+    const host = hostOfTenants(load, { store: memoryStore({ clock }), clock });
     const handle = await way.begin(host, {}, 'ada@a');
     expect(handle).toMatch(/^[\w-]{22}$/);
     expect(await outcome(way, host, handle, { user: 'ada@b' })).toBe('refused');
