@@ -94,8 +94,8 @@ function countPairs(name: string): number {
 /** Pairs of folders of a package of which at least one imports from the other. */
 function countTies(name: string): number {
   const ties = importsOfFolders()
-    .filter(([, from]) => from.startsWith(`${name}/src`))
-    .map(([, from, to]) => [from, to].toSorted().join(' '));
+    .filter(({ from }) => from.startsWith(`${name}/src`))
+    .map(({ from, to }) => [from, to].toSorted().join(' '));
   return new Set(ties).size;
 }
 

@@ -2,10 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { repository, sources } from './packages.ts';
 
-/**
- * Source files of the packages by folder, with the names that AGENTS.md has for them:
- * `core/src/turn`.
- */
+/** Source files of the packages by folder: `core/src/turn`. */
 export function sourceFolders(): ReadonlyMap<string, readonly string[]> {
   const folders = new Map<string, string[]>();
   for (const name of sources) {
@@ -19,28 +16,46 @@ export function sourceFolders(): ReadonlyMap<string, readonly string[]> {
   return folders;
 }
 
-/** The folders of the table in AGENTS.md, top layer first, with their descriptions. */
-export function describedFolders(): ReadonlyMap<string, string> {
-  const rows = readFileSync(join(repository, 'AGENTS.md'), 'utf8').matchAll(
-    /^\| `([a-z-]+\/src(?:\/[a-z-]+)*)` +\| (.*?) *\|$/gm,
-  );
-  return new Map([...rows].map(([, folder = '', holds = '']) => [folder, holds]));
+/** The page that lists the folders of a package. */
+export function sourcePage(name: string): string {
+  return readFileSync(join(repository, 'packages', name, 'src/README.md'), 'utf8');
 }
 
-/**
- * Each import within a package from one folder to another:
- * `[file, folder of the file, folder imported]`.
- */
-export function importsOfFolders(): readonly (readonly [file: string, from: string, to: string])[] {
+/** The folders that the page of a package lists, top layer first: `core/src/turn`. */
+export function listedFolders(name: string, page: string = sourcePage(name)): readonly string[] {
+  // What follows the list has headings of its own.
+  const [list = ''] = page.split(/^## /m);
+  return [...list.matchAll(/^- `([^`]+)`/gm)].map(([, folder = '']) =>
+    folder === '.' ? `${name}/src` : `${name}/src/${folder}`,
+  );
+}
+
+/** An import within the packages from one folder to another. */
+export interface FolderImport {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Each relative import of the packages that leaves its folder. */
+export function importsOfFolders(): readonly FolderImport[] {
   return [...sourceFolders()].flatMap(([from, files]) =>
     files.flatMap((name) => {
       const file = join(repository, 'packages', from, name);
       return [...readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g)]
         .map(([, specifier = '']) => folderOf(join(dirname(file), specifier)))
         .filter((to) => to !== from)
-        .map((to) => [`${from}/${name}`, from, to] as const);
+        .map((to) => ({ file: `${from}/${name}`, from, to }));
     }),
   );
+}
+
+/** The imports that do not lead from a folder of a list to one further down. */
+export function upwardImports(
+  order: readonly string[],
+  imports: readonly FolderImport[],
+): readonly FolderImport[] {
+  return imports.filter(({ from, to }) => order.indexOf(from) >= order.indexOf(to));
 }
 
 function folderOf(file: string): string {
