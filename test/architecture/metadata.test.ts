@@ -15,6 +15,7 @@ interface Manifest {
   readonly bugs?: unknown;
   readonly engines: { readonly node: string };
   readonly peerDependencies?: { readonly [name: string]: string };
+  readonly files: readonly string[];
   readonly exports?: { readonly [entry: string]: unknown };
 }
 
@@ -68,6 +69,10 @@ describe.each(packages)('the package %s', (name) => {
 
   it('exports its package.json', () => {
     if (manifest.exports !== undefined) expect(manifest.exports).toHaveProperty(['./package.json']);
+  });
+
+  it('publishes its source without the page for contributors', () => {
+    expect(manifest.files).toEqual(expect.arrayContaining(['src', '!src/README.md']));
   });
 
   it('has a README without relative links, which npm cannot follow', () => {

@@ -17,11 +17,13 @@ export interface Entered {
 export interface Trace {
   /** The functions that are entered before the first step of the author, in order. */
   readonly beforeStep: readonly Entered[];
+  /** The functions that the whole request enters, in order. */
+  readonly all: readonly Entered[];
   /** The requests of the whole turn to the guard, by their names. */
   readonly requests: readonly string[];
 }
 
-/** Traces one request, from the HTTP request to the step of the author. */
+/** Traces one request, from the HTTP request to its response. */
 export async function traceRequest(): Promise<Trace> {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-saga-trace-'));
   try {
@@ -61,7 +63,7 @@ export async function traceRequest(): Promise<Trace> {
   }
 }
 
-/** The text of a source file, in which each function first reports that it is entered. */
+/** The code of a source file, in which each function first reports that it is entered. */
 function withReports(path: string): string {
   const text = readFileSync(path, 'utf8');
   const file = JSON.stringify(relative(join(repository, 'packages'), path));

@@ -70,7 +70,7 @@ async function answerOnce(): Promise<void> {
 
 await answerOnce();
 await answerOnce();
-const trace: Trace = { beforeStep, requests };
+const trace: Trace = { beforeStep, all: entered, requests };
 console.log(JSON.stringify(trace));
 // The server keeps no process alive, but a timer of a queue might.
 process.exit();
